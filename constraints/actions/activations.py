@@ -16,7 +16,7 @@ from ..errors import OptionError, SizeError
 
 
 class Activation(ABC):
-    """A function of a residual r (n,) that sums what each entry costs: its second derivative is diagonal."""
+    """A function of a residual r (n,), a sum over its entries: its second derivative is diagonal."""
 
     @abstractmethod
     def value(self, r: Vector) -> float:
@@ -41,7 +41,7 @@ class Quadratic(Activation):
     r""":math:`a(r) = \tfrac12 \sum_i w_i r_i^2`.
 
     Args:
-        weights: w (n,), none of them negative; ones by default.
+        weights: w (n,), not negative; ones by default.
 
     Raises:
         OptionError: a negative weight.
@@ -54,7 +54,7 @@ class Quadratic(Activation):
         if self.weights is not None:
             w = np.array(real_numbers(self.weights, "weights of an activation", finite=True)).reshape(-1)
             if (w < 0.0).any():
-                raise OptionError(f"weights of an activation: expected no negative ones, got {w.min():g}")
+                raise OptionError(f"weights of an activation: expected no negative weights, got {w.min():g}")
             set_fields(self, weights=w)
 
     def check(self, size: int, what: str) -> None:
@@ -81,7 +81,7 @@ class Quadratic(Activation):
 @final
 @dataclass(frozen=True, eq=False)
 class QuadraticBarrier(Activation):
-    r"""Half the square of how far each entry is outside its bounds.
+    r"""Half the squared distance of each entry to its bounds; zero inside.
 
     Args:
         lower, upper: (n,); infinite where there is no bound.

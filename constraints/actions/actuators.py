@@ -22,15 +22,15 @@ STEP = 1e-6
 
 @final
 class Actuators:
-    r"""Joint forces of controls, :math:`\tau = B(q)\,u`. Immutable.
+    r"""Joint forces from controls, :math:`\tau = B(q)\,u`. Immutable.
 
     Made by `full`, `floating_base`, `joints`, `matrix` or `function`.
 
     Attributes:
-        robot: whose.
+        robot: the robot.
         names: (nu,) what each control drives.
-        lower, upper: bounds (nu,) of the controls, from the effort limits of the robot where a control drives one
-            joint coordinate; infinite elsewhere.
+        lower, upper: bounds (nu,) of the controls, from the effort limits of the robot if a control drives one joint
+            coordinate; infinite elsewhere.
         is_constant: whether B does not depend on q.
     """
 
@@ -62,7 +62,7 @@ class Actuators:
             raise OptionError(f"actuators of a floating base: '{owner.name}' has no joints")
         first = owner.space.factors[0]
         if first.v.stop - first.v.start != 6:
-            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is no free joint")
+            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is not a free joint")
         return cls(owner, np.eye(owner.nv)[:, 6:], coordinate_names(owner)[6:])
 
     @classmethod
@@ -80,7 +80,7 @@ class Actuators:
 
     @classmethod
     def matrix(cls, robot: Robot, B: ArrayLike) -> Actuators:
-        """A matrix of one's own (nv, nu). Raises SizeError, NotFiniteError."""
+        """Your own matrix (nv, nu). Raises SizeError, NotFiniteError."""
         owner = as_robot(robot, "robot of actuators")
         numbers = np.array(real_numbers(B, "actuation matrix", finite=True))
         if numbers.ndim != 2 or numbers.shape[0] != owner.nv:
@@ -99,12 +99,12 @@ class Actuators:
         Args:
             robot: the robot.
             B: q (nq,) -> (nv, nu).
-            derivative: (q, u) -> (nv, nv), of B(q) u by q along the tangent; central differences by default, good to
-                about 1e-9.
+            derivative: (q, u) -> (nv, nv), of B(q) u by q along the tangent; central differences by default, accurate
+                to about 1e-9.
 
         Raises:
-            WrongObjectError: no function of q.
-            SizeError, NotFiniteError: its matrix at the neutral configuration; elsewhere when it is called.
+            WrongObjectError: not a function of q.
+            SizeError, NotFiniteError: an invalid matrix at the neutral configuration; at others when it is called.
         """
         owner = as_robot(robot, "robot of actuators")
         as_callable(B, "actuation matrix", "a function of q")
@@ -124,7 +124,7 @@ class Actuators:
         return self._B is not None
 
     def B(self, q: Vector) -> Matrix:
-        """The matrix (nv, nu) at q; read-only where it is constant. Raises SizeError, NotFiniteError."""
+        """The matrix (nv, nu) at q; read-only if it is constant. Raises SizeError, NotFiniteError."""
         if self._B is not None:
             return self._B
         of_q: Any = self._of_q

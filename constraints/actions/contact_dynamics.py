@@ -44,18 +44,18 @@ SETS = 64
 
 @final
 class ContactForwardDynamics(DifferentialAction):
-    r"""Constrained forward dynamics as a node: accelerations of states and controls, with costs and constraints.
+    r"""Constrained forward dynamics as a node: accelerations from states and controls, with costs and constraints.
 
     .. math:: (M + A)\,a + h = B u + J^T \lambda, \qquad J a + \mu\lambda = \gamma
 
     with :math:`\gamma` = - drift - stabilisation, and lambda acting on the successors (on the robot, for contacts).
 
-    Rows that are redundant, with a rank that is the same nearby, are no obstacle: accelerations and wrenches are exact,
-    and the multipliers are those of least norm. Where the rank changes there are accelerations, but no derivatives.
+    Redundant rows are allowed if their rank is the same nearby: accelerations and wrenches are exact, and the
+    multipliers are those of least norm. If the rank changes there are accelerations, but no derivatives.
 
     Contacts of three or six rows in the form RATES go through pinocchio's fused calls in LOCAL axes (those in world
-    axes are turned, since pinocchio's own derivatives are wrong there); all others go through the library's own
-    assembly, with the same numbers.
+    axes are rotated, because pinocchio's own derivatives are wrong there); all others use this library's own assembly,
+    with the same numbers.
 
     Args:
         robot: the robot.
@@ -63,9 +63,9 @@ class ContactForwardDynamics(DifferentialAction):
         constraint_set: contacts and loops, with their stabilisation; none by default.
         costs: terms of the cost.
         constraints: rows of inequalities and equalities.
-        damping: mu >= 0, of one solve: the rows are then missed by :math:`-\mu\lambda`.
+        damping: mu >= 0, of one solve: the rows are then violated by :math:`-\mu\lambda`.
         armature: A >= 0 (nv,) or one number, added to the diagonal of the mass matrix, besides the model's own.
-        with_force_derivatives: whether `calc_diff` gives those of the multipliers.
+        with_force_derivatives: whether `calc_diff` gives derivatives of the multipliers.
         rhs: right-hand sides of the rows with their rates, `constraint_set.rhs_at(t)`; constant ones by default.
 
     Attributes:
@@ -73,7 +73,7 @@ class ContactForwardDynamics(DifferentialAction):
 
     Raises:
         RobotMismatchError: parts of another robot.
-        WrongObjectError, SizeError, OptionError: what is wrong with an argument: a negative damping or armature, ...
+        WrongObjectError, SizeError, OptionError: an invalid argument, such as a negative damping or armature.
 
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """
@@ -133,7 +133,7 @@ class ContactForwardDynamics(DifferentialAction):
 
     @property
     def u_lower(self) -> Vector:
-        """Lower bounds of the controls (nu,): efforts of the robot, where a control drives one coordinate."""
+        """Lower bounds of the controls (nu,): effort limits of the robot, if a control drives one coordinate."""
         return self.actuators.lower
 
     @property
@@ -146,14 +146,14 @@ class ContactForwardDynamics(DifferentialAction):
     def replace(self, **changes: Any) -> Self:
         """The same action with other arguments of the constructor.
 
-        What does not touch sizes (damping, armature, with_force_derivatives, rhs, and a set that was switched or
-        stabilised from this one's) builds nothing: costs, constraints and memory are shared.
+        Changes that keep all sizes (damping, armature, with_force_derivatives, rhs, and the same set switched or
+        stabilised) build nothing: costs, constraints and memory are shared.
 
         Args:
             **changes: arguments of the constructor by name.
 
         Raises:
-            UnknownOptionError: no such argument; and what the constructor raises.
+            UnknownOptionError: no such argument; and the errors of the constructor.
         """
         arguments = {name: getattr(self, name) for name in _ARGUMENTS}
         for name in changes:
@@ -174,7 +174,7 @@ class ContactForwardDynamics(DifferentialAction):
     ) -> Self:
         """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built.
 
-        Sizes stay: multipliers of what is off are zero.
+        Sizes stay the same: multipliers of constraints that are off are zero.
 
         Args:
             on: only these are on; by default those that are on now.
@@ -198,7 +198,7 @@ class ContactForwardDynamics(DifferentialAction):
         return quasi_static(self, x, max_iterations, tolerance, weights)
 
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
-        """As `Action.calc`; a state at which the dynamics have no solution ends in a status."""
+        """As `Action.calc`; if the dynamics have no solution at a state, the status says so."""
         state, control = self._checked(x, u)
         if control is None:
             return ContactCalculation(*self._node(state, None), None, None, None, self)

@@ -25,14 +25,14 @@ class Cost:
 
     Args:
         function: f, of the configuration, the state or the stage (`StageSpace.velocity`, `control` and `force` make
-            ones of velocities, controls and forces of contacts alone).
+            functions of velocities, controls and contact forces alone).
         reference: y, a point of the output group; its neutral element by default.
         weight: w, not negative and finite.
-        activation: a; half the sum of squares by default; weights (n,) make a weighted one.
+        activation: a; half the sum of squares by default; weights (n,) give a weighted sum.
         name: the function's by default.
 
     Raises:
-        WrongObjectError, OptionError: no Function, a weight that is negative or infinite, a name that is no text.
+        WrongObjectError, OptionError: not a Function, a negative or infinite weight, a name that is not text.
     """
 
     function: Function
@@ -62,12 +62,12 @@ class CostStack:
     Crocoddyl.
 
     Args:
-        stage: where they live.
+        stage: the stage space.
         costs: the terms.
 
     Raises:
-        DuplicateNameError: two of one name.
-        SpaceMismatchError: a function of something else.
+        DuplicateNameError: two costs with the same name.
+        SpaceMismatchError: a function on another space.
         SizeError, NotNormalizedError, NotFiniteError: an activation or a reference that does not fit.
     """
 
@@ -97,7 +97,7 @@ class CostStack:
         """The cost, and all residuals (n,).
 
         Args:
-            at: where; at a terminal node what sees controls or forces does not count.
+            at: the point; at a terminal node costs that depend on controls or forces are left out.
         """
         r = self._residuals.values(at)
         total = 0.0
@@ -109,7 +109,7 @@ class CostStack:
         """Gradients Lx (ndx,), Lu (nu,), and Gauss-Newton second derivatives Lxx, Lxu, Luu.
 
         Args:
-            at: as of `value`.
+            at: as in `value`.
         """
         ndx, size = self._stage.state.ndx, self._stage.state.ndx + self._stage.nu
         value, R = self._residuals.slopes(at)

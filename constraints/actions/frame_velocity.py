@@ -28,7 +28,7 @@ class FrameVelocity(Function):
 
     .. math:: f(q, v) = J_f(q)\,v \in \mathbb{R}^6
 
-    with :math:`J_f` the body Jacobian of the frame (LOCAL), or the same turned into the axes of the world
+    with :math:`J_f` the body Jacobian of the frame (LOCAL), or the same rotated into the axes of the world
     (LOCAL_WORLD_ALIGNED: the velocity of the frame's origin, and the angular velocity).
 
     Args:
@@ -43,7 +43,7 @@ class FrameVelocity(Function):
 
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
-        OptionError: axes that are refused, with the reason.
+        OptionError: axes that are not supported, with the reason.
 
     Source: `ResidualModelFrameVelocity` of Crocoddyl.
     """

@@ -123,7 +123,7 @@ class Fused:
         The state is one that `solve` solved; it is solved again where its memory has moved on.
 
         Args:
-            q, v, tau: as of `solve`.
+            q, v, tau: as in `solve`.
             done: the solution.
             B: tau by the controls (nv, nu).
             turned: tau by q (nv, nv); None where it does not depend on it.
@@ -166,7 +166,7 @@ def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) ->
     """Those of a set with pinocchio's rows on a tree whose derivatives pinocchio knows; (None,) for another.
 
     Args:
-        constraint_set, damping, armature: as of `Fused`.
+        constraint_set, damping, armature: as in `Fused`.
     """
     on = [owner for owner, is_on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True) if is_on]
     tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model

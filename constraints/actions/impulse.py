@@ -100,14 +100,14 @@ class ImpulseDerivatives(Derivatives):
 class ImpulseDynamics(DiscreteAction):
     r"""An impact: :math:`(M + A)(v^+ - v) = J^T \Lambda`, :math:`J v^+ + \mu \Lambda = -e\,J v`.
 
-    There are no controls: `calc(x)` and `calc(x, [])` are the same, and no node of it is terminal.
+    There are no controls: `calc(x)` and `calc(x, [])` are the same, and there is no terminal node.
 
     Args:
         robot: the robot.
-        constraint_set: the contacts that come to hold, and the loops that hold.
+        constraint_set: the new contacts, and the loops.
         restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
             name); closures and other constraints have 0.
-        costs: terms of the cost; functions of forces see the impulses.
+        costs: terms of the cost; functions of forces get the impulses.
         constraints: rows of inequalities and equalities.
         damping: mu >= 0.
         armature: A >= 0, added to the diagonal of M, (nv,) or one number.
@@ -117,7 +117,7 @@ class ImpulseDynamics(DiscreteAction):
 
     Raises:
         RobotMismatchError: a set of another robot.
-        OptionError, WrongObjectError, SizeError: what is wrong with an argument.
+        OptionError, WrongObjectError, SizeError: an invalid argument.
 
     Source: `ActionModelImpulseFwdDynamics` of Crocoddyl, whose derivatives leave the restitution out.
     """
@@ -199,7 +199,7 @@ class ImpulseDynamics(DiscreteAction):
         return rows_on(self.constraint_set)
 
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ImpulseCalculation:
-        """As `Action.calc`; there are no controls, so that both calls are the same."""
+        """As `Action.calc`; there are no controls, so both calls are the same."""
         state, _ = self._checked(x, np.zeros(0) if u is None else u)
         nq, on, rows_of = self.state.nq, self._on, self.constraint_set
         v = state[nq:]

@@ -45,21 +45,21 @@ class StepCalculation(Calculation):
 
 
 class IntegratedAction(DiscreteAction):
-    """A step in time of a differential action, whose sizes, bounds, costs and constraints it has.
+    """A step in time of a differential action, with the same sizes, bounds, costs and constraints.
 
     Args:
-        differential: whose accelerations are integrated.
+        differential: the action whose accelerations are integrated.
         step: h [s], positive and finite.
 
     Attributes:
         differential, step: as given.
 
     Raises:
-        WrongObjectError, OptionError: no differential action; a step that is no positive time.
+        WrongObjectError, OptionError: not a differential action; a step that is not positive.
     """
 
     def __init__(self, differential: DifferentialAction, step: float) -> None:
-        expected = "a DifferentialAction, as ContactForwardDynamics"
+        expected = "a DifferentialAction, such as ContactForwardDynamics"
         self.differential = expect(differential, DifferentialAction, "action to be integrated", expected)
         self.step = finite_number(step, "step of an integrated action")
         if not self.step > 0.0:
@@ -118,7 +118,7 @@ class SemiImplicitEuler(IntegratedAction):
     The cost is h times that of the differential action.
 
     Args:
-        differential: whose accelerations are integrated.
+        differential: the action whose accelerations are integrated.
         step: h [s].
 
     Source: `IntegratedActionModelEuler` of Crocoddyl.
@@ -168,10 +168,10 @@ class RungeKutta4(IntegratedAction):
         x^+ = x \oplus \tfrac{h}{6}(k_1 + 2 k_2 + 2 k_3 + k_4)
 
     and the cost by the same weights; constraints are those of the first stage. On rotations and placements this is the
-    scheme of Crocoddyl: order 4 holds on vectors; `dynamics.simulate` has the correction that it needs on groups.
+    scheme of Crocoddyl: order 4 holds on vectors; `dynamics.simulate` has the correction needed on groups.
 
     Args:
-        differential: whose accelerations are integrated.
+        differential: the action whose accelerations are integrated.
         step: h [s].
 
     Source: `IntegratedActionModelRK` of Crocoddyl.

@@ -36,12 +36,12 @@ class QuasiStatic(Result):
     r"""Controls and multipliers at rest: :math:`B u + J^T \lambda = h(q, 0)`.
 
     Attributes:
-        u: (nu,), of least norm where there are many.
+        u: (nu,), of least norm if it is not unique.
         multipliers: lambda (size,).
-        missing: (nv,) what is left of the balance [N, N m].
+        missing: (nv,) rest of the balance [N, N m].
         residual: its largest entry.
-        limit: up to which the balance counts as met.
-        iterations: corrections of rounding.
+        limit: the balance counts as met up to this residual.
+        iterations: number of corrections of rounding.
     """
 
     u: Vector

@@ -20,11 +20,11 @@ from .state_space import StageSpace
 @final
 @dataclass(frozen=True, eq=False)
 class StageConstraint:
-    r"""Rows :math:`f(x, u) \ominus y` that are zero, or between bounds.
+    r"""Rows :math:`f(x, u) \ominus y` that must be zero, or between bounds.
 
     Args:
         function: of the configuration, the state or the stage.
-        lower, upper: bounds (n,) or one number for all; infinite where there is none. Without bounds, or with equal
+        lower, upper: bounds (n,) or one number for all; infinite if there is none. Without bounds, or with equal
             ones, the rows are equalities.
         reference: y; the neutral element by default.
         name: the function's by default.
@@ -49,7 +49,7 @@ class StageConstraint:
         equal = lower == upper
         if equal.any() and not equal.all():
             raise OptionError(
-                f"bounds of '{self.label}': some rows are equalities; give them a constraint of their own"
+                f"bounds of '{self.label}': some rows are equalities; put them into a separate constraint"
             )
 
     @property
@@ -82,21 +82,21 @@ class StageConstraint:
 class ConstraintStack:
     """The constraints of a stage: rows g of inequalities and h of equalities, in the order given.
 
-    Equalities with equal bounds have these subtracted: h is zero where they hold.
+    Equal bounds of equalities are subtracted: h is zero if they hold.
 
     Args:
-        stage: where they live.
+        stage: the stage space.
         constraints: in order.
 
     Attributes:
         constraints: as given.
-        inequalities, equalities: which of all rows these are.
-        terminal_inequalities, terminal_equalities: those that see neither controls nor forces.
+        inequalities, equalities: indices of these rows.
+        terminal_inequalities, terminal_equalities: those that depend on neither controls nor forces.
         lower, upper: bounds of all rows.
 
     Raises:
-        DuplicateNameError: two of one name.
-        SpaceMismatchError: a function of something else.
+        DuplicateNameError: two constraints with the same name.
+        SpaceMismatchError: a function on another space.
         SizeError, NotNormalizedError, NotFiniteError: a reference that does not fit.
     """
 
@@ -142,7 +142,7 @@ class ConstraintStack:
         """Inequality rows g (ng,) and equality rows h (nh,).
 
         Args:
-            at: where; at a terminal node without what sees controls or forces.
+            at: the point; at a terminal node rows that depend on controls or forces are left out.
         """
         value, (g, h) = self._residuals.values(at), self._rows_at(at)
         return value[g], value[h] - self.lower[h]
@@ -151,7 +151,7 @@ class ConstraintStack:
         """Gx (ng, ndx), Gu (ng, nu), Hx (nh, ndx), Hu (nh, nu).
 
         Args:
-            at: as of `values`.
+            at: as in `values`.
         """
         (_, J), (g, h), n = self._residuals.slopes(at), self._rows_at(at), self._ndx
         return J[g, :n], J[g, n:], J[h, :n], J[h, n:]

@@ -71,7 +71,7 @@ class StateSpace:
         return whole[: self.nq].copy(), whole[self.nq :].copy()
 
     def check(self, x: ArrayLike, what: str = "state") -> Vector:
-        """A state from what a user gave. Raises SizeError, NotFiniteError, NotNormalizedError."""
+        """A checked state. Raises SizeError, NotFiniteError, NotNormalizedError."""
         return self.space.check(x, what)
 
     @property
@@ -108,15 +108,15 @@ class StateSpace:
 
 @final
 class StageSpace:
-    r"""State and control as one Lie group, :math:`(q, v, u)`: where costs and constraints of a stage live.
+    r"""State and control as one Lie group, :math:`(q, v, u)`: the space of costs and constraints of a stage.
 
-    With a constraint set the multipliers are a fourth factor, :math:`(q, v, u, \lambda)`: a function of them is one of
-    the forces of contacts and loops, and an action differentiates it through its dynamics.
+    With a constraint set the multipliers are a fourth factor, :math:`(q, v, u, \lambda)`: functions of them depend on
+    the forces of contacts and loops, and an action differentiates them through its dynamics.
 
     Args:
         state: the state space.
         nu: number of controls.
-        constraint_set: whose multipliers functions may see; none by default.
+        constraint_set: functions may depend on its multipliers; none by default.
 
     Attributes:
         state, nu, constraint_set: as given.
@@ -124,7 +124,7 @@ class StageSpace:
         space: the group, with the factors "configuration", "velocity", "control" and, with a set, "force".
 
     Raises:
-        WrongObjectError, SizeError: what is wrong with an argument.
+        WrongObjectError, SizeError: an invalid argument.
         RobotMismatchError: a constraint set of another robot.
     """
 
@@ -145,11 +145,11 @@ class StageSpace:
         self._columns = {name: range(a, b) for name, a, b in zip(names, starts, starts[1:], strict=False)}
 
     def lift(self, function: Function) -> Function:
-        """A function of q, of (q, v), of (q, v, u) or of the whole stage as one of the stage.
+        """A function of q, of (q, v), of (q, v, u) or of the stage, as a function of the stage.
 
         Raises:
-            WrongObjectError: no function.
-            SpaceMismatchError, RobotMismatchError: a function of something else, or of another robot; `velocity`,
+            WrongObjectError: not a function.
+            SpaceMismatchError, RobotMismatchError: a function on another space, or of another robot; `velocity`,
                 `control` and `force` take functions of these alone.
         """
         f = as_function(function, "function of a stage")
@@ -174,11 +174,11 @@ class StageSpace:
         return self.lift(Identity(self.state.space))
 
     def velocity(self, function: Function | None = None) -> Function:
-        """A function of v alone, the velocity itself by default, as one of the stage."""
+        """A function of v alone, the velocity itself by default, as a function of the stage."""
         return self._of("velocity", Rn(self.state.nv), function)
 
     def control(self, function: Function | None = None) -> Function:
-        """A function of u alone, the controls themselves by default, as one of the stage."""
+        """A function of u alone, the controls themselves by default, as a function of the stage."""
         return self._of("control", Rn(self.nu), function)
 
     def force(self, which: RowOwner | str | int | None = None, function: Function | None = None) -> Function:
@@ -191,10 +191,10 @@ class StageSpace:
         Raises:
             OptionError: the stage has no constraint set.
             UnknownNameError: lists the names that come closest.
-            SpaceMismatchError: a function of something else.
+            SpaceMismatchError: a function on another space.
         """
         if self.constraint_set is None:
-            raise OptionError("forces of a stage: it has no constraint set; `with_controls(nu, constraint_set)`")
+            raise OptionError("forces of a stage: it has no constraint set; use `with_controls(nu, constraint_set)`")
         columns = self._columns["force"]
         s = slice(0, self.nf) if which is None else self.constraint_set.slice_of(which)
         label = "force" if which is None else f"force of {self.constraint_set[which].name}"

@@ -34,9 +34,9 @@ class Actuation:
 
     Attributes:
         matrix: B (nv, na).
-        names: (na,) what each number of u drives: "elbow", "hip[2]", a closure's "cut" or "cut[1]", or "u[0]" where a
-            matrix was given.
-        owners: what was given, in order, with its numbers in u: a name or a `Closure`; none where a matrix was given.
+        names: (na,) what each number of u drives: "elbow", "hip[2]", a closure's "cut" or "cut[1]", or "u[0]" for a
+            matrix.
+        owners: the given names and closures in order, with their numbers in u; none for a matrix.
     """
 
     matrix: Matrix
@@ -47,7 +47,7 @@ class Actuation:
         """The numbers of u of a joint or closure.
 
         Raises:
-            UnknownNameError: it is not actuated; lists what is.
+            UnknownNameError: it is not actuated; the message lists what is.
         """
         name = which.name if isinstance(which, Closure) else which
         for owner, s in self.owners:
@@ -56,7 +56,7 @@ class Actuation:
         raise UnknownNameError("actuated joint or closure", name, [_name(owner) for owner, _ in self.owners])
 
     def hinge_forces(self, u: Vector) -> tuple[HingeForce, ...]:
-        """What u is at the actuated closures."""
+        """The forces u of the actuated closures."""
         return tuple(HingeForce(owner, u[s]) for owner, s in self.owners if isinstance(owner, Closure))
 
 
@@ -77,7 +77,7 @@ def actuation_at(constraint_set: ConstraintSet, motion: Motion, actuated: Any, m
         got = "none" if actuated is None else "both"
         raise OptionError(
             f"actuators of inverse dynamics: give `actuated` ({_WORDS}) or `actuation` (a matrix (nv, na)), got {got}; "
-            "`actuated=robot.joint_names` are all joints"
+            "`actuated=robot.joint_names` actuates all joints"
         )
     if matrix is not None:
         return _of_matrix(matrix, motion.v.size)

@@ -18,17 +18,19 @@ from ..rows.row_owner import RowOwner
 from .status import Method
 
 OUT_OF_ORDER = (
-    "the joints of the robot are not in depth-first order, which pinocchio's factorisation takes for granted (add the "
+    "the joints of the robot are not in depth-first order, which pinocchio's factorisation requires (add the "
     "joints of one branch after the other)"
 )
 
 
 class MethodError(ConstraintError):
-    """A method that does not take a constraint set: `method`, `constraint`, `reason`."""
+    """A method that does not support a constraint set: `method`, `constraint`, `reason`."""
 
     def __init__(self, method: Method, constraint: str, reason: str) -> None:
         self.method, self.constraint, self.reason = method, constraint, reason
-        super().__init__(f"Method.{method.name} does not take '{constraint}': {reason}; Method.AUTOMATIC takes any set")
+        super().__init__(
+            f"Method.{method.name} does not support '{constraint}': {reason}; Method.AUTOMATIC supports any set"
+        )
 
 
 def check_method(constraint_set: ConstraintSet, method: Method) -> None:
@@ -67,15 +69,15 @@ def why_not(constraint_set: ConstraintSet, method: Method) -> Iterator[tuple[str
 def _no_contact(owner: RowOwner) -> str:
     if isinstance(owner, PointContact | SurfaceContact):
         return ""
-    return "it is no contact; test forces act on one body, and the other is the world"
+    return "it is not a contact; test forces act between one body and the world"
 
 
 def _not_pinocchios(owner: RowOwner) -> str:
     """Pinocchio has three rows of points and six of frames; others are refused."""
     if not isinstance(owner, FrameRows):
-        return "it is neither a contact nor a closure, which pinocchio's constraints are"
+        return "it is neither a contact nor a closure; pinocchio has only these"
     if owner.group.nv not in (3, 6):
-        return f"it has {owner.group.nv} of the three or six rows of pinocchio's constraints"
+        return f"it has {owner.group.nv} rows; pinocchio's constraints have three or six"
     return "" if rows_of_point(owner) or rows_of_frame(owner) else "its rows do not span those of pinocchio"
 
 

@@ -28,17 +28,17 @@ UNIQUE = 1e-6
 class ConstraintForce:
     """Force and moment of a closure or contact on one of its bodies, in the axes of the world (the inertial frame).
 
-    Where rows are redundant, or no motion meets them (those across the plane of a planar linkage), some components are
-    not determined: others give the same motion. The numbers here are then those of the multipliers of least norm.
+    If rows are redundant, or block no motion (those across the plane of a planar linkage), some components are not
+    determined: other values give the same motion. The multipliers of least norm are then used.
 
     Attributes:
         name: of the constraint.
         body: name of the frame it acts on.
         point: the origin of that frame (3,) [m].
         force: (3,) [N].
-        moment: about the point (3,) [N m]; of rods, points and balls zero.
+        moment: about the point (3,) [N m]; zero for rods, points and balls.
         undetermined_forces: directions (3, k), orthonormal, along which the force is not determined.
-        undetermined_moments: the same of the moment (3, m).
+        undetermined_moments: the same for the moment (3, m).
     """
 
     name: str
@@ -145,8 +145,8 @@ def rod_length(rod: RodClosure, q: Vector) -> float:
     length = float(np.sqrt(x @ x))
     if length < COINCIDENT:
         raise UndefinedError(
-            f"rod '{rod.name}': its ends coincide, the line between them has no direction, and no multiplier gives a "
-            "force along it"
+            f"rod '{rod.name}': its ends coincide, so the line between them has no direction, and no multiplier gives "
+            "a force along it"
         )
     return length
 

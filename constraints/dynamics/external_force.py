@@ -22,12 +22,11 @@ from .law import InTime, Law, is_function
 
 
 class Force(Protocol):
-    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, springs, links, joint laws, or one's own.
+    """Any force on a robot: `ExternalForce`, `HingeForce`, springs, links, joint laws, or your own class.
 
-    Besides, a force may have `at(t)`, which gives the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and
-    the wrench (6,) on it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` asks for them. With a method
-    `generalised_slopes(motion)`, two matrices (nv, nv) or None, derivatives of dynamics know by formulas what it
-    changes by with q and v; without it, by differences.
+    A force may also have `at(t)`, the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and the wrench (6,) on
+    it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` uses them. A method `generalised_slopes(motion)`, two
+    matrices (nv, nv) or None, gives its exact derivatives by q and v; without it differences are used.
     """
 
     def generalised(self, motion: Motion) -> Vector:
@@ -46,10 +45,10 @@ class ExternalForce(InTime):
         axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED, those of the world.
 
     Raises:
-        WrongObjectError: a function of other arguments.
-        SizeError, DtypeError, NotFiniteError: what is wrong with a wrench; of a function when it is called.
+        WrongObjectError: a function with other arguments.
+        SizeError, DtypeError, NotFiniteError: an invalid wrench; for a function, when it is called.
 
-    Source: `user_ExtForces` of Robotran is such a function, of a sensor and the time.
+    Source: `user_ExtForces` of Robotran, a function of a sensor and the time.
     """
 
     frame: Frame | str
@@ -71,7 +70,7 @@ class ExternalForce(InTime):
         """The frame, and the wrench in its axes (6,).
 
         Raises:
-            NoTimeError: it depends on the time, and has none.
+            NoTimeError: it depends on time, and none was given.
         """
         frame = motion.posture.frame(self.frame)
         wrench = np.asarray(self.wrench) if self._law is None else finite_vector(self._law(motion), 6, WRENCH)
@@ -90,7 +89,7 @@ class ExternalForce(InTime):
         return wrench @ motion.posture.jacobian(frame)
 
     def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
-        """Derivatives (nv, nv) of the joint forces by q and by v; None with ellipsoid joints, or a law as wrench."""
+        """Derivatives (nv, nv) of the joint forces by q and v; None with ellipsoid joints, or a function as wrench."""
         if self._law is not None:
             return None
         posture = motion.posture
@@ -135,7 +134,7 @@ def _single(given: tuple[Any, ...], what: str) -> Iterator[Force]:
     """Forces one by one, those inside others too."""
     for i, candidate in enumerate(given):
         if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
-            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
+            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or an object with generalised(motion)"
             raise WrongObjectError(f"{what} {i}", words, candidate)
         if hasattr(candidate, "__iter__"):
             yield from _single(tuple(candidate), f"{what} {i}, force")

@@ -51,14 +51,14 @@ class ForwardDynamics(RowForces):
     It is neither true nor false (`if result:` raises): `success` says whether both equations hold.
 
     Attributes:
-        acceleration: a (nv,) [m/s2, rad/s2]; where the status is INCONSISTENT, what meets the rows best; zero where
+        acceleration: a (nv,) [m/s2, rad/s2]; if the status is INCONSISTENT, the one that meets the rows best; zero if
             there is none.
-        multipliers: lambda (size,), on the successors (on the robot, for contacts); zero where a constraint is off.
+        multipliers: lambda (size,), on the successors (on the robot, for contacts); zero if a constraint is off.
         status: how it ended.
-        method: the one that solved: never AUTOMATIC.
-        question: what was asked.
-        solution: rank and free motions, where the method found them.
-        solved: the system, where the method needed it; `system` has it in any case.
+        method: the one that was used: never AUTOMATIC.
+        question: arguments of the call.
+        solution: rank and free motions, if the method found them.
+        solved: the system, if the method needed it; `system` always gives it.
     """
 
     acceleration: Vector
@@ -76,12 +76,12 @@ class ForwardDynamics(RowForces):
 
     @property
     def acting(self) -> tuple[Force, ...]:
-        """What acts besides tau and the constraints: the external forces of the question."""
+        """The external forces, which act besides tau and the constraints."""
         return self.question.external
 
     @property
     def free_motions(self) -> tuple[str, ...]:
-        """Names of coordinates that neither mass nor rows hold, where the status is SINGULAR_SYSTEM."""
+        """Names of coordinates that neither mass nor rows hold, if the status is SINGULAR_SYSTEM."""
         if self.solution is None or not self.solution.free.size:
             return ()
         return taking_part(self.question.constraint_set.robot, self.solution.free)
@@ -129,28 +129,28 @@ def forward_dynamics(
 ) -> ForwardDynamics:
     r"""Solve :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` for accelerations and multipliers.
 
-    The state may be open: then errors and rates count where the set is stabilised, and are in `result.system`.
-    AUTOMATIC takes pinocchio's constraint dynamics where the set is of contacts with its rows, without stabilisation
-    and wanted accelerations, and the result passes a check; test forces for other contacts; the sparse method for long
-    chains; else the direct one.
+    The state may be open: errors and rates then act through the stabilisation of the set, and are in `result.system`.
+    AUTOMATIC uses pinocchio's constraint dynamics for contacts with pinocchio's rows, without stabilisation and wanted
+    accelerations, if the result passes a check; test forces for other contacts; the sparse method for long chains; else
+    the direct one.
 
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`.
         tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
-        method: how; a `Method`, or its name.
-        factorisation: of direct, range space and null space.
-        external: what else acts: wrenches on bodies, forces at hinges, springs.
-        acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
-        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
+        method: a `Method`, or its name.
+        factorisation: for direct, range space and null space.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
+        acceleration: wanted second derivative of each row (size,); zero by default; accelerations of targets are added.
+        rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`.
 
     Returns:
         A value; failure is a status, never an exception.
 
     Raises:
-        MethodError: a method that does not take the set; names the constraint, and why.
+        MethodError: a method that does not support the set; names the constraint, and why.
         RobotMismatchError: the motion is of another robot.
-        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: an invalid argument.
 
     Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
     of RBDL.

@@ -42,8 +42,8 @@ class DerivativeStatus(StatusEnum):
         "states nearby."
     )
     SINGULAR = (
-        "There are no derivatives: the rank of the rows is another one at states beside this one (a dead point, or a "
-        "mechanism that moves by its special lengths), or a matrix is singular."
+        "There are no derivatives: the rank of the rows is different at neighbouring states (a dead point, or a "
+        "mechanism that moves only by its special lengths), or a matrix is singular."
     )
     NOT_SOLVED = "There is no solution of the dynamics to differentiate."
 
@@ -75,18 +75,17 @@ class WrenchDerivatives(NamedTuple):
 class DynamicsDerivatives(Result):
     r"""Derivatives of constrained accelerations and multipliers at one state.
 
-    Of :math:`M a + h = \tau + f(q, v) + J^T \lambda` and :math:`J a = \gamma`, by q (along the tangent:
-    :math:`a(q \oplus \delta)`), v, joint forces tau and wanted accelerations gamma of the rows (targets enter by
-    them). Right-hand sides, tau and wanted accelerations are kept in the derivatives by q and v; external forces change
-    with the state as they do. It is neither true nor false: `success` says whether there are derivatives.
+    Of :math:`M a + h = \tau + f(q, v) + J^T \lambda` and :math:`J a = \gamma`, by q (along the tangent: :math:`a(q
+    \oplus \delta)`), v, joint forces tau and wanted accelerations gamma of the rows (targets act through gamma).
+    Right-hand sides, tau and wanted accelerations are constant in the derivatives by q and v; external forces vary with
+    the state. It is neither true nor false: `success` says whether there are derivatives.
 
     Attributes:
-        status: whether there are derivatives, and of what.
-        question: what was asked of the dynamics.
+        status: whether there are derivatives, and of which multipliers.
+        question: arguments of the dynamics.
         multipliers: lambda (size,).
-        slopes: all of them; None where there are none.
-        by_differences: names of constraints and of external forces that have no formulas: their part is good to
-            about 1e-9.
+        slopes: all derivatives; None if there are none.
+        by_differences: names of constraints and external forces without formulas: their part is accurate to about 1e-9.
     """
 
     status: DerivativeStatus
@@ -102,7 +101,7 @@ class DynamicsDerivatives(Result):
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """Whether all of them are formulas: no difference."""
+        """Whether all derivatives come from formulas, without differences."""
         return self.success and not self.by_differences
 
     def or_raise(self) -> Self:
@@ -117,42 +116,42 @@ class DynamicsDerivatives(Result):
 
     @property
     def acceleration_dq(self) -> Matrix:
-        """Of the acceleration by q (nv, nv); zeros where there are no derivatives, as in all of these."""
+        """Derivative of the acceleration by q (nv, nv); zeros if there are no derivatives (as in all of these)."""
         return self._slopes.a_q
 
     @property
     def acceleration_dv(self) -> Matrix:
-        """Of the acceleration by v (nv, nv)."""
+        """Derivative of the acceleration by v (nv, nv)."""
         return self._slopes.a_v
 
     @property
     def acceleration_dtau(self) -> Matrix:
-        """Of the acceleration by joint forces (nv, nv)."""
+        """Derivative of the acceleration by joint forces (nv, nv)."""
         return self._slopes.a_tau
 
     @property
     def acceleration_dgamma(self) -> Matrix:
-        """Of the acceleration by wanted accelerations of the rows (nv, size)."""
+        """Derivative of the acceleration by wanted accelerations of the rows (nv, size)."""
         return self._slopes.a_gamma
 
     @property
     def multipliers_dq(self) -> Matrix:
-        """Of the multipliers by q (size, nv)."""
+        """Derivative of the multipliers by q (size, nv)."""
         return self._slopes.l_q
 
     @property
     def multipliers_dv(self) -> Matrix:
-        """Of the multipliers by v (size, nv)."""
+        """Derivative of the multipliers by v (size, nv)."""
         return self._slopes.l_v
 
     @property
     def multipliers_dtau(self) -> Matrix:
-        """Of the multipliers by joint forces (size, nv)."""
+        """Derivative of the multipliers by joint forces (size, nv)."""
         return self._slopes.l_tau
 
     @property
     def multipliers_dgamma(self) -> Matrix:
-        """Of the multipliers by wanted accelerations of the rows (size, size)."""
+        """Derivative of the multipliers by wanted accelerations of the rows (size, size)."""
         return self._slopes.l_gamma
 
     def wrench(
@@ -162,17 +161,17 @@ class DynamicsDerivatives(Result):
         axes: Axes = Axes.LOCAL,
         frame: Frame | str | None = None,
     ) -> WrenchDerivatives:
-        """Derivatives of `ForwardDynamics.wrench`, of the same arguments.
+        """Derivatives of `ForwardDynamics.wrench`, with the same arguments.
 
         Args:
             which: the object, its position, or its name.
             on: "successor", or "predecessor" with the opposite wrench.
             axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
-            frame: at the origin of which frame, and in whose axes; that of the body by default.
+            frame: the wrench is at its origin and in its axes; the frame of the body by default.
 
         Raises:
             NoWrenchError: the constraint is neither a contact nor a closure.
-            UnknownNameError: another word than "successor" or "predecessor".
+            UnknownNameError: `on` is not "successor" or "predecessor".
         """
         if on not in ("successor", "predecessor"):
             raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
@@ -205,15 +204,15 @@ class DynamicsDerivatives(Result):
 
 
 def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
-    """Derivatives of a result of `forward_dynamics`, whatever method gave it; `result.derivatives()` is the same.
+    """Derivatives of a result of `forward_dynamics`, by any method; same as `result.derivatives()`.
 
-    Exact for all contacts and closures but those of custom hinges, and for all constraints on functions that have
+    They are exact for contacts, for closures (except custom hinges) and for constraints on functions that have
     `drift_derivatives`; `by_differences` names the others, and forces without `generalised_slopes(motion)`.
 
-    Where rows are redundant and their rank is the same nearby, derivatives of accelerations and wrench sums are exact,
-    and the multipliers are those of least norm. Where the rank is another one beside the state there are none: at dead
-    points, and where a mechanism moves by its special lengths (Bennett's): accelerations change smoothly along its
-    closed motions alone, which its minimal coordinates describe.
+    If rows are redundant and their rank is the same nearby, derivatives of accelerations and wrench sums are exact, and
+    the multipliers are those of least norm. If the rank changes near the state there are no derivatives. This happens
+    at dead points, and for mechanisms that move only by their special lengths (Bennett's): their accelerations are
+    smooth only along closed motions, which minimal coordinates describe.
 
     Args:
         result: acceleration and multipliers at one state.

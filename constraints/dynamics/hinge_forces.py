@@ -19,7 +19,7 @@ from ..loops.hinge_fit import fitted, rate_matrix
 from ..robot import Frame, Motion, Posture
 from .law import InTime, Law, is_function, numbers_of, plain
 
-CLOSURE = "a Closure, the cut that a hinge types"
+CLOSURE = "a Closure (a cut joint with a hinge)"
 """What the closure of a hinge force is, in messages."""
 
 
@@ -33,7 +33,7 @@ class HingeMaps:
 
     .. math:: \dot\theta = F\,\nu, \qquad w_s = F^T T, \qquad w_p = -\,{}^pX_s^*\,F^T T
 
-    so that T does the work :math:`T^T \dot\theta`, on open closures too. On closed ones :math:`F S = 1` and
+    so that T has the power :math:`T^T \dot\theta`, on open closures too. On closed ones :math:`F S = 1` and
     :math:`S^T w_s = T`, with S the motion subspace of the hinge. A wrench is in the axes and at the origin of its own
     frame: force, then moment.
 
@@ -51,22 +51,22 @@ class HingeMaps:
 
     @property
     def dofs(self) -> int:
-        """Numbers of T: degrees of freedom of the hinge."""
+        """Size of T: degrees of freedom of the hinge."""
         return self.closure.hinge.dofs
 
     def successor(self, q: ArrayLike) -> Matrix:
-        """Wrench on the successor (6, dofs), in its frame, of a unit T of each coordinate [N, N m]."""
+        """Wrench on the successor (6, dofs), in its frame, for a unit T of each coordinate [N, N m]."""
         return np.array(rate_matrix(self.closure.hinge, self.closure.pose(q)).T)
 
     def predecessor(self, q: ArrayLike) -> Matrix:
-        """Wrench on the predecessor (6, dofs), in its frame, of a unit T of each coordinate: the opposite one."""
+        """Wrench on the predecessor (6, dofs), in its frame, for a unit T of each coordinate: the opposite one."""
         pose = self.closure.pose(q)
         return -on_predecessor(pose, rate_matrix(self.closure.hinge, pose).T)
 
     def rates(self, q: ArrayLike) -> Matrix:
         r"""Rates of the hinge (dofs, nv) by joint velocities, :math:`\dot\theta = J_h v`; its transpose maps T to tau.
 
-        Its transpose are the columns of an actuation matrix whose forces are T.
+        The transpose has the columns of an actuation matrix with forces T.
         """
         return relative_jacobian(self.closure, self.closure.robot.at(q))
 
@@ -120,20 +120,20 @@ class AtHinge(ABC):
 class HingeForce(InTime, AtHinge):
     r"""A generalised force at a cut hinge, given on its free coordinates.
 
-    Once a joint is cut, its force is in the equations of the tree no more: it enters as equal and opposite wrenches on
-    the two bodies (`HingeMaps`). Several of one closure add; one with `replace` takes the place of the forces and
-    springs of that closure that come before it in `external=`.
+    The force of a cut joint is not in the equations of the tree: it acts as equal and opposite wrenches on the two
+    bodies (`HingeMaps`). Several forces on one closure add; one with `replace` replaces the forces and springs of that
+    closure that come before it in `external=`.
 
     Args:
         closure: a `Closure`.
         force: T (dofs,) [N along sliders, N m about pins], in the order of the hinge's rates; a plain number for one.
-            Or a function that gives it, f(coordinates, rates) or f(coordinates, rates, t), of the hinge fitted to the
-            closure: plain numbers where the hinge has one coordinate, else arrays.
-        replace: whether it takes the place of what came before.
+            Or a function that returns it, f(coordinates, rates) or f(coordinates, rates, t), of the hinge fitted to the
+            closure: plain numbers if the hinge has one coordinate, else arrays.
+        replace: whether it replaces those before it.
 
     Raises:
-        WrongObjectError: no `Closure`; a function of other arguments.
-        SizeError, DtypeError, NotFiniteError: what is wrong with T; of a function when it is called.
+        WrongObjectError: not a `Closure`; a function with other arguments.
+        SizeError, DtypeError, NotFiniteError: an invalid T; for a function, when it is called.
 
     Source: `spExternalForceFromT` of Karana kdFlex (`no_accumulate` is `replace`).
     """
@@ -158,7 +158,7 @@ class HingeForce(InTime, AtHinge):
         """T (dofs,) at a state.
 
         Raises:
-            NoTimeError: it depends on the time, and has none.
+            NoTimeError: it depends on time, and none was given.
         """
         law, hinge = self._law, self.closure.hinge
         if law is None:

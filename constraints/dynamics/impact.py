@@ -42,15 +42,15 @@ class Impact(Result):
     r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
 
     Attributes:
-        velocity: v+ (nv,); that before where there is none.
+        velocity: v+ (nv,); the velocity before if there is no solution.
         impulses: Lambda (size,) [N s, N m s], on the successors (on the robot, for contacts).
         status: how it ended.
-        method: the one that solved.
-        energy_lost: kinetic energy before, less that after, and the work of moving targets on the robot [J]: never
-            negative where all contacts have one restitution and the closures were closed. With different ones
-            Newton's law may gain energy.
+        method: the one that was used.
+        energy_lost: kinetic energy before minus after, plus the work of moving targets on the robot [J]: never negative
+            if all contacts have the same restitution and the closures were closed. With different restitutions Newton's
+            law may gain energy.
         row_space: rank and redundant rows.
-        constraint_set, q: what was asked.
+        constraint_set, q: as given.
     """
 
     velocity: Vector
@@ -69,7 +69,7 @@ class Impact(Result):
 
     @property
     def pulling(self) -> tuple[str, ...]:
-        """Names of contacts with one normal whose impulse is negative: one that pushes only would let go there."""
+        """Names of contacts with one normal whose impulse is negative: a contact that only pushes would open there."""
         return pulling_contacts(self.constraint_set, self.impulses)
 
     def impulses_of(self, which: RowOwner | str | int) -> Vector:
@@ -122,17 +122,18 @@ def impact(
     By row :math:`J v^+ = v_{plus}`, or :math:`J v^+ - u = -e\,(J v^- - u)` with u the velocity of the target.
 
     Args:
-        constraint_set: what holds after the impact; rows that are off have no part in it.
+        constraint_set: constraints that hold after the impact; rows that are off are ignored.
         motion: the state before, `robot.at(q, v)`.
-        after: v_plus (size,), the velocity of each row after the impact; by restitution if absent.
+        after: v_plus (size,), the velocity of each row after the impact; from the restitution if absent.
         restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
             name); closures and other constraints have 0.
-        method, factorisation: as of `forward_dynamics`; AUTOMATIC is DIRECT.
+        method, factorisation: as in `forward_dynamics`; AUTOMATIC is DIRECT.
         rhs: right-hand sides with their rates, for targets that move.
 
     Raises:
-        OptionError: a restitution out of [0, 1], or of a constraint that is no contact; both `after` and one.
-        MethodError: a method that does not take the set.
+        OptionError: a restitution outside [0, 1], or for a constraint that is not a contact; both `after` and
+            `restitution`.
+        MethodError: a method that does not support the set.
 
     Source: `ComputeConstraintImpulses...` of RBDL, whose sign depends on the method; `impulseDynamics` of pinocchio.
     """
@@ -149,7 +150,7 @@ def impact(
         wished = target - restitutions(constraint_set, restitution) * rows.velocity
     else:
         if restitution != 0.0:
-            raise OptionError("impact: `after` says the velocities of the rows; leave `restitution` out")
+            raise OptionError("impact: `after` already gives the velocities of the rows; leave `restitution` out")
         target = wished = finite_vector(after, constraint_set.size, "velocity of the rows after an impact")
     wished = np.where(constraint_set.counts_in(rows), wished, 0.0)
     found, how = _solve(constraint_set, motion, rows, wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), how, by)
@@ -186,7 +187,7 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
         for which, number in restitution.items():
             owner = constraint_set[which]
             if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
-                raise OptionError(f"restitution of '{owner.name}': expected 0 (it is no contact), got {number}")
+                raise OptionError(f"restitution of '{owner.name}': expected 0 (it is not a contact), got {number}")
             e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)
         return e
     number = _coefficient(restitution, "contacts")

@@ -43,21 +43,21 @@ class InverseDynamics(RowForces):
     r"""Forces of actuators: :math:`M a + h = \tau + B u + J^T \lambda`, :math:`J a = \gamma`, a near :math:`a^*`.
 
     It is neither true nor false (`if result:` raises): `success` says whether both equations hold and a is the target.
-    Where the target cannot be met (UNDERACTUATED, OFF_CONSTRAINTS) it holds a consistent triple (a, u, lambda) of the
-    acceleration nearest to it, and `deviation` says how far that is.
+    If the target cannot be met (UNDERACTUATED, OFF_CONSTRAINTS) it holds a consistent triple (a, u, lambda) for the
+    nearest acceleration, and `deviation` is the difference.
 
     Attributes:
-        acceleration: a (nv,) [m/s2, rad/s2], what u gives; zero where there is none.
-        effort: u (na,) [N, N m]; of least norm where several give the same.
-        multipliers: lambda (size,), of least norm where rows are redundant.
+        acceleration: a (nv,) [m/s2, rad/s2], the result of u; zero if there is none.
+        effort: u (na,) [N, N m]; of least norm if several give the same.
+        multipliers: lambda (size,), of least norm if rows are redundant.
         status: how it ended.
-        target: a* (nv,), completed where it was given by joint.
-        nearest: (nv,) the acceleration on the rows nearest to the target, whatever is actuated.
+        target: a* (nv,), completed if it was given by joint.
+        nearest: (nv,) the acceleration that meets the rows and is nearest to the target, with any actuation.
         actuators: B with the names of its columns.
         is_fully_actuated: whether any acceleration on the rows can be given: rank of [B, J^T] is nv.
-        surplus: numbers of u less the directions that it drives: above 0 u is not unique.
-        question: what was asked.
-        solution, solved: what the linear algebra gave, and the system.
+        surplus: size of u minus the number of directions that it drives: above 0 u is not unique.
+        question: arguments of the call.
+        solution, solved: result of the linear algebra, and the system.
     """
 
     acceleration: Vector
@@ -81,30 +81,30 @@ class InverseDynamics(RowForces):
 
     @property
     def tau(self) -> Vector:
-        """Joint forces of the actuators (nv,), B u: what `forward_dynamics` takes to give the acceleration back."""
+        """Joint forces of the actuators (nv,), B u: with them `forward_dynamics` gives the same acceleration."""
         return self.actuators.matrix @ self.effort
 
     @property
     def deviation(self) -> Vector:
-        """A - a* (nv,): how far the acceleration is from the wanted one; zero to rounding where that was met."""
+        """A - a* (nv,): how far the acceleration is from the wanted one; zero up to rounding if that was met."""
         return self.acceleration - self.target
 
     @property
     def distance(self) -> float:
-        r"""Kinetic distance from the target, :math:`|a - a^*|_M = \sqrt{(a - a^*)^T M (a - a^*)}`, which is least."""
+        r"""Kinetic distance from the target, :math:`|a - a^*|_M = \sqrt{(a - a^*)^T M (a - a^*)}`, which is minimal."""
         gap = self.deviation
         return float(np.sqrt(max(gap @ self.system.mass_matrix @ gap, 0.0)))
 
     @property
     def acting(self) -> tuple[Force, ...]:
-        """What acts besides joint forces and constraints: the external forces, and those of actuated closures."""
+        """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
         return (*self.question.external, *self.actuators.hinge_forces(self.effort))
 
     def effort_of(self, which: Closure | str) -> Vector:
-        """Numbers (k,) of u of one actuated joint, or closure: the object, or its name.
+        """Numbers (k,) of u for one actuated joint or closure: the object, or its name.
 
         Raises:
-            UnknownNameError: it is not actuated; lists what is.
+            UnknownNameError: it is not actuated; the message lists what is.
         """
         return self.effort[self.actuators.slice_of(which)]
 
@@ -120,7 +120,7 @@ class InverseDynamics(RowForces):
 
     def describe(self) -> str:
         """The result in words: status, actuation, deviation, and what is left without an actuator."""
-        full = "full on the constraints" if self.is_fully_actuated else "not full on the constraints"
+        full = "full" if self.is_fully_actuated else "too few for the motions that the constraints leave free"
         lines = [str(self.status), f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
         lines += [f"  without actuator: {first_names(self.unactuated)}"] if self.unactuated else []
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
@@ -129,7 +129,7 @@ class InverseDynamics(RowForces):
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
             off = np.linalg.norm(self.nearest - self.target)
-            lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} since the target contradicts the constraints"]
+            lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} because the target contradicts the constraints"]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -157,33 +157,33 @@ def inverse_dynamics(
     .. math:: \min_{a, u, \lambda} |a - a^*|_M \quad \text{such that} \quad
         M a + h = \tau + B u + J^T \lambda, \qquad J a = \gamma
 
-    Where B reaches every motion that the rows leave (`is_fully_actuated`), any target on the rows is met exactly; so is
-    one that can be met otherwise. Else the nearest acceleration is taken, in the metric of M (the kinetic energy of the
-    difference), and the status says so. Forces that give the same are told apart by their norm: the least effort u, in
-    the units of its entries, and the multipliers of least norm.
+    A target that the actuators can give on the constraints is met exactly; if B drives every motion that the rows leave
+    free (`is_fully_actuated`), this is any target on the rows. Else the nearest acceleration is taken, in the metric of
+    M (the kinetic energy of the difference), and the status says so. If several forces give the same acceleration, u
+    and the multipliers of least norm are taken, in the units of their entries.
 
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`.
-        acceleration: a* (nv,) [m/s2, rad/s2]; or by joint, {"elbow": 1.0}: those that are not named follow from the
-            rows, and what is then still open is as small as can be.
-        actuated: names of joints, Segments, or closures (objects of any, names of those in the set) whose cut hinge is
-            driven: u is then T on its free coordinates.
-        actuation: or B (nv, na), of one's own.
-        tau: other joint forces (nv,), as of passive springs; zero by default.
-        external: what else acts: wrenches on bodies, forces at hinges, springs.
+        acceleration: a* (nv,) [m/s2, rad/s2]; or by joint, {"elbow": 1.0}: accelerations of other joints follow from
+            the rows, and are as small as possible if the rows leave them free.
+        actuated: names of joints, Segments, or closures (any as objects, those in the set also by name) whose cut hinge
+            is driven: u is then T on its free coordinates.
+        actuation: or your own B (nv, na).
+        tau: other joint forces (nv,), such as passive springs; zero by default.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
         row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
-        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
-        tolerance: the target counts as met up to a deviation of this part of 1 + norm of a*.
+        rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`.
+        tolerance: the target counts as met up to a deviation of this fraction of 1 + norm of a*.
 
     Returns:
         A value; failure is a status, never an exception.
 
     Raises:
-        OptionError: both or none of `actuated` and `actuation`; something actuated twice.
+        OptionError: both `actuated` and `actuation`, or neither; something actuated twice.
         UnknownNameError, UnknownJointError: no such joint or closure.
         RobotMismatchError: the motion is of another robot.
-        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: an invalid argument.
 
     Source: `InverseDynamicsConstraints` and its relaxed variant of RBDL; cut joints of Karana kdFlex; `invdynared` of
     Robotran.

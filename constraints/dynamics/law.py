@@ -22,13 +22,13 @@ TIME = ("t", "time")
 
 
 class NoTimeError(ConstraintError):
-    """A law depends on the time, and none was given: `law`."""
+    """A law depends on time, and no time was given: `law`."""
 
     def __init__(self, law: str) -> None:
         self.law = law
         super().__init__(
-            f"{law} depends on the time, and none was given: `.at(t)` of the force, or of a `Forces` with all of them, "
-            "is the force at a time [s]; `Forces` as a function, and in `simulate`, takes t itself"
+            f"{law} depends on time, and no time was given: use `.at(t)` of the force, or of a `Forces` of all of "
+            "them, t in seconds; `Forces` called as a function, or given to `simulate`, gets t by itself"
         )
 
 
@@ -75,7 +75,7 @@ class Law:
         """
         state = (None,) * len(arguments)
         call = ", ".join(arguments)
-        words = f"a function f({call}) or f({call}, t) that gives {gives}"
+        words = f"a function f({call}) or f({call}, t) that returns {gives}"
         if not callable(function) or isinstance(function, type):
             raise WrongObjectError(what, words, function)
         without = can_be_called(function, *state)

@@ -122,7 +122,7 @@ def completed(
         gamma: (k,).
         named: (n,) true for the entries that are given.
         values: their values.
-        size, rounding: as of `solve_inverse`.
+        size, rounding: as in `solve_inverse`.
     """
     rows: Independent = RowSpace(G, rounding).independent(gamma, size)
     Y, N = bases_of(rows.rows)

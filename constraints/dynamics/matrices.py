@@ -35,7 +35,7 @@ def own_bases(bases: tuple[Matrix, Matrix], space: RowSpace, n: int) -> tuple[Ma
     """Y (n, k) and Z (n, n - k) of one's own, for rows of full rank."""
     k = len(space.G)
     if space.rank < k:
-        raise OptionError(f"bases of one's own: expected rows of full rank, got rank {space.rank} of {k} rows")
+        raise OptionError(f"given bases: expected rows of full rank, got rank {space.rank} of {k} rows")
     for name, basis, shape in zip("YZ", bases, ((n, k), (n, n - k)), strict=True):
         if np.shape(basis) != shape:
             raise SizeError(f"basis {name}", shape, np.shape(basis))

@@ -24,12 +24,12 @@ Body = Literal["successor", "predecessor"]
 
 
 class NoWrenchError(ConstraintError):
-    """A constraint that is no contact and no closure: its force is not a wrench between two frames."""
+    """A constraint that is neither a contact nor a closure: its force is not a wrench between two frames."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"'{name}' is neither a contact nor a closure: its force is no wrench between two frames; "
+            f"'{name}' is neither a contact nor a closure: its force is not a wrench between two frames; "
             "`generalised_force(name)` gives it as joint forces"
         )
 

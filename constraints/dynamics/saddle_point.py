@@ -182,7 +182,7 @@ def solve_range_space(
 
     Args:
         H: (n, n), positive definite, zero outside the branches.
-        G, c, gamma, size, rounding: as of `solve_direct`.
+        G, c, gamma, size, rounding: as in `solve_direct`.
         factorisation: of K, or (QR) of Y.
         branches: which entries of H may differ from zero; all by default.
     """
@@ -230,7 +230,7 @@ def solve_null_space(
 
     Args:
         H: (n, n); may be singular, but not on the motions that G leaves.
-        G, c, gamma, size, rounding: as of `solve_direct`.
+        G, c, gamma, size, rounding: as in `solve_direct`.
         factorisation: of Z^T H Z.
         bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
     """

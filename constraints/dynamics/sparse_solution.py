@@ -58,7 +58,7 @@ class SparseStatus(Enum):
     """How a sparse solution ended; each member carries its sentence."""
 
     SOLVED = "solved: the rows are independent"
-    REDUNDANT = "solved: some rows follow from others, and are met too"
+    REDUNDANT = "solved: some rows follow from others, and hold too"
     INCONSISTENT = "rows that depend on others contradict them: a dense method finds the best compromise"
     SINGULAR = "the matrix is singular, or nearly: masses are missing, or rows are little more than rounding"
     INACCURATE = "the equations are left with an error: a dense method may do better"
@@ -149,7 +149,7 @@ def solve_sparse(
 
     Raises:
         MethodError: a set that it does not take.
-        SizeError, NotFiniteError: what is wrong with an argument.
+        SizeError, NotFiniteError: an invalid argument.
         WrongObjectError, RobotMismatchError: no motion, or one of another robot.
         OtherConstraintsError: right-hand sides of other constraints.
     """

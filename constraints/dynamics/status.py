@@ -16,35 +16,35 @@ class DynamicsStatus(StatusEnum):
 
     SOLVED = "Both equations hold; all rows are independent."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, or nothing moves them, and the multipliers are those of least "
-        "norm that give the force."
+        "Both equations hold; some rows repeat others, or nothing moves them; of all multipliers that give the force "
+        "these have the least norm."
     )
     INCONSISTENT = (
-        "Redundant rows ask for accelerations that contradict each other: the equation of motion holds, and the rows "
-        "are met as well as can be, in the sense of least squares."
+        "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows "
+        "are met in the sense of least squares."
     )
     SINGULAR_MASS = (
         "The mass matrix is singular and this method factorises it: Method.DIRECT and Method.NULL_SPACE do not, and "
-        "solve where the constraints hold the massless motions."
+        "solve it if the constraints hold the massless motions."
     )
     SINGULAR_SPARSE = (
         "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows are little more than "
-        "rounding; Method.DIRECT judges them."
+        "rounding; Method.DIRECT decides which."
     )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
     UNDERACTUATED = (
-        "Both equations hold, but the actuators cannot give the wanted acceleration: it is the nearest one that they "
+        "Both equations hold, but the actuators cannot give the wanted acceleration: this is the nearest one that they "
         "can give, in the metric of the mass matrix."
     )
     OFF_CONSTRAINTS = (
-        "Both equations hold, but the wanted acceleration contradicts the constraints: it is the nearest one that "
+        "Both equations hold, but the wanted acceleration contradicts the constraints: this is the nearest one that "
         "meets them, in the metric of the mass matrix."
     )
     NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
 
     @property
     def is_success(self) -> bool:
-        """Whether both equations are solved, of inverse dynamics for the acceleration that was wanted."""
+        """Whether both equations are solved; in inverse dynamics, for the wanted acceleration."""
         return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
 
 
@@ -52,13 +52,13 @@ class Method(Enum):
     """How the system of constrained dynamics is solved."""
 
     AUTOMATIC = (
-        "the quickest that takes the set: proximal for contacts with pinocchio's rows, test forces for other contacts, "
+        "the fastest method for the set: proximal for contacts with pinocchio's rows, test forces for other contacts, "
         "sparse for long chains of loops, else direct"
     )
     DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
-    TEST_FORCES = "Kokkevis: answers of articulated bodies to unit forces, no mass matrix; contacts only"
+    TEST_FORCES = "Kokkevis: responses of articulated bodies to unit forces, no mass matrix; contacts only"
     PROXIMAL = "pinocchio's constraint dynamics; contacts and closures of three or six rows"
     SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
 

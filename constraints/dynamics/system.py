@@ -33,13 +33,13 @@ class ConstrainedSystem:
     robot, for contacts).
 
     Attributes:
-        constraint_set: whose rows.
+        constraint_set: the constraints.
         q, v: the state.
         tau: generalised forces of the actuators (nv,) [N, N m].
         mass_matrix: H (nv, nv), joint-space inertia.
-        bias: C (nv,): Coriolis, centrifugal and gravity forces, less the external forces.
+        bias: C (nv,): Coriolis, centrifugal and gravity forces, minus the external forces.
         rows: G, errors, rates and drift of the constraints.
-        gamma: (size,), what the rows are asked for.
+        gamma: (size,), required accelerations of the rows.
     """
 
     constraint_set: ConstraintSet
@@ -68,7 +68,7 @@ class ConstrainedSystem:
 
     @property
     def force(self) -> Vector:
-        """Tau - C (nv,): what accelerates the robot without constraints."""
+        """Tau - C (nv,): the force that accelerates the robot without constraints."""
         return self.tau - self.bias
 
 
@@ -87,13 +87,13 @@ def constrained_system(
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`; it need not satisfy the constraints.
         tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
-        external: what else acts: wrenches on bodies, forces at hinges, springs.
-        acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
-        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`; constant default ones if absent.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
+        acceleration: wanted second derivative of each row (size,); zero by default; accelerations of targets are added.
+        rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`; constant default ones if absent.
 
     Raises:
         RobotMismatchError: the motion is of another robot.
-        WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, NotFiniteError: an invalid argument.
 
     Source: `CalcConstrainedSystemVariables` of RBDL.
     """
@@ -174,5 +174,5 @@ def check_state(constraint_set: object, motion: object) -> None:
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):
         raise RobotMismatchError(
-            "motion of another robot than the constraint set; give one of its own, `constraint_set.robot.at(q, v)`"
+            "the motion is of another robot than the constraint set; give `constraint_set.robot.at(q, v)`"
         )

@@ -17,12 +17,12 @@ from .shooting import MultipleShooting
 
 
 class CasadiProgram(NamedTuple):
-    """A shooting problem for `casadi.nlpsol`. Keep it as long as the solver: CasADi does not own its callbacks.
+    """A shooting problem for `casadi.nlpsol`. Keep it alive as long as the solver: CasADi does not own its callbacks.
 
     Attributes:
         nlp: a `casadi.Function`, (x, p) -> (f, g): cost and rows of `MultipleShooting`.
         options: of the solver: exact derivatives of f and g, and the Gauss-Newton Hessian of the cost.
-        arguments: of the call: x0, lbx, ubx, lbg, ubg.
+        arguments: arguments of the call: x0, lbx, ubx, lbg, ubg.
 
     Example:
         >>> made = as_casadi(program)  # doctest: +SKIP
@@ -38,17 +38,17 @@ class CasadiProgram(NamedTuple):
 def as_casadi(program: MultipleShooting) -> CasadiProgram:
     """A shooting problem as a nonlinear program of CasADi, by callbacks.
 
-    Where a node has no dynamics the cost is infinite, and derivatives are NaN where a node has none: Ipopt takes a
-    shorter step. Charts stay where they are: after a long walk make another one of `program.around(trajectory)`.
+    If a node has no dynamics the cost is infinite, and missing derivatives are NaN: Ipopt then takes a shorter step.
+    Charts are fixed: after a large change build another program from `program.around(trajectory)`.
 
     Args:
         program: the problem.
 
     Raises:
-        WrongObjectError: something else.
+        WrongObjectError: not a `MultipleShooting`.
         MissingExtraError: casadi is not installed.
-        NoCalculationError, NoSlopesError, UndefinedError: a node of the base, from which the sparsity is read, has no
-            dynamics or no derivatives.
+        NoCalculationError, NoSlopesError, UndefinedError: a node of the base trajectory has no dynamics or no
+            derivatives; the sparsity is read there.
     """
     given = expect(program, MultipleShooting, "program for CasADi", "a MultipleShooting")
     casadi, n, m = from_extra("casadi", "casadi"), given.n, given.lower.size

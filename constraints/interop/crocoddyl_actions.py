@@ -24,15 +24,15 @@ _log = logging.getLogger(__name__)
 def as_crocoddyl_state(space: StateSpace) -> Any:
     """A state space as a `crocoddyl.StateAbstract`.
 
-    Limits are those of the robot: `lb`, `ub` (nx,), positions of joints and velocities, infinite where there are none.
-    What the state space refuses (a number that is not finite, a quaternion that is not a unit one) gives NaN and a
-    warning in the log: an exception of Python would end crocoddyl's process.
+    Limits are those of the robot: `lb`, `ub` (nx,), positions of joints and velocities, infinite if there are none.
+    Invalid states (a number that is not finite, a quaternion that is not a unit one) give NaN and a warning in the log:
+    an exception of Python would end crocoddyl's process.
 
     Args:
         space: the states.
 
     Raises:
-        WrongObjectError: something else.
+        WrongObjectError: not a `StateSpace`.
         MissingExtraError: crocoddyl is not installed.
     """
     return _classes().state(expect(space, StateSpace, "state space for crocoddyl", "a StateSpace"))
@@ -43,27 +43,27 @@ def as_crocoddyl_action(action: Action) -> Any:
 
     A differential action is a `crocoddyl.DifferentialActionModelAbstract`, which crocoddyl's integrated actions take; a
     discrete one a `crocoddyl.ActionModelAbstract`, which its shooting problems take. crocoddyl gets numbers only, no
-    model of Pinocchio: the wheels need not belong together. Where they do not, the log says so (logger
-    `constraints.interop.crocoddyl_wheels`), once, when crocoddyl is first asked for.
+    model of Pinocchio: the wheels of both need not be compatible. If they are not, the log says so (logger
+    `constraints.interop.crocoddyl_wheels`), once, on first use of crocoddyl.
 
-    Numbers are those of the action. Where `calc` has none (a singular state, a number that is not finite, a function
-    that is undefined, a quaternion that is not a unit one), acceleration or next state and cost are NaN, and line
-    searches of crocoddyl try a shorter step; where `calcDiff` has none the derivatives are NaN, and a warning is in the
-    log. Why is in `said` of the data. Nothing is raised there: solvers of crocoddyl call from parallel regions, where
-    an exception of Python ends the process. `calcDiff` takes the state of its arguments, never one of before.
+    The numbers are those of the action. If `calc` fails (a singular state, a number that is not finite, an undefined
+    function, a quaternion that is not a unit one), acceleration or next state and cost are NaN, and line searches of
+    crocoddyl try a shorter step; if `calcDiff` fails the derivatives are NaN, and a warning is in the log. The reason
+    is in `said` of the data. No error is raised there: solvers of crocoddyl call from parallel regions, where an
+    exception of Python ends the process. `calcDiff` uses the state of its arguments, never an earlier one.
 
     Rows g and h of terminal nodes come first in arrays of the larger of both sizes, the rest is zero; `g_lb`, `g_ub`
-    are those of running nodes. Solvers of crocoddyl 3.2: FDDP, BoxFDDP and Intro are tested; only Intro looks at h,
-    none at g.
+    are those of running nodes. Solvers of crocoddyl 3.2: FDDP, BoxFDDP and Intro are tested; only Intro uses h, and no
+    solver uses g.
 
     Args:
         action: the action.
 
     Returns:
-        The model; its `action` is the action, and `calculation` of its data what `calc` gave last, if it gave anything.
+        The model; its `action` is the action, and `calculation` of its data the last result of `calc`, if any.
 
     Raises:
-        WrongObjectError: no action.
+        WrongObjectError: not an action.
         MissingExtraError: crocoddyl is not installed.
 
     Example:

@@ -67,12 +67,12 @@ def look() -> str:
 
 def _verdict(code: int, printed: str) -> str:
     wheels = f"crocoddyl {from_extra('crocoddyl', 'crocoddyl').__version__} and pinocchio {pin.__version__}"
-    rest = "do not use crocoddyl's own models of robots; actions that come from here do not touch them"
+    rest = "do not use crocoddyl's own models of robots; actions from this library do not use them"
     if code:
-        return f"{wheels} do not belong together: an acceleration of crocoddyl ended with exit code {code}; {rest}"
+        return f"{wheels} are not compatible: an acceleration of crocoddyl ended with exit code {code}; {rest}"
     wrong = float(printed)
     if wrong > LIMIT:
-        return f"{wheels} do not belong together: an acceleration of crocoddyl is wrong by {wrong:.3g} rad/s^2; {rest}"
+        return f"{wheels} are not compatible: an acceleration of crocoddyl is wrong by {wrong:.3g} rad/s^2; {rest}"
     return ""
 
 

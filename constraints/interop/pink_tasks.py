@@ -39,25 +39,25 @@ def as_pink_task(
 ) -> Any:
     r"""A function, or an Implicit constraint, as a `pink.tasks.Task`.
 
-    pink asks for :math:`J(q)\, \Delta q = -\alpha\, e(q)`. The error is that of the constraint's rows that count,
-    :math:`e = \log(rhs^{-1} h(q))` scaled, zero where an inequality holds, and J is its derivative, which is zero
-    there too. (pink's own `FrameTask` has e = log6 of the target seen from the frame, the opposite way round.)
+    pink solves :math:`J(q)\, \Delta q = -\alpha\, e(q)`. The error has the active rows of the constraint,
+    :math:`e = \log(rhs^{-1} h(q))` scaled; it is zero if an inequality holds. J is its derivative, which is zero there
+    too. (pink's own `FrameTask` has e = log6 of the target seen from the frame, the opposite way round.)
 
     Args:
-        constraint: an Implicit constraint on a robot; or a function, which is then to be equal to `rhs`.
+        constraint: an Implicit constraint on a robot; or a function, which must then be equal to `rhs`.
         rhs: right-hand side; the constraint's own if absent, the neutral element for a function.
-        cost: weight of the rows, one or by row that counts.
+        cost: weight of the rows, one number or one per active row.
         gain: alpha in (0, 1].
         lm_damping: Levenberg-Marquardt damping of pink.
 
     Returns:
-        The task. Its `rhs` may be assigned to, as pink's targets are.
+        The task. Its `rhs` may be assigned, like pink's targets.
 
     Raises:
-        WrongObjectError: no function of a robot's configuration.
+        WrongObjectError: not a function of a robot's configuration.
         MissingExtraError: pink is not installed.
-        RightHandSideError, SizeError: what is wrong with rhs.
-        RobotMismatchError: by the task, when pink's configuration is of another robot.
+        RightHandSideError, SizeError: an invalid rhs.
+        RobotMismatchError: raised by the task if pink's configuration is of another robot.
     """
     owner = Implicit.equal(constraint) if isinstance(constraint, Function) else constraint
     expect(owner, Implicit, "constraint of a pink task", "a Function or an Implicit constraint")
@@ -136,22 +136,22 @@ def _rebuilt(constraint: Implicit, rhs: Vector, cost: Any, gain: float, lm_dampi
 class PinkFunction(Function):
     r"""The error of a pink task as a function, :math:`f(q) = e(q) \in \mathbb{R}^k`, with the task's Jacobian.
 
-    The task is copied: targets set on it later do not count. Tasks whose Jacobian is the derivative of their error can
-    be solved for: `FrameTask`, `RelativeFrameTask`, `ComTask`, `PostureTask`, `JointCouplingTask`,
-    `LinearHolonomicTask`. Those that speak of velocities (`DampingTask`, `LowAccelerationTask`) cannot, nor those whose
-    error is no function of q; `constraints.testing.check_function` tells. A task knows the frames of the model, not
-    those of `robot.with_frame`.
+    The task is copied: targets set on it later have no effect. Tasks whose Jacobian is the derivative of their error
+    can be solved for: `FrameTask`, `RelativeFrameTask`, `ComTask`, `PostureTask`, `JointCouplingTask`,
+    `LinearHolonomicTask`. Tasks on velocities (`DampingTask`, `LowAccelerationTask`) cannot, nor those whose error is
+    not a function of q; `constraints.testing.check_function` shows which. A task has the frames of the model, not those
+    of `robot.with_frame`.
 
     Args:
         robot: robot of the configurations.
-        task: a `pink.tasks.Task`, its target set.
+        task: a `pink.tasks.Task` with its target set.
         name: name in messages; the class of the task by default.
 
     Shapes:
         value (k,), jacobian (k, nv): in the units of the task's error.
 
     Raises:
-        WrongObjectError: no task of pink, or one that is not ready for this robot (it says why).
+        WrongObjectError: not a task of pink, or one that is not ready for this robot (the message says why).
         MissingExtraError: pink is not installed.
     """
 
@@ -173,7 +173,7 @@ class PinkFunction(Function):
         self.declare(self.robot.space, Rn(size), name=self.name or kind)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        """As `Function.evaluate`, by the task."""
+        """As `Function.evaluate`, using the task."""
         configuration = point.workspace.resource(self, "configuration", self._configuration)
         configuration.update(point.q)
         value[:] = self.task.compute_error(configuration)

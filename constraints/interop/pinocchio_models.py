@@ -40,24 +40,24 @@ _TAKEN = "a pinocchio RigidConstraintModel, PointAnchorConstraintModel or FrameA
 
 
 class NoCounterpartError(ConstraintError):
-    """A constraint has no counterpart on the other side that means the same; the message says what differs."""
+    """A constraint has no equivalent in the other library; the message says what differs."""
 
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
-        super().__init__(f"{what} does not mean the same on the other side: {reason}")
+        super().__init__(f"{what} has no equivalent in the other library: {reason}")
 
 
 def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implicit:
     """A constraint model of Pinocchio as an equality: the relative position or pose of its two frames.
 
     Args:
-        robot: the robot whose joints the model's indices mean.
+        robot: the robot to which the joint indices of the model refer.
         model: a `RigidConstraintModel` in LOCAL axes, a `PointAnchorConstraintModel`, a `FrameAnchorConstraintModel`,
             or a `ConstraintModel` that holds one of the last two.
         name: name in messages; the model's, or its kind and joints, by default.
 
     Raises:
-        WrongObjectError: another object.
+        WrongObjectError: not one of these models.
         NoCounterpartError: other axes than LOCAL, a desired velocity, a desired placement or offset that Pinocchio
             does not read itself, another kind of constraint.
         ModelError: a joint that the robot does not have.
@@ -85,7 +85,7 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
             raise NoCounterpartError(what, "pinocchio stores its desired offset and does not read it")
         _still(what, inner.desired_constraint_velocity)
     elif "ConstraintModel" in kind and type(inner).__module__.startswith("pinocchio"):
-        raise NoCounterpartError(what, f"it is no equality of two frames; expected {_TAKEN}")
+        raise NoCounterpartError(what, f"it is not an equality of two frames; expected {_TAKEN}")
     else:
         raise WrongObjectError("constraint model", _TAKEN, model)
     a, b = _frame(robot, inner, 1), _frame(robot, inner, 2)
@@ -98,10 +98,10 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
 def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     """The `PointAnchorConstraintModel` or `FrameAnchorConstraintModel` with the rows of an Implicit constraint.
 
-    The right-hand side goes into the placement of frame 1, where both kinds read it.
+    The right-hand side is put into the placement of frame 1, where both kinds read it.
 
     Args:
-        constraint: an equality of a `Position`, or of a `Pose` in SE3; all rows.
+        constraint: an equality on a `Position`, or on a `Pose` in SE3, with all rows.
         rhs: right-hand side, as `Implicit` takes it; the constraint's default if absent.
 
     Raises:
@@ -118,7 +118,7 @@ def as_rigid_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     """The `RigidConstraintModel` (CONTACT_3D or CONTACT_6D, LOCAL) of an Implicit constraint: minus its rows.
 
     Args:
-        constraint, rhs: as of `as_anchor_constraint_model`.
+        constraint, rhs: as in `as_anchor_constraint_model`.
 
     Raises:
         NoCounterpartError: as `as_anchor_constraint_model`.

@@ -30,7 +30,7 @@ MISSED = 1e-6
 
 @final
 class MultipleShooting:
-    r"""Steps in time as a sparse nonlinear program, whose variables z are a tangent step from a base trajectory.
+    r"""Steps in time as a sparse nonlinear program, with a tangent step z from a base trajectory as variables.
 
     .. math::
         \min_z \sum_k \ell_k(x_k, u_k) + \ell_N(x_N) \quad \text{such that} \quad
@@ -38,42 +38,41 @@ class MultipleShooting:
         \underline u_k \le u_k \le \bar u_k
 
     with :math:`x_k = \bar x_k \oplus dx_k` and :math:`u_k = \bar u_k + du_k`. The start :math:`x_0` is given. The order
-    of z is :math:`(du_0, dx_1, du_1, dx_2, \dots, dx_N)`; that of the rows is, step by step, defects, equalities and
-    inequalities, then those of the terminal node.
+    of z is :math:`(du_0, dx_1, du_1, dx_2, \dots, dx_N)`; the order of the rows is, step by step, defects, equalities
+    and inequalities, then those of the terminal node.
 
-    The Hessian of the cost is that of Gauss and Newton, with no curvature of the constraints. Derivatives are those of
-    the actions, exact, and those of the charts.
+    The Hessian of the cost is the Gauss-Newton one, without curvature of the constraints. First derivatives are exact.
 
-    **Closed chains and contacts.** Dynamics keep the rows of their constraint set. A row that asks for closure at each
-    knot is then redundant, the Jacobian of the program loses rank, and optimisers fail or crawl. Start closed, give
-    the set a stabilisation (`ConstraintSet.stabilised`) that undoes what steps in time lose, and ask for nothing after
-    that; or describe the mechanism in reduced coordinates. The same holds of a goal: ask for as many numbers as the
-    mechanism has degrees of freedom (of the driven joints, for one), not for a whole state.
+    **Closed chains and contacts.** Dynamics keep the rows of their constraint set. A row that requires closure at each
+    knot is then redundant, the Jacobian of the program loses rank, and optimisers fail or become slow. Start closed,
+    give the set a stabilisation (`ConstraintSet.stabilised`) against the drift of steps in time, and add no closure
+    rows; or describe the mechanism in reduced coordinates. The same is true for a goal: give as many numbers as the
+    mechanism has degrees of freedom (of the driven joints, for example), not a whole state.
 
-    Rows of the first node that see neither controls nor forces are constants: they are left out.
+    Rows of the first node that depend on neither controls nor forces are constant: they are left out.
 
     A chart covers rotations of less than half a turn from the base: `around` gives the same program about another
-    trajectory, and `minimize` takes a new one on its way.
+    trajectory, and `minimize` changes the base when needed.
 
     Args:
-        actions: of the steps, N of them; one that repeats may be the same object.
+        actions: the N steps; the same object may be repeated.
         terminal: cost and constraints of the last state.
-        x0: where the motion starts (nx,).
+        x0: start of the motion (nx,).
         xs: states of the base trajectory, (N + 1, nx) or (N, nx) without the start; x0 at every knot by default.
-        us: controls of the base trajectory, (nu,) each; zero by default, put within their bounds.
+        us: controls of the base trajectory, (nu,) each; by default zero, moved within their bounds.
 
     Attributes:
         actions, terminal: as given.
         base: the trajectory at z = 0.
         n: number of variables.
         lower, upper: bounds of the rows.
-        are_defects: which rows are defects.
+        are_defects: true for rows that are defects.
 
     Raises:
-        WrongObjectError, EmptyProblemError: no discrete actions; none at all.
+        WrongObjectError, EmptyProblemError: not discrete actions; no action.
         RobotMismatchError: actions of several robots.
         SizeError, NotFiniteError, NotNormalizedError: states or controls that do not fit.
-        OptionError: a start that breaks a row which no control can change.
+        OptionError: the start violates a row that no control can change.
     """
 
     def __init__(
@@ -153,7 +152,7 @@ class MultipleShooting:
         for words, rows in (("an equality", np.abs(done.h[~h])), ("an inequality", outside)):
             if rows.size and rows.max() > MISSED:
                 raise OptionError(
-                    f"start of a shooting problem: {words} of the first action that no control can change is missed "
+                    f"start of a shooting problem: {words} of the first action that no control can change is violated "
                     f"by {rows.max():.3g}"
                 )
 
@@ -179,23 +178,23 @@ class MultipleShooting:
         return z
 
     def around(self, trajectory: Trajectory) -> MultipleShooting:
-        """The same program about another trajectory, which is its z = 0."""
+        """The same program around another trajectory, which has z = 0."""
         given = expect(trajectory, Trajectory, "trajectory")
         return MultipleShooting(self.actions, self.terminal, self.base.xs[0], given.xs, given.us)
 
     def nodes(self, z: ArrayLike) -> Nodes:
-        """What all nodes are at z."""
+        """All nodes at z."""
         step = finite_vector(z, self.n, "step of a trajectory")
         return self._kept.get(step.tobytes(), lambda: Nodes(self._all, self.trajectory(step)))
 
     # The program.
 
     def cost(self, z: ArrayLike) -> float:
-        """The sum of the costs; infinite where a node has none: optimisers then take a shorter step."""
+        """The sum of the costs; infinite if a node has none: optimisers then take a shorter step."""
         return self.nodes(z).cost
 
     def gradient(self, z: ArrayLike) -> Vector:
-        """Of the cost, (n,). Raises NoCalculationError, NoSlopesError."""
+        """Gradient of the cost, (n,). Raises NoCalculationError, NoSlopesError."""
         slopes, charts = self.nodes(z).slopes, self._charts(z)
         found = np.zeros(self.n)
         for k, d in enumerate(slopes):
@@ -206,7 +205,7 @@ class MultipleShooting:
         return found
 
     def hessian(self, z: ArrayLike) -> Any:
-        """Of the cost, by Gauss and Newton: sparse (n, n). Raises NoCalculationError, NoSlopesError."""
+        """Gauss-Newton Hessian of the cost: sparse (n, n). Raises NoCalculationError, NoSlopesError."""
         slopes, charts = self.nodes(z).slopes, self._charts(z)
         parts = _Blocks()
         for k, d in enumerate(slopes):
@@ -222,7 +221,7 @@ class MultipleShooting:
         return parts.matrix((self.n, self.n))
 
     def rows(self, z: ArrayLike) -> Vector:
-        """Defects, equalities and inequalities; defects are zero where a step has no next state."""
+        """Defects, equalities and inequalities; defects are zero if a step has no next state."""
         nodes = self.nodes(z)
         found: list[Vector] = []
         for k, (done, (h, g)) in enumerate(zip(nodes.calculations, self._changeable, strict=True)):
@@ -233,7 +232,7 @@ class MultipleShooting:
         return np.concatenate(found)
 
     def jacobian(self, z: ArrayLike) -> Any:
-        """Of the rows: sparse (rows, n). Raises NoCalculationError, NoSlopesError."""
+        """Jacobian of the rows: sparse (rows, n). Raises NoCalculationError, NoSlopesError."""
         nodes, charts = self.nodes(z), self._charts(z)
         slopes, xs = nodes.slopes, nodes.trajectory.xs
         parts = _Blocks()
@@ -258,7 +257,7 @@ class MultipleShooting:
 
     @property
     def bounds(self) -> Bounds:
-        """The box of z: bounds of the controls less those of the base."""
+        """The box of z: bounds of the controls minus the base controls."""
         lower, upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         for action, u, s in zip(self.actions, self.base.us, self._u, strict=True):
             lower[s], upper[s] = unlimited(action.u_lower) - u, unlimited(action.u_upper) - u
@@ -285,27 +284,27 @@ class MultipleShooting:
     ) -> ShootingResult:
         """A stationary trajectory by `scipy.optimize.minimize`, method `trust-constr`, from the base.
 
-        Where a rotation has left the base of its chart by more than `turn` the charts are put about the trajectory
-        reached, and SciPy goes on from there with its trust region and its penalty. A node without dynamics on the way
-        costs infinitely much: SciPy takes a shorter step.
+        If a rotation has left the base of its chart by more than `turn`, new charts are taken around the trajectory
+        reached, and SciPy continues from there with its trust region and its penalty. A node without dynamics has
+        infinite cost: SciPy then takes a shorter step.
 
         Args:
             tolerance: of the gradient of the Lagrangian, of the defects and all other rows: the largest entry.
-            max_iterations: of SciPy, over all charts.
-            trust_radius, penalty: what SciPy begins with.
+            max_iterations: iterations of SciPy, over all charts.
+            trust_radius, penalty: initial values for SciPy.
             turn: how far a rotation may leave its chart [rad], less than pi.
-            callback: SciPy's, called after each iteration; stops where it returns true.
+            callback: callback of SciPy, called after each iteration; stops if it returns true.
 
         Returns:
-            A value, whatever came out of it: `success`, `status`, `or_raise()`.
+            A value, also after a failure: `success`, `status`, `or_raise()`.
 
         Raises:
-            OptionError: a turn that is no angle of a chart.
+            OptionError: a turn that is not between 0 and pi.
         """
         return minimised(self, tolerance, max_iterations, trust_radius, penalty, turn, callback)
 
     def turned(self, z: ArrayLike) -> float:
-        """The largest rotation in z [rad], by which it leaves the base of its chart; zero where there are none."""
+        """The largest rotation in z [rad], from the base of its chart; zero if there is none."""
         step = finite_vector(z, self.n, "step of a trajectory")
         found = 0.0
         for leaf in self.state.space.leaves():

@@ -25,7 +25,7 @@ class Trajectory:
     """States at the knots, and the controls between them.
 
     Attributes:
-        xs: (N + 1, nx) states; the first one is where the motion starts.
+        xs: (N + 1, nx) states; the first one is the start.
         us: N controls, (nu,) each; an impulse may have none.
     """
 
@@ -38,11 +38,11 @@ class Trajectory:
 
 @final
 class Nodes:
-    """All nodes at one trajectory: calculated at once, differentiated when first asked for.
+    """All nodes at one trajectory: calculated at once, differentiated on first use.
 
     Args:
         actions: of the steps, and the terminal one.
-        trajectory: where.
+        trajectory: the trajectory.
 
     Attributes:
         trajectory: as given.
@@ -70,7 +70,7 @@ class Nodes:
 
     @property
     def cost(self) -> float:
-        """Of all nodes; infinite where one has none."""
+        """Cost of all nodes; infinite if one has none."""
         return float(sum(done.cost for done in self.calculations)) if self.success else np.inf
 
     @cached_property

@@ -36,7 +36,7 @@ class ShootingStatus(StatusEnum):
     MAX_ITERATIONS = "There were no iterations left."
     INTERRUPTED = "The callback stopped it."
     NO_DYNAMICS = "A node of the trajectory to start from has no dynamics, or no finite cost."
-    NO_DERIVATIVES = "A node on the way has dynamics but no derivatives."
+    NO_DERIVATIVES = "A node of an iterate has dynamics but no derivatives."
 
     @property
     def is_success(self) -> bool:
@@ -55,18 +55,18 @@ class NoTrajectoryError(ConstraintError):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ShootingResult(Result):
-    """The trajectory that an optimisation ended with, and how good it is.
+    """The final trajectory of an optimisation, and its accuracy.
 
     Attributes:
         trajectory: the last one.
         status: why it ended.
         cost: of all nodes.
         defect: largest entry of the defects, in the tangent of the states.
-        missed: by how much the worst of all other rows and bounds is outside its interval.
-        gradient: largest entry of the gradient of the Lagrangian, by SciPy's multipliers; NaN where there is none.
-        iterations: of SciPy.
-        charts: about how many trajectories there were charts.
-        said: by SciPy, or by the node that failed.
+        missed: largest violation of all other rows and bounds.
+        gradient: largest entry of the gradient of the Lagrangian, by SciPy's multipliers; NaN if there is none.
+        iterations: iterations of SciPy.
+        charts: number of base trajectories.
+        said: message of SciPy, or of the node that failed.
     """
 
     trajectory: Trajectory

@@ -29,18 +29,18 @@ from ..workspace import Pool, Workspace
 class TangentSteps:
     r"""The variables z of an optimiser as steps from a base point: :math:`q(z) = q_0 \oplus z`.
 
-    Optimisers move in :math:`\mathbb{R}^n` and know nothing of unit quaternions; in z there are none. The rows are
+    Optimisers work in :math:`\mathbb{R}^n`, without unit quaternions; z contains none. The rows are
     those of all mandatory constraints, explicit ones as their twins, times their scales:
 
     .. math:: l \le s \log(rhs^{-1} h(q(z))) \le u, \qquad
               J(z) = s\, J_{\log} J_h(q(z))\, \frac{\partial (q_0 \oplus z)}{\partial z}
 
-    with l = u = 0 for equalities. Inequality rows are given as they are, with their interval (not as the distance to
-    it, which has no second derivative at its edge). Bounds on the translation of a free or planar joint are no box in
-    z: they are rows too, after the others; all other bounds are a box, `bounds`.
+    with l = u = 0 for equalities. Inequality rows keep their values, with their interval (not the distance to it, which
+    has no second derivative at its edge). Bounds on the translation of a free or planar joint are not a box in z: they
+    are rows too, after the others; all other bounds are a box, `bounds`.
 
-    The chart covers what one exponential reaches: rotations of less than half a turn from q0 [rad], any translation.
-    After a long walk take a new base point.
+    The chart covers rotations of less than half a turn from q0, and any translation. After a large change take a new
+    base point.
 
     Args:
         problem: the constraints; an optional last level is left out.
@@ -51,8 +51,8 @@ class TangentSteps:
         lower, upper: (rows,) intervals of the rows, [m, rad] times the scales.
 
     Raises:
-        WrongObjectError: `problem` is none.
-        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q0.
+        WrongObjectError: `problem` is not a problem.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: an invalid q0.
 
     Example:
         >>> import numpy as np
@@ -152,13 +152,13 @@ class TangentSteps:
 
     @property
     def constraints(self) -> list[NonlinearConstraint]:
-        """Equalities and inequalities apart, for `SLSQP` and others that want them so."""
+        """Equalities and inequalities separately, for `SLSQP` and others that need this."""
         equal = self.lower == self.upper
         return [self._some(which) for which in (equal, ~equal) if which.any()]
 
     @property
     def bounds(self) -> Bounds:
-        """The box of z: joint bounds less q0, zero for frozen dofs, infinite for rotations and free translations."""
+        """The box of z: joint bounds minus q0, zero for frozen dofs, infinite for rotations and free translations."""
         bounds, space = self.problem.bounds, self.problem.space
         lower, upper = np.full(space.nv, -np.inf), np.full(space.nv, np.inf)
         for leaf in space.leaves():
@@ -199,7 +199,7 @@ def as_nonlinear_constraint(
     """All rows of a problem as one `scipy.optimize.NonlinearConstraint` on steps z (nv,) from q0.
 
     Args:
-        problem, q0, rhs: as of `TangentSteps`, which has the box of z too, and turns z into configurations.
+        problem, q0, rhs: as in `TangentSteps`, which also has the box of z, and converts z to configurations.
     """
     expect(problem, Problem, "problem of tangent steps")
     return TangentSteps(problem, problem.check(q0, "q0"), problem.check_rhs(rhs)).constraint

@@ -54,15 +54,15 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Assembly(Result):
-    """What an assembly gave. On failure q is the best iterate; nothing is raised and no input changed.
+    """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
 
     Attributes:
         projection: the result of the solver, with its trace.
         constraint_set: what was assembled.
-        status: why it ended; LEFT_BRANCH where it closed, but left the branch of the start.
-        branch: how start and end compare, where `stay_on_branch` asked for it.
+        status: why it ended; LEFT_BRANCH if it closed, but left the branch of the start.
+        branch: how start and end compare, if `stay_on_branch` was given.
     """
 
     projection: Projection
@@ -81,7 +81,7 @@ class Assembly(Result):
 
     @property
     def success(self) -> bool:
-        """Whether q is closed, and on the branch of the start where that was asked for."""
+        """Whether q is closed, and on the branch of the start if that was required."""
         return self.status is Status.CONVERGED
 
     iterations = FieldOf[int]("projection.iterations", "Jacobians with their steps.")
@@ -89,7 +89,7 @@ class Assembly(Result):
 
     @property
     def iterates(self) -> tuple[Vector, ...]:
-        """The configurations on the way, the start first."""
+        """All iterates (nq,), the start first."""
         return tuple(step.q for step in self.projection.trace or ())
 
     @property
@@ -105,7 +105,7 @@ class Assembly(Result):
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """Coordinates outside the bounds of the robot, also where the assembly was not asked to keep them."""
+        """Coordinates outside the bounds of the robot, even if the assembly was given no bounds."""
         return self.constraint_set.robot.bounds.violations(self.q)
 
     @property
@@ -129,7 +129,7 @@ class Assembly(Result):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, errors by constraint, and on failure what the rows are to each other."""
+        """The result in words: status, errors by constraint, and on failure the rank and redundancy of the rows."""
         lines = [str(self)]
         lines += [f"  '{name}': error {norm:.3g}{self._in_metres(name)}" for name, norm in self.errors]
         outside = [f"{v.joint} by {abs(v.amount):.3g}" for v in self.violations]
@@ -158,11 +158,11 @@ class Assembly(Result):
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
     ) -> Any:
-        """Figure of the way to q: the robot at some iterates, with open closures and residuals.
+        """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
 
         Args:
             path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
-            poses: how many a strip has.
+            poses: number of poses in a strip.
             view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
 
         Returns:
@@ -183,7 +183,7 @@ class Assembly(Result):
             used = (
                 f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
             )
-            used += "; `projection.diagnose()` tells hard from impossible"
+            used += "; `projection.diagnose()` tells whether it is only hard or impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED
@@ -212,40 +212,39 @@ def assemble_position(
 ) -> Assembly:
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
 
-    Damped Newton steps of the projector, each at most 1.5 rad or m, and each the least in the costs; no restarts, so
-    that the result is near q0. Rotation errors are angles: a half turn is never a solution. What is zero in the rows
-    of long chains is left out. The constraint set keeps what was made ready for the same costs, driven joints, bounds
-    and options, so that the next assembly only solves.
+    Damped Newton steps of the projector, each at most 1.5 rad or m and of least cost; there are no restarts, so the
+    result is near q0. Rotation errors are angles: a half turn is never a solution. Zeros in the rows of long chains are
+    skipped. The constraint set keeps what it prepared for the same costs, driven joints, bounds and options, and the
+    next assembly only solves.
 
     Args:
-        constraint_set: what is to hold; what is off, or has no position rows, does not count.
-        q0: start (nq,); returned as it is where it is closed.
-        weights: costs of motion (nv,), or by joint; larger moves less. 0 moves freely: what costs something moves only
-            if what is free cannot close the mechanism alone.
+        constraint_set: the constraints to satisfy; those that are off, or have no position rows, are ignored.
+        q0: start (nq,); returned unchanged if it is closed.
+        weights: costs of motion (nv,), or by joint; a larger cost moves less. A joint of cost 0 moves freely: others
+            move only if the free ones cannot close the mechanism alone.
         driven: joints (by name) or Segments that keep their value, bit for bit.
-        rhs: right-hand sides, as of `constraint_set.rhs_at(t)`; the default ones if absent.
-        bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing of them
+        rhs: right-hand sides from `constraint_set.rhs_at(t)`; the default ones if absent.
+        bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing about bounds
             (`assembly.violations` does).
         tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
         max_iterations: budget.
-        nearest: go on to the configuration whose weighted distance to q0 is stationary; without, each step is the
-            least one, which their sum need not be.
+        nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
+            least one, but their sum need not be.
         stay_on_branch: how far a dependent coordinate may move [rad or m]. The sign of the determinant of the pivot
-            block must then be kept too, from the closed configuration before the driven joints moved: whatever the size
-            of the step, passing a dead centre, or ending in one, is LEFT_BRANCH.
-        before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone, so
-            that q0 may be the last result with other values of the driven joints. Where they cannot close it, q0 itself
-            is compared, and `branch.is_closed` is False: the sign may then be another one already.
-        engine: what solves, as of a Projector; by default the usual one, but steps by `SparseKKT` for long chains that
-            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or more than one
-            level always by `DampedCholesky`, to which a cost of zero is a very small one).
+            block must then also stay as it was at the closed configuration before the driven joints moved: passing a
+            dead centre, or ending in one, gives LEFT_BRANCH for any size of step.
+        before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone: q0
+            may be the last result with new values of the driven joints. If they cannot close it, q0 itself is compared,
+            and `branch.is_closed` is False: the sign may then have changed already.
+        engine: solver, as in a Projector; by default the usual one, but with steps by `SparseKKT` for long chains that
+            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or several levels
+            always by `DampedCholesky`, which treats a cost of zero as a very small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
-        SizeError, DtypeError, NotFiniteError, NotNormalizedError, UnknownJointError, OptionError: what is wrong with
-            an argument.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError, UnknownJointError, OptionError: an invalid argument.
 
-    Source: `CalcAssemblyQ` of RBDL, whose defaults these are.
+    Source: `CalcAssemblyQ` of RBDL, with the same defaults.
     """
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
@@ -282,29 +281,30 @@ def assemble_velocity(
 
     .. math:: \min_v \tfrac12 (v - v_0)^T W (v - v_0) \quad \text{such that} \quad J v = \dot y
 
-    with :math:`\dot y` the velocity of the targets. Rank-revealing: redundant rows and zero costs are no special case.
-    Of what the costs leave open, the nearest to v0 is taken; rows that contradict are met by least squares.
+    with :math:`\dot y` the velocity of the targets. The method is rank-revealing: redundant rows and zero costs are not
+    special cases. If the costs leave several solutions, the nearest to v0 is taken; contradictory rows are met in the
+    least-squares sense.
 
-    At a configuration that is not closed the rows are those of another mechanism: where a constraint is open by more
-    than 1e-4, as after a projection that failed, a warning in the log names it. Without `rhs` constraints with a target
-    are not looked at, for nobody said what time it is. Where the velocities of driven joints contradict the rows, so
-    that these are met by least squares, a warning says by how much (above 1e-4).
+    At a configuration that is not closed the rows belong to another mechanism: if a constraint is open by more than
+    1e-4, for example after a failed projection, a warning in the log names it. Without `rhs` constraints with a target
+    are not checked, because the time is unknown. If the velocities of driven joints contradict the rows, a warning says
+    by how much (above 1e-4).
 
     Args:
-        constraint_set: what holds.
+        constraint_set: the constraints that hold.
         q: configuration (nq,), closed.
         v0: wanted velocity (nv,).
         weights: costs (nv,), or by joint; ones by default, 0 moves freely.
-        driven: joints (by name) or Segments whose velocity is that of v0, bit for bit.
-        rhs: right-hand sides with their velocities, as of `constraint_set.rhs_at(t)`; at rest by default.
+        driven: joints (by name) or Segments whose velocity stays as in v0, bit for bit.
+        rhs: right-hand sides with their velocities from `constraint_set.rhs_at(t)`; at rest by default.
 
     Returns:
         Velocity (nv,).
 
     Raises:
-        SizeError, DtypeError, NotFiniteError, UnknownJointError, OptionError: what is wrong with an argument.
+        SizeError, DtypeError, NotFiniteError, UnknownJointError, OptionError: an invalid argument.
 
-    Source: `CalcAssemblyQDot` of RBDL, which knows no moving targets.
+    Source: `CalcAssemblyQDot` of RBDL, which has no moving targets.
     """
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
@@ -314,7 +314,8 @@ def assemble_velocity(
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
     change = least_change(J, error, W[moving])
-    _warn_if_left(constraint_set, error - J @ change, "driven joints and constraints contradict: '%s' is off by %.3g")
+    contradiction = "driven joints and constraints contradict each other: '%s' is off by %.3g"
+    _warn_if_left(constraint_set, error - J @ change, contradiction)
     v[moving] -= change
     return v
 

@@ -43,7 +43,7 @@ def hinge_of_axes(axes: ArrayLike) -> Hinge:
     try:
         array = np.asarray(axes)
     except ValueError:
-        raise SizeError("axes of a closure", "k rows of 6", "rows of several lengths") from None
+        raise SizeError("axes of a closure", "k rows of 6", "rows of different lengths") from None
     if array.dtype.kind not in "iuf":
         raise DtypeError("axes of a closure", array.dtype)
     if array.ndim != 2 or array.shape[1] != 6 or len(array) > 6:
@@ -57,7 +57,7 @@ def hinge_of_axes(axes: ArrayLike) -> Hinge:
         if linear > 1e-12 and angular > 1e-12:
             raise HingeTypeError(
                 f"axis {i} of a closure mixes translation and rotation: use Hinge.helical for a screw, or an Implicit "
-                "with a function of your own"
+                "with your own function"
             )
     if np.abs(rows @ rows.T - np.eye(len(rows))).max(initial=0.0) > 1e-6:
         raise HingeTypeError("axes of a closure: expected directions at right angles to each other")
@@ -70,9 +70,9 @@ def _hinge(linear: Matrix, angular: Matrix, held: Matrix) -> Hinge:
     sliders = _rest(linear)
     if len(angular) == 1:
         raise HingeTypeError(
-            f"one rotation is held, about {_words(angular[0])}, and two are free: no joint does that at every angle. "
+            f"one rotation is held, about {_words(angular[0])}, and two are free: no joint allows that at every angle. "
             "Use Hinge.universal or Hinge.hooke (two pins at a right angle), hold two rotations (Hinge.pin about the "
-            "third axis), or take an Implicit with a mask, which takes any row"
+            "third axis), or use an Implicit with a mask, which accepts any row"
         )
     axis = _rest(angular)[0] if len(angular) == 2 else None
     named = {

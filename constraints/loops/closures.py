@@ -44,17 +44,18 @@ class ErrorFrame:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Closure(FrameRows):
-    r"""A closure typed by the hinge that it leaves free between two frames.
+    r"""A closure between two frames, whose type is the hinge that it leaves free.
 
-    The hinge is fitted to the pose :math:`X = {}^pM_s`, and the rows are what it cannot explain: 6 less its degrees of
-    freedom, translations before rotations, in the axes of the predecessor. A locked closure has the rows
-    :math:`\log_6 X`; the others see `hinge_rows`. Rotations enter by their angle, so a half turn is never small.
+    The hinge is fitted to the pose :math:`X = {}^pM_s`, and the rows are the error that the hinge cannot explain: 6
+    minus its degrees of freedom, translations before rotations, in the axes of the predecessor. A locked closure has
+    the rows :math:`\log_6 X`; the others see `hinge_rows`. Rotations enter by their angle, so a half turn is never
+    small.
 
     Args:
         robot: the robot.
         predecessor, successor: frame names, Frames (a placement on a joint), or placements in the world (None: the
             world itself).
-        hinge: what is free; axes in the predecessor's frame.
+        hinge: the free motion; axes in the predecessor's frame.
         target: a `Target` in the space of the rows, for a closure that is driven; zero by default.
         form: DERIVATIVE or RATES, of velocity and acceleration rows (`hinge_rates`).
         name: name in messages.
@@ -95,8 +96,8 @@ class Closure(FrameRows):
         """A closure that holds some of six axes: translations along x, y, z, then rotations about them.
 
         Args:
-            robot, predecessor, successor, name: as of the class.
-            mask: true for what is held.
+            robot, predecessor, successor, name: as in the class.
+            mask: true for the held axes.
 
         Raises:
             HingeTypeError: one rotation is held and two are free; the message says which hinge to use.
@@ -107,15 +108,15 @@ class Closure(FrameRows):
     def along(cls, robot: Robot, predecessor: Any, successor: Any, axes: ArrayLike, *, name: str = "") -> Self:
         """A closure that holds single spatial axes, as RBDL's loop constraints do.
 
-        The rows are those of the hinge that is left, in its own order; they hold what the axes hold.
+        The rows are those of the hinge that remains free, in its order; they hold the same motions as the axes.
 
         Args:
-            robot, predecessor, successor, name: as of the class.
+            robot, predecessor, successor, name: as in the class.
             axes: (k, 6) or (6,) in the predecessor's frame, linear then angular (RBDL has the angular part first), each
                 a unit direction of translation or of rotation, at right angles to each other.
 
         Raises:
-            HingeTypeError: axes that leave no hinge; the message says which to use.
+            HingeTypeError: the free motion is not a hinge; the message says which one to use.
         """
         rows = np.asarray(axes)
         return cls(robot, predecessor, successor, hinge_of_axes(rows[None, :] if rows.ndim == 1 else axes), name=name)
@@ -154,7 +155,7 @@ class PointClosure(FrameRows):
     r"""A closure that joins the origins of two frames: three rows, :math:`{}^pp_s` in the axes of the predecessor.
 
     Args:
-        robot, predecessor, successor, target, name: as of `Closure`.
+        robot, predecessor, successor, target, name: as in `Closure`.
     """
 
     robot: Robot
@@ -174,12 +175,12 @@ class PointClosure(FrameRows):
 class RodClosure(FrameRows):
     r"""A massless rod between the origins of two frames: one row, :math:`\tfrac12(|x|^2 - l^2)`, x from p to s.
 
-    This row, and not the distance less l: it is a polynomial (it has derivatives everywhere, where the origins coincide
-    too), and its multiplier has Robotran's sign: :math:`\lambda x` is the force on the successor, so
+    This row is used instead of the distance minus l because it is a polynomial (it has derivatives everywhere, also if
+    the origins coincide) and its multiplier has Robotran's sign: :math:`\lambda x` is the force on the successor, so
     :math:`\lambda > 0` pushes the ends apart and the axial force is :math:`N = \lambda\,l`.
 
     Args:
-        robot, predecessor, successor, name: as of `Closure`.
+        robot, predecessor, successor, name: as in `Closure`.
         length: l > 0 [m]; or a `Target` of one number, for a rod that changes its length.
 
     Raises:
@@ -242,11 +243,11 @@ def _positive(length: Vector) -> Vector:
 
 
 class FixedClosureError(ConstraintError):
-    """Both frames of a closure are on one joint, so that nothing moves it: `closure`, `where`."""
+    """Both frames of a closure are on the same joint, so nothing moves it: `closure`, `where`."""
 
     def __init__(self, closure: str, where: str) -> None:
         self.closure, self.where = closure, where
         super().__init__(
-            f"'{closure}': predecessor and successor are both {where}, where nothing moves one against the other: "
+            f"'{closure}': predecessor and successor are both {where}, so they never move relative to each other: "
             "give frames on two joints"
         )

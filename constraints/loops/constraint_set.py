@@ -68,15 +68,14 @@ class Baumgarte:
 class ConstraintSet:
     """Constraints on one robot, stacked in order: rows of position, velocity and acceleration. Immutable.
 
-    Subsets are switched, and stabilisations changed, by `switched` and `stabilised`: cheap copies that share the rows
-    and build nothing. Rows that are off are zero; sizes are fixed.
+    `switched` turns constraints on and off, `stabilised` changes stabilisations: both give cheap copies that share the
+    rows and build nothing. Rows that are off are zero; sizes are fixed.
 
     Args:
         robot: the robot.
         owners: closures, contacts, Implicit and Explicit constraints (an explicit one by its twin).
         baumgarte: stabilisation by constraint (as the key the object, its position, or its name); none by default.
-        rounding: rows of the Jacobian below this part of the longest one are rounding to the dynamics: they hold
-            nothing.
+        rounding: the dynamics treat rows of the Jacobian below this fraction of the longest one as zero.
 
     Attributes:
         robot: as given.
@@ -86,10 +85,11 @@ class ConstraintSet:
         rounding: as given.
         is_of_contacts: whether all constraints are contacts, those that are off too.
         rhs: their default right-hand sides.
-        assemblers: what was made ready for its assemblies, by what is on, costs, driven joints, bounds and options.
+        assemblers: what was prepared for its assemblies, by the constraints that are on, costs, driven joints, bounds
+            and options.
 
     Raises:
-        DuplicateNameError, DuplicateError: two constraints of one name, or one object twice.
+        DuplicateNameError, DuplicateError: two constraints with the same name, or the same object twice.
         RobotMismatchError, SpaceMismatchError: a constraint of another robot.
         WrongObjectError: something else among the constraints.
     """
@@ -152,12 +152,12 @@ class ConstraintSet:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What each constraint is: "Closure (pin)", "PointContact", "Implicit", ..."""
+        """The kind of each constraint: "Closure (pin)", "PointContact", "Implicit", ..."""
         return tuple(_kind(owner) for owner in self.stack)
 
     @property
     def size(self) -> int:
-        """Number of rows, those that are off included."""
+        """Number of rows, including those that are off."""
         return self.stack.size
 
     def slice_of(self, which: RowOwner | str | int) -> slice:
@@ -169,7 +169,7 @@ class ConstraintSet:
         return self.stack.slices[self.stack.index(which)]
 
     def row_name(self, row: int) -> str:
-        """What a row is called: "elbow[2]"."""
+        """Name of a row: "elbow[2]"."""
         for name, s in zip(self.names, self.stack.slices, strict=True):
             if s.start <= row < s.stop:
                 return f"{name}[{row - s.start}]"
@@ -189,7 +189,7 @@ class ConstraintSet:
         """The set with some constraints on and others off; nothing is built.
 
         Args:
-            on: only these are on, and of those `off` are off; by default those that are on now.
+            on: only these are on, except those in `off`; by default those that are on now.
             off: these are off.
         """
         active = self.active.copy()
@@ -225,7 +225,7 @@ class ConstraintSet:
 
         Args:
             q: configuration (nq,).
-            rhs: right-hand sides, as of `rhs_at(t)`; the default ones if absent.
+            rhs: right-hand sides from `rhs_at(t)`; the default ones if absent.
         """
         error = stack_rows(self.stack, self.robot.at(q), Order.POSITION, rhs, jacobian=False).error.copy()
         error[self._unplaced] = 0.0
@@ -235,8 +235,8 @@ class ConstraintSet:
         """Errors (size,) and their Jacobian (size, nv), copies, for Newton's steps; zero for what is off.
 
         Args:
-            posture: where, `robot.at(q)`.
-            rhs: as of `position_error`.
+            posture: the configuration, `robot.at(q)`.
+            rhs: as in `position_error`.
         """
         rows = stack_rows(self.stack, posture, Order.POSITION, rhs)
         found = rows.error.copy(), rows.jacobian.copy()
@@ -248,26 +248,26 @@ class ConstraintSet:
         """Jacobian J (size, nv) of the errors; of the velocity rows, for contacts without anchor and the form RATES.
 
         Args:
-            q, rhs: as of `position_error`.
+            q, rhs: as in `position_error`.
         """
         return self.rows_at(self.robot.at(q, np.zeros(self.robot.nv)), rhs).jacobian
 
     def velocity_error(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
-        """Time derivative of the errors (size,): J v less the velocity of the targets.
+        """Time derivative of the errors (size,): J v minus the velocity of the targets.
 
         Args:
             q, v: configuration (nq,) and velocity (nv,).
-            rhs: right-hand sides, as of `rhs_at(t)`.
+            rhs: right-hand sides from `rhs_at(t)`.
         """
         return self.rows_at(self.robot.at(q, v), rhs).velocity
 
     def drift(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
         r"""Second time derivative of the errors (size,) at zero joint acceleration.
 
-        It is :math:`\dot J v` less the acceleration of the targets: constrained accelerations have J a = -drift.
+        It is :math:`\dot J v` minus the acceleration of the targets: constrained accelerations have J a = -drift.
 
         Args:
-            q, v, rhs: as of `velocity_error`.
+            q, v, rhs: as in `velocity_error`.
         """
         return self.rows_at(self.robot.at(q, v), rhs).drift
 
@@ -275,7 +275,7 @@ class ConstraintSet:
         r""":math:`k_d\,\dot e + k_p\,e` (size,), which stabilised accelerations subtract: J a = -drift - stabilisation.
 
         Args:
-            q, v, rhs: as of `velocity_error`.
+            q, v, rhs: as in `velocity_error`.
         """
         rows = self.rows_at(self.robot.at(q, v), rhs)
         return (
@@ -287,7 +287,7 @@ class ConstraintSet:
 
         Args:
             motion: the state, `robot.at(q, v)`.
-            rhs: right-hand sides, as of `rhs_at(t)`; the default ones, at rest, if absent.
+            rhs: right-hand sides from `rhs_at(t)`; the default ones, at rest, if absent.
         """
         if rhs is not None:
             check_sides(self.stack, rhs)
@@ -298,7 +298,7 @@ class ConstraintSet:
         return rows
 
     def counts_in(self, rows: SetRows) -> BoolVector:
-        """Which rows count at a state (size,): not those that are off, nor those of one side that hold.
+        """Which rows are active at a state (size,): not those that are off, nor satisfied inequalities.
 
         Args:
             rows: at the state.
@@ -326,7 +326,7 @@ class ConstraintSet:
             **options: of the Problem (bounds, weights, frozen).
 
         Raises:
-            EmptyProblemError: none of them has.
+            EmptyProblemError: no constraint that is on has position rows.
         """
         loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
         if loose and not self.anchored:

@@ -48,8 +48,8 @@ def as_axes(axes: object, what: str) -> Axes:
     """
     if not isinstance(axes, Axes) and str(axes).rpartition(".")[2].upper() == "WORLD":
         raise OptionError(
-            f"axes of {what}: WORLD is refused, it means two things: Crocoddyl takes it for LOCAL_WORLD_ALIGNED, "
-            "pinocchio for spatial rows at the origin of the world; use Axes.LOCAL_WORLD_ALIGNED, or Axes.LOCAL"
+            f"axes of {what}: WORLD is ambiguous: Crocoddyl reads it as LOCAL_WORLD_ALIGNED, "
+            "pinocchio as spatial rows at the origin of the world; use Axes.LOCAL_WORLD_ALIGNED, or Axes.LOCAL"
         )
     return expect(axes, Axes, f"axes of {what}", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
 
@@ -57,11 +57,11 @@ def as_axes(axes: object, what: str) -> Axes:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class PointContact(FrameRows):
-    r"""A point of the robot that does not move along some directions, or any.
+    r"""A point of the robot that does not move along some or all directions.
 
-    With an anchor :math:`p_0` the rows are :math:`n^T (p - p_0)`, in world axes or in those of the contact frame; their
-    velocity and acceleration rows are the derivatives. Without, there is no position row, and velocity rows are
-    :math:`n^T \dot p` (LOCAL: of the velocity in the contact frame).
+    With an anchor :math:`p_0` the rows are :math:`n^T (p - p_0)`, in world axes or in the axes of the contact frame;
+    their velocity and acceleration rows are the derivatives. Without an anchor there is no position row, and velocity
+    rows are :math:`n^T \dot p` (LOCAL: of the velocity in the contact frame).
 
     In the form RATES the velocity rows in LOCAL axes are :math:`n^T R^T \dot p` with or without an anchor, and the
     acceleration rows :math:`n^T R^T \ddot p`; in world axes both forms are the same.
@@ -70,20 +70,21 @@ class PointContact(FrameRows):
         robot: the robot.
         frame: frame name or Frame; the point is its origin.
         normal: unit (3,), for one row along it, in the axes of `axes`; None for three rows.
-        mask: three truth values, true for the rows that count, in the axes of `axes`; all by default. One true value is
+        mask: three truth values, true for the rows to keep, in the axes of `axes`; all by default. One true value is
             the 1D contact of Crocoddyl, two are its 2D contact.
         anchor: where the point is held (3,) [m]; None for none, or "here" by `anchored(q)`.
         axes: of the rows.
         form: DERIVATIVE or RATES.
         error_axes: LOCAL_WORLD_ALIGNED, for rows in LOCAL axes and the form RATES, leaves the position error
-            :math:`p - p_0` in world axes, as the 2D contact of Crocoddyl does; those of the rows by default.
-        target: what the rows follow in time, a `Target` of one to three numbers.
+            :math:`p - p_0` in world axes, as the 2D contact of Crocoddyl does; by default it is in the axes of the
+            rows.
+        target: a `Target` of one to three numbers that the rows follow in time.
         name: name in messages.
 
     Raises:
-        OptionError: WORLD axes, a normal and a mask, a mask of nothing, error axes that there are none of.
+        OptionError: WORLD axes, a normal and a mask, a mask without a true value, error axes that do not apply.
         UnknownFrameError: lists the frames whose names come closest.
-        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: an invalid argument.
 
     Source: contacts of RBDL (one normal) and crocoddyl (3D, LOCAL or LOCAL_WORLD_ALIGNED).
     """
@@ -120,12 +121,12 @@ class PointContact(FrameRows):
         if self.error_axes not in (None, self.axes):
             as_axes(self.error_axes, f"the error of '{name}'")
             if rates is None:
-                raise OptionError(f"'{name}': error axes of their own are for LOCAL rows in Form.RATES")
+                raise OptionError(f"'{name}': error_axes are only for LOCAL rows in Form.RATES")
             pose_map = pose_map if at is None else Split(N, None)
         _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, rates)
 
     def anchored(self, q: ArrayLike) -> Self:
-        """The same contact, held where it is at q."""
+        """The same contact, anchored at its place at q."""
         at = self.robot.at(q).placement(self.successor).translation.copy()
         return replace(self, frame=self.successor, anchor=at)
 
@@ -136,11 +137,11 @@ class SurfaceContact(FrameRows):
     r"""A frame of the robot that does not move: six rows.
 
     With an anchor :math:`M_0`, LOCAL rows are :math:`\log_6(M_0^{-1}\,{}^oM_f)`, and LOCAL_WORLD_ALIGNED rows
-    :math:`(p - p_0,\; \log_3(R R_0^T))`. Without, velocity rows are the twist of the frame, in its axes or in those of
-    the world.
+    :math:`(p - p_0,\; \log_3(R R_0^T))`. Without an anchor, velocity rows are the twist of the frame, in its axes or in
+    world axes.
 
-    In the form RATES these are the velocity rows with an anchor too, the acceleration rows are the spatial acceleration
-    of the frame in the same axes, and the position error is :math:`\log_6(M_0^{-1}\,{}^oM_f)`, turned into them.
+    In the form RATES the twist is used with an anchor too, the acceleration rows are the spatial acceleration
+    of the frame in the same axes, and the position error is :math:`\log_6(M_0^{-1}\,{}^oM_f)`, rotated into these axes.
 
     Args:
         robot: the robot.
@@ -148,15 +149,15 @@ class SurfaceContact(FrameRows):
         anchor: placement where it is held (`pinocchio.SE3`, 4 x 4, or seven numbers); None for none.
         axes: of the rows.
         form: DERIVATIVE or RATES.
-        mask: six truth values, true for the rows that count (linear, then angular, in the axes of `axes`); all by
+        mask: six truth values, true for the rows to keep (linear, then angular, in the axes of `axes`); all by
             default.
-        target: what the rows follow in time, a `Target` of as many numbers as there are rows.
+        target: a `Target` that the rows follow in time, one number per row.
         name: name in messages.
 
     Raises:
-        OptionError: WORLD axes, a mask of nothing.
+        OptionError: WORLD axes, a mask without a true value.
         UnknownFrameError: lists the frames whose names come closest.
-        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: an invalid argument.
     """
 
     robot: Robot
@@ -189,7 +190,7 @@ class SurfaceContact(FrameRows):
         _hold(self, frame, at, pose_map, name, rates if as_rates else None)
 
     def anchored(self, q: ArrayLike) -> Self:
-        """The same contact, held where it is at q."""
+        """The same contact, anchored at its place at q."""
         return replace(self, frame=self.successor, anchor=self.robot.at(q).placement(self.successor))
 
 

@@ -22,12 +22,12 @@ from .pose_map import OfRelativePose, PoseMap
 
 
 class Form(Enum):
-    """What the velocity and acceleration rows of a contact or a closure are."""
+    """Meaning of the velocity and acceleration rows of a contact or a closure."""
 
     DERIVATIVE = "first and second time derivative of the position rows"
     RATES = (
-        "velocity and acceleration of the frame, as pinocchio, Crocoddyl and TSID have them: spatial accelerations in "
-        "six rows, classical ones of points; the position error serves stabilisation only"
+        "velocity and acceleration of the frame, as in pinocchio, Crocoddyl and TSID: spatial accelerations in "
+        "six rows, classical ones of points; the position error is used for stabilisation only"
     )
 
     def __repr__(self) -> str:

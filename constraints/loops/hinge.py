@@ -61,16 +61,16 @@ _AXIS = "an axis is one argument, [0, 0, 1] or 'z'"
 @absent(_NOT_HERE)
 @dataclass(frozen=True, eq=False, repr=False)
 class Hinge:
-    r"""A hinge between a predecessor and a successor frame: :math:`{}^pM_s = H(\theta)` where the closure is closed.
+    r"""A hinge between a predecessor and a successor frame: :math:`{}^pM_s = H(\theta)` if the closure is closed.
 
-    Axes are in the predecessor's frame. A closure of this hinge has 6 less `dofs` rows.
+    Axes are in the predecessor's frame. A closure with this hinge has 6 - `dofs` rows.
 
     Attributes:
-        kind: which type.
+        kind: type of the hinge.
         subhinges: its steps, in order.
         space: space of its coordinates: numbers [m, rad] and quaternions xyzw.
         dofs: degrees of freedom it leaves.
-        arguments: what its constructor was given, checked, by name: data that make the same hinge again.
+        arguments: checked arguments of its constructor by name; they build the same hinge again.
 
     Source: hinge types of Karana kdFlex (its PLANAR is `two_sliders` here; its UJOINT `universal`).
     """
@@ -91,7 +91,7 @@ class Hinge:
     @classmethod
     @names_checked(_AXIS)
     def pin(cls, axis: ArrayLike = Z) -> Hinge:
-        """Rotation about an axis: unit (3,), or "x", "-y" and the like, as wherever an axis is asked for."""
+        """Rotation about an axis: unit (3,), or "x", "-y" and so on; all axes may be given like this."""
         step = _pin(axis)
         return _hinge(HingeKind.PIN, step, axis=step.axis)
 
@@ -105,13 +105,13 @@ class Hinge:
     @classmethod
     @names_checked(_AXIS)
     def helical(cls, axis: ArrayLike = Z, pitch: float = 0.0) -> Hinge:
-        r"""A screw: translation of `pitch / (2 pi)` metres a radian about an axis.
+        r"""A screw: translation of `pitch / (2 pi)` metres per radian about an axis.
 
-        A pose does not tell how many turns a screw has made but by how far it went: the nearest number is fitted.
+        A pose shows the number of turns of a screw only by its translation: the nearest number is fitted.
 
         Args:
             axis: (3,), unit.
-            pitch: advance a turn [m]; not zero.
+            pitch: advance per turn [m]; not zero.
         """
         number = finite_number(pitch, "pitch of a helical hinge")
         if number == 0.0:
@@ -121,7 +121,7 @@ class Hinge:
 
     @classmethod
     def universal(cls, first: ArrayLike = X, second: ArrayLike = Y) -> Hinge:
-        """Two pins: about `first`, then about `second`, which turns with it; at right angles to each other."""
+        """Two pins: about `first`, then about `second`, which rotates with it; at right angles to each other."""
         a = unit_axis(first, "first axis of a universal hinge")
         b = unit_axis(second, "second axis of a universal hinge")
         if abs(a @ b) > 1e-9:
@@ -135,7 +135,7 @@ class Hinge:
     def hooke(cls, inboard: ArrayLike = X, outboard: ArrayLike = Y) -> Hinge:
         """Two pins whose axes stay at right angles: `inboard` in the predecessor, `outboard` in the successor.
 
-        At zero coordinates the successor is turned by the least rotation that makes the axes perpendicular.
+        At zero coordinates the successor is rotated by the smallest angle that makes the axes perpendicular.
 
         Args:
             inboard, outboard: unit (3,), each in its own frame.
@@ -191,10 +191,10 @@ class Hinge:
         """Hinges one after the other, as `[Hinge.pin(z), Hinge.slider(x), Hinge.pin(z)]`.
 
         Args:
-            subhinges: at least one; together at most six degrees of freedom, that do not repeat each other.
+            subhinges: at least one; together at most six independent degrees of freedom.
 
         Raises:
-            HingeError: more degrees of freedom than they add to the motion.
+            HingeError: some degrees of freedom repeat others.
         """
         parts = as_tuple(subhinges, "sub-hinges of a custom hinge", "Hinge")
         for i, part in enumerate(parts):
@@ -214,7 +214,7 @@ class Hinge:
 
     @property
     def rows(self) -> int:
-        """Rows of a closure with this hinge: 6 less the degrees of freedom."""
+        """Rows of a closure with this hinge: 6 minus the degrees of freedom."""
         return 6 - self.dofs
 
     def placement(self, coordinates: ArrayLike) -> Placement:
@@ -245,7 +245,7 @@ class Hinge:
         return after, S
 
     def drift(self, coordinates: ArrayLike, rates: ArrayLike) -> Vector:
-        r"""What the outer frame accelerates (6,) at zero :math:`\ddot\theta`: :math:`\dot S\,\dot\theta`.
+        r"""Acceleration (6,) of the outer frame at zero :math:`\ddot\theta`: :math:`\dot S\,\dot\theta`.
 
         Args:
             coordinates: (space.nq,).
@@ -258,11 +258,11 @@ class Hinge:
 
 
 class HingeTypeError(ConstraintError):
-    """Held axes that leave no hinge: the message names the hinge to use."""
+    """The axes left free are not a hinge: the message names the hinge to use."""
 
 
 class HingeError(ConstraintError):
-    """Sub-hinges that repeat each other: `dofs` of them, of which only `rank` differ."""
+    """Sub-hinges that repeat each other: `dofs` degrees of freedom, of which only `rank` are independent."""
 
     def __init__(self, dofs: int, rank: int) -> None:
         self.dofs, self.rank = dofs, rank

@@ -37,7 +37,7 @@ def hinge_rates(hinge: Hinge, name: str) -> PoseMap:
         return RelativeTwist()
     if hinge.kind is HingeKind.CUSTOM:
         raise HingeTypeError(
-            f"'{name}': the form RATES has no rows of a custom hinge, which depend on its fit: give Form.DERIVATIVE"
+            f"'{name}': a custom hinge has no rows in Form.RATES, because they depend on its fit: give Form.DERIVATIVE"
         )
     pins, sliders = hinge_parts(hinge)
     if hinge.kind is HingeKind.HELICAL:

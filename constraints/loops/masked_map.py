@@ -29,7 +29,7 @@ def as_mask(mask: object, size: int, what: str) -> tuple[bool, ...] | None:
     """
     if mask is None:
         return None
-    held = truth_values(mask, f"mask of {what}", f"{size} truth values, true for the rows that count")
+    held = truth_values(mask, f"mask of {what}", f"{size} truth values, true for the rows to keep")
     if held.shape != (size,):
         raise SizeError(f"mask of {what}", size, held.shape)
     if not held.any():

@@ -91,7 +91,7 @@ class Mobility:
         """The figures in words."""
         lines = [f"rows {self.rows}, rank {self.rank} (tolerance {self.tolerance:g}), mobility {self.mobility}"]
         if not self.is_closed:
-            lines.append(f"  judged at an open configuration (residual {self.residual:.3g}): assemble it first")
+            lines.append(f"  computed at an open configuration (residual {self.residual:.3g}): assemble it first")
         if self.redundant:
             lines.append(f"  redundant: {', '.join(self.redundant)}")
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
@@ -102,7 +102,7 @@ class Mobility:
             why = "a dead centre, or too few are driven" if self.blocked == 0 else "a dead centre"
             lines.append(f"    may move: {', '.join(self.undetermined)} ({why})")
         if self.blocked:
-            lines.append(f"    directions of the driven ones that are blocked: {self.blocked}")
+            lines.append(f"    blocked directions of the driven joints: {self.blocked}")
         return "\n".join(lines)
 
     def __str__(self) -> str:

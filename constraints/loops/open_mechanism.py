@@ -8,13 +8,13 @@ from ..errors import ConstraintError
 
 
 class OpenMechanismError(ConstraintError):
-    """A mechanism is open where it must be closed. Nothing closes behind the caller's back.
+    """A mechanism is open but must be closed. It is never closed without being asked.
 
     Args:
         worst: name of the constraint, or driven joint, that is farthest off.
-        residual: by how much [m or rad, or a second].
-        level: of what: "position", "velocity", or a motion in time.
-        remedy: how it is closed.
+        residual: by how much [m or rad, or per second].
+        level: "position", "velocity", or a motion in time.
+        remedy: how to close it.
     """
 
     def __init__(self, worst: str, residual: float, level: str, remedy: str) -> None:
@@ -23,7 +23,7 @@ class OpenMechanismError(ConstraintError):
 
     @classmethod
     def of(cls, norms: Sequence[tuple[str, float]], level: str, remedy: str) -> OpenMechanismError:
-        """The error that names the worst of some constraints.
+        """The error for the worst of some constraints.
 
         Args:
             norms: name of each constraint, and the norm of its errors.

@@ -31,13 +31,13 @@ class NotAJointError(ConstraintError):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class PhysicalJoint:
-    """What `to_joint` made of a closure.
+    """Result of `to_joint`: a closure replaced by a joint.
 
     Attributes:
         robot: the robot with the joint in its tree; the free-flyer of the child is gone.
         closure: the closure that was replaced, on the robot it was on.
         reverse: whether the predecessor's body is the child.
-        joint: name of the new joint; None for a locked hinge, which makes one body of two.
+        joint: name of the new joint; None for a locked hinge, which joins two bodies into one.
     """
 
     robot: Robot
@@ -49,11 +49,11 @@ class PhysicalJoint:
     _indices: dict[int, int] = field(repr=False)
 
     def configuration(self, q: ArrayLike) -> Vector:
-        """A configuration of the old robot as one of the new; where the closure is open, the hinge that fits best."""
+        """A configuration of the old robot as one of the new; an open closure gets the best fit of its hinge."""
         return self.state(q, np.zeros(self.closure.robot.nv))[0]
 
     def state(self, q: ArrayLike, v: ArrayLike) -> tuple[Vector, Vector]:
-        """Configuration and velocity of the old robot as those of the new.
+        """Configuration and velocity of the old robot, converted to the new one.
 
         Args:
             q, v: (nq,) and (nv,) of the old robot.
@@ -69,7 +69,7 @@ class PhysicalJoint:
         return after, rates
 
     def original(self, q: ArrayLike, v: ArrayLike | None = None) -> tuple[Vector, Vector]:
-        """Configuration and velocity of the new robot as those of the old, where the closure is then closed.
+        """Configuration and velocity of the new robot, converted to the old one; the closure is closed there.
 
         Args:
             q, v: (nq,) and (nv,) of the new robot; v is zero by default.
@@ -95,7 +95,7 @@ class PhysicalJoint:
         return moved, rates
 
     def frame(self, frame: Frame | str) -> Frame:
-        """A frame of the old robot as one of the new: other closures are built again on it."""
+        """A frame of the old robot as one of the new, to build other closures again."""
         old = self.closure.robot.frame(frame)
         joint = self._indices[old.joint]
         placement = self._moved * old.placement if old.joint == self._base else old.placement
@@ -108,20 +108,20 @@ class PhysicalJoint:
 def to_joint(closure: Closure, *, reverse: bool = False, name: str = "") -> PhysicalJoint:
     r"""Replace a closure by a joint of the tree with the same hinge.
 
-    The body of the successor becomes the child of that of the predecessor, or the other way round. It must be a base
-    body: one that hangs on the world by a free-flyer, which the joint replaces, so that the tree stays a tree.
+    The body of the successor becomes the child of the predecessor's body, or the other way round. The child must be a
+    base body, connected to the world by a free-flyer; the joint replaces the free-flyer, so the tree stays a tree.
 
     Args:
         closure: a `Closure`.
-        reverse: make the predecessor's body the child; the joint is then :math:`H(\theta)^{-1}`, of the same angles.
+        reverse: make the predecessor's body the child; the joint is then :math:`H(\theta)^{-1}`, with the same angles.
         name: name of the joint; the closure's by default.
 
     Returns:
         The new robot, and the conversions of its states and frames.
 
     Raises:
-        NotAJointError: the child is no base body on a free-flyer, or carries its parent; or the hinge leaves all free.
-        WrongObjectError: no closure typed by a hinge.
+        NotAJointError: the child is not a base body on a free-flyer, or carries its parent; or the hinge is free.
+        WrongObjectError: not a `Closure`.
 
     Source: `toPhysicalHinge` of Karana kdFlex.
     """
@@ -146,7 +146,7 @@ def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
             f"{'' if child is closure.predecessor else ' (try reverse=True)'}",
         )
     if parent.joint in list(model.subtrees[child.joint]):
-        raise NotAJointError(closure.name, f"its {word} carries the other side: the tree would close on itself")
+        raise NotAJointError(closure.name, f"its {word} carries the other body: the tree would contain a loop")
 
 
 class _Rebuilt:

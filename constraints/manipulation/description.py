@@ -32,7 +32,7 @@ def describe(graph: ConstraintGraph) -> str:
                 if part.constraints:
                     lines.append(f"      on a leaf of {_names(part.constraints)}")
                 if part.parameters:
-                    lines.append(f"      ends on a leaf of {_names(part.parameters)} that is chosen")
+                    lines.append(f"      ends on a chosen leaf of {_names(part.parameters)}")
     for state in graph.waypoint_states:
         lines.append(f"waypoint state '{state}': {_names(state.constraints)}")
     for foliation in graph.foliations:

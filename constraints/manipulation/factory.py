@@ -36,16 +36,16 @@ _log = logging.getLogger(__package__)
 @final
 @dataclass(frozen=True, eq=False)
 class MovableObject:
-    """An object that is moved: what it is grasped by and stands on.
+    """A movable object: its handles, and the surfaces on which it stands.
 
     Args:
-        name: in names of constraints ("place_box").
+        name: used in names of constraints ("place_box").
         handles: at least one; all on the joint of the object.
-        surfaces: on which it may be put; without any it is left wherever it is.
+        surfaces: surfaces on which it may stand; without any it is left where it is.
 
     Raises:
         GraphError: no handle, or handles and surfaces on several joints.
-        WrongObjectError, DuplicateNameError: what else is wrong.
+        WrongObjectError, DuplicateNameError: other invalid arguments.
     """
 
     name: str
@@ -81,7 +81,7 @@ def _of_a_part_alone(a: str, b: str) -> str:
     short, long = sorted((a, b), key=len)
     if not long.endswith(f"/{short}"):
         return ""
-    return f": joint '{short}' is that of a part alone, frames are of the robot of the whole scene, which has '{long}'"
+    return f": joint '{short}' is of a part alone; take frames from the robot of the whole scene, where it is '{long}'"
 
 
 DOWN = -0.5
@@ -99,34 +99,34 @@ _OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transit
 class ConstraintGraphFactory:
     """Builds the graph of all sets of grasps that the rules allow.
 
-    A state is a set of grasps, no handle twice; objects that nobody holds are placed. There is a loop on each state,
-    and a pair of transitions, take (">") and release ("<"), between two states that differ by one grasp. A take leads
-    through *pregrasp* (the gripper before the handle), *intersec* (the gripper holds the object, which still stands)
-    and *preplace* (held, above its surface); only through pregrasp where the object has no surfaces, or another gripper
-    holds it. Where both states have leaves, a level-set variant ("_ls") chooses the leaf on which it ends.
+    A state is a set of grasps, no handle twice; objects that no gripper holds are placed. There is a loop on each
+    state, and a pair of transitions, take (">") and release ("<"), between two states that differ by one grasp. A take
+    leads through *pregrasp* (the gripper before the handle), *intersec* (the gripper holds the object, which still
+    stands) and *preplace* (held, above its surface); only through pregrasp if the object has no surfaces, or another
+    gripper holds it. If both states have leaves, a level-set variant ("_ls") chooses the leaf on which it ends.
 
     Args:
         robot: robots and objects as one robot.
-        grippers: what grasps.
-        objects: what is moved. A surface whose normal points to the side on which the object's centre of mass is (its
-            origin, where it has no mass) looks into the object: it is named by a warning in the log.
-        floors: surfaces on which objects may stand (environment contacts). One that is fixed in the world and looks
-            down (`floor.describe()` says where its normal points) is named by a warning in the log.
-        rules: the first that is about a set of grasps says whether it is allowed; where none is, it is refused. Without
-            rules all are allowed.
+        grippers: the grippers.
+        objects: the movable objects. If the normal of a surface points into its object, towards the centre of mass (the
+            origin, if it has no mass), a warning in the log names it.
+        floors: surfaces on which objects may stand (environment contacts). If a floor is fixed in the world and its
+            normal points down (see `floor.describe()`), a warning in the log names it.
+        rules: the first rule about a set of grasps says whether it is allowed; if there is none, it is not. Without
+            rules all sets are allowed.
         preplacement_distance: height of preplace above the surface [m].
         margin: height of placed objects above their floor [m].
         preplace_guide: keep the place on the floor up to preplace: objects are lifted and put down straight.
-        empty_level_sets: build level-set variants that have no leaf to choose too, as hpp-manipulation does.
+        empty_level_sets: also build level-set variants without a leaf to choose, as hpp-manipulation does.
         options, margins, attempts, engine, name: as in `ConstraintGraph`.
 
     Raises:
         GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
-        DuplicateNameError: two grippers, handles or objects of one name.
-        WrongObjectError, OptionError: what else is wrong.
+        DuplicateNameError: two grippers, handles or objects with the same name.
+        WrongObjectError, OptionError: other invalid arguments.
 
     `ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()` is the graph of the simplest scene;
-    `examples/pick_and_place.py` tells a whole story.
+    `examples/pick_and_place.py` is a complete example.
 
     Source: `ConstraintGraphFactory` of hpp-manipulation.
     """
@@ -163,11 +163,11 @@ class ConstraintGraphFactory:
         for thing in self.objects:
             if placed.setdefault(thing.joint, thing.name) != thing.name:
                 raise GraphError(
-                    f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: they would be placed twice; "
+                    f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: it would be placed twice; "
                     "give one object with the handles and surfaces of both"
                 )
             if thing.surfaces and not self.floors:
-                raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors on which they are put")
+                raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors to put it on")
         self._say_which_look_wrong()
         check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
 
@@ -176,8 +176,8 @@ class ConstraintGraphFactory:
         for floor in self.floors:
             if floor.joint == 0 and floor.normal[2] < DOWN:
                 _log.warning(
-                    "%s: it looks down, so that objects hang below it; seen from above the vertices of a table go "
-                    "counter-clockwise", floor.describe(),
+                    "%s: its normal points down, so objects hang below it; the vertices of a table must be "
+                    "counter-clockwise seen from above", floor.describe(),
                 )  # fmt: skip
         for thing in self.objects:
             inertia = self.robot.model.inertias[thing.joint]
@@ -185,9 +185,9 @@ class ConstraintGraphFactory:
             for surface in thing.surfaces:
                 if surface.normal @ (surface.outward.translation - middle) < -SAME_SIDE:
                     _log.warning(
-                        "%s: it looks into object '%s', whose %s is on that side, so that the object stands on its "
-                        "head; seen from outside the vertices go counter-clockwise", surface.describe(), thing.name,
-                        "centre of mass" if inertia.mass > 0.0 else "origin",
+                        "%s: its normal points into object '%s', whose %s is on that side, so the object stands on its "
+                        "head; the vertices must be counter-clockwise seen from outside", surface.describe(),
+                        thing.name, "centre of mass" if inertia.mass > 0.0 else "origin",
                     )  # fmt: skip
 
     @classmethod
@@ -205,7 +205,7 @@ class ConstraintGraphFactory:
 
         Args:
             robot: the robot.
-            semantics: what the files say, `read_semantics(...)`; several are joined by `|`.
+            semantics: content of the files, `read_semantics(...)`; several are joined by `|`.
             grippers: names of grippers.
             objects: object -> names of its handles, and of its contact surfaces.
             floors: names of contact surfaces of the environment; surfaces made in Python may be among them.
@@ -213,7 +213,7 @@ class ConstraintGraphFactory:
             **options: the other arguments of the class.
 
         Raises:
-            UnknownNameError: a gripper, handle or surface that is in none of the files; the nearest are listed.
+            UnknownNameError: a gripper, handle or surface that no file contains; lists the nearest names.
         """
         expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
         things = [
@@ -234,13 +234,13 @@ class ConstraintGraphFactory:
         """The graph.
 
         Raises:
-            GraphError: the rules allow nothing.
+            GraphError: the rules allow no set of grasps.
         """
         names = [gripper.name for gripper in self.grippers]
         parts = Parts(self)
         sets = [s for s in _grasp_sets(len(names), len(parts.handles)) if is_allowed(self.rules, names, parts.held(s))]
         if not sets:
-            raise GraphError("the rules allow no set of grasps, not even that nothing is held")
+            raise GraphError("the rules allow no set of grasps, not even the empty one")
         states = {held: State(parts.name_of(held), parts.constraints_of(held), _priority(held)) for held in sets}
         transitions: list[Transition] = []
         waypoints: list[State] = []

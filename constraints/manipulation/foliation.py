@@ -27,17 +27,18 @@ from ..words import counted
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Foliation:
-    """A manifold of configurations, cut into leaves by parameters that stay as they are along a path.
+    """A manifold of configurations, divided into leaves by parameters that are constant along a path.
 
     Args:
-        name: of the constraint ("place_box", "gripper grasps box/handle").
-        constraint: what every configuration of the manifold satisfies; None where all do (an object left where it is).
-        complement: whose right-hand side says on which leaf; None where there is one leaf only.
-        hold: both together, which takes the place of the two where they meet: explicit where possible.
-        variants: the same by pair of surfaces, where the constraint chooses among several.
+        name: name of the constraint ("place_box", "gripper grasps box/handle").
+        constraint: satisfied by every configuration of the manifold; None for all configurations (an object left where
+            it is).
+        complement: its right-hand side identifies the leaf; None if there is only one leaf.
+        hold: both together, which replaces the two where both apply: explicit if possible.
+        variants: a foliation per pair of surfaces, if the constraint chooses among several.
 
     Raises:
-        WrongObjectError: a part that is no constraint.
+        WrongObjectError: a part that is not a constraint.
         GraphError: the constraint has a row whose right-hand side may vary.
     """
 
@@ -59,7 +60,7 @@ class Foliation:
         set_fields(self, variants=MappingProxyType(dict(self.variants)))
 
     def at(self, q: ArrayLike) -> Foliation:
-        """The foliation with the pair of surfaces that touch at q; itself where there is no choice.
+        """The foliation with the pair of surfaces that touch at q; itself if there is no choice.
 
         Args:
             q: configuration (nq,).
@@ -99,7 +100,7 @@ class Foliation:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaf:
-    """Where on its foliations a configuration is: a right-hand side of their complements.
+    """The leaf of a configuration on its foliations: a right-hand side of their complements.
 
     Attributes:
         foliations: the foliations, with their pairs of surfaces chosen.
@@ -113,12 +114,12 @@ class Leaf:
         return f"Leaf of {', '.join(repr(foliation.name) for foliation in self.foliations) or 'no foliation'}"
 
     def same_as(self, other: Leaf, tolerance: float = 1e-4) -> bool:
-        """Whether both are one leaf: the same foliations, the same pairs of surfaces, the same parameters.
+        """Whether both are the same leaf: same foliations, same pairs of surfaces, same parameters.
 
         Args:
             other: the other leaf.
-            tolerance: largest norm of the difference of parameters in their group [m, rad], foliation by foliation (so
-                q and -q of a quaternion are one); by default the threshold of projections.
+            tolerance: largest norm of the difference of parameters in their group [m, rad], for each foliation (q and
+                -q of a quaternion are equal); by default the threshold of projections.
         """
         mine, theirs = ([(f.name, f.pair) for f in leaf.foliations] for leaf in (self, other))
         if mine != theirs:
@@ -156,8 +157,8 @@ def refuse_free_rows(owner: RowOwner, who: str) -> None:
     free = np.flatnonzero(owner.rows.free_rhs & owner.rows.mask)
     if free.size:
         raise GraphError(
-            f"{who}: row {int(free[0])} of {owner.name!r} is EQUALITY, whose right-hand side may vary; only what is "
-            "the same for all configurations belongs here (put the constraint on transitions, as a complement)"
+            f"{who}: row {int(free[0])} of {owner.name!r} is EQUALITY, whose right-hand side may vary; only rows "
+            "that are the same for all configurations belong here (put the constraint on transitions, as a complement)"
         )
 
 
@@ -193,7 +194,7 @@ def one_placement_each(foliations: Sequence[Foliation]) -> None:
                 if placed.setdefault(joint, foliation.name) != foliation.name:
                     name = owner.function.robot.joint_names[joint - 1] if joint else "universe"
                     raise GraphError(
-                        f"'{placed[joint]}' and '{foliation.name}' both place '{name}': one placement each"
+                        f"'{placed[joint]}' and '{foliation.name}' both place '{name}': give one placement only"
                     )
 
 

@@ -48,27 +48,27 @@ class ConstraintGraph:
     Args:
         robot: robot and objects, as one `Robot` (`Robot.system`).
         states: states, waypoints included.
-        transitions: transitions; inner ones belong to theirs.
-        foliations: constraints with complements and holds: wherever both meet, the hold takes their place. Of two holds
-            that compute one object the first stays explicit.
-        constraints: asked of every configuration.
-        margins: distances kept between bodies.
-        options: of projections to states and targets; the default threshold is 1e-4, paths keep half of it.
-        attempts: guesses from which a target is sought at most.
-        engine: what solves and evaluates, as in `Projector`.
-        name: in messages.
+        transitions: transitions; inner ones are part of these.
+        foliations: constraints with complements and holds: the hold replaces a constraint and its complement where both
+            apply. If two holds compute the same object the first stays explicit.
+        constraints: constraints on every configuration.
+        margins: distances to keep between bodies.
+        options: of projections to states and targets; the default threshold is 1e-4; paths use half of it.
+        attempts: most guesses for a target.
+        engine: solver and evaluator, as in `Projector`.
+        name: name in messages.
 
     Attributes:
         robot, transitions, foliations, constraints, margins, options, attempts, engine, name: as given.
-        states: the states but for waypoints, highest priority first.
+        states: the states without waypoints, highest priority first.
         waypoint_states: states that are only passed through.
-        inner_transitions: those of which the others are made.
+        inner_transitions: the parts of transitions through waypoints.
 
     Raises:
-        DuplicateNameError: two states or transitions of one name.
-        GraphError: a transition between states that are not among these, or two placements of one object.
+        DuplicateNameError: two states or transitions with the same name.
+        GraphError: a transition between states that are not in the graph, or two placements of one object.
         UnknownJointError: margins of a joint that the robot does not have.
-        WrongObjectError, OptionError, UnknownNameError: what else is wrong.
+        WrongObjectError, OptionError, UnknownNameError: other invalid arguments.
 
     Source: `Graph` of hpp-manipulation.
     """
@@ -135,17 +135,17 @@ class ConstraintGraph:
         return self._network.transition(which)
 
     def transitions_from(self, state: State | str, to: State | str | None = None) -> tuple[Transition, ...]:
-        """Transitions that leave a state, inner ones not counted.
+        """Transitions that leave a state, without inner ones.
 
         Args:
             state: where they start.
-            to: only those that lead there.
+            to: only transitions to this state.
         """
         target = None if to is None else self.state(to)
         return tuple(t for t in self._network.leaving(self.state(state)) if target is None or t.target is target)
 
     def choose(self, state: State | str, rng: np.random.Generator) -> Transition:
-        """A random transition that leaves a state, each as likely as its weight; a GraphError where none may be."""
+        """A random transition from a state, with probabilities given by the weights; GraphError if there is none."""
         return self._network.choose(self.state(state), rng)
 
     def shortest_path(self, source: State | str, target: State | str) -> tuple[Transition, ...]:
@@ -159,9 +159,9 @@ class ConstraintGraph:
     # Configurations.
 
     def state_of(self, q: ArrayLike) -> State:
-        """The state of a configuration: of those that contain it the one of highest priority, the first if several.
+        """The state of a configuration: the one of highest priority that contains it, the first if several.
 
-        Each constraint that states share is evaluated once.
+        A constraint shared by several states is evaluated once.
 
         Args:
             q: configuration (nq,).
@@ -172,10 +172,10 @@ class ConstraintGraph:
         return self._selector.state_of(self.robot.check(q, "q"))
 
     def contains(self, state: State | str, q: ArrayLike) -> bool:
-        """Whether a configuration satisfies the constraints of a state and of the graph; bounds do not count.
+        """Whether a configuration satisfies the constraints of a state and of the graph; bounds are ignored.
 
         Args:
-            state: which, or its name; waypoint states too.
+            state: a state, or its name; waypoint states too.
             q: configuration (nq,).
         """
         return self._selector.contains(self.state(state), self.robot.check(q, "q"))
@@ -185,7 +185,7 @@ class ConstraintGraph:
 
         Args:
             q: configuration (nq,).
-            where: a transition, whose leaf is meant; or a state, whose loop's is; by default the state of q.
+            where: a transition; or a state, for the leaf of its loop; by default the state of q.
         """
         return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), self.robot.at(q))
 
@@ -196,7 +196,7 @@ class ConstraintGraph:
         where: State | Transition | str | None = None,
         tolerance: float | None = None,
     ) -> bool:
-        """Whether two configurations are on one leaf (`Leaf.same_as`); without `where`, of one state too.
+        """Whether two configurations are on the same leaf (`Leaf.same_as`); without `where`, also in the same state.
 
         Args:
             q0, q1: configurations (nq,).
@@ -224,10 +224,10 @@ class ConstraintGraph:
     # Projections.
 
     def sample(self, state: State | str, rng: np.random.Generator) -> Projection:
-        """A random configuration, put into a state: the projection, which may have failed.
+        """A random configuration, projected onto a state; the projection may have failed.
 
         Args:
-            state: which, or its name; waypoint states too.
+            state: a state, or its name; waypoint states too.
             rng: generator.
         """
         return self._problems.state(self.state(state)).project(self.robot.random(rng))
@@ -235,27 +235,27 @@ class ConstraintGraph:
     def samples(
         self, state: State | str, rng: np.random.Generator, size: int, executor: Executor | None = None
     ) -> ProjectionBatch:
-        """Several random configurations, each put into a state.
+        """Several random configurations, each projected onto a state.
 
         Args:
             state, rng: as in `sample`.
-            size: how many.
-            executor: whose workers project, as in `Projector.project_batch`.
+            size: number of configurations.
+            executor: runs the projections in parallel, as in `Projector.project_batch`.
         """
         return self._problems.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
 
     def problem_of(self, state: State | str) -> Problem:
-        """What configurations of a state satisfy."""
+        """The constraints of configurations in a state, as a problem."""
         return self._problems.state(self.state(state)).problem
 
     def path_problem(self, transition: Transition | str, q_start: ArrayLike) -> PathProblem:
-        """What the paths of a transition satisfy, and the right-hand sides that keep them on the leaf of the start.
+        """The constraints of the paths of a transition, and right-hand sides that keep them on the leaf of the start.
 
-        Solve it with `graph.path_options`: half the threshold, so that what a path is made of stays inside its states.
+        Solve it with `graph.path_options`: half the threshold, so all configurations of a path stay inside its states.
 
         Args:
-            transition: which, or its name; of one with waypoints take the inner ones.
-            q_start: configuration (nq,) on the leaf; whether it is in the containing state is not looked at.
+            transition: a transition, or its name; if it has waypoints give an inner one.
+            q_start: configuration (nq,) on the leaf; it is not checked whether it is in the containing state.
 
         Raises:
             GraphError: the transition leads through waypoints; they are listed.
@@ -263,7 +263,9 @@ class ConstraintGraph:
         found = self.transition(transition)
         if found.inner:
             parts = ", ".join(f"'{part}'" for part in found.inner)
-            raise GraphError(f"transition '{found}' leads through waypoints, each part has its own paths: {parts}")
+            raise GraphError(
+                f"transition '{found}' leads through waypoints, and each part has its own paths; give a part: {parts}"
+            )
         return self._problems.path(found, self.robot.check(q_start, "q_start"))
 
     def target(
@@ -277,17 +279,17 @@ class ConstraintGraph:
         """A configuration in the target state of a transition that paths on the leaf of the start may reach.
 
         Args:
-            transition: which, or its name.
+            transition: a transition, or its name.
             q_start: configuration (nq,) in its source state.
-            q: guess (nq,); short transitions do not look at it.
-            leaf: for a level-set transition: a configuration (nq,) on the leaf where it is to end; by default the
-                guess, put where leaves may be chosen.
+            q: guess (nq,); ignored by short transitions.
+            leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end; by default the guess,
+                projected to where leaves may be chosen.
 
         Returns:
-            The target, with its waypoints; it may have failed.
+            The target, with its waypoints; the search may have failed.
 
         Raises:
-            GraphError: the start is not in the source state, or a leaf for a transition that chooses none.
+            GraphError: the start is not in the source state, or a leaf is given for a transition that chooses none.
         """
         found = self.transition(transition)
         check = self.robot.space.check
@@ -300,10 +302,10 @@ class ConstraintGraph:
         """Targets of several starts, each as `target` finds it, bit for bit.
 
         Args:
-            transition: which, or its name.
+            transition: a transition, or its name.
             Q_start: starts (n, nq).
             Q: guesses (n, nq).
-            executor: whose workers project, as in `Projector.project_batch`.
+            executor: runs the projections in parallel, as in `Projector.project_batch`.
         """
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
@@ -313,10 +315,10 @@ class ConstraintGraph:
     # Bodies.
 
     def relative_motion(self, where: State | Transition | str) -> RelativeMotion:
-        """How bodies move against each other along paths of a transition, or in a state.
+        """How bodies move relative to each other along paths of a transition, or in a state.
 
         Args:
-            where: which, or its name.
+            where: a state or transition, or its name.
         """
         if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
             return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
@@ -325,9 +327,9 @@ class ConstraintGraph:
     def collision_pairs(
         self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]
     ) -> tuple[CollisionPair, ...]:
-        """The pairs of bodies whose collision must be looked at, with the distance they keep.
+        """The pairs of bodies to check for collision, with the distance to keep.
 
-        Pairs that do not move against each other along the paths of a transition are left out.
+        Pairs that do not move relative to each other along the paths of a transition are left out.
 
         Args:
             where: a state or transition, or its name.
@@ -342,7 +344,7 @@ class ConstraintGraph:
 
         Args:
             q: configuration (nq,).
-            q_start: configuration (nq,) whose leaves count; q itself by default.
+            q_start: configuration (nq,) whose leaves are used; q itself by default.
         """
         from .graph_errors import graph_errors
 
@@ -350,11 +352,11 @@ class ConstraintGraph:
         return graph_errors(self, point, point if q_start is None else self.robot.check(q_start, "q_start"))
 
     def validate(self, rng: np.random.Generator, count: int = 100) -> Validation:
-        """Sample every state and transition: which are reached, how often, and which states hide others.
+        """Sample every state and transition: how often each is reached, and which states hide others.
 
         Args:
             rng: generator.
-            count: samples a state, and a transition.
+            count: samples per state, and per transition.
         """
         from .validation import validation
 

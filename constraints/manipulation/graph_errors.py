@@ -23,9 +23,9 @@ class GraphErrors:
 
     Attributes:
         states: state, waypoint states too -> constraint -> error norm.
-        transitions: transition without waypoints, one that leaves a state of the start -> constraint of its paths, on
-            the leaf of the start -> error norm.
-        threshold: of states; paths keep half of it.
+        transitions: transition without waypoints that leaves a state of the start -> constraint of its paths, on the
+            leaf of the start -> error norm.
+        threshold: threshold of states; paths use half of it.
     """
 
     states: Mapping[str, Mapping[str, float]]

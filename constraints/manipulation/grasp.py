@@ -22,8 +22,8 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
     r"""A gripper holds a handle: :math:`\log({}^{g}M_h) = 0` on the rows of the handle's mask.
 
     The constraint is "GRIPPER grasps HANDLE"; the complement keeps the rows that the mask leaves free; the hold is
-    both, explicit (the object's pose follows the gripper) where all six rows are in one or the other and the handle is
-    on a free object. With a mask of six rows there is no complement, and constraint and hold are one.
+    both, explicit (the object's pose follows the gripper) if all six rows are in one or the other and the handle is on
+    a free object. With a mask of six rows there is no complement, and constraint and hold are the same.
 
     Args:
         robot: robot with both frames.
@@ -31,7 +31,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
         handle: h.
 
     Raises:
-        WrongObjectError: no gripper, or no handle.
+        WrongObjectError: not a gripper, or not a handle.
 
     Source: `createGrasp`, `createGraspComplement`, `createGraspAndComplement` of hpp-manipulation.
     """

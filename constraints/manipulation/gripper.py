@@ -18,15 +18,15 @@ from ..robot import Frame
 
 @dataclass(frozen=True, eq=False)
 class Gripper:
-    """A frame that grasps: its x axis points to where objects come from.
+    """A frame that grasps: its x axis points to the side from which objects come.
 
     Args:
-        name: in names of states ("r0/gripper grasps box0/h0").
-        frame: on the joint that carries it, `robot.frame(...)`.
-        clearance: how far from the frame the gripper must stay before it closes [m].
+        name: used in names of states ("r0/gripper grasps box0/h0").
+        frame: frame on the joint that carries it, `robot.frame(...)`.
+        clearance: distance from the frame that the gripper must keep before it closes [m].
 
     Raises:
-        WrongObjectError, OptionError: what is wrong, with the name.
+        WrongObjectError, OptionError: an invalid argument, with the name.
 
     Source: `Gripper` of hpp-manipulation.
     """
@@ -43,21 +43,21 @@ class Gripper:
 
 @dataclass(frozen=True, eq=False)
 class Handle:
-    r"""A frame that is grasped: in a grasp it is where the gripper's frame is, on the rows of its mask.
+    r"""A frame that is grasped: in a grasp it coincides with the gripper's frame, on the rows of its mask.
 
     Args:
-        name: in names of states.
-        frame: on the joint of the object, `robot.frame(...)`.
-        clearance: as a gripper's; before a grasp both are kept [m].
-        approach: direction (3,), in the axes of the gripper, in which the handle lies before the grasp; made a unit
-            vector.
+        name: used in names of states.
+        frame: frame on the joint of the object, `robot.frame(...)`.
+        clearance: as in `Gripper`; before a grasp the sum of both is kept [m].
+        approach: direction (3,) from the gripper to the handle before the grasp, in the axes of the gripper;
+            normalised.
         mask: (6,) true for the rows of the gripper-to-handle pose that a grasp fixes: translation, then rotation, in
             the axes of the gripper. A symmetric handle leaves a rotation free.
-        complement: (6,) rows that a grasp leaves free and that stay as they are while it lasts; the others by default.
+        complement: (6,) rows that a grasp leaves free and that stay constant while it lasts; the others by default.
 
     Raises:
         OptionError: the mask fixes exactly one rotation row: the two left have no common axis.
-        SizeError, WrongObjectError, OptionError: what else is wrong, with the name.
+        SizeError, WrongObjectError, OptionError: other invalid arguments, with the name.
 
     Source: `Handle` of hpp-manipulation.
     """

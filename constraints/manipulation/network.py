@@ -44,9 +44,7 @@ class Network:
         for transition in self.transitions.values():
             for state in (transition.source, transition.target, transition.containing):
                 if self.states.get(state.name) is not state:
-                    raise GraphError(
-                        f"transition '{transition}' needs the state '{state}', which is not among those of the graph"
-                    )
+                    raise GraphError(f"transition '{transition}' needs the state '{state}', which is not in the graph")
         for transition in transitions:
             self._graph.add_edge(transition.source.name, transition.target.name, key=transition.name, of=transition)
 

@@ -34,9 +34,9 @@ def placement(
 ) -> Foliation:
     """An object stands with one of its surfaces on one of the floors.
 
-    The constraint is the contact of the nearest pair of surfaces (5 rows), the complement where on the floor (3 rows),
-    the hold both: explicit, the object's pose being computed, where it is a free object. Where there are several pairs
-    of surfaces, there is a variant for each; `foliation.at(q)` chooses the one that touches.
+    The constraint is the contact of the nearest pair of surfaces (5 rows), the complement is the place on the floor (3
+    rows), the hold is both: explicit, with a computed pose, if the object is free. If there are several pairs of
+    surfaces, there is a variant for each; `foliation.at(q)` chooses the one that touches.
 
     Args:
         robot: robot that owns all surfaces.
@@ -100,17 +100,17 @@ def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
     for surface in surfaces_of:
         if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OptionError(
-                f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of what is "
-                "placed (the floors come after them)"
+                f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of the "
+                "object (the floors are the next argument)"
             )
 
 
 def left_where_it_is(robot: Robot, joint: str) -> Foliation:
-    """An object without surfaces: any pose will do, and it stays while nobody holds it.
+    """An object without surfaces: any pose is allowed, and it stays there while no gripper holds it.
 
     Args:
         robot: the robot.
-        joint: joint of the object, whose name is that of the constraint.
+        joint: joint of the object; the constraint has the same name.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.

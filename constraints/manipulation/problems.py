@@ -25,11 +25,11 @@ NOTHING = "no constraint"
 
 
 class PathProblem(NamedTuple):
-    """What every configuration of a path of a transition satisfies.
+    """The constraints of the paths of a transition.
 
     Attributes:
         problem: the constraints of the containing state and of the leaf.
-        rhs: right-hand sides that put it on the leaf of the start.
+        rhs: right-hand sides of the leaf of the start.
     """
 
     problem: Problem

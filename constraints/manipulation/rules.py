@@ -17,21 +17,21 @@ from .arguments import all_of
 @final
 @dataclass(frozen=True)
 class Rule:
-    """Says of some sets of grasps whether they are allowed.
+    """Allows or forbids some sets of grasps.
 
     A rule is about a set of grasps if for each of its patterns that matches a gripper, the pattern beside it matches
-    the handle that this gripper holds; the empty pattern stands for an empty gripper. Patterns are regular expressions
-    for whole names. Grippers that no pattern matches are not looked at.
+    the handle that this gripper holds; the empty pattern means an empty gripper. Patterns are regular expressions for
+    whole names. Grippers that no pattern matches are ignored.
 
     Args:
         grippers: patterns of grippers.
-        handles: patterns of handles, as many.
-        allowed: what the rule says.
+        handles: patterns of handles, one for each pattern of grippers.
+        allowed: whether the rule allows these sets.
 
     Raises:
-        SizeError, OptionError, WrongObjectError: what is wrong with the patterns.
+        SizeError, OptionError, WrongObjectError: invalid patterns.
 
-    Source: `Rule` of hpp-manipulation, whose patterns need to match only the beginning of a name in Python.
+    Source: `Rule` of hpp-manipulation, whose patterns in Python need to match only the beginning of a name.
     """
 
     grippers: Sequence[str]
@@ -46,7 +46,7 @@ class Rule:
                 try:
                     re.compile(pattern)
                 except re.error as error:
-                    raise OptionError(f"{what} of a rule: '{pattern}' is no pattern, expected one ({error})") from None
+                    raise OptionError(f"{what} of a rule: '{pattern}' is not a regular expression ({error})") from None
             set_fields(self, **{what: patterns})
         if len(self.grippers) != len(self.handles):
             raise SizeError("handles of a rule", len(self.grippers), len(self.handles))
@@ -85,4 +85,4 @@ def check_rules(rules: Sequence[Rule], grippers: Sequence[str], handles: Sequenc
             for pattern in patterns:
                 if not any(re.fullmatch(pattern, name) for name in names):
                     known = ", ".join(name for name in names if name)
-                    raise GraphError(f"rule {i}: '{pattern}' matches no {what} as a whole; there are {known}")
+                    raise GraphError(f"rule {i}: '{pattern}' matches no whole {what} name; there are {known}")

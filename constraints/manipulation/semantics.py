@@ -52,12 +52,12 @@ TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
 @dataclass(frozen=True, eq=False)
 class Semantics:
-    """What can be grasped, by what, and what can stand where: by name.
+    """Grippers, handles and contact surfaces by name.
 
     Attributes:
         grippers, handles: by name.
         surfaces: polygons of a `contact` tag, by its name; several are called "name 0", "name 1", ...
-        notes: what in the files was passed over or repaired, a sentence each; the log has them too.
+        notes: what was ignored or repaired in the files, one sentence each; also in the log.
     """
 
     grippers: Mapping[str, Gripper]
@@ -84,22 +84,22 @@ def read_semantics(
     """Read `gripper`, `handle` and `contact` tags.
 
     - `position`: seven numbers as text are x y z and the quaternion **w x y z** (HPP's order in text); the attributes
-      `xyz` with one of `xyzw`, `wxyz` and `rpy` say their order. It is the placement on the link.
+    `xyz` with one of `xyzw`, `wxyz` and `rpy` name their order. It is the placement on the link.
     - `link`: name of a body, without the prefix.
     - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six of 0, 1, true, false.
       `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
-    - `contact`: `point` (numbers, three a vertex, in the axes of the link) and `shape` (n, then n indices, as often as
-      there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
-      left out, vertices up to a hundredth of the polygon's size off their plane are moved onto it.
+    - `contact`: `point` (numbers, three per vertex, in the axes of the link) and `shape` (n, then n indices, once
+      per polygon) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
+      left out; vertices up to a hundredth of the polygon's size off their plane are moved onto it.
 
-    Other tags directly under the root are passed over, but for those that look like a misspelt one of these. What is
-    passed over or repaired is in `notes` of the result, and in the log.
+    Other tags directly under the root are ignored, unless they look like a misspelt tag of these. What was ignored or
+    repaired is in `notes` of the result, and in the log.
 
     Args:
         robot: robot whose links the tags name.
         source: path, `package://` address, or the XML text itself.
         prefix: put in front of all names with a slash, as `Robot.system` does ("box" gives "box/handle").
-        packages: folders in which packages are looked for.
+        packages: folders in which packages are searched.
 
     Raises:
         FileError: a part, attribute or number that is not understood, a link that the robot does not have; the tag is
@@ -119,9 +119,9 @@ def read_semantics(
         name = before + str(tag.get("name", ""))
         what = f"{tag.tag} '{name}'"
         if not tag.get("name"):
-            raise FileError(file, f"a <{tag.tag}> has no name, and each needs one")
+            raise FileError(file, f"a <{tag.tag}> has no name, but needs one")
         if name in ({"gripper": grippers, "handle": handles, "contact": surfaces}[tag.tag]):
-            raise FileError(file, f"{what}: there is another one of that name, and names must be unique")
+            raise FileError(file, f"{what}: another one has this name, and names must be unique")
         reader.check(tag, what)
         with in_file(file, f"{what}: "):
             if tag.tag == "gripper":
@@ -164,7 +164,7 @@ class _Reader:
         notes = list(self.repairs)
         if self.passed:
             tags = ", ".join(f"{tag} ({count})" if count > 1 else tag for tag, count in self.passed.items())
-            notes.append(f"passed over, as they say nothing of grasps and placements: {tags}")
+            notes.append(f"ignored, because they are not about grasps and placements: {tags}")
         notes = [f"{self.file}: {note}" for note in notes]
         for note in notes:
             _log.warning("%s", note)
@@ -191,7 +191,7 @@ class _Reader:
     def one(self, tag: Element, part: str, what: str, needed: bool = True) -> Element | None:
         found = tag.findall(part)
         if len(found) > 1 or (needed and not found):
-            self.refuse(what, f"expected one <{part}>, there are {len(found)}")
+            self.refuse(what, f"expected one <{part}>, found {len(found)}")
         return found[0] if found else None
 
     def link(self, tag: Element, what: str) -> Frame:
@@ -223,11 +223,11 @@ class _Reader:
         values = numbers(element.text, self.file, where)
         turns = [order for order in ("xyzw", "wxyz", "rpy") if order in element.attrib]
         if values and (turns or "xyz" in element.attrib):
-            self.refuse(where, "expected seven numbers or attributes, there are both")
+            self.refuse(where, "expected seven numbers or attributes, found both")
         if len(turns) > 1:
             self.refuse(where, f"only one of {', '.join(turns)} may be given")
         if values and len(values) != 7:
-            self.refuse(where, f"expected seven numbers, x y z and w x y z, there are {len(values)}")
+            self.refuse(where, f"expected seven numbers, x y z and w x y z, found {len(values)}")
         if values:
             return self._pose(values[:3], values[4:] + values[3:4], where)
         xyz = numbers(element.get("xyz", "0 0 0"), self.file, f"{where}, xyz", 3)
@@ -255,7 +255,7 @@ class _Reader:
         name = "approaching_direction"
         part, attribute = self.one(tag, name, what, False), tag.get(name)
         if part is not None and attribute is not None:
-            self.refuse(what, "approaching_direction must be given only once: it is a tag, and an attribute")
+            self.refuse(what, "approaching_direction must be given only once: it is given as a tag and as an attribute")
         text = ("1 0 0" if attribute is None else attribute) if part is None else part.text
         return numbers(text, self.file, f"{what}, {name if part is None else f'<{name}>'}", 3)
 
@@ -267,28 +267,28 @@ class _Reader:
         for word in words:
             if word not in TRUTH:
                 known = ", ".join(TRUTH)
-                self.refuse(f"{what}, <{element.tag}>", f"'{word}' is no truth value; expected one of {known}")
+                self.refuse(f"{what}, <{element.tag}>", f"'{word}' is not a truth value; expected one of {known}")
         if len(words) != 6:
-            self.refuse(what, f"<{element.tag}> takes 6 truth values, there are {len(words)}")
+            self.refuse(what, f"<{element.tag}> takes 6 truth values, found {len(words)}")
         return [TRUTH[word] for word in words]
 
     def surfaces(self, tag: Element, name: str, what: str) -> tuple[Surface, ...]:
         """The polygons of a contact tag."""
         link, points = self.link(tag, what), numbers(getattr(self.one(tag, "point", what), "text", ""), self.file, what)
         if len(points) % 3 or not points:
-            self.refuse(what, f"<point> takes three numbers a vertex, there are {len(points)}")
+            self.refuse(what, f"<point> takes three numbers per vertex, found {len(points)}")
         vertices = np.array(points).reshape(-1, 3)
         shapes = [shape for element in tag.findall("shape") for shape in self.shapes(element, what)]
         for element in tag.findall("triangle"):
             corners = self.indices(element, what)
             if len(corners) % 3:
-                self.refuse(what, f"<triangle> takes three indices each, there are {len(corners)}")
+                self.refuse(what, f"<triangle> takes three indices each, found {len(corners)}")
             shapes += [corners[i : i + 3] for i in range(0, len(corners), 3)]
         if not shapes:
-            self.refuse(what, "expected a <shape> or <triangle>, there is none")
+            self.refuse(what, "expected a <shape> or <triangle>, found none")
         for i in (i for shape in shapes for i in shape):
             if i >= len(vertices):
-                self.refuse(what, f"vertex {i} is not there, expected indices up to {len(vertices) - 1}")
+                self.refuse(what, f"vertex {i} does not exist, expected indices up to {len(vertices) - 1}")
         names = [name] if len(shapes) == 1 else [f"{name} {i}" for i in range(len(shapes))]
         return tuple(
             Surface(label, link, self.polygon(vertices[shape], label))

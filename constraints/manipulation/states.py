@@ -44,15 +44,15 @@ class State(_Named):
 
     Args:
         name: unique in the graph.
-        constraints: none of their rows has a right-hand side that may vary; no constraint: every configuration.
-        priority: of two states that contain a configuration the one of higher priority is its state.
+        constraints: no row may have a variable right-hand side; without constraints: every configuration.
+        priority: if several states contain a configuration, the one of highest priority is its state.
         waypoint: only passed through, on a transition; never the state of a configuration.
-        path_constraints: asked of paths in the state too, not of its configurations.
+        path_constraints: further constraints on paths in the state, not on its configurations.
 
     Raises:
-        GraphError: a row with a free right-hand side; it is named.
-        DuplicateError: one constraint twice.
-        WrongObjectError, OptionError: what else is wrong.
+        GraphError: a row with a variable right-hand side; it is named.
+        DuplicateError: the same constraint twice.
+        WrongObjectError, OptionError: other invalid arguments.
 
     Source: `State` of hpp-manipulation.
     """
@@ -84,23 +84,24 @@ class State(_Named):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Transition(_Named):
-    """A way from one state to another: paths in a containing state, on a leaf given by complements.
+    """A step from one state to another: paths in a containing state, on a leaf given by complements.
 
     Args:
         name: unique in the graph.
-        source, target: where it leads from and to.
-        containing: the state that its paths stay in.
-        constraints: complements, whose right-hand sides are those of the start.
-        weight: how likely `graph.choose` is to take it, against others; negative where it is only part of another one.
-        short: a short motion: targets are sought from the start, not from a guess.
-        inner: transitions through waypoints of which it is made, in order.
-        condition: for a level-set transition: what configurations satisfy whose leaf may be chosen; None makes it none.
-        parameters: for a level-set transition: complements whose right-hand sides are those of the chosen leaf.
+        source, target: its first and last state.
+        containing: the state in which its paths stay.
+        constraints: complements; their right-hand sides are taken from the start.
+        weight: relative probability in `graph.choose`; negative if it is only part of another one.
+        short: a short motion: targets are searched from the start, not from a guess.
+        inner: its parts, transitions through waypoints, in order.
+        condition: for a level-set transition: constraints of the configurations whose leaf may be chosen; None for
+            others.
+        parameters: for a level-set transition: complements; their right-hand sides are taken from the chosen leaf.
 
     Raises:
         GraphError: inner transitions that do not follow each other.
-        DuplicateError: one constraint twice.
-        WrongObjectError, OptionError: what else is wrong.
+        DuplicateError: the same constraint twice.
+        WrongObjectError, OptionError: other invalid arguments.
 
     Source: `Edge`, `WaypointEdge` and `LevelSetEdge` of hpp-manipulation.
     """
@@ -125,7 +126,7 @@ class Transition(_Named):
         for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:
-            raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
+            raise GraphError(f"{who} has parameters of a leaf to choose, so it needs a condition too (it may be empty)")
         whole_number(self.weight, f"weight of {who}")
         set_fields(self, inner=_chain(self.inner, self))
 

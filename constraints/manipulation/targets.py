@@ -25,7 +25,7 @@ from .states import Transition
 
 
 class UnreachedError(ConstraintError):
-    """A target configuration was asked for that was not found; `target` has the projections."""
+    """A target configuration was not found; `target` has the projections."""
 
     def __init__(self, target: TargetConfiguration) -> None:
         self.target = target
@@ -42,10 +42,10 @@ class TargetConfiguration(Result):
     Attributes:
         transition: the transition.
         q_start: where it starts.
-        projections: one for each inner transition that was tried, in order; one for a transition without any. Where a
-            short one asks only for what the one before has found, that one again.
-        attempts: how many guesses were needed.
-        on_leaf: whether the last configuration is on the leaf that was chosen; true for a transition that chooses none.
+        projections: one for each inner transition that was tried, in order; one for a transition without any. A short
+            one that is satisfied already has the projection of the one before.
+        attempts: number of guesses.
+        on_leaf: whether the last configuration is on the chosen leaf; true for a transition that chooses none.
     """
 
     transition: Transition
@@ -78,7 +78,7 @@ class TargetConfiguration(Result):
 
     @property
     def success(self) -> bool:
-        """Whether the target state was reached, on the leaf that was chosen."""
+        """Whether the target state was reached, on the chosen leaf."""
         return self._came_to_the_end and self.on_leaf
 
     @property
@@ -87,7 +87,7 @@ class TargetConfiguration(Result):
 
     @property
     def waypoints(self) -> tuple[Vector, ...]:
-        """The configurations after each inner transition, the target last; those that were reached."""
+        """The configurations that were reached after each inner transition, the target last."""
         return tuple(p.q for p in self.projections if p.success)
 
     @property
@@ -109,7 +109,7 @@ class TargetConfiguration(Result):
         return self
 
     def describe(self) -> str:
-        """The result in words: how far it got, what each inner transition gave, errors by constraint at the last."""
+        """The result in words: how far it got, each inner transition, errors by constraint at the last."""
         lines = [str(self)]
         if self.transition.inner:
             for part, projection in zip(self.transition.inner, self.projections, strict=False):
@@ -341,5 +341,5 @@ def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple
         found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
     starts, guesses = found
     if len(starts) != len(guesses):
-        raise GraphError(f"starts and guesses must be as many: there are {len(starts)} and {len(guesses)}")
+        raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
     return list(zip(starts, guesses, strict=True))

@@ -23,10 +23,10 @@ LOW = 0.1
 
 
 class Rate(NamedTuple):
-    """Successes of tries.
+    """Number of successes and tries.
 
     Attributes:
-        successes, tries: how many.
+        successes, tries: their numbers.
     """
 
     successes: int
@@ -43,13 +43,13 @@ class Rate(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Validation(Result):
-    """What sampling a graph showed. It is neither true nor false (`if validation:` raises): see `success`.
+    """Result of sampling a graph. It is neither true nor false (`if validation:` raises): see `success`.
 
     Attributes:
-        states: state, waypoint states too -> projections that succeeded.
+        states: state, waypoint states too -> rate of successful projections.
         hidden: state -> state of higher priority that contains all of its samples.
-        transitions: transition -> targets that were found, from samples of its source state.
-        failed_at: transition -> inner transition -> targets that ended there.
+        transitions: transition -> rate of targets found, from samples of its source state.
+        failed_at: transition -> inner transition -> number of targets that failed there.
     """
 
     states: Mapping[str, Rate]
@@ -59,7 +59,7 @@ class Validation(Result):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong, a sentence each."""
+        """The problems found, one sentence each."""
         words: list[str] = []
         for name, rate in self.states.items():
             if rate.successes == 0:
@@ -79,7 +79,7 @@ class Validation(Result):
 
     @property
     def success(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no problem was found."""
         return not self.problems
 
     def describe(self) -> str:
@@ -88,7 +88,7 @@ class Validation(Result):
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
             lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
-        return "\n".join([*lines, *(self.problems or ("nothing is wrong",))])
+        return "\n".join([*lines, *(self.problems or ("no problem was found",))])
 
     __str__ = __repr__ = describe
 

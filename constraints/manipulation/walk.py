@@ -43,18 +43,17 @@ Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Walk(Result):
-    """What a walk gave. It is neither true nor false (`if walked:` raises): `success` says whether it came to its end.
+    """Result of a walk. It is neither true nor false (`if walked:` raises): `success` says whether it reached its end.
 
     Attributes:
-        path: from the start to the goal; on failure as far as the best try got; None where that is nowhere.
-        transitions: what was to be walked.
-        done: how many of them were.
-        tries: how many targets were drawn.
-        refusals: why tries were given up, and how often.
-        cases: what failed the last time for each of these reasons, a TargetConfiguration or an Interpolation, where one
-            did.
-        start_collisions: after a failure for collisions, the pairs that meet at the start already.
-        always_colliding: after such a failure, the pairs that meet wherever the robot is
+        path: from the start to the goal; on failure as far as the best try got; None if it got nowhere.
+        transitions: the given sequence.
+        done: number of transitions that were walked.
+        tries: number of targets drawn.
+        refusals: why tries failed, and how often.
+        cases: the last failure for each of these reasons, a TargetConfiguration or an Interpolation, if there is one.
+        start_collisions: after a failure by collisions, the pairs that already collide at the start.
+        always_colliding: after such a failure, the pairs that collide wherever the robot is
             (`CollisionModel.always_colliding`).
         on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
             its inner transition.
@@ -79,17 +78,17 @@ class Walk(Result):
         """The whole path.
 
         Raises:
-            PathError: the walk did not come to its end; says how far, and why. It carries the walk.
+            PathError: the walk did not reach its end; says how far it got, and why. The error carries it.
         """
         if self.path is None or not self.success:
             raise PathError(str(self), self)
         return self.path
 
     def describe(self, details: bool = False) -> str:
-        """The walk in words, a line each: how far it came, the usual reasons why tries were given up, a case.
+        """The walk in words: how far it got, the most common reasons why tries failed, and a case.
 
         Args:
-            details: a line for each transition and each reason, and in full what failed last for each.
+            details: a line for each transition and each reason, and the last failure in full for each.
         """
         lines = [self._came, *(self._details() if details else self._summary())]
         return "\n".join([*lines, *(f"  {sentence}" for sentence in self._hindrances())])
@@ -101,15 +100,15 @@ class Walk(Result):
 
     def _summary(self) -> Iterator[str]:
         """Transitions by how they went, reasons, and a case of the first."""
-        parts = {"walked": slice(0, self.done), "not walked": slice(self.done, self.done + 1)}
-        for word, part in (parts | {"not come to": slice(self.done + 1, None)}).items():
+        parts = {"walked": slice(0, self.done), "failed": slice(self.done, self.done + 1)}
+        for word, part in (parts | {"not reached": slice(self.done + 1, None)}).items():
             names = [f"'{step}'" for step in self.transitions[part]]
             yield from [f"  {word}: {', '.join(names)}"] if names else []
         for reason, count in self.refusals.most_common(SHOWN):
-            yield f"  given up {_times(count)}: {reason}"
+            yield f"  failed {_times(count)}: {reason}"
         others = [count for _, count in self.refusals.most_common()[SHOWN:]]
         if others:
-            yield f"  given up {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
+            yield f"  failed {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
         for reason, _ in self.refusals.most_common(1) if not self.success else ():
             if reason in self.cases:
                 yield f"  the last time: {self.cases[reason]}"
@@ -117,9 +116,9 @@ class Walk(Result):
     def _details(self) -> Iterator[str]:
         """Each transition, each reason, each case."""
         for i, step in enumerate(self.transitions):
-            yield f"  '{step}': {'walked' if i < self.done else 'not walked' if i == self.done else 'not come to'}"
+            yield f"  '{step}': {'walked' if i < self.done else 'failed' if i == self.done else 'not reached'}"
         for reason, count in self.refusals.most_common():
-            yield f"  given up {_times(count)}: {reason}"
+            yield f"  failed {_times(count)}: {reason}"
         for reason, _ in self.refusals.most_common() if not self.success else ():
             if reason in self.cases:
                 yield f"  {reason}, the last time:"
@@ -127,7 +126,7 @@ class Walk(Result):
 
     def _hindrances(self) -> list[str]:
         """What collides whatever the walk does."""
-        met = [f"{pair.a} meets {pair.b}" for pair in self.start_collisions]
+        met = [f"{pair.a} collides with {pair.b}" for pair in self.start_collisions]
         return [
             *([f"the start is in collision: {', '.join(met)}"] if met else []),
             *([always_in_words(self.always_colliding)] if self.always_colliding else []),
@@ -167,29 +166,30 @@ def walk(
 ) -> Walk:
     """Walk a sequence of transitions.
 
-    For each, a target is drawn (`graph.target`), and its paths are projected (`interpolate`) and checked. What does not
-    hold is drawn again, `patience` times; then the transition before is drawn again. A motion that collides, or ends on
-    another branch, is tried by way of up to `detours` random configurations of its leaf. With a goal the last
-    transition is drawn backwards from it, and the walk joined to it in the last state but one: its leaf must be the
-    only one there (a grasp that fixes all rows). This is no planner: where straight motions do not do, it fails.
+    For each, a target is drawn (`graph.target`), and its paths are projected (`interpolate`) and checked. After a
+    failure a new target is drawn, `patience` times; then the transition before is drawn again. If a motion collides, or
+    ends on another branch, up to `detours` random configurations of its leaf are tried as via points. With a goal the
+    last transition is drawn backwards from the goal, and the walk is joined to it in the last state but one: its leaf
+    must be the only one there (a grasp that fixes all rows). This is not a planner: it fails if straight motions do not
+    suffice.
 
     Args:
         graph: the graph.
         q_start: start (nq,), in the source state of the first transition.
-        transitions: what to walk, in order; objects or names.
-        rng: generator: the walk is a function of its state alone.
-        goal: configuration (nq,) where it is to end, in the target state of the last transition.
-        guess: where targets are sought; by default a random configuration, objects included.
-        collisions: what must not collide; pairs that do not move against each other on a path are left out on it, and
-            the margins are those of the graph.
-        tries: targets drawn at most.
-        patience: targets of one transition drawn in a row.
-        detours: random configurations between the ends of a motion.
+        transitions: transitions to walk, in order; objects or names.
+        rng: random generator; the walk depends on its state alone.
+        goal: configuration (nq,) where it must end, in the target state of the last transition.
+        guess: start of the search for targets; by default a random configuration, objects included.
+        collisions: collision model; pairs that do not move relative to each other on a path are left out there, and the
+            margins are those of the graph.
+        tries: most targets drawn.
+        patience: most targets of one transition drawn in a row.
+        detours: most random configurations between the ends of a motion.
 
     Raises:
         GraphError: transitions that do not follow each other; start or goal in another state; the last transition has
             no opposite.
-        WrongObjectError: an argument that is something else.
+        WrongObjectError: an argument of another type.
     """
     expect(graph, ConstraintGraph, "graph of a walk")
     expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
@@ -282,7 +282,7 @@ class _Walker:
         guess = self._graph.robot.check(self._guess(step, q, self._rng), "guess of a walk")
         target = self._graph.target(step, q, guess)
         if not target.success:
-            return self._refused(f"no target of '{target.failed_at}'", target)
+            return self._refused(f"no target found for '{target.failed_at}'", target)
         motions: list[Path] = []
         for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
             motion = self._motion(part, q, point)
@@ -345,7 +345,7 @@ class _Walker:
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
                 self._collided = True
-                return self._refused(f"{met.a} meets {met.b} on '{part}'")
+                return self._refused(f"{met.a} collides with {met.b} on '{part}'")
         return path
 
     def _model(self, part: Transition, model: CollisionModel) -> CollisionModel:

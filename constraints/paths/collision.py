@@ -41,7 +41,7 @@ SHOWN = 4
 
 
 class NoFreeConfigurationError(ConstraintError):
-    """No random configuration was free of collisions; `pairs` has those that met in all of them that were looked at."""
+    """No random configuration was free of collisions; `pairs` has those that collided in all of them."""
 
     def __init__(self, tries: int, pairs: Sequence[tuple[str, str]], reason: str) -> None:
         self.tries, self.pairs = tries, tuple(pairs)
@@ -49,7 +49,7 @@ class NoFreeConfigurationError(ConstraintError):
 
 
 class Collision(NamedTuple):
-    """Two shapes that meet.
+    """Two shapes in collision.
 
     Attributes:
         a, b: their names.
@@ -64,7 +64,7 @@ class Collision(NamedTuple):
 _NOT_HERE = {
     **dict.fromkeys(
         ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
-        "`not is_free(q)`; `collisions(q)` names what meets",
+        "`not is_free(q)`; `collisions(q)` names the pairs",
     ),
     **dict.fromkeys(("is_valid", "is_collision_free"), "`is_free(q)`; of a path, `first_collision(path) is None`"),
     "sample": "`random_free(rng)`",
@@ -75,32 +75,32 @@ _NOT_HERE = {
 @final
 @absent(_NOT_HERE)
 class CollisionModel:
-    """The shapes of a robot and of the objects around it, and which pairs must not meet. Immutable.
+    """The shapes of a robot and of the objects around it, and which pairs must not collide. Immutable.
 
-    Looked at are all pairs of shapes on different joints, but for those of a joint and the one it hangs on (neighbours
-    touch; in the world only the base of the same robot is one) and those of links whose collisions the robot's SRDF
-    disables, less what `without` leaves out. A model that looks at no pair, for which every configuration is free, says
-    so and why by a warning in the log, when it is made.
+    All pairs of shapes on different joints are checked, except: pairs on a joint and its parent (neighbours touch; in
+    the world only the base of the same robot is a neighbour), pairs of links whose collisions the robot's SRDF
+    disables, and pairs that `without` leaves out. A model without any pair to check, for which every configuration is
+    free, logs a warning with the reason when it is built.
 
     Args:
         robot: the robot, or the system of robots and objects.
         shapes: solids of objects, floors, tools.
-        urdfs: URDF files (path, `package://` address, XML text) whose collision geometry counts: one, or by the name of
-            the part of a system.
-        packages: folders in which meshes are looked for.
-        margin: shapes closer than this count as in collision [m]; negative lets them overlap that much.
+        urdfs: URDF files (path, `package://` address, XML text) with collision geometry: one, or one for each part of a
+            system by its name.
+        packages: folders in which meshes are searched.
+        margin: shapes closer than this count as in collision [m]; negative lets them overlap by that much.
         margins: other margins, by pair of names of shapes.
-        ignored: pairs of names of shapes that may meet.
+        ignored: pairs of names of shapes that may collide.
         srdf: whether pairs of links with disabled collisions (`robot.disabled_collisions`) are left out.
 
     Attributes:
         names, joints: of all shapes, and of the joints that carry them ("universe" is the world).
-        pairs: names of those that are looked at.
+        pairs: names of the pairs that are checked.
 
     Raises:
         FileError: a file that is missing or cannot be read.
         ModelError: a file without collision geometry, or with some that cannot be read.
-        DuplicateError: two shapes of one name.
+        DuplicateError: two shapes with the same name.
         UnknownNameError: a pair with a name that no shape has.
         UnknownFrameError: a shape on a frame that the robot does not have.
     """
@@ -149,10 +149,10 @@ class CollisionModel:
         self._pool = Pool(partial(_memory, self.robot.model, self._geometry, tuple(margins.values())))
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
-        """The same model, pairs of shapes (or of all shapes whose names begin like theirs, `"ur5/*"`) left out.
+        """The same model without some pairs of shapes (or of all shapes whose names begin like this, `"ur5/*"`).
 
         Raises:
-            UnknownNameError: no shape is called so.
+            UnknownNameError: no shape has this name.
         """
         left: set[frozenset[int]] = set()
         for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
@@ -174,7 +174,7 @@ class CollisionModel:
         return self._with(changed)
 
     def among(self, pairs: Iterable[CollisionPair]) -> CollisionModel:
-        """The same model on pairs of joints only, with their margins: what `graph.collision_pairs` leaves."""
+        """The same model for some pairs of joints only, with their margins: the result of `graph.collision_pairs`."""
         kept = {frozenset((pair.a, pair.b)): pair.margin for pair in pairs}
         chosen: dict[tuple[int, int], float] = {}
         for i, j in self._margins:
@@ -185,7 +185,7 @@ class CollisionModel:
 
     @property
     def joint_pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of joints that carry shapes that are looked at, each once."""
+        """Pairs of joints with pairs of shapes that are checked, each once."""
         return tuple(dict.fromkeys((self.joints[i], self.joints[j]) for i, j in self._margins))
 
     def _say_if_empty(self) -> None:
@@ -195,8 +195,8 @@ class CollisionModel:
         why = f"left out: {in_words(self._out.values(), True)}; `left_out` names them"
         if len(self.names) < 2:
             has = f"only one shape, '{self.names[0]}'" if self.names else "no shape"
-            why = f"it has {has}; a Robot brings none, they are given by shapes= and urdfs="
-        words = "collision model of %s: no pair of shapes is looked at, so that every configuration is free (%s)"
+            why = f"it has {has}; a Robot brings no shapes, give them by shapes= and urdfs="
+        words = "collision model of %s: no pair of shapes is checked, so every configuration is free (%s)"
         _log.warning(words, self.robot.name, why)
 
     def _called(self, pattern: str) -> list[int]:
@@ -222,24 +222,24 @@ class CollisionModel:
     # Asking.
 
     def is_free(self, q: ArrayLike) -> bool:
-        """Whether no pair meets at a configuration (nq,)."""
+        """Whether no pair collides at a configuration (nq,)."""
         return not self._compute(self.robot.space.check(q), True)
 
     def collisions(self, q: ArrayLike) -> tuple[Collision, ...]:
-        """The pairs that meet at a configuration (nq,)."""
+        """The pairs that collide at a configuration (nq,)."""
         return self._compute(self.robot.space.check(q), False)
 
     def always_colliding(self, samples: int = SAMPLES, seed: int = 0) -> tuple[tuple[str, str], ...]:
-        """The pairs that meet in every one of some random configurations: they would collide wherever the robot is.
+        """The pairs that collide in all of some random configurations: they collide wherever the robot is.
 
-        Such a pair is touching by design: leave it out by `without`, or give the robot the SRDF that disables it.
+        These pairs touch by design: leave them out by `without`, or give the robot the SRDF that disables them.
 
         Args:
-            samples: how many configurations, drawn as `robot.random` does.
+            samples: number of configurations, drawn by `robot.random`.
             seed: of the generator.
 
         Raises:
-            OptionError: arguments that are no whole numbers, `samples` from 1, `seed` from 0.
+            OptionError: `samples` is not a whole number from 1, or `seed` not one from 0.
         """
         whole_number(samples, "samples of pairs that always collide", 1)
         whole_number(seed, "seed of pairs that always collide", 0)
@@ -261,15 +261,15 @@ class CollisionModel:
 
         Args:
             rng: generator.
-            size: how many; one if absent.
-            tries: how many may be drawn for each.
+            size: number of configurations; one if absent.
+            tries: most draws for each.
 
         Returns:
             (nq,), or (size, nq).
 
         Raises:
-            NoFreeConfigurationError: none was free; names the pairs that always collide, or the one that did most.
-            OptionError, WrongObjectError: an argument that is something else.
+            NoFreeConfigurationError: none was free; names the pairs that always collide, or the most frequent one.
+            OptionError, WrongObjectError: an invalid argument.
         """
         count = whole_number(1 if size is None else size, "size of random free configurations", 0)
         whole_number(tries, "tries of random free configurations", 1)
@@ -290,17 +290,17 @@ class CollisionModel:
         return f"no pair collides in all of them, '{a}' and '{b}' in {count} of {SAMPLES}"
 
     def first_collision(self, path: Path, max_angle: float = 0.05, max_length: float = 0.01) -> Collision | None:
-        """The first pair that meets on a path, with its time; None where the path is free.
+        """The first pair that collides on a path, with its time; None if the path is free.
 
-        Looked at are configurations no further apart than the two limits in every joint: what passes through a shape
-        thinner than that motion may be missed. A margin makes up for it.
+        The checked configurations are no further apart than the two limits in every joint: a collision with a shape
+        thinner than that motion may be missed. Use a margin against this.
 
         Args:
             path: the path.
             max_angle, max_length: limits [rad], [m].
 
         Raises:
-            OptionError: a limit that is no positive number.
+            OptionError: a limit that is not a positive number.
             PathError: a configuration between two samples is not reached.
             SpaceMismatchError: a path in another space than the robot's.
         """
@@ -335,13 +335,13 @@ class CollisionModel:
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """The pairs of shapes that are not looked at, and why."""
+        """The pairs of shapes that are not checked, and why."""
         return tuple(LeftOut(self.names[i], self.names[j], *verdict) for (i, j), verdict in self._out.items())
 
     def describe(self) -> str:
-        """The model in words: shapes, pairs that are looked at, and how many are left out for which reason."""
+        """The model in words: shapes, checked pairs, and how many pairs are left out for each reason."""
         shapes, joints = counted(len(self.names), "shape"), counted(len(set(self.joints)), "joint")
-        looked = f"{counted(len(self.pairs), 'pair')} {'is' if len(self.pairs) == 1 else 'are'} looked at"
+        looked = f"{counted(len(self.pairs), 'pair')} {'is' if len(self.pairs) == 1 else 'are'} checked"
         lines = [f"{shapes} on {joints}, {looked}"]
         lines.append(f"  left out: {in_words(self._out.values(), True) or 'none'}")
         if self.robot.disabled_collisions:

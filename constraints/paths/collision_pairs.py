@@ -15,22 +15,22 @@ IndexPair = tuple[int, int]
 
 
 class LeftOutReason(Enum):
-    """Why a pair of shapes is not looked at; of several reasons the first counts."""
+    """Why a pair of shapes is not checked; of several reasons the first is given."""
 
     DISABLED = "disabled in the SRDF"
     SAME_JOINT = "on one joint"
     NEIGHBOURS = "on neighbouring joints"
     BY_HAND = "left out by hand"
-    NOT_ASKED = "not among the pairs of joints that were asked for"
+    NOT_ASKED = "not among the given pairs of joints"
 
 
 class LeftOut(NamedTuple):
-    """A pair of shapes that is not looked at.
+    """A pair of shapes that is not checked.
 
     Attributes:
         a, b: their names.
         reason: why.
-        said: what the SRDF says of the pair ("Adjacent", "Never"); empty for other reasons.
+        said: reason in the SRDF ("Adjacent", "Never"); else empty.
     """
 
     a: str

@@ -35,12 +35,12 @@ class Shape:
     Args:
         name: of the shape.
         kind: "Box" (x, y, z), "Sphere" (radius), "Cylinder" or "Capsule" (radius, length along z).
-        size: its measures [m], all positive.
+        size: its dimensions [m], all positive.
         frame: the frame that carries it; the world by default.
         placement: of its centre on that frame (`pinocchio.SE3`, 4 x 4 matrix, or seven numbers).
 
     Raises:
-        OptionError: a kind that is none, or measures that do not suit it.
+        OptionError: an unknown kind, or sizes that do not fit it.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Shape:
         if as_name(self.kind, f"kind of shape '{self.name}'") not in _SIZES:
             raise OptionError(f"kind of shape '{self.name}': expected one of {', '.join(_SIZES)}, got {self.kind!r}")
         measures: Any = (self.size,) if is_finite_number(self.size) else self.size
-        wanted = f"expected {_SIZES[self.kind]} positive measures of a {self.kind}, got {self.size!r}"
+        wanted = f"expected {_SIZES[self.kind]} positive sizes of a {self.kind}, got {self.size!r}"
         try:
             size = finite_vector(measures, _SIZES[self.kind], f"measures of shape '{self.name}'")
         except ConstraintError as error:
@@ -67,7 +67,7 @@ class Shape:
         )
 
     def solid(self) -> Any:
-        """The solid of coal."""
+        """The solid as an object of coal."""
         return getattr(import_module("coal"), self.kind)(*self.size)
 
 

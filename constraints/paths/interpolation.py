@@ -41,26 +41,26 @@ _OF_ITS_PATH = _CALLED | {name: f"of its path, `or_raise().{name}`" for name in 
 
 
 class PathStatus(StatusEnum):
-    """Why an interpolation ended. The value is the sentence for humans."""
+    """Why an interpolation ended: each value is a sentence for humans."""
 
     COMPLETE = "The path reaches its end, on the constraints, without a jump."
     START = "The first configuration does not satisfy the constraints within its bounds."
     END = "The last configuration does not satisfy the constraints within its bounds."
-    NOT_PROJECTED = "A configuration between two others does not reach the constraints."
+    NOT_PROJECTED = "A configuration between two others could not be projected onto the constraints."
     JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
 
 
 class Stop(NamedTuple):
-    """Where an interpolation ended before its end.
+    """Where an interpolation stopped before its end.
 
     Attributes:
         time: in [0, 1].
-        q: configuration (nq,) there: the end that is refused, the best iterate of the projection that failed, or the
-            last sample before a jump.
+        q: configuration (nq,) there: an invalid end, the best iterate of the failed projection, or the last sample
+            before a jump.
         rhs: right-hand sides there.
-        projection: the one that failed; None where none did.
-        jump: how far configurations that should be neighbours stay apart; None where no jump is the reason.
-        joint: that moves most in it.
+        projection: the one that failed; None if none did.
+        jump: distance between configurations that should be neighbours; None if a jump is not the reason.
+        joint: the joint that moves most in it.
     """
 
     time: float
@@ -74,16 +74,16 @@ class Stop(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Interpolation(Result):
-    """What an interpolation gave. On failure `path` is the part from the start that holds, if there is one.
+    """Result of an interpolation. On failure `path` is the valid part from the start, if there is one.
 
-    It is neither true nor false (`if interpolation:` raises): `success` says whether the path is whole.
+    It is neither true nor false (`if interpolation:` raises): `success` says whether the path is complete.
 
     Attributes:
-        path: the path, or its valid beginning; None where there is none.
+        path: the path, or its valid beginning; None if there is none.
         status: why it ended.
-        reached: time in [0, 1] up to which it holds.
-        problem, options: what was followed, and the options of its projections.
-        stop: where it ended before its end; None after success.
+        reached: time in [0, 1] up to which it is valid.
+        problem, options: the problem, and the options of its projections.
+        stop: where it stopped before its end; None after success.
     """
 
     _meant: ClassVar[Mapping[str, str]] = MEANT | _OF_ITS_PATH
@@ -113,14 +113,14 @@ class Interpolation(Result):
         """The whole path.
 
         Raises:
-            PathError: it does not reach its end; says why, and how far it got. It carries the interpolation.
+            PathError: it does not reach its end; says why, and how far it got. The error carries the interpolation.
         """
         if self.path is None or not self.success:
             raise PathError(str(self), self)
         return self.path
 
     def describe(self) -> str:
-        """The result in words: status, how far it got, and what is wrong where it ended."""
+        """The result in words: status, how far it got, and what is wrong where it stopped."""
         stop = self.stop
         if stop is None:
             return f"{self}\n  {self.path}"
@@ -153,25 +153,25 @@ def interpolate(
     r"""A path on the constraints of a problem, from one configuration to another.
 
     The interval from 0 to 1 is halved until consecutive samples differ by at most the two limits in every joint, and
-    until half-way between them too the projection of
+    until also half-way between them the projection of
 
     .. math:: q(t) = q_a \oplus \tfrac{t - t_a}{t_b - t_a}\,(q_b \ominus q_a)
 
     succeeds and lies between them: at most three quarters of their distance away from either. So a jump from one branch
-    of solutions to another, however small the samples' distance, ends the path instead of hiding in it.
+    of solutions to another ends the path, and is never hidden between close samples.
 
     Args:
-        problem: the constraints; or a projector of them, which then does the projections, with its options.
+        problem: the constraints; or a projector for them, which is then used with its options.
         q0, q1: first and last configuration (nq,), which satisfy them.
-        rhs: right-hand sides: the default ones, others (or their flat vector), a pair of such (at the start, at the
-            end) between which they move on their groups, or a function of time in [0, 1].
+        rhs: right-hand sides: the default ones, others (or their flat vector), a pair (at the start, at the end)
+            between which they move on their groups, or a function of time in [0, 1].
         max_angle, max_length: largest motion of a joint between samples [rad], [m].
-        options: of the projections; `Options.local()` by default. Those of the path between its samples.
+        options: of the projections; `Options.local()` by default. The path uses them between its samples too.
 
     Raises:
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
-        OptionError: a limit that is no positive number; options beside a projector.
-        WrongObjectError: `problem` is none.
+        OptionError: a limit that is not a positive number; options together with a projector.
+        WrongObjectError: `problem` is not a problem or projector.
     """
     expect(problem, (Problem, Projector), "problem of an interpolation", "a Problem, or a Projector of one")
     positive_number(max_angle, "max_angle of an interpolation")
@@ -181,7 +181,9 @@ def interpolate(
     elif options is None:
         projector, problem = problem, problem.problem
     else:
-        raise OptionError("options of an interpolation: the projector has its own; give it these, or the problem here")
+        raise OptionError(
+            "options of an interpolation: the projector has its own; give these to the projector, or the problem here"
+        )
     bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
 

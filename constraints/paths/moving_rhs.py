@@ -22,19 +22,19 @@ _NUMBERS = (float, int, np.number)
 @final
 @dataclass(frozen=True, eq=False)
 class MovingRightHandSide:
-    r"""Right-hand sides from time 0 to time 1: they rest, go from one to another, or follow a function.
+    r"""Right-hand sides from time 0 to time 1: constant, moving from one to another, or given by a function.
 
-    Between two, each constraint's moves on its group, :math:`r(s) = r_0 \oplus s\,(r_1 \ominus r_0)`.
+    Between two values, each right-hand side moves on its group, :math:`r(s) = r_0 \oplus s\,(r_1 \ominus r_0)`.
 
     Args:
-        first: where they start, or rest.
-        last: where they end; None where they rest.
-        function: from s to right-hand sides of the same problem, instead of both.
+        first: start value, or constant value.
+        last: end value; None if they are constant.
+        function: from s to right-hand sides of the same problem, instead of `first` and `last`.
         window: values of s at time 0 and at time 1.
 
     Raises:
         SpaceMismatchError: `first` and `last` belong to different constraints.
-        WrongObjectError: what is no right-hand side, function or pair of numbers; none of them, or both.
+        WrongObjectError: not a right-hand side, function or pair of numbers; neither `first` nor `function`, or both.
     """
 
     first: RightHandSide | None = None
@@ -61,13 +61,13 @@ class MovingRightHandSide:
 
     @staticmethod
     def of(problem: Problem, rhs: Any) -> MovingRightHandSide:
-        """What a user writes: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+        """From what a user gives: None, right-hand sides, a pair of them, or a function of time in [0, 1].
 
-        A list of numbers is a flat vector, any other list stands for the tuple of its entries.
+        A list of numbers is a flat vector, any other list is read as a tuple.
 
         Raises:
             WrongObjectError: something else.
-            SizeError, DtypeError, NotFiniteError: a flat vector that is none of the problem.
+            SizeError, DtypeError, NotFiniteError: a flat vector that does not fit the problem.
         """
         if isinstance(rhs, MovingRightHandSide):
             return rhs
@@ -106,10 +106,10 @@ class MovingRightHandSide:
         return RightHandSide(first.stack, np.concatenate(parts))
 
     def at_times(self, problem: Problem, times: Iterable[float]) -> RightHandSide | list[RightHandSide]:
-        """Right-hand sides at several times, for a batch of projections: one for all where they rest.
+        """Right-hand sides at several times, for a batch of projections: a single one if they are constant.
 
         Args:
-            problem: theirs.
+            problem: their problem.
             times: in [0, 1].
         """
         if self.first is not None and self.last is None:
@@ -117,6 +117,6 @@ class MovingRightHandSide:
         return [problem.check_rhs(self.at(float(time))) for time in times]
 
     def between(self, begin: float, end: float) -> MovingRightHandSide:
-        """The part from one time to another, the later one first to run it backwards."""
+        """The part from one time to another; give the later time first to run it backwards."""
         a, b = self.window
         return replace(self, window=(a + begin * (b - a), a + end * (b - a)))

@@ -32,17 +32,17 @@ MEANT = {
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
-    **dict.fromkeys(("success", "or_raise"), "that of the interpolation; a Path is whole"),
+    **dict.fromkeys(("success", "or_raise"), "an attribute of the interpolation; a Path is always whole"),
 }
 """Names that people try on paths, and how the same is said here."""
 
 
 class Jump(NamedTuple):
-    """How far two configurations are apart in the joint that moves most.
+    """Distance of two configurations in the joint that moves most.
 
     Attributes:
         angle: largest rotation of a joint [rad].
-        length: largest translation of a joint [m]; plain numbers that are no angle count as metres.
+        length: largest translation of a joint [m]; plain numbers that are not angles count as metres.
     """
 
     angle: float
@@ -205,21 +205,21 @@ class Piece:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(NamesChecked):
-    """A motion on constraints: pieces, each with its own, one after the other.
+    """A motion on constraints: a sequence of pieces, each with its own constraints.
 
-    `path(t)` is the configuration at time t, on the constraints of its piece to their threshold. Samples are stored;
-    what is between them is interpolated on the space and projected. `interpolate` makes paths.
+    `path(t)` is the configuration at time t, on the constraints of its piece up to their threshold. Samples are stored;
+    between them configurations are interpolated on the space and projected. `interpolate` makes paths.
 
     Args:
-        pieces: at least one; each starts where the one before ends.
-        durations: of the pieces [s], positive; 1 each by default.
+        pieces: at least one; each starts at the end of the one before.
+        durations: durations of the pieces [s], positive; 1 each by default.
 
     Attributes:
-        duration: of the whole.
+        duration: of the whole path.
 
     Raises:
-        PathError: no piece, one that does not start where the one before ends, or a duration that is not positive.
-        WrongObjectError: what is no Piece.
+        PathError: no piece, one that does not start at the end of the one before, or a duration that is not positive.
+        WrongObjectError: something that is not a Piece.
         SpaceMismatchError: pieces in different spaces.
     """
 
@@ -234,10 +234,10 @@ class Path(NamesChecked):
             raise PathError("pieces of a path: expected at least one, got none")
         for piece in pieces:
             expect(piece, Piece, "piece of a path", "a Piece of another path (path.pieces)")
-        seconds = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
+        seconds = as_tuple(self.durations, "durations of a path", "one number per piece") or (1.0,) * len(pieces)
         if len(seconds) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in seconds):
             raise PathError(
-                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {seconds}"
+                f"durations of {counted(len(pieces), 'piece')} must be one positive number per piece, got {seconds}"
             )
         durations = tuple(float(d) for d in seconds)
         space = pieces[0].problem.space
@@ -251,7 +251,7 @@ class Path(NamesChecked):
 
     @property
     def duration(self) -> float:
-        """Of the whole path [s]."""
+        """Duration of the whole path [s]."""
         return float(sum(self.durations))
 
     @property
@@ -290,7 +290,7 @@ class Path(NamesChecked):
         left, slack = float(time), 1e-9 * self.duration
         if not -slack <= left <= self.duration + slack:
             raise OptionError(
-                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; max(0, min(t, path.duration))"
+                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; give max(0, min(t, path.duration))"
             )
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:
@@ -304,11 +304,11 @@ class Path(NamesChecked):
         return Path(self.pieces + other.pieces, self.durations + other.durations)
 
     def reversed(self) -> Path:
-        """The path, run backwards."""
+        """The path run backwards."""
         return Path(tuple(piece.reversed() for piece in self.pieces[::-1]), self.durations[::-1])
 
     def lasting(self, duration: float) -> Path:
-        """The same path in another time [s]."""
+        """The same path with another duration [s]."""
         if not is_finite_number(duration) or duration <= 0.0:
             raise PathError(f"duration of a path: expected a positive number of seconds, got {duration!r}")
         factor = duration / self.duration

@@ -27,7 +27,7 @@ _nx: Any = nx  # for the calls whose stubs leave types open
 
 
 class Tie(Enum):
-    """How a body moves against another along a path; the words are those of hpp-manipulation's matrix."""
+    """How a body moves relative to another along a path, as in the matrix of hpp-manipulation."""
 
     CONSTRAINED = "held: the relative pose is the same in the whole state"
     PARAMETERIZED = "held on a leaf: the relative pose stays what it is at the start"
@@ -39,7 +39,7 @@ class CollisionPair(NamedTuple):
 
     Attributes:
         a, b: names of the joints; "universe" is the world.
-        margin: distance that they keep [m].
+        margin: distance to keep [m].
     """
 
     a: str
@@ -50,7 +50,7 @@ class CollisionPair(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class RelativeMotion:
-    """The matrix of relative motions: how every joint's body moves against every other's.
+    """The matrix of relative motions: how the body of each joint moves relative to each other one.
 
     Attributes:
         names: of the joints, "universe" first.
@@ -63,7 +63,7 @@ class RelativeMotion:
     held: Any = field(repr=False)
 
     def between(self, a: str, b: str) -> Tie:
-        """How two joints' bodies move against each other.
+        """How the bodies of two joints move relative to each other.
 
         Raises:
             UnknownJointError: lists the names that come closest.
@@ -87,10 +87,10 @@ class RelativeMotion:
 @final
 @dataclass(frozen=True, eq=False)
 class SecurityMargins:
-    """Distances that bodies keep.
+    """Distances to keep between bodies.
 
     Args:
-        default: between all pairs [m]; may be negative, where touching bodies overlap a little.
+        default: between all pairs [m]; may be negative, if touching bodies overlap a little.
         pairs: between the bodies of two joints, by their names, in any order.
 
     Raises:
@@ -115,7 +115,7 @@ class SecurityMargins:
         set_fields(self, pairs=MappingProxyType(found))
 
     def of_joints(self, names: Sequence[str]) -> SecurityMargins:
-        """These margins, if all that they name are joints of a robot.
+        """These margins, if all names in them are joints of a robot.
 
         Args:
             names: of its joints; "universe", the world, need not be among them.
@@ -129,7 +129,7 @@ class SecurityMargins:
         return self
 
     def between(self, a: str, b: str) -> float:
-        """Distance that the bodies of two joints keep [m]."""
+        """Distance to keep between the bodies of two joints [m]."""
         return self.pairs.get((min(a, b), max(a, b)), self.default)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -33,7 +33,7 @@ FARTHEST = 1e6
 """A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
 
 ADVICE = (
-    "a start that is nearer, smaller moves of what is held, other independent coordinates, or "
+    "a start that is nearer, smaller changes of the held coordinates, other independent coordinates, or "
     "assemble_position(constraint_set, q, driven=...), whose steps are limited"
 )
 """What may help a closing that failed."""
@@ -44,10 +44,10 @@ class ClosingStatus(StatusEnum):
 
     CONVERGED = "All rows hold."
     MAX_ITERATIONS = "The iteration limit was reached before the rows hold."
-    SINGULAR = "J_v is singular on the way: a dead point; other coordinates must be independent there."
-    REDUNDANT_ROWS_OPEN = "The rows that count hold, but redundant ones do not: it is another way of closing these."
-    UNDEFINED = "A function has no value on the way."
-    DIVERGED = "The iterates left what can be computed with."
+    SINGULAR = "An iterate is a dead point (J_v is singular); other coordinates must be independent there."
+    REDUNDANT_ROWS_OPEN = "The independent rows hold, but redundant ones do not: the loops are on another branch."
+    UNDEFINED = "A function has no value at an iterate."
+    DIVERGED = "The iterates became too large to compute with."
 
     @property
     def is_success(self) -> bool:
@@ -58,18 +58,18 @@ class ClosingStatus(StatusEnum):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Closing(Result):
-    """A closing by the dependent coordinates: where it ended, how, and the way. A failure is a value too.
+    """Result of closing by the dependent coordinates: configuration, status and iterates; also after a failure.
 
     It is neither true nor false (`if closing:` raises): `success` says whether q is closed.
 
     Attributes:
         q: (nq,) the last iterate, finite; the start is never overwritten.
         status: how it ended.
-        iterates: configurations, the start first (with the joints driven in time at their places).
-        residuals: largest error of all rows at each iterate [m or rad]; infinite where a function has no value.
+        iterates: configurations, the start first (with the joints driven in time at their values).
+        residuals: largest error of all rows at each iterate [m or rad]; infinite if a function has no value.
         step_sizes: largest change of a dependent coordinate at each step [rad or m].
         signs: sign of det J_v at each iterate from which a step was tried.
-        coordinates: what was held, what was solved.
+        coordinates: those held, and those solved for.
         rhs: right-hand sides of the rows.
     """
 
@@ -99,12 +99,12 @@ class Closing(Result):
 
     @property
     def constraint_set(self) -> ConstraintSet:
-        """What was to be closed."""
+        """The constraint set to be closed."""
         return self.coordinates.constraint_set
 
     @property
     def errors(self) -> tuple[tuple[str, float], ...]:
-        """Each constraint with the norm of its errors at q, the worst first; none where a function has no value."""
+        """Each constraint with the norm of its errors at q, the worst first; empty if a function has no value."""
         rows = self.constraint_set
         try:
             norms = rows.stack.norms(rows.position_error(self.q, self.rhs))
@@ -114,7 +114,7 @@ class Closing(Result):
 
     @property
     def worst(self) -> str:
-        """Name of the constraint with the largest error at q; empty where a function has no value."""
+        """Name of the constraint with the largest error at q; empty if a function has no value."""
         return next((name for name, _ in self.errors), "")
 
     def or_raise(self) -> Closing:
@@ -134,11 +134,11 @@ class Closing(Result):
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
     ) -> Any:
-        """Figure of the way to q: the robot at some iterates, with open closures and residuals.
+        """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
 
         Args:
             path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
-            poses: how many a strip has.
+            poses: number of poses in a strip.
             view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
 
         Returns:
@@ -251,15 +251,15 @@ def close_position(
 
     .. math:: v_{k+1} = v_k \oplus \left(-J_v^{-1}\,h\right), \qquad J_v = J[h, v]
 
-    Plain Newton: no step limit, no bounds, and it may end on another branch than that of the start;
-    `assemble_position` is for far starts. Joints that are driven in time take their values at t first.
+    Plain Newton: no step limit, no bounds, and it may end on another branch than the start; use `assemble_position` for
+    far starts. Joints driven in time first get their values at t.
 
-    A ball or free joint of which only some columns are dependent has no coordinates that could be held bit for bit:
-    there the logarithm of its change from the start has no component along the held columns.
+    If only some columns of a ball or free joint are dependent, the others cannot be held bit for bit: the logarithm of
+    its change from the start has no component along the held columns.
 
     Args:
-        coordinates: what is held, what is solved.
-        q: start (nq,); returned as it is where it is closed.
+        coordinates: those held, and those solved for.
+        q: start (nq,); returned unchanged if it is closed.
         tolerance: largest error of the rows h [m or rad], 1e-15 or more; all rows must then hold to 1e-6 (redundant
             rows of a file agree only to its decimals).
         max_iterations: budget.
@@ -270,8 +270,8 @@ def close_position(
         A value with the iterates; failure is a status, never an exception.
 
     Raises:
-        SizeError, NotFiniteError, NotNormalizedError, OptionError: what is wrong with an argument, or with the motion
-            of a driven joint.
+        SizeError, NotFiniteError, NotNormalizedError, OptionError: an invalid argument, or an invalid motion of a
+            driven joint.
 
     Source: `mbs_close_geo` of Robotran.
     """

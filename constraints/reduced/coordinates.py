@@ -56,21 +56,22 @@ SHOWN = 40
 class MinimalCoordinates(NamesChecked):
     r"""The tangent coordinates of a closed mechanism, split into independent u, driven c and dependent v. Immutable.
 
-    The rows of the constraint set determine the dependent velocities: with h the rows that count,
+    The rows of the constraint set determine the dependent velocities: with h the independent rows,
 
     .. math:: \dot v = B\,[\dot u; \dot c] + \ldots, \qquad B = -J_v^{-1} J_{uc}, \qquad J_v = J[h, v]
 
     Columns are tangent coordinates: a ball has three, "ball[0]" to "ball[2]", a free joint six, linear then angular.
-    It has all that is needed to close the mechanism, and pickles.
+    It contains all data needed to close the mechanism, and can be pickled.
 
     Attributes:
-        constraint_set: whose rows.
-        q: (nq,) the closed configuration at which they were judged.
+        constraint_set: the constraint set.
+        q: (nq,) the closed configuration at which they were chosen.
         partition: columns u, c, v and rows h, the others redundant.
-        targets: driven joint -> its motion in time, where it has one.
-        tolerance: singular values below this part of the largest one count as zero.
+        targets: driven joint -> its motion in time, if it has one.
+        tolerance: singular values below this fraction of the largest one count as zero.
 
-    Source: coordinate partitioning of Robotran (Wehage and Haug 1982), there of joints, here of tangent coordinates.
+    Source: coordinate partitioning of Robotran (Wehage and Haug 1982), which partitions joints; here tangent
+    coordinates.
     """
 
     _meant: ClassVar[Mapping[str, str]] = _MEANT
@@ -100,7 +101,7 @@ class MinimalCoordinates(NamesChecked):
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Names of the independent coordinates: the wished ones first, then those preferred."""
+        """Names of the independent coordinates: the requested ones first, then the preferred ones."""
         return self._named(self.partition.independent)
 
     @property
@@ -136,7 +137,7 @@ class MinimalCoordinates(NamesChecked):
         t: float = 0.0,
         rhs: RightHandSide | None = None,
     ) -> Closing:
-        """As `close_position`, of these coordinates."""
+        """As `close_position`, with these coordinates."""
         return close_position(self, q, tolerance=tolerance, max_iterations=max_iterations, t=t, rhs=rhs)
 
     @names_checked("options are named: start=, t=, rhs=")
@@ -147,15 +148,15 @@ class MinimalCoordinates(NamesChecked):
 
         Args:
             q: iterate (nq,).
-            start: the first iterate (nq,). It counts where a ball or a free joint is split (`chart.split`): there it is
-                the place from which the held columns do not move. q by default.
+            start: the first iterate (nq,), q by default. It matters if a ball or a free joint is split (`chart.split`):
+                the held columns do not move from there.
             t: time of driven joints and of targets of rows [s].
             rhs: right-hand sides; those at t by default.
 
         Raises:
             DeadPointError: J_v is singular at q.
             UndefinedError: a function has no value at q, or the step is longer than 1e6.
-            SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+            SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
 
         Source: `mbs_step_close_geo` of Robotran.
         """
@@ -168,7 +169,7 @@ class MinimalCoordinates(NamesChecked):
             return found
         if lu.is_singular:
             raise DeadPointError(lu.rcond, self.dependent)
-        raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, and leads nowhere")
+        raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, which is useless")
 
     @names_checked("options are named: t=, close=, rhs=")
     def at(
@@ -180,7 +181,7 @@ class MinimalCoordinates(NamesChecked):
         close: bool = False,
         rhs: RightHandSide | None = None,
     ) -> ClosedState:
-        """As `closed_state`, of these coordinates: a state that is closed at all levels."""
+        """As `closed_state`, with these coordinates: a state that is closed at all levels."""
         return closed_state(self, q, v, t=t, close=close, rhs=rhs)
 
     def rhs_at(self, t: float) -> RightHandSide:
@@ -253,33 +254,32 @@ def minimal_coordinates(
     t: float = 0.0,
     close: bool = False,
 ) -> MinimalCoordinates:
-    r"""Split the tangent coordinates of a closed mechanism, by pivots of its Jacobian or as wished.
+    r"""Split the tangent coordinates of a closed mechanism, by pivots of its Jacobian or as requested.
 
-    The number of dependent ones is the rank of J without its driven columns, by singular values. Which they are is
-    found by QR with column pivoting, which takes the column that is farthest from the span of those before: first among
-    the columns that nobody wants independent, then among the preferred ones, at last among the wished ones. The rows h
-    are then the pivots of :math:`J[:, v]^T`. So J_v is about as well conditioned as J allows: on the
-    mechanisms and models here, without wishes, its condition is at most 2.4 times that of J, and no entry of B is
-    above 1.6.
+    The number of dependent ones is the rank of J without its driven columns, by singular values. They are found by QR
+    with column pivoting, which takes the column that is farthest from the span of those before: first among columns
+    that are neither requested nor preferred, then among the preferred ones, last among the requested ones. The rows h
+    are then the pivots of :math:`J[:, v]^T`. So J_v is about as well conditioned as J allows: on the mechanisms and
+    models here, without requested coordinates, its condition is at most 2.4 times that of J, and no entry of B is above
+    1.6.
 
-    It is judged at q alone: at a singular configuration, such as a flat parallelogram, more are independent and more
-    rows redundant than beside it, and `at` refuses other configurations (RankError).
+    The split depends on q alone: at a singular configuration, such as a flat parallelogram, more coordinates are
+    independent and more rows redundant than nearby, and `at` raises RankError at other configurations.
 
     Args:
         constraint_set: closures, couplers and other equalities with position rows.
-        q: closed configuration (nq,) at which it is judged.
-        independent: coordinates that shall be independent: all of them, some, or none; the rest is chosen.
-        preferred: coordinates that are independent where the rank allows, as motors; never refused.
+        q: closed configuration (nq,) at which they are split.
+        independent: coordinates that must be independent: all, some, or none; the rest is chosen.
+        preferred: coordinates that are independent if the rank allows, for example motors; never an error.
         driven: joints whose motion is imposed, whole; never dependent.
-        tolerance: singular values below this part of the largest one count as zero.
+        tolerance: singular values below this fraction of the largest one count as zero.
         t: time of the targets of rows [s].
-        close: close q first (`assemble_position`, with the driven joints where q has them) where it is open.
+        close: close q first (`assemble_position`, with the driven joints held) if it is open.
 
     Raises:
-        OpenMechanismError: q is open and `close` was not asked for, or it does not close.
-        PartitionError: a wish, or a driven joint, that the rows do not leave free: names it, and what would do.
-        UnknownNameError, UnknownJointError, OverlapError, WrongObjectError, OptionError: what is wrong with an
-            argument.
+        OpenMechanismError: q is open without `close`, or it does not close.
+        PartitionError: the rows do not leave a requested or driven coordinate free: names it, and possible ones.
+        UnknownNameError, UnknownJointError, OverlapError, WrongObjectError, OptionError: an invalid argument.
 
     Example:
         >>> from constraints.models import mechanisms
@@ -319,4 +319,4 @@ def _only_equalities(constraint_set: ConstraintSet) -> None:
         if not owner.has_position:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():
-            raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities; they leave no set of coordinates")
+            raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities, which do not define coordinates")

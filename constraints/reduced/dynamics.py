@@ -54,11 +54,11 @@ class Factor(NamedTuple):
 
 
 class Residual(NamedTuple):
-    """What is missing at a motion: generalised forces on independent and driven coordinates.
+    """Missing generalised forces on independent and driven coordinates at a given motion.
 
     Attributes:
-        independent: R_u (nu,); zero where the motion is one of the mechanism under the forces given.
-        driven: Q_c (nc,), what the drives must give.
+        independent: R_u (nu,); zero if the motion is possible under the given forces.
+        driven: Q_c (nc,), forces that the drives must give.
         acceleration: (nv,), closed.
         multipliers: lambda (size,); zero on redundant rows.
     """
@@ -85,14 +85,14 @@ class ReducedDynamics(ReducedForces):
     It is neither true nor false (`if result:` raises): `success` says whether all equations hold.
 
     Attributes:
-        acceleration: a (nv,) [m/s2, rad/s2], closed; zero where there is none.
-        driven_forces: Q_c (nc,) [N, N m], what the drives give besides tau, in the order of `coordinates.driven`.
+        acceleration: a (nv,) [m/s2, rad/s2], closed; zero if there is none.
+        driven_forces: Q_c (nc,) [N, N m], forces of the drives in addition to tau, in the order of
+            `coordinates.driven`.
         multipliers: lambda (size,), on the successors; zero on redundant rows (`least_norm` spreads them).
         status: how it ended.
-        state: where.
-        question: what was asked; its tau has the driven forces.
-        free: (nv, m) the motions, of norm 1, that have no mass and that nothing holds, where the status is
-            SINGULAR_SYSTEM.
+        state: the closed state.
+        question: arguments of the call; its tau includes the driven forces.
+        free: (nv, m) motions of norm 1 without mass that nothing holds, if the status is SINGULAR_SYSTEM.
     """
 
     acceleration: Vector
@@ -105,12 +105,12 @@ class ReducedDynamics(ReducedForces):
 
     @property
     def acting(self) -> tuple[Force, ...]:
-        """What acts besides joint forces and constraints."""
+        """The external forces."""
         return self.question.external
 
     @property
     def free_motions(self) -> tuple[str, ...]:
-        """Names of coordinates that neither mass nor rows nor drives hold, where the status is SINGULAR_SYSTEM."""
+        """Names of coordinates that neither mass nor rows nor drives hold, if the status is SINGULAR_SYSTEM."""
         return taking_part(self.state.coordinates.constraint_set.robot, self.free) if self.free.size else ()
 
     def or_raise(self) -> ReducedDynamics:
@@ -135,7 +135,7 @@ def reduced_residual(
     tau: ArrayLike | None = None,
     external: Iterable[Force] = (),
 ) -> Residual:
-    r"""What is missing at prescribed accelerations, by inverse dynamics of the tree, without a mass matrix.
+    r"""Missing generalised forces at prescribed accelerations, by inverse dynamics of the tree, without a mass matrix.
 
     .. math:: R_u = (\varphi - \tau)_u + B_{vu}^T (\varphi - \tau)_v, \qquad
         Q_c = (\varphi - \tau)_c + B_{vc}^T (\varphi - \tau)_v, \qquad \varphi = M a + h
@@ -143,17 +143,16 @@ def reduced_residual(
     So :math:`R_u = M_r \ddot u + M_{uc} \ddot c + F_u` (`reduced_system`).
 
     Args:
-        state: where; its dependent accelerations follow.
+        state: the closed state; its dependent accelerations follow.
         acceleration: of the independent coordinates (nu,); zero by default.
-        driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
+        driven_acceleration: of the driven ones (nc,); by default from their targets, else zero.
         tau: joint forces (nv,) [N, N m]; zero by default.
         external: what else acts.
 
     Raises:
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
-    Source: `mbs_Rred_core` of Robotran; with a state that was closed for it (`coordinates.at(q, v, close=True)`),
-    `mbs_Rred`.
+    Source: `mbs_Rred_core` of Robotran; `mbs_Rred` with a state from `coordinates.at(q, v, close=True)`.
     """
     force, forces = joint_forces(state, tau), as_external(external)
     udd = independent_acceleration(state, acceleration)
@@ -184,19 +183,19 @@ def reduced_forward_dynamics(
 
     .. math:: Q_c = M_{cu} \ddot u + M_{cc} \ddot c + F_c, \qquad \lambda = J_v^{-T} (M a + h - \tau)_v
 
-    A stabilisation of the constraint set has no part in it: the state is closed.
+    A stabilisation of the constraint set is ignored: the state is closed.
 
     Args:
         state: closed.
         tau: joint forces (nv,) [N, N m]; zero by default.
-        driven_acceleration: of the driven coordinates (nc,); by default those of their targets, else zero.
-        external: what else acts: wrenches on bodies, forces at hinges, springs.
+        driven_acceleration: of the driven coordinates (nc,); by default from their targets, else zero.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
 
     Returns:
         A value; failure is a status, never an exception.
 
     Raises:
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
     Source: `dirdynared` of Robotran, with the term :math:`B_{vc} \ddot c` that its published source leaves out.
     """

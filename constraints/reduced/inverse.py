@@ -37,12 +37,12 @@ WEAK = 1e-12
 
 
 class UnderactuatedError(ConstraintError):
-    """Too few actuators for the motions that are free.
+    """Too few actuators for the free motions.
 
     Attributes:
-        actuators: how many numbers the actuators give.
-        needed: how many independent coordinates there are; driven ones where all are driven.
-        without: names of coordinates that are left without an actuator, needed - actuators of them at least.
+        actuators: size of Q_a.
+        needed: number of independent coordinates; of driven ones if all are driven.
+        without: names of coordinates without an actuator, at least needed - actuators of them.
     """
 
     def __init__(self, actuators: int, needed: int, without: tuple[str, ...], kind: str) -> None:
@@ -50,7 +50,7 @@ class UnderactuatedError(ConstraintError):
         coordinates = f"{needed} {kind} coordinate{'s' * (needed != 1)}"
         super().__init__(
             f"reduced inverse dynamics: {counted(actuators, 'actuator')} for {coordinates}: {first_names(without)} "
-            f"{'has' if len(without) == 1 else 'have'} none; actuate more, or drive those that shall follow a motion"
+            f"{'has' if len(without) == 1 else 'have'} none; actuate more, or drive those that must follow a motion"
         )
 
 
@@ -71,16 +71,16 @@ class ReducedInverseDynamics(ReducedForces):
 
     Attributes:
         acceleration: a (nv,), the wanted one, closed.
-        effort: Q_a (na,) [N, N m], of the actuators; of least norm where several give the same.
-        driven_forces: Q_c (nc,) [N, N m], what the drives give besides, in the order of `coordinates.driven`.
+        effort: Q_a (na,) [N, N m], of the actuators; of least norm if several give the same.
+        driven_forces: Q_c (nc,) [N, N m], additional forces of the drives, in the order of `coordinates.driven`.
         multipliers: lambda (size,), on the successors; zero on redundant rows (`least_norm` spreads them).
         status: how it ended.
         actuators: A with the names of its columns.
-        surplus: numbers of Q_a less the directions that they drive: above 0 Q_a is not unique.
-        without: names of independent coordinates that the actuators do not reach, where the status is
-            SINGULAR_ACTUATION; driven ones where all are driven.
-        state: where.
-        question: what was asked; its tau has the driven forces.
+        surplus: size of Q_a minus the number of directions that it drives: above 0 Q_a is not unique.
+        without: names of independent coordinates that the actuators do not drive, if the status is SINGULAR_ACTUATION;
+            of driven ones if all are driven.
+        state: the closed state.
+        question: arguments of the call; its tau includes the driven forces.
     """
 
     acceleration: Vector
@@ -96,7 +96,7 @@ class ReducedInverseDynamics(ReducedForces):
 
     @property
     def tau(self) -> Vector:
-        """Joint forces of the actuators (nv,), A Q_a: with them `reduced_forward_dynamics` gives the motion back."""
+        """Joint forces of the actuators (nv,), A Q_a: with them `reduced_forward_dynamics` gives the same motion."""
         return self.actuators.matrix @ self.effort
 
     @property
@@ -106,14 +106,14 @@ class ReducedInverseDynamics(ReducedForces):
 
     @property
     def acting(self) -> tuple[Force, ...]:
-        """What acts besides joint forces and constraints: the external forces, and those of actuated closures."""
+        """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
         return (*self.question.external, *self.actuators.hinge_forces(self.effort))
 
     def effort_of(self, which: Closure | str) -> Vector:
-        """Numbers (k,) of Q_a of one actuated joint, or closure: the object, or its name.
+        """Numbers (k,) of Q_a for one actuated joint or closure: the object, or its name.
 
         Raises:
-            UnknownNameError: it is not actuated; lists what is.
+            UnknownNameError: it is not actuated; the message lists what is.
         """
         return self.effort[self.actuators.slice_of(which)]
 
@@ -141,36 +141,36 @@ def reduced_inverse_dynamics(
     tau: ArrayLike | None = None,
     external: Iterable[Force] = (),
 ) -> ReducedInverseDynamics:
-    r"""Forces Q_a of actuators for a wanted motion, with those of the drives and the multipliers.
+    r"""Forces Q_a of actuators for a wanted motion, with the forces of the drives and the multipliers.
 
-    With :math:`\varphi' = M a + h - \tau` of the closed acceleration a, and the actuators' columns A,
+    With :math:`\varphi' = M a + h - \tau` at the closed acceleration a, and the actuators' columns A,
 
     .. math:: (A_u + B_{vu}^T A_v)\,Q_a = \varphi'_u + B_{vu}^T \varphi'_v
 
     .. math:: Q_c = f_c + B_{vc}^T f_v, \qquad \lambda = J_v^{-T} f_v, \qquad f = \varphi' - A\,Q_a
 
-    As many actuators as independent coordinates give one Q_a; more of them that of least norm. Where every free motion
-    is driven (nu = 0) the same equation is written for the driven coordinates: the actuators then hold the motion, and
-    nothing is left for the drives. For a recorded motion make its joints independent, not driven.
+    With as many actuators as independent coordinates Q_a is unique; with more the one of least norm is taken. If every
+    free motion is driven (nu = 0) the same equation is used for the driven coordinates: the actuators then give all
+    forces, and the drives none. For a recorded motion make its joints independent, not driven.
 
     Args:
         state: closed.
         acceleration: of the independent coordinates (nu,) [m/s2, rad/s2]; zero by default.
-        driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
-        actuated: names of joints, Segments, or closures whose cut hinge is driven, as of `inverse_dynamics`: dependent
-            ones too. Empty: the drives do all, where all is driven.
-        actuation: or A (nv, na), of one's own.
-        tau: other joint forces (nv,), as of passive springs; zero by default.
-        external: what else acts: wrenches on bodies, forces at hinges, springs.
+        driven_acceleration: of the driven ones (nc,); by default from their targets, else zero.
+        actuated: names of joints, Segments, or closures whose cut hinge is driven, as in `inverse_dynamics`; dependent
+            joints too. Empty if all is driven and the drives give all forces.
+        actuation: or your own A (nv, na).
+        tau: other joint forces (nv,), such as passive springs; zero by default.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
 
     Returns:
         A value; actuators that lose a direction at this state are a status, SINGULAR_ACTUATION.
 
     Raises:
-        UnderactuatedError: fewer actuators than independent coordinates: counts them, names those without one.
-        OptionError: both or none of `actuated` and `actuation`; something twice; a driven joint that is actuated too.
+        UnderactuatedError: fewer actuators than independent coordinates: names those without one.
+        OptionError: both `actuated` and `actuation`, or neither; something twice; a driven joint that is also actuated.
         UnknownNameError: no joint or closure of that name.
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
     Source: `invdynared` of Robotran, its four cases; there driven joints are actuated only where all are driven.
     """

@@ -18,7 +18,7 @@ SINGULAR = 1e-12
 
 
 class LU(NamedTuple):
-    """The factors of -J_v, of a closed state or an iterate: computed once, used at position, velocity, acceleration.
+    """The LU factors of -J_v at a closed state or iterate: computed once, used for position, velocity and acceleration.
 
     Attributes:
         factors, pivots: as LAPACK's getrf.

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 SAME_RANK = 1e-5
 """Part of J by which a row judged redundant may differ from what the others give, before the rank is another one."""
 
-CLOSE_IT = "say close=True, or close it first: assemble_position"
-CLOSE_ITS_VELOCITY = "say close=True, or close it first: assemble_velocity"
+CLOSE_IT = "pass close=True, or close it first: assemble_position"
+CLOSE_ITS_VELOCITY = "pass close=True, or close it first: assemble_velocity"
 
 
 class RankError(ConstraintError):
-    """Rows that were redundant where the coordinates were judged are not elsewhere: `rows` names them."""
+    """Rows that were redundant where the coordinates were chosen are not redundant here: `rows` names them."""
 
     def __init__(self, rows: tuple[str, ...]) -> None:
         self.rows = rows
         super().__init__(
-            f"the rank is higher here than where the coordinates were judged: {first_names(rows)} "
+            f"the rank is higher here than where the coordinates were chosen: {first_names(rows)} "
             f"{'is' if len(rows) == 1 else 'are'} not redundant (that was a singular configuration, or this one is "
             "on another branch); make new coordinates here, `minimal_coordinates(constraint_set, q)`"
         )
@@ -57,7 +57,7 @@ class ClosedState:
     One LU of -J_v, computed once, gives all three levels.
 
     Attributes:
-        coordinates: which columns follow from which.
+        coordinates: the independent, driven and dependent columns.
         q: (nq,), closed.
         v: (nv,), closed.
         t: time [s].
@@ -65,7 +65,7 @@ class ClosedState:
         rows: errors, rates, Jacobian and drift of all rows.
         lu: of -J_v.
         B: (r, nu + nc), dependent velocities from independent and driven ones.
-        drift: b' (r,), dependent accelerations where the others have none.
+        drift: b' (r,), dependent accelerations if the others are zero.
     """
 
     coordinates: MinimalCoordinates
@@ -80,14 +80,14 @@ class ClosedState:
 
     @property
     def motion(self) -> Motion:
-        """The state of the robot, `robot.at(q, v)`: made anew each time, so that many states take little memory."""
+        """The state of the robot, `robot.at(q, v)`: built again at each call, to save memory."""
         return self.coordinates.constraint_set.robot.at(self.q, self.v)
 
     def velocity(self, v: ArrayLike) -> Vector:
-        """Velocity (nv,) whose dependent part is that of the rows at this configuration and time.
+        """Velocity (nv,) whose dependent part follows from the rows at this configuration and time.
 
         Args:
-            v: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
+            v: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
 
         Source: `mbs_close_kin` of Robotran.
         """
@@ -98,10 +98,10 @@ class ClosedState:
         return whole
 
     def acceleration(self, a: ArrayLike) -> Vector:
-        """Acceleration (nv,) whose dependent part is that of the rows.
+        """Acceleration (nv,) whose dependent part follows from the rows.
 
         Args:
-            a: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
+            a: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
         """
         whole = self._tangent(a, "a")
         whole[self.coordinates.partition.dependent] = self.B @ whole[self.coordinates.held] + self.drift
@@ -131,16 +131,16 @@ def closed_state(
         q: (nq,).
         v: (nv,); at rest by default.
         t: time of driven joints and of targets of rows [s].
-        close: compute the dependent parts of q and v, and those driven in time, from the others; without it a state
-            that is open is refused.
+        close: compute the dependent parts of q and v, and those driven in time, from the others; without it an open
+            state is an error.
         rhs: right-hand sides with their rates; those at t by default.
 
     Raises:
         OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
-        NotClosedError: `close` was asked for, and Newton's iteration failed; carries it.
+        NotClosedError: with `close`, Newton's iteration failed; the error carries it.
         DeadPointError: J_v is singular there.
-        RankError: rows that are redundant for the coordinates are not there.
-        SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+        RankError: rows that are redundant for the coordinates are not redundant here.
+        SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
 
     Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
     """
@@ -225,7 +225,7 @@ def _check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector, t: floa
         if not values.max(initial=0.0) <= most:
             sizes = [(joint, largest(values[robot.velocity_slice_of(joint)])) for joint in coordinates.targets]
             raise OpenMechanismError.of(
-                sizes, f"the {word} that its motion has at t = {t:g}", "say close=True to move it there"
+                sizes, f"the {word} that its motion has at t = {t:g}", "pass close=True to move it there"
             )
 
 

@@ -10,13 +10,13 @@ class ReducedStatus(StatusEnum):
 
     SOLVED = "All equations hold; the multipliers of redundant rows are zero."
     INCONSISTENT = (
-        "Redundant rows ask for other accelerations than the rows that count: the equation of motion holds, and the "
-        "rows that count are met."
+        "Redundant rows require other accelerations than the independent rows: the equation of motion holds, and the "
+        "independent rows are met."
     )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint and no drive."
     SINGULAR_ACTUATION = (
-        "The actuators do not reach every free motion at this state: the forces are those that come nearest, and the "
-        "wanted acceleration is not theirs."
+        "The actuators cannot drive every free motion at this state: the forces are the nearest ones, and do not give "
+        "the wanted acceleration."
     )
     NOT_FINITE = "The numbers are too large to compute with."
 

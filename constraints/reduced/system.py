@@ -34,14 +34,14 @@ class ReducedSystem:
     The second reduction takes the driven motion as known: :math:`M_r \ddot u = -(F_u + M_{uc} \ddot c)`.
 
     Attributes:
-        state: where.
+        state: the closed state.
         mass_matrix: M_ruc (nu + nc, nu + nc), u before c.
-        bias: F_ruc (nu + nc,): Coriolis, centrifugal and gravity forces and those of the drift of the rows, less joint
-            forces and external ones.
-        motions: T (nv, nu + nc), accelerations of all coordinates by those that do not follow: identity and B.
-        drift: d (nv,), accelerations of all coordinates where those that do not follow have none.
+        bias: F_ruc (nu + nc,): Coriolis, centrifugal and gravity forces and the drift of the rows, minus joint forces
+            and external ones.
+        motions: T (nv, nu + nc), accelerations of all coordinates from independent and driven ones: identity and B.
+        drift: d (nv,), accelerations of all coordinates if independent and driven ones are zero.
         inertia: M (nv, nv), of the tree.
-        force: h - tau (nv,), of the tree, external forces taken off.
+        force: h - tau (nv,), of the tree, minus external forces.
 
     Source: `dirdynared` of Robotran, its fields Mruc, Fruc.
     """
@@ -56,7 +56,7 @@ class ReducedSystem:
 
     @property
     def split(self) -> int:
-        """Number of independent coordinates, nu: where those that are driven begin."""
+        """Number of independent coordinates, nu: the driven ones start there."""
         return self.state.coordinates.partition.independent.size
 
     @property
@@ -92,12 +92,12 @@ class ReducedSystem:
 def reduced_system(
     state: ClosedState, *, tau: ArrayLike | None = None, external: Iterable[Force] = ()
 ) -> ReducedSystem:
-    """Inertia and bias of the coordinates that do not follow from others.
+    """Inertia and bias of the independent and driven coordinates.
 
     Args:
         state: closed.
         tau: joint forces (nv,) [N, N m]; zero by default.
-        external: what else acts.
+        external: external forces.
     """
     forces = as_external(external)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite

@@ -30,12 +30,12 @@ DRIVEN = "driven joints"
 
 
 class PartitionError(ConstraintError):
-    """Coordinates cannot be split as it was wished.
+    """Coordinates cannot be split as requested.
 
     Args:
-        message: what cannot be, why, and what would do.
-        names: of the coordinates that cannot be what was wished.
-        partition: the nearest one that is possible.
+        message: what is not possible, why, and what is.
+        names: of the coordinates that cannot be as requested.
+        partition: the nearest possible one.
     """
 
     def __init__(self, message: str, names: tuple[str, ...], partition: Partition) -> None:
@@ -53,7 +53,7 @@ def columns_of(robot: Robot, wished: Any, what: str) -> list[int]:
 
     Raises:
         UnknownNameError: lists the joints and coordinates that come closest.
-        WrongObjectError, SizeError: what else is wrong.
+        WrongObjectError, SizeError: other invalid arguments.
     """
     if isinstance(wished, str):
         expected = "a sequence of names of joints or coordinates, or Segments"
@@ -83,7 +83,7 @@ def driven_columns(robot: Robot, driven: Any) -> tuple[BoolVector, dict[str, Tar
     Raises:
         UnknownJointError: lists the joints that come closest.
         OverlapError: a part of a joint, which is driven as a whole.
-        WrongObjectError, SizeError: what else is wrong.
+        WrongObjectError, SizeError: other invalid arguments.
     """
     motions: dict[str, Target] = {}
     entries: Any = driven
@@ -140,7 +140,7 @@ def check_partition(
         why = f"{counted(driven.size, 'coordinate')} cannot be driven" if driven.size > free else "a dead centre"
         raise PartitionError(
             f"driven joints: the rows leave {counted(free, 'degree')} of freedom, and {first_names(blocked)} cannot be "
-            f"driven beside the others ({why}); possible: {first_names(could) or 'none'}",
+            f"driven together with the others ({why}); possible: {first_names(could) or 'none'}",
             blocked,
             whole,
         )
@@ -149,10 +149,10 @@ def check_partition(
         return
     left = parts.independent.size
     if len(wished) > left:
-        why = f"{len(wished)} are wished, and the rows leave {left} free"
+        why = f"{len(wished)} were given, but the rows leave only {left} free"
     else:
-        why = "J_v would be singular, for the rows tie them to the other wishes or hold them still"
-    beside = " beside those driven" if driven.size else ""
+        why = "J_v would be singular: the rows tie them to the other ones that were given, or hold them still"
+    beside = " besides the driven ones" if driven.size else ""
     raise PartitionError(
         f"independent coordinates{beside}: not {first_names(wrong)}: {why}; "
         f"possible: {first_names(_named(names, parts.independent)) or 'none'}",

@@ -82,7 +82,7 @@ def _check_columns(f: Function, q: Vector) -> None:
         (moved,) = _values(f, iter((f.inputs.integrate(q, step),)))
         change = largest(f.outputs.difference(value, moved))
         seen = (
-            f"column {column_name(f.inputs, column)} is not declared in `columns` of {f.name} "
+            f"column {column_name(f.inputs, column)} is not declared in `columns` of {f.name}, "
             "but the value changes with it (a move of 0.1)"
         )
         law, mend = "the value depends on declared columns alone", "declare it (without `columns` all are declared)"
@@ -119,9 +119,9 @@ def _diagnosis(f: Function, q: Vector, J: Matrix, differences: Matrix, row: int,
     if abs(wrong + true) <= 1e-4 * abs(true):
         return "its sign"
     if wrong == 0.0:
-        return "a term that is missing"
+        return "a missing term"
     if abs(true) < 1e-9:
-        return "a term too much"
+        return "an extra term"
     return "derivatives are by tangent vectors, in the body frame on both sides: f(q (+) v) = f(q) (+) J v"
 
 
@@ -153,7 +153,7 @@ def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: flo
     velocity, workspace = v.copy(), Workspace()
     out, differences = drift_error(f, q, velocity)
     seen = f"drift of {f.name} changes its velocity"
-    require("drift leaves its arguments alone", bool(np.all(velocity == v)), "work on copies", seen, q=q, v=v)
+    require("drift does not change its arguments", bool(np.all(velocity == v)), "work on copies", seen, q=q, v=v)
     for row in np.flatnonzero(~np.isfinite(out)):
         seen, mend = f"row {row} of the drift of {f.name} is {out[row]}", "drift writes every entry of out with ="
         require("every row of the drift is written, and finite", False, mend, seen, q=q, v=v)
@@ -170,10 +170,10 @@ def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: flo
     f.drift(motion, again)
     f.evaluate(motion.point, after)
     mend = "drift has the same rules as evaluate: no state, and scratch memory of its own names"
-    seen = f"drift of {f.name} gives other bits the second time"
+    seen = f"drift of {f.name} gives different bits the second time"
     require("drift gives the same bits twice", bool(np.all(again == out)), mend, seen, q=q, v=v)
     seen = f"drift of {f.name} changes what evaluate gives at the same point"
-    require("drift leaves the point as it is", bool(np.all(after == value)), mend, seen, q=q, v=v)
+    require("drift does not change the point", bool(np.all(after == value)), mend, seen, q=q, v=v)
 
 
 def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:

@@ -18,11 +18,11 @@ class CheckFailed(AssertionError):
 
     Attributes:
         law: the law, as a formula or a sentence.
-        seen: what was seen instead, in words; empty where the law and the figures say it.
+        seen: what was found instead, in words; empty if the law and the numbers say enough.
         where: the arguments at which it fails.
-        amount: by how much it fails; None where a law holds or not.
+        amount: by how much it fails; None for a yes-or-no law.
         tolerance: by how much it may fail.
-        mend: what to look at.
+        mend: what to fix.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class CheckFailed(AssertionError):
         head = self.seen or f"does not hold: {self.law}"
         points = "".join(f"\n  {name} = {_words(value)}" for name, value in self.where.items())
         law = f"\n  law: {self.law}" if self.seen else ""
-        return f"{head}{size}{points}{law}\n  mend: {self.mend}"
+        return f"{head}{size}{points}{law}\n  fix: {self.mend}"
 
 
 def within(law: str, amount: float, tolerance: float, mend: str, seen: str = "", **where: Any) -> None:

@@ -35,14 +35,14 @@ def check_function(
     tolerance: float = 1e-6,
     pickles: bool = True,
 ) -> None:
-    """Check every law of `Function`, and say which one fails, where, by how much, and what to mend.
+    """Check every law of `Function`, and say which one fails, where, by how much, and what to fix.
 
-    The laws: all of the value and of the declared columns of the Jacobian is written and nothing else; the value is a
-    point of the outputs; the same bits come with and without Jacobian, twice, in a used workspace, after pickling and
-    from a deep copy; q and the function stay as they are; the Jacobian agrees with central differences along the
-    manifold, by value and by slope (their error falls like the square of the step); the value depends on declared
-    columns alone; a drift of one's own, and derivatives of it, agree with differences; whole turns of revolute joints
-    declared periodic leave the value.
+    The laws: the whole value and the declared columns of the Jacobian are written, and nothing else; the value is a
+    point of the outputs; the result is the same to the last bit with and without Jacobian, twice, in a used workspace,
+    after pickling and from a deep copy; q and the function are not changed; the Jacobian agrees with central
+    differences along the manifold, by value and by slope (their error falls like the square of the step); the value
+    depends on declared columns alone; your own drift and its derivatives agree with differences; whole turns of
+    revolute joints declared periodic do not change the value.
 
     Args:
         function: any function, your own included.
@@ -50,13 +50,13 @@ def check_function(
             function's `robot` if it has one.
         rng_seed: seed of the configurations and velocities.
         samples: number of random configurations. Those where the function is undefined are drawn again.
-        tolerance: largest distance of a derivative to its difference, relative to 1 + the largest entry.
-        pickles: False for a function of lambdas, which cannot be pickled.
+        tolerance: largest error of a derivative against differences, relative to 1 + the largest entry.
+        pickles: False for a function with lambdas, which cannot be pickled.
 
     Raises:
         CheckFailed: a law does not hold.
-        WrongObjectError: it is no function; a class is none, an object of it is.
-        SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
+        WrongObjectError: not a function, or a class instead of an object.
+        SizeError, NotFiniteError, NotNormalizedError: an invalid configuration.
     """
     try:
         _check_laws(
@@ -75,7 +75,7 @@ def _check_laws(
     require(what, declared, "call self.declare(inputs, outputs, ...) in __post_init__", f"{kind} does not")
     by_identity = type(f).__eq__ is object.__eq__ and type(f).__hash__ is object.__hash__
     mend = "write @dataclass(frozen=True, eq=False, repr=False)"
-    require("functions are compared by identity", by_identity, mend, f"{kind} has an __eq__ or a __hash__ of its own")
+    require("functions are compared by identity", by_identity, mend, f"{kind} has its own __eq__ or __hash__")
     before = _state(f)
     rng = np.random.default_rng(rng_seed)
     places = list(_given(f, configurations) if configurations is not None else _drawn(f, rng, samples))
@@ -93,7 +93,7 @@ def _check_laws(
     for name, (value, content) in _state(f).items():
         holds = name in before and before[name][0] is value and before[name][1] == content
         seen = f"evaluation changes the attribute '{name}' of {f.name}"
-        require("evaluation leaves the function as it is", holds, mend, seen)
+        require("evaluation does not change the function", holds, mend, seen)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _drawn(f: Function, rng: np.random.Generator, samples: int) -> Iterator[Vect
         except UndefinedError as error:
             lost = drawn >= 20 * samples + 20
             mend = f"give `configurations` where it is defined, or look at the condition for: {error}"
-            seen = f"{f.name} has a value at {found} of {drawn} random configurations"
+            seen = f"{f.name} has a value at only {found} of {drawn} random configurations"
             require("the function has a value at most configurations", not lost, mend, seen, q=q)
             continue
         found += 1
@@ -144,7 +144,12 @@ def _check_buffers(f: Function, q: Vector) -> None:
     value, jacobian = evaluated(f, argument, Workspace())
     seen = f"evaluate of {f.name} changes point.q"
     require(
-        "evaluate leaves its argument alone", _same(argument, q), "work on a copy of point.q", seen, q=q, left=argument
+        "evaluate does not change its argument",
+        _same(argument, q),
+        "work on a copy of point.q",
+        seen,
+        q=q,
+        left=argument,
     )
     clean_value, clean_jacobian = evaluated(f, q, Workspace(), poison=0.0)
     for row in np.flatnonzero(~np.isfinite(value)):
@@ -160,7 +165,7 @@ def _check_buffers(f: Function, q: Vector) -> None:
         mend = "declare the column, or write exact zeros (or nothing) there"
         require("the Jacobian is zero outside the declared columns", False, mend, seen, q=q)
     mend = "normalise rotations: the value of a rotation is a unit quaternion xyzw, or (cos, sin)"
-    seen = f"the value of {f.name} is no point of {f.outputs.name}"
+    seen = f"the value of {f.name} is not a point of {f.outputs.name}"
     law = "the value is a point of the outputs"
     require(law, f.outputs.is_normalized(value, 1e-9), mend, seen, q=q, value=value)
 
@@ -179,8 +184,8 @@ def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> N
     alone = np.full(f.outputs.nq, np.nan)
     f.evaluate(place(f.inputs, q, Workspace()), alone)
     law = "the same bits with and without a Jacobian"
-    seen = f"{f.name} gives another value with a Jacobian than without"
-    mend = "compute the value by the same lines in both cases"
+    seen = f"{f.name} gives different values with and without a Jacobian"
+    mend = "compute the value by the same code in both cases"
     require(law, _same(alone, value), mend, seen, q=q, without=alone, difference=value - alone)
     mend = "keep no state and no cache; write all of the scratch memory before reading it"
     point = place(f.inputs, q, used)
@@ -188,11 +193,11 @@ def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> N
         again, again_jacobian = np.full_like(value, np.nan), np.zeros_like(jacobian)
         f.evaluate(point, again, again_jacobian)
         law, same = f"the same bits {what}", _same(again, value) and _same(again_jacobian, jacobian)
-        require(law, same, mend, f"{f.name} gives other bits {what}", q=q, difference=again - value)
+        require(law, same, mend, f"{f.name} gives different bits {what}", q=q, difference=again - value)
     evaluated(f, elsewhere, used)
     f.evaluate(place(f.inputs, q, used), again)
     law = "the same bits by value after a Jacobian elsewhere"
-    seen = f"{f.name} gives other bits after a Jacobian elsewhere"
+    seen = f"{f.name} gives different bits after a Jacobian elsewhere"
     require(law, _same(again, value), mend, seen, q=q, difference=again - value)
 
 
@@ -204,7 +209,7 @@ def _check_turns(f: Function, q: Vector) -> None:
         turned, after = q.copy(), np.zeros(f.outputs.nq)
         turned[entry] += 2.0 * np.pi
         f.evaluate(place(f.inputs, turned, workspace), after)
-        name, law = column_name(f.inputs, column), "a whole turn in a column that is declared periodic leaves the value"
+        name, law = column_name(f.inputs, column), "a whole turn in a periodic column does not change the value"
         seen = f"{f.name} is declared periodic in column {name} but a whole turn changes its value"
         mend = "declare(..., periodic=False), or by column; only functions of sin and cos of an angle are periodic"
         within(law, largest(f.outputs.difference(value, after)), 1e-9 * (1.0 + largest(value)), mend, seen, q=q)
@@ -215,7 +220,7 @@ def _check_copies(f: Function, q: Vector, pickles: bool) -> None:
     for what, twin in copies_of(f, "function", f.name, pickles).items():
         value, jacobian = twin.linearise(q)
         holds = _same(value, expected.value) and _same(jacobian, expected.jacobian)
-        seen = f"{what} of {f.name} gives other bits"
+        seen = f"{what} of {f.name} gives different bits"
         require(f"{what} gives the same bits", holds, "hold all data in fields", seen, q=q)
 
 

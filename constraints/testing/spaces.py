@@ -34,24 +34,24 @@ class _Sample:
 def check_space(
     space: Space, rng_seed: int = 0, samples: int = 20, twins: float = 1e-12, *, pickles: bool = True
 ) -> None:
-    """Check every law of `Space` on random points, and say which one fails, where, by how much, and what to mend.
+    """Check every law of `Space` on random points, and say which one fails, where, by how much, and what to fix.
 
     Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
-    as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
-    against central differences along the space (value and slope), brackets and second derivatives of the logarithm, the
-    in-place error, each map of one vector and over leading axes, products, interpolation, random points in bounds, the
-    reading of what users give, and copies.
+    because many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint,
+    Jacobians against central differences along the space (value and slope), brackets and second derivatives of the
+    logarithm, the in-place error, each map for one vector and over leading axes, products, interpolation, random
+    points in bounds, checks of user input, and copies.
 
     Args:
         space: any space, your own included.
         rng_seed: seed of the points.
         samples: number of points.
-        twins: largest relative distance of a row of a batch to the same map on one vector.
-        pickles: False for a group of lambdas, which cannot be pickled.
+        twins: largest relative difference between a row of a batch and the same map on one vector.
+        pickles: False for a group with lambdas, which cannot be pickled.
 
     Raises:
         CheckFailed: a law does not hold.
-        WrongObjectError: it is no space; a class is none, an object of it is.
+        WrongObjectError: not a space, or a class instead of an object.
     """
     as_space(space, "space to be checked")
     _check_structure(space)
@@ -61,7 +61,7 @@ def check_space(
         if "read-only" not in str(error):
             raise
         raise CheckFailed(
-            "maps leave their arguments alone", {"error": error}, None, 0.0, "write to new arrays"
+            "maps do not change their arguments", {"error": error}, None, 0.0, "write to new arrays"
         ) from error
     _check_copies(space, pickles)
 
@@ -275,7 +275,7 @@ def _check_parts(space: Space, s: _Sample) -> None:
     whole = ProductSpace((Rn(1), space, Rn(2)))
     q, v = np.r_[0.5, s.q, 1.0, 2.0], np.r_[0.1, s.v, 0.2, 0.3]
     expected = np.r_[0.6, s.p, 1.2, 2.3]
-    mend = "the maps of the space behave otherwise inside a product"
+    mend = "the maps of the space behave differently inside a product"
     within("product = parts", largest(whole.integrate(q, v) - expected), 1e-14 * (1.0 + largest(q)), mend, q=s.q, v=s.v)
     d = np.r_[0.0, space.difference(s.q, s.r), 0.0, 0.0]
     moved = q.copy()
@@ -315,7 +315,7 @@ def _check_random(space: Space, rng: np.random.Generator) -> None:
     lower[::3], upper[1::3] = -np.inf, np.inf
     plain = ~_in_unit_blocks(space)
     points = space.random(rng, lower, upper, size=50)
-    require("random has one row a point", points.shape == (50, space.nq), "random", shape=points.shape)
+    require("random has one row per point", points.shape == (50, space.nq), "random", shape=points.shape)
     for q in points:
         require("random points are finite", bool(np.isfinite(q).all()), "unit_blocks", q=q)
         require("random points are normalised", space.is_normalized(q, 1e-14), "unit_blocks of the Layout", q=q)
@@ -338,7 +338,11 @@ def _check_door(space: Space, rng: np.random.Generator) -> None:
     if space.unit_blocks:
         bad["a wrong norm"] = 1.1 * q
         within(
-            "normalize mends a norm", largest(space.normalize(1.1 * q)[space.unit_blocks[0]]), 1.0, "unit_blocks", q=q
+            "normalize corrects a norm",
+            largest(space.normalize(1.1 * q)[space.unit_blocks[0]]),
+            1.0,
+            "unit_blocks",
+            q=q,
         )
     for what, value in bad.items():
         try:

@@ -29,16 +29,16 @@ def check_target(target: Target, times: ArrayLike, space: Space | None = None, t
 
     .. math:: \nu(t) = \lim_{h \to 0} \frac{y(t + h) \ominus y(t)}{h}, \quad \dot\nu(t)
 
-    both in the body frame of the moving point. At a kink anything between the slopes of both sides passes.
+    both in the body frame of the moving point. At a kink any value between the slopes of both sides passes.
 
     Args:
-        target: the target; what it does not give is a difference already.
-        times: one or several times [s]; choose some that are not special, as where a sine is zero.
+        target: the target; derivatives that it does not give are differences already.
+        times: one or several times [s]; avoid special times, such as zeros of a sine.
         space: the output group of its constraint, as SE3; R^n by default.
-        tolerance: largest distance to the difference, relative to 1 + the largest entry.
+        tolerance: largest error against differences, relative to 1 + the largest entry.
 
     Raises:
-        CheckFailed: a rate is no derivative; names which, the time, and both numbers.
+        CheckFailed: a rate is not the derivative; names which, the time, and both numbers.
         OptionError: a time outside the interval of the target.
     """
     expect(target, Target, "target to be checked")
@@ -48,5 +48,5 @@ def check_target(target: Target, times: ArrayLike, space: Space | None = None, t
     group = Rn(target.at(instants[0]).size) if space is None else as_space(space, "space of a target")
     for t in instants:
         seen = target.disagreement(t, group, tolerance)
-        mend = "look at signs and units of the derivative, or leave it out: differences are taken then"
+        mend = "check signs and units of the derivative, or leave it out: differences are then used"
         require("velocity and acceleration are derivatives, in the body frame", not seen, mend, seen, t=t)

@@ -214,7 +214,7 @@ class TestBadInput:
     def test_world_axes_are_refused_with_the_reason(self, axes: Any) -> None:
         robot = robot_of("anymal")
         for make in (PointContact, SurfaceContact, FrameVelocity):
-            with pytest.raises(OptionError, match="Crocoddyl takes it for LOCAL_WORLD_ALIGNED"):
+            with pytest.raises(OptionError, match="Crocoddyl reads it as LOCAL_WORLD_ALIGNED"):
                 make(robot, "LF_FOOT", axes=axes)
         with pytest.raises(WrongObjectError, match="axes"):
             PointContact(robot, "LF_FOOT", axes="LOCALE")

@@ -107,7 +107,7 @@ def checked(make: Callable[[], Any], letters: str, seed: int) -> None:
     a, lam = dense(rows, q, v, tau)
     for letter, method in LETTERS.items():
         if letter not in letters:
-            with pytest.raises(MethodError, match=f"Method.{method.name} does not take 'it'"):
+            with pytest.raises(MethodError, match=f"Method.{method.name} does not support 'it'"):
                 forward_dynamics(rows, robot().at(q, v), tau, method=method)
             continue
         result = forward_dynamics(rows, robot().at(q, v), tau, method=method)

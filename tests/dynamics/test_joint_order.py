@@ -75,5 +75,7 @@ def test_the_proximal_method_refuses_such_robots() -> None:
     """Found at random trees: pinocchio's constraint dynamics are wrong there, and say nothing."""
     robot = Robot(two_arms(True))
     rows = ConstraintSet(robot, [PointContact(robot, "aa", axes=Axes.LOCAL, form=Form.RATES, name="tip")])
-    with pytest.raises(MethodError, match="does not take 'tip': the joints of the robot are not in depth-first order"):
+    with pytest.raises(
+        MethodError, match="does not support 'tip': the joints of the robot are not in depth-first order"
+    ):
         forward_dynamics(rows, robot.at(robot.neutral, np.zeros(5)), method=Method.PROXIMAL)

@@ -254,7 +254,7 @@ def test_laws_in_time() -> None:
     assert link.at(3.0).at(1.0).link_force(motion) == 2.0
     assert link.at(3.0).force(motion) == pytest.approx([-3.6, 0.0, -4.8])
     for ask in (link.link_force, link.state, link.generalised):
-        with pytest.raises(NoTimeError, match=r"point link of a and b depends on the time"):
+        with pytest.raises(NoTimeError, match=r"point link of a and b depends on time"):
             ask(motion)
     with pytest.raises(NotFiniteError, match="time of law of a point link"):
         link.at(np.inf)

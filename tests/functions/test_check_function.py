@@ -97,25 +97,25 @@ class Unwritten(Quadratic):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("undeclared value", r"column 2 is not declared in `columns` of Quadratic but the value changes with it"),
+        ("undeclared value", r"column 2 is not declared in `columns` of Quadratic, but the value changes with it"),
         (
             "undeclared Jacobian",
             r"column 2 of Quadratic is not declared in `columns` but row 0 of the Jacobian is 1e-300",
         ),
         (
             "sign",
-            r"row 1, column 3 of the Jacobian of Quadratic is -3, but by central differences [23][\s\S]*mend: its sign",
+            r"row 1, column 3 of the Jacobian of Quadratic is -3, but by central differences [23][\s\S]*fix: its sign",
         ),
-        ("missing", r"row 0, column 1 of the Jacobian[\s\S]*mend: a term that is missing"),
-        ("extra", r"row 0, column 3 of the Jacobian[\s\S]*mend: a term too much"),
-        ("scale", r"row 1, column 1 of the Jacobian[\s\S]*mend: derivatives are by tangent vectors"),
+        ("missing", r"row 0, column 1 of the Jacobian[\s\S]*fix: a missing term"),
+        ("extra", r"row 0, column 3 of the Jacobian[\s\S]*fix: an extra term"),
+        ("scale", r"row 1, column 1 of the Jacobian[\s\S]*fix: derivatives are by tangent vectors"),
         ("slightly", r"tend to its Jacobian like the square of the step"),
         ("argument", r"evaluate of Quadratic changes point.q[\s\S]*a copy of point.q"),
-        ("memory", r"Quadratic gives another value with a Jacobian than without"),
+        ("memory", r"Quadratic gives different values with and without a Jacobian"),
         ("attribute", r"evaluation changes the attribute 'last' of Quadratic[\s\S]*no cache"),
         ("scratch", r"Quadratic gives (another value|other bits)[\s\S]*scratch"),
-        ("two ways", r"Quadratic gives another value with a Jacobian than without"),
-        ("undefined", r"Quadratic has a value at 0 of \d+ random configurations[\s\S]*never"),
+        ("two ways", r"Quadratic gives different values with and without a Jacobian"),
+        ("undefined", r"Quadratic has a value at only 0 of \d+ random configurations[\s\S]*never"),
         (
             "not a number",
             r"^row 1 of the value of Quadratic is nan[\s\S]*law: value and Jacobian are finite[\s\S]*UndefinedError",
@@ -190,7 +190,7 @@ class Height(Function):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("columns", r"column 3 \(elbow\) is not declared in `columns` of Height but the value changes with it"),
+        ("columns", r"column 3 \(elbow\) is not declared in `columns` of Height, but the value changes with it"),
         (
             "turns",
             r"Height is declared periodic in column 1 \(shoulder_pitch\) but a whole turn changes[\s\S]*periodic=False",
@@ -253,7 +253,7 @@ def test_values_must_be_points_of_the_outputs() -> None:
     def stretched(by: float) -> Function:
         return Function.from_callable(lambda q: by * SO2.exp(q), Rn(1), SO2, lambda q: np.ones((1, 1)), name="turn")
 
-    with pytest.raises(CheckFailed, match=r"the value of turn is no point of SO2[\s\S]*normalise"):
+    with pytest.raises(CheckFailed, match=r"the value of turn is not a point of SO2[\s\S]*normalise"):
         check_function(stretched(1.0 + 1e-7), pickles=False)
     with pytest.raises(NotNormalizedError, match="value of turn"):
         check_function(stretched(1.01), pickles=False)

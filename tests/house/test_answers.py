@@ -412,7 +412,7 @@ def test_a_status_is_compared_kept_and_sent() -> None:
 @pytest.mark.parametrize(
     ("shapes", "why"),
     [
-        ([], "it has no shape; a Robot brings none, they are given by shapes= and urdfs="),
+        ([], "it has no shape; a Robot brings no shapes, give them by shapes= and urdfs="),
         ([Shape("hand", "Sphere", (0.1,), "tool")], "only one shape, 'hand'; a Robot brings none"),
         (
             [Shape("hand", "Sphere", (0.1,), "tool"), Shape("wrist", "Sphere", (0.1,), "wrist_roll")],

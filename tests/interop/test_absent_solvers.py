@@ -45,6 +45,6 @@ def test_a_comparison_of_wheels_ends_in_a_sentence(code: int, printed: str, said
     if said:
         assert "crocoddyl 3.2.1" in found
         assert said.replace("\\", "") in found
-        assert "do not belong together" in found
+        assert "are not compatible" in found
     else:
         assert found == ""

@@ -249,7 +249,7 @@ def test_wheels_that_do_not_belong_together_are_in_the_log(caplog: pytest.LogCap
     assert (said == "") == agrees
     assert [record.getMessage() for record in caplog.records] == ([] if agrees else [said])
     if not agrees:
-        assert f"crocoddyl {crocoddyl.__version__} and pinocchio {pin.__version__} do not belong together" in said
+        assert f"crocoddyl {crocoddyl.__version__} and pinocchio {pin.__version__} are not compatible" in said
 
 
 def test_bad_input_is_named():

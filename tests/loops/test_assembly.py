@@ -210,7 +210,7 @@ def test_driven_velocities_that_contradict_are_said_to_by_how_much(
         assert np.abs(rows.velocity_error(start.q, v)).max() < 1e-12
     else:
         assert len(said) == 1
-        assert f"contradict: 'rod' is off by {left:.3g}" in said[0]
+        assert f"contradict each other: 'rod' is off by {left:.3g}" in said[0]
         np.testing.assert_array_equal(v, wanted)
 
 
@@ -232,7 +232,7 @@ def test_mobility_says_what_it_is_judged_by() -> None:
     for q, is_closed in ((closed, True), (closed + np.array([0.0, 0.3, 0.0]), False)):
         found = mobility_at(rows.robot, rows.stack, q, (), 1e-9)
         assert (found.rows, found.rank, found.mobility, found.is_closed) == (1, 1, 2, is_closed)
-        assert ("judged at an open configuration" in found.describe()) == (not is_closed)
+        assert ("computed at an open configuration" in found.describe()) == (not is_closed)
         assert found.held_mobility is None
         assert "held" not in found.describe()
         assert found.inconsistency == 0.0

@@ -474,7 +474,7 @@ def test_mobility_in_words() -> None:
     }  # fmt: skip
     assert Mobility(**common).describe().splitlines() == [
         "rows 6, rank 5 (tolerance 1e-06), mobility 2",
-        "  judged at an open configuration (residual 0.5): assemble it first",
+        "  computed at an open configuration (residual 0.5): assemble it first",
         "  redundant: row 0 of 'a', row 2 of 'b'", "  'a': inconsistent by 0.25", "  'b': inconsistent by 0.001",
         "  independent: x, y",
     ]  # fmt: skip
@@ -489,7 +489,7 @@ def test_mobility_in_words() -> None:
     dead = Mobility(**common, driven=("x",), held_mobility=0, blocked=1, undetermined=("y",))
     assert dead.is_determined
     assert dead.describe().splitlines()[-2:] == ["    may move: y (a dead centre)",
-                                                 "    directions of the driven ones that are blocked: 1"]  # fmt: skip
+                                                 "    blocked directions of the driven joints: 1"]  # fmt: skip
 
 
 def test_names_of_rows_and_coordinates() -> None:

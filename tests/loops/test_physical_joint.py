@@ -127,7 +127,7 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
         with pytest.raises(NotAJointError, match=said.replace("successor", "predecessor").removesuffix(" .try") + "$"):
             to_joint(Closure(three, frames[child], frames[parent], pin_joint), reverse=True)
     assert to_joint(Closure(three, frames["tray"], frames["base"], pin_joint)).robot.nv == 1 + 6 + 1
-    with pytest.raises(NotAJointError, match="carries the other side"):
+    with pytest.raises(NotAJointError, match="carries the other body"):
         to_joint(Closure(old, "tip", SUCCESSOR, pin_joint))
     with pytest.raises(WrongObjectError, match="Closure"):
         to_joint(PointClosure(old, PREDECESSOR, SUCCESSOR))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -80,7 +80,7 @@ def test_the_form_rates_in_closures() -> None:
         pose, twist, _ = plain.motion(q, v)
         hinge_rates(hinge, "").value(pose, np.zeros(hinge.rows), expected)
         np.testing.assert_allclose(rates.residual_rate(q, v), expected @ twist, atol=1e-12)
-    with pytest.raises(HingeTypeError, match=r"'mine': the form RATES has no rows of a custom hinge"):
+    with pytest.raises(HingeTypeError, match=r"'mine': a custom hinge has no rows in Form.RATES"):
         Closure(robot, "a", "b", HINGES["custom"], form=Form.RATES, name="mine")
     with pytest.raises(WrongObjectError, match="form of"):
         Closure(robot, "a", "b", Hinge.pin("z"), form="RATES")  # type: ignore[arg-type]

@@ -105,8 +105,8 @@ def test_stray_tags_are_passed_over_and_told(caplog: pytest.LogCaptureFixture) -
         (f"<handle name='h'>{BODY}{HERE}<masks>1 1 1 1 1 1</masks></handle>", "<masks> is not understood.*<mask>"),
         (f"<handle name='h' clearence='1'>{BODY}{HERE}</handle>", "'clearence' of <handle> is not understood"),
         ("<x:macro xmlns:x='http://www.ros.org/wiki/xacro'/>", "xacro elements: expand it first"),
-        (f"<handle name='h'>{BODY}{HERE}<mask>yes no 1 1 1 1</mask></handle>", "'yes' is no truth value"),
-        (f"<handle name='h'>{BODY}{HERE}<mask>true true</mask></handle>", "6 truth values, there are 2"),
+        (f"<handle name='h'>{BODY}{HERE}<mask>yes no 1 1 1 1</mask></handle>", "'yes' is not a truth value"),
+        (f"<handle name='h'>{BODY}{HERE}<mask>true true</mask></handle>", "6 truth values, found 2"),
     ],
 )
 def test_what_was_meant_to_be_read_is_not_passed_over(tags: str, said: str) -> None:

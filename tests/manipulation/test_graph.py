@@ -249,7 +249,7 @@ def test_targets_in_batch_are_those_one_by_one():
             for target, one in zip(batch, ones, strict=True):
                 assert [w.tobytes() for w in target.waypoints] == [w.tobytes() for w in one.waypoints]
                 assert target.success == one.success
-    with pytest.raises(GraphError, match="5 and 4"):
+    with pytest.raises(GraphError, match="got 5 starts and 4 guesses"):
         graph.targets(TAKE, starts(FREE)[:5], guesses()[:4])
     with pytest.raises(WrongObjectError, match="Q_start"):
         graph.targets(TAKE, starts(FREE)[0], guesses()[:1])
@@ -496,25 +496,25 @@ def test_a_walk_says_what_it_could_not_do() -> None:
     asked = [TAKE, RELEASE, TAKE, RELEASE]
     tried = (walk(graph, q, asked, np.random.default_rng(k), tries=4, patience=2, detours=0) for k in range(50))
     found = next(each for each in tried if (each.done, len(each.refusals)) == (2, 1))
-    assert dict(found.refusals) == {f"no target of '{TAKE}_01'": 2}
+    assert dict(found.refusals) == {f"no target found for '{TAKE}_01'": 2}
     (case,) = found.cases.values()
     assert not case.success
     assert found.describe().splitlines() == [
         "2 of 4 transitions after 4 targets",
         f"  walked: '{TAKE}', '{RELEASE}'",
-        f"  not walked: '{TAKE}'",
-        f"  not come to: '{RELEASE}'",
-        f"  given up 2 times: no target of '{TAKE}_01'",
+        f"  failed: '{TAKE}'",
+        f"  not reached: '{RELEASE}'",
+        f"  failed 2 times: no target found for '{TAKE}_01'",
         f"  the last time: {case}",
     ]
     assert found.describe(details=True).splitlines() == [
         "2 of 4 transitions after 4 targets",
         f"  '{TAKE}': walked",
         f"  '{RELEASE}': walked",
-        f"  '{TAKE}': not walked",
-        f"  '{RELEASE}': not come to",
-        f"  given up 2 times: no target of '{TAKE}_01'",
-        f"  no target of '{TAKE}_01', the last time:",
+        f"  '{TAKE}': failed",
+        f"  '{RELEASE}': not reached",
+        f"  failed 2 times: no target found for '{TAKE}_01'",
+        f"  no target found for '{TAKE}_01', the last time:",
         *(f"    {line}" for line in case.describe().splitlines()),
     ]
     with pytest.raises(PathError) as caught:

@@ -71,9 +71,9 @@ def test_positions(position: str, xyz: list[float], turn: list[float]) -> None:
 @pytest.mark.parametrize(
     ("tag", "said"),
     [
-        ("<gripper name='g'><position>1 2 3 1 0 0</position>@</gripper>", "there are 6"),
-        ("<gripper name='g'><position>1 2 3 1 0 0 0 0</position>@</gripper>", "there are 8"),
-        ("<gripper name='g'><position xyz='1 2 3'>1 2 3 1 0 0 0</position>@</gripper>", "there are both"),
+        ("<gripper name='g'><position>1 2 3 1 0 0</position>@</gripper>", "found 6"),
+        ("<gripper name='g'><position>1 2 3 1 0 0 0 0</position>@</gripper>", "found 8"),
+        ("<gripper name='g'><position xyz='1 2 3'>1 2 3 1 0 0 0</position>@</gripper>", "found both"),
         ("<gripper name='g'><position xyzw='0 0 0 1' rpy='0 0 0'/>@</gripper>", "only one of xyzw, rpy may be given"),
         ("<gripper name='g'><position xyz='1 2'/>@</gripper>", "xyz takes 3 numbers, there are 2"),
         ("<gripper name='g'><position rpy='1 2'/>@</gripper>", "rpy takes 3 numbers, there are 2"),
@@ -81,27 +81,27 @@ def test_positions(position: str, xyz: list[float], turn: list[float]) -> None:
         ("<gripper name='g'><position xyzw='0 0 0 1.0011'/>@</gripper>", "the quaternion has norm 1.001, it must be 1"),
         ("<gripper name='g' clearance='1 2'><position/>@</gripper>", "takes 1 number, there are 2"),
         ("<gripper name='g' clearance=''><position/>@</gripper>", "takes 1 number, there are 0"),
-        ("<gripper name='g'><position/><position/>@</gripper>", "expected one <position>, there are 2"),
-        ("<gripper name='g'>@</gripper>", "expected one <position>, there are 0"),
-        ("<gripper name='g'><position/></gripper>", "expected one <link>, there are 0"),
+        ("<gripper name='g'><position/><position/>@</gripper>", "expected one <position>, found 2"),
+        ("<gripper name='g'>@</gripper>", "expected one <position>, found 0"),
+        ("<gripper name='g'><position/></gripper>", "expected one <link>, found 0"),
         ("<gripper name='g'><position/><link name='other'/></gripper>", "other"),
         ("<gripper><position/>@</gripper>", "a <gripper> has no name"),
         ("<gripper name='g' colour='1'><position/>@</gripper>", "is not understood; expected name, clearance"),
         ("<contact name='c'>@<point axis='1'>0 0 0</point><shape>1 0</shape></contact>", "expected none"),
-        ("<handle name='h'><position/>@<mask>1 1 1 1 1</mask></handle>", "<mask> takes 6 truth values, there are 5"),
-        ("<handle name='h'><position/>@<mask>1 1 1 1 1 2</mask></handle>", "'2' is no truth value; expected one of 1"),
+        ("<handle name='h'><position/>@<mask>1 1 1 1 1</mask></handle>", "<mask> takes 6 truth values, found 5"),
+        ("<handle name='h'><position/>@<mask>1 1 1 1 1 2</mask></handle>", "'2' is not a truth value; expected one"),
         ("<handle name='h' approaching_direction='1 0'><position/>@</handle>", "takes 3 numbers, there are 2"),
         ("<handle name='h' approaching_direction='1 0 0'><position/>@<approaching_direction>1 0 0</approaching_direction>"  # noqa: E501
          "</handle>", "must be given only once"),
-        ("<contact name='c'>@<point>0 0 0 1</point><shape>3 0 1 2</shape></contact>", "numbers a vertex, there are 4"),
-        ("<contact name='c'>@<point></point><shape>3 0 1 2</shape></contact>", "numbers a vertex, there are 0"),
+        ("<contact name='c'>@<point>0 0 0 1</point><shape>3 0 1 2</shape></contact>", "numbers per vertex, found 4"),
+        ("<contact name='c'>@<point></point><shape>3 0 1 2</shape></contact>", "numbers per vertex, found 0"),
         ("<contact name='c'>@#</contact>", "expected a <shape> or <triangle>"),
-        ("<contact name='c'>@#<shape>3 0 1 3</shape></contact>", "vertex 3 is not there, "
+        ("<contact name='c'>@#<shape>3 0 1 3</shape></contact>", "vertex 3 does not exist, "
          "expected indices up to 2"),
         ("<contact name='c'>@#<shape>4 0 1 2</shape></contact>", "a shape of 4 vertices has "
          "only 3 indices"),
         ("<contact name='c'>@#<triangle>0 1 2 0</triangle></contact>", "three indices each, "
-         "there are 4"),
+         "found 4"),
         ("<contact name='c'>@#<shape>3 0 1 -1</shape></contact>", "whole numbers from 0"),
         ("<contact name='c'>@#<shape>3 0 1 1.5</shape></contact>", "whole numbers from 0"),
     ],
@@ -116,7 +116,7 @@ def test_names_are_once_a_kind() -> None:
     gripper, handle = (f"<{kind} name='g'><position/>{LINK}</{kind}>" for kind in ("gripper", "handle"))
     both = read(gripper, handle)
     assert (list(both.grippers), list(both.handles)) == (["g"], ["g"])
-    with pytest.raises(FileError, match="there is another one of that name"):
+    with pytest.raises(FileError, match="another one has this name"):
         read(gripper, gripper)
     plain = both.handles["g"]
     assert (plain.direction.tolist(), plain.rows.tolist(), plain.free_rows.tolist()) == (
@@ -148,7 +148,7 @@ def test_polygons_of_a_contact() -> None:
         f"<contact name='c'>{LINK}{points}<shape>5 0 0 1 2 3</shape></contact>", "<colour/>", "<colour/>", "<paint/>"
     )
     assert told.notes[0].endswith("surface 'c': vertex 1 repeats a neighbour: left out")
-    assert told.notes[1].endswith("passed over, as they say nothing of grasps and placements: <colour> (2), <paint>")
+    assert told.notes[1].endswith("ignored, because they are not about grasps and placements: <colour> (2), <paint>")
     both = told | found
     assert both.surfaces["c"] is found.surfaces["c"]
     assert (told | told).notes == told.notes
@@ -247,9 +247,9 @@ def test_rules_are_asked_in_order() -> None:
     assert not is_allowed([none, one], ["left"], {})
     assert not is_allowed([one], ["left"], {"left": "pan"})
     check_rules([one, none], ["left"], ["cup"])
-    with pytest.raises(GraphError, match=r"rule 1: 'up' matches no handle as a whole; there are cup"):
+    with pytest.raises(GraphError, match=r"rule 1: 'up' matches no whole handle name; there are cup"):
         check_rules([one, Rule(["left"], ["up"])], ["left"], ["cup"])
-    with pytest.raises(GraphError, match=r"rule 0: 'lef' matches no gripper as a whole; there are left, right"):
+    with pytest.raises(GraphError, match=r"rule 0: 'lef' matches no whole gripper name; there are left, right"):
         check_rules([Rule(["lef"], [""])], ["left", "right"], ["cup"])
     with pytest.raises(SizeError, match="handles of a rule: expected size 1, received 2"):
         Rule(["left"], ["cup", "pan"])
@@ -443,7 +443,9 @@ def test_surfaces_that_look_the_wrong_way_are_warned_of(
         ConstraintGraphFactory(robot, [hand], [MovableObject("box", [Handle("h", frame)], [bottom])], [table])
         into = height < middle if looks_up else height > middle
         what = "centre of mass" if mass else "origin"
-        told = [f"it looks into object 'box', whose {what} is on that side" in said for said in caplog.messages]
+        told = [
+            f"its normal points into object 'box', whose {what} is on that side" in said for said in caplog.messages
+        ]
         assert told == [True] * into
         caplog.clear()
 
@@ -458,7 +460,9 @@ def test_floors_that_look_down_are_warned_of(angle: float, told: bool, caplog: p
     for carrier in ("universe", "arm/tool"):
         floor = Surface("table", robot.frame(carrier), corners)
         ConstraintGraphFactory(robot, [hand], [MovableObject("box", [Handle("h", frame)], [bottom])], [floor])
-        assert ["looks down" in said for said in caplog.messages] == [True] * (told and carrier == "universe")
+        assert ["its normal points down" in said for said in caplog.messages] == [True] * (
+            told and carrier == "universe"
+        )
         caplog.clear()
 
 
@@ -534,7 +538,7 @@ def test_a_validation_in_words() -> None:
     ]  # fmt: skip
     fine = Validation({"d": Rate(1, 1)}, {}, {}, {})
     assert fine.success
-    assert str(fine).splitlines()[-1] == "nothing is wrong"
+    assert str(fine).splitlines()[-1] == "no problem was found"
 
 
 def test_a_walk_in_words() -> None:
@@ -546,19 +550,19 @@ def test_a_walk_in_words() -> None:
     assert repr(stuck) == "Walk(1 of 4 transitions after 12 targets)"
     lines = stuck.describe().splitlines()
     assert lines[:4] == [
-        "1 of 4 transitions after 12 targets", "  walked: 'stay in a'", "  not walked: 'a to b'",
-        "  not come to: 'b to a', 'stay in a'",
+        "1 of 4 transitions after 12 targets", "  walked: 'stay in a'", "  failed: 'a to b'",
+        "  not reached: 'b to a', 'stay in a'",
     ]  # fmt: skip
-    given_up = [line for line in lines if "given up" in line]
-    assert given_up[0] == "  given up 9 times: reason 0"
+    given_up = [line for line in lines if " times: " in line]
+    assert given_up[0] == "  failed 9 times: reason 0"
     shown = len(given_up) - 1
     left = [count for _, count in reasons.most_common()[shown:]]
-    assert given_up[-1] == f"  given up {sum(left)} times: {len(left)} other reasons (describe(details=True))"
+    assert given_up[-1] == f"  failed {sum(left)} times: {len(left)} other reasons (describe(details=True))"
     assert str(stuck).endswith(f"; and {len(left)} other reasons)")
     details = stuck.describe(details=True).splitlines()
-    assert details[1:5] == ["  'stay in a': walked", "  'a to b': not walked", "  'b to a': not come to",
-                            "  'stay in a': not come to"]  # fmt: skip
-    assert details[-1] == "  given up once: last"
+    assert details[1:5] == ["  'stay in a': walked", "  'a to b': failed", "  'b to a': not reached",
+                            "  'stay in a': not reached"]  # fmt: skip
+    assert details[-1] == "  failed once: last"
     quiet = Walk(None, steps[:1], 0, 1, always_colliding=())
     assert str(quiet) == "0 of 1 transition after 1 target"
 

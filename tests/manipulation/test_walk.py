@@ -83,7 +83,7 @@ class Plain:
             return None if joined is None or back is None else joined + back.reversed()
         target = self.graph.target(step, q, arm().random(self.rng))
         if not target.success:
-            self.why[f"no target of '{target.failed_at}'"] += 1
+            self.why[f"no target found for '{target.failed_at}'"] += 1
             return None
         path: Any = None
         for part, point in zip(step.inner or [step], target.waypoints, strict=True):
@@ -122,7 +122,7 @@ class Plain:
             met = model.first_collision(whole)
             if met is not None:
                 self.collided = True
-                self.why[f"{met.a} meets {met.b} on '{part}'"] += 1
+                self.why[f"{met.a} collides with {met.b} on '{part}'"] += 1
                 return None
         return whole
 

@@ -348,7 +348,7 @@ def test_a_walk_that_collides_everywhere_says_so() -> None:
     assert found.always_colliding == (("upper ball", "hand ball"),)
     assert found.start_collisions == (Collision("upper ball", "hand ball"),)
     for text in (str(found), found.describe()):
-        assert "the start is in collision: upper ball meets hand ball" in text
+        assert "the start is in collision: upper ball collides with hand ball" in text
         assert "'upper ball' and 'hand ball' collide in all of 200 random configurations" in text
     disabled = robot.with_srdf(srdf(disable("upper", "hand")))
     graph = ConstraintGraph(disabled, [anywhere], [Transition("go", anywhere, anywhere, anywhere)])

@@ -382,7 +382,7 @@ def test_measures_of_shapes(kind: str, count: int) -> None:
     assert type(shape.solid()).__name__ == kind
     assert shape.frame == "universe"
     for wrong in ((0.1,) * (count + 1), (0.1,) * (count - 1), (0.0,) * count, (-0.1,) * count, (np.nan,) * count):
-        with pytest.raises(OptionError, match=f"shape 'solid': expected {count} positive measures of a {kind}"):
+        with pytest.raises(OptionError, match=f"shape 'solid': expected {count} positive sizes of a {kind}"):
             Shape("solid", kind, wrong)
     with pytest.raises(OptionError, match="expected one of Box, Sphere, Cylinder, Capsule, got 'Cone'"):
         Shape("solid", "Cone", (1.0,))
@@ -409,7 +409,7 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
     }  # fmt: skip
     assert model.joint_pairs == (("universe", robot.frame("tool").joint_name),)
     assert model.describe().splitlines() == [
-        "4 shapes on 2 joints, 4 pairs are looked at", "  left out: 2 on one joint", "  margins: 0.01 m",
+        "4 shapes on 2 joints, 4 pairs are checked", "  left out: 2 on one joint", "  margins: 0.01 m",
     ]  # fmt: skip
     assert repr(model) == "CollisionModel(4 shapes, 4 pairs; left out: 2 on one joint)"
     fewer = model.without(("floor/*", "tool/d"))
@@ -423,7 +423,7 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
     assert asked.pairs == model.pairs
     assert asked.describe().splitlines()[-1] == "  margins: 0.5 m"
     assert model.among([]).pairs == ()
-    assert "4 not among the pairs of joints that were asked for" in model.among([]).describe()
+    assert "4 not among the given pairs of joints" in model.among([]).describe()
     for wrong in (("floor", "tool/c"), ("floor/a", "hand/*")):
         with pytest.raises(UnknownNameError):
             model.without(wrong)
@@ -439,7 +439,7 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
 def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture) -> None:
     """No shape, one, or several whose pairs are left out; with a pair it says nothing."""
     robot = arm()
-    brings = "a Robot brings none, they are given by shapes= and urdfs="
+    brings = "a Robot brings no shapes, give them by shapes= and urdfs="
     for shapes, said in (
         ([], f"it has no shape; {brings}"), ([ball("one", "tool")], f"it has only one shape, 'one'; {brings}"),
         ([ball("one", "tool"), ball("two", "tool")], "left out: 1 on one joint; `left_out` names them"),
@@ -447,7 +447,7 @@ def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture
         ([ball("one", "tool"), ball("two", "universe")], ""),
     ):  # fmt: skip
         assert bool(CollisionModel(robot, shapes).pairs) == (said == "")
-        assert [f"no pair of shapes is looked at, so that every configuration is free ({said})" in message
+        assert [f"no pair of shapes is checked, so every configuration is free ({said})" in message
                 for message in caplog.messages] == [True] * bool(said)  # fmt: skip
         caplog.clear()
 

@@ -59,7 +59,7 @@ def test_driven_speeds_that_contradict_the_loop_are_told(caplog: pytest.LogCaptu
     v = assemble_velocity(rows, q, np.ones(3), driven=["motor", "elbow", "pivot"])
     left = float(np.linalg.norm(rows.velocity_error(q, v)))
     (record,) = [r for r in caplog.records if r.levelno == logging.WARNING]
-    assert "contradict: 'pin' is off by" in record.getMessage()
+    assert "contradict each other: 'pin' is off by" in record.getMessage()
     assert float(record.getMessage().split()[-1]) == pytest.approx(left, rel=1e-2)
     caplog.clear()
     v = assemble_velocity(rows, q, np.ones(3), driven=["motor"])

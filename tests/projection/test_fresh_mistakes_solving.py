@@ -400,7 +400,7 @@ def test_a_floor_that_looks_down_is_named(caplog: pytest.LogCaptureFixture) -> N
         build(TOP[::-1])
     (record,) = caplog.records
     assert "'table'" in record.getMessage()
-    assert "looks down" in record.getMessage()
+    assert "its normal points down" in record.getMessage()
 
 
 def test_a_pair_of_right_hand_sides_may_be_a_list() -> None:

@@ -296,10 +296,10 @@ def test_a_walk_is_told_in_a_few_lines_and_in_full_on_request() -> None:
     assert lines == [
         "1 of 3 transitions after 500 targets",
         "  walked: 'hold'",
-        "  not walked: 'go away'",
-        "  not come to: 'hold'",
-        *(f"  given up {40 - i} times: a meets b{i} on 'go away'" for i in range(4)),
-        f"  given up {sum(40 - i for i in range(4, 30))} times: 26 other reasons (describe(details=True))",
+        "  failed: 'go away'",
+        "  not reached: 'hold'",
+        *(f"  failed {40 - i} times: a meets b{i} on 'go away'" for i in range(4)),
+        f"  failed {sum(40 - i for i in range(4, 30))} times: 26 other reasons (describe(details=True))",
     ]
     assert len(told.describe(details=True).splitlines()) == 1 + 3 + 30
     assert str(told).endswith("; and 26 other reasons)")

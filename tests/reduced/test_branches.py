@@ -133,7 +133,7 @@ def test_ways_that_are_infinitely_many_are_said_to_be() -> None:
     found = branches(parts, folded, tries=10)
     assert len(found) > 5
     assert {way.sign for way in found.ways} == {0.0}
-    assert f"{len(found)} of these are singular, and may belong to infinitely many" in found.describe()
+    assert f"{len(found)} of these are singular; each may be one of infinitely many" in found.describe()
 
 
 def test_an_open_configuration_is_refused_unless_it_may_be_closed() -> None:
@@ -187,4 +187,4 @@ def test_it_says_what_it_found_and_what_it_cannot_say() -> None:
     platform = mechanisms.stewart_platform()
     many = platform.branches(closed(platform), tries=30)
     assert many.once > 10
-    assert f"and {many.once} of these by one restart alone" in many.describe()
+    assert f"{many.once} of these were found by only one restart" in many.describe()

@@ -212,7 +212,7 @@ def test_open_states_are_refused_by_name_or_closed_on_request(name: str) -> None
     coordinates, rows = found.coordinates, found.coordinates.constraint_set
     space, rng = rows.robot.space, np.random.default_rng(1)
     opened = space.integrate(found.q, 0.01 * rng.standard_normal(space.nv))
-    with pytest.raises(OpenMechanismError, match="say close=True") as caught:
+    with pytest.raises(OpenMechanismError, match="pass close=True") as caught:
         coordinates.at(opened)
     norms = dict(rows.stack.norms(rows.position_error(opened)))
     assert caught.value.worst == max(norms, key=lambda each: norms[each])

@@ -421,7 +421,7 @@ def test_words() -> None:
     ("options", "error", "words"),
     [
         ({"exchange": {"crnk": Unknown("x", 0.0)}}, UnknownNameError, "crank"),
-        ({"exchange": {"rocker": Unknown("x", 0.0)}}, OptionError, "not independent; these are: crank"),
+        ({"exchange": {"rocker": Unknown("x", 0.0)}}, OptionError, "not independent; the independent ones are: crank"),
         ({"exchange": {"crank": 3.0}}, WrongObjectError, "Unknown"),
         ({"exchange": {"crank": Unknown("x", 0.0)}, "ignore": ["crank"]}, OptionError, "'crank' is ignored too"),
         ({"extra": [Unknown("x", 0.0)]}, OptionError, "no equations"),

@@ -399,7 +399,7 @@ def test_bad_arguments_are_named() -> None:
         modes(found)  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownNameError, match="crank"):
         modes(linear, ignored=["crnk"])
-    with pytest.raises(OptionError, match="these are: crank"):
+    with pytest.raises(OptionError, match="the independent ones are: crank"):
         modes(linear, ignored=["rocker"])
     with pytest.raises(UnknownNameError, match="at_any_state"):
         modes(linear, at_any_stat=True)  # pyright: ignore[reportCallIssue]

@@ -137,7 +137,7 @@ def test_columns_of_balls_are_wished_one_by_one() -> None:
 def test_a_wish_that_is_too_large_is_refused_with_what_would_do() -> None:
     """Bad input: wrong wishes, too many of them."""
     mechanism, q = closed_mechanism("four_bar")
-    with pytest.raises(PartitionError, match="2 are wished, and the rows leave 1 free") as caught:
+    with pytest.raises(PartitionError, match="2 were given, but the rows leave only 1 free") as caught:
         mechanism.minimal_coordinates(q, independent=["crank", "rocker"])
     (name,) = caught.value.names
     assert f"not {name}" in str(caught.value)
@@ -176,7 +176,7 @@ def test_driven_joints_that_the_rows_block_are_refused() -> None:
     stretched = assemble_position(
         mechanism.constraint_set(), mechanism.robot.configuration({"coupler": 0.0}, start=q), driven=["coupler"]
     ).or_raise()
-    with pytest.raises(PartitionError, match=r"rocker cannot be driven beside the others \(a dead centre\)"):
+    with pytest.raises(PartitionError, match=r"rocker cannot be driven together with the others \(a dead centre\)"):
         mechanism.minimal_coordinates(stretched.q, driven=["rocker"])
     with pytest.raises(PartitionError, match="not rocker: J_v would be singular"):
         mechanism.minimal_coordinates(stretched.q, independent=["rocker"])
@@ -222,7 +222,7 @@ def test_open_configurations_are_refused_or_closed_on_request() -> None:
     """Case 3, open start: named with its size and the remedy; judged only where it is closed."""
     mechanism, q = closed_mechanism("four_bar")
     opened = mechanism.robot.configuration({"crank": 1.3}, start=q)
-    with pytest.raises(OpenMechanismError, match="say close=True") as caught:
+    with pytest.raises(OpenMechanismError, match="pass close=True") as caught:
         mechanism.minimal_coordinates(opened)
     error = mechanism.constraint_set().position_error(opened)
     assert caught.value.worst == mechanism.closures[0].name

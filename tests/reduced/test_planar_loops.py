@@ -69,7 +69,7 @@ def test_dead_points_of_norton_driven_at_the_rocker() -> None:
         near = driven.value([dead + inside * 1e-10])  # there both branches meet
         assert abs((np.degrees(near[0]) - crank + 180.0) % 360.0 - 180.0) < 6e-3
         for beyond in (0.0, 1e-9, 0.3):
-            with pytest.raises(UndefinedError, match="close no triangle"):
+            with pytest.raises(UndefinedError, match="form no triangle"):
                 driven.value([dead - inside * beyond])
 
 

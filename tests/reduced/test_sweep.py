@@ -508,7 +508,7 @@ def test_transmission_angle_with_a_held_joint_and_by_frames() -> None:
     with pytest.raises(SizeError, match="frames of a transmission angle"):
         found.transmission_angles(through=through[:2])
     spatial = mechanisms.slider_crank()
-    with pytest.raises(OptionError, match="'crank' is in no planar loop of four pivots"):
+    with pytest.raises(OptionError, match="'crank' is not in a planar loop of four pivots"):
         spatial.sweep(closed(spatial), "crank", [1.0]).transmission_angles()
 
 

@@ -62,22 +62,22 @@ class AtJoint(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class JointLaw(InTime, AtJoint):
-    r"""A force on the coordinates of a joint as any function of them, :math:`\tau_j = f(q_j, v_j, t)`.
+    r"""A force on the coordinates of a joint, any function of them: :math:`\tau_j = f(q_j, v_j, t)`.
 
-    :math:`\tau_j > 0` drives the joint forward: its power is :math:`\tau_j \cdot v_j`. Coordinates of balls and free
-    joints are tangent ones, as those of v: torques of a ball are in the axes of its moving body.
+    :math:`\tau_j > 0` drives the joint forward: its power is :math:`\tau_j \cdot v_j`. For balls and free joints the
+    force is in tangent coordinates, like v: the torque of a ball is in the axes of its moving body.
 
     Args:
         robot: the robot.
         joint: name of the joint.
-        law: f(q_j, v_j) or f(q_j, v_j, t), which gives :math:`\tau_j` (nv_j,) [N, N m]. Of a joint with one coordinate
-            all are plain numbers; of others arrays (nq_j,) and (nv_j,). A third argument with a default is the time if
-            it is named t.
-        potential: E(q_j) [J], for `energy`, of a law that has one.
+        law: f(q_j, v_j) or f(q_j, v_j, t), which returns :math:`\tau_j` (nv_j,) [N, N m]. For a joint with one
+            coordinate all are plain numbers; for others arrays (nq_j,) and (nv_j,). A third argument with a default is
+            the time if it is named t.
+        potential: E(q_j) [J], for `energy`, if the law has one.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
-        WrongObjectError: no function, or one of other arguments.
+        WrongObjectError: not a function, or one with other arguments.
 
     Example:
         >>> from constraints.models import sample_two_arms
@@ -109,8 +109,8 @@ class JointLaw(InTime, AtJoint):
         """Force of the joint (nv_j,) [N, N m] at a state.
 
         Raises:
-            NoTimeError: it depends on the time, and has none.
-            SizeError, DtypeError, NotFiniteError: what the law gives is not (nv_j,) numbers.
+            NoTimeError: it depends on time, and none was given.
+            SizeError, DtypeError, NotFiniteError: the result of the law is not (nv_j,) numbers.
         """
         factor, law = self.factor_in(motion), self._law
         given: Any = None if law is None else law(*plain(motion.q[factor.q], motion.v[factor.v]))
@@ -123,7 +123,7 @@ class JointLaw(InTime, AtJoint):
             NoEnergyError: no potential was given.
         """
         if self._energy is None:
-            raise NoEnergyError(self._what, "give `potential=`, a function of q_j, where the law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of q_j, if the law has one")
         factor = self._factor
         at = plain(self.robot.check(q)[factor.q], np.zeros(factor.space.nv))[0]
         return finite_number(self._energy(at), self._energy.what)

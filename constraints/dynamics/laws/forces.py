@@ -29,17 +29,18 @@ WORLD = 0
 @final
 @dataclass(frozen=True, eq=False)
 class BodyForces:
-    r"""What acts on each body, and on each joint, at a state: forces and moments summed by body.
+    r"""Forces and moments on each body, and forces on each joint, at a state.
 
-    Forces and moments of a body are about its centre of mass (of all that is fixed on its joint); those of the world,
-    the reactions of links to it, about its origin. With J the Jacobians of these points,
-    :math:`\tau = \tau_q + \sum_i (J_{v,i}^T f_i + J_{\omega,i}^T m_i)`.
+    Forces and moments of a body are about its centre of mass (of everything fixed on its joint); those on the world,
+    the reactions of links to it, are about its origin. With J the Jacobians of these points, :math:`\tau = \tau_q +
+    \sum_i (J_{v,i}^T f_i + J_{\omega,i}^T m_i)`.
 
     Attributes:
         bodies: names of the joints that carry them, "universe" for the world first.
         forces: (n, 3) [N]; `frc` of Robotran, whose axes are LOCAL.
         moments: (n, 3) [N m]; `trq` of Robotran.
-        joint_forces: (nv,) [N, N m], of laws on coordinates, and of one's own without wrenches; `Qq` of Robotran.
+        joint_forces: (nv,) [N, N m], from laws on coordinates, and from your own laws without wrenches; `Qq` of
+            Robotran.
         axes: of forces and moments: LOCAL, those of the bodies, or LOCAL_WORLD_ALIGNED.
     """
 
@@ -71,17 +72,17 @@ class BodyForces:
 @final
 @dataclass(frozen=True, eq=False)
 class Forces:
-    r"""All forces that act on a robot besides its constraints, as one force: it starts from zero and sums them.
+    r"""All forces that act on a robot besides its constraints, summed into one force.
 
     .. math:: \tau(q, v, t) = \sum_k \tau_k(q, v, t)
 
-    As a function it gives the generalised force. It is a force like any other: in `external=` of the dynamics it, or
-    its laws among others, act; there laws in time need `forces.at(t)`. In `forces=` of `simulate` the time is given.
+    Called as a function it gives the generalised force. It may be given to `external=` of the dynamics, like any other
+    force; laws that depend on time then need `forces.at(t)`. In `forces=` of `simulate` the time is known.
 
     Args:
         robot: the robot.
-        laws: `ExternalForce`, `HingeForce`, springs, links, joint laws, other `Forces`, or one's own with
-            `generalised(motion)`; as a sequence. A `HingeForce` with `replace` takes the place of what is before it.
+        laws: a sequence of `ExternalForce`, `HingeForce`, springs, links, joint laws, other `Forces`, or your own
+            objects with `generalised(motion)`. A `HingeForce` with `replace` replaces those of its closure before it.
 
     Raises:
         WrongObjectError: something that has no `generalised(motion)`.
@@ -135,7 +136,7 @@ class Forces:
         return acting.generalised(self.robot.at(q, v))
 
     def at(self, t: float) -> Forces:
-        """The same forces at time t [s]: a law that has `at(t)` is replaced by what that gives."""
+        """The same forces at time t [s]: each law that has `at(t)` is replaced by its result."""
         now = finite_number(t, "time of forces")
         other = copy(self)
         laws = tuple(_at(law, now) for law in self._laws)
@@ -147,8 +148,8 @@ class Forces:
 
         Raises:
             RobotMismatchError: the motion is of another robot.
-            NoTimeError: a law depends on the time, and has none.
-            SizeError, DtypeError: what a law gives is not (nv,).
+            NoTimeError: a law depends on time, and none was given.
+            SizeError, DtypeError: the result of a law is not (nv,).
         """
         self._check(motion)
         return generalised(self._laws, motion)
@@ -157,26 +158,26 @@ class Forces:
         """Potential energy at q (nq,) [J]: the sum of all.
 
         Raises:
-            NoEnergyError: names a law that has none.
+            NoEnergyError: a law has no potential energy; names it.
         """
         total, at = 0.0, self.robot.check(q)
         for i, law in enumerate(self._laws):
             own: Any = getattr(law, "energy", None)
             if not callable(own):
-                raise NoEnergyError(f"force {i} ({type(law).__name__})", "make `Forces` of those that have one")
+                raise NoEnergyError(f"force {i} ({type(law).__name__})", "build `Forces` from the laws that have one")
             given: Any = own(at)
             total += finite_number(given, f"energy of force {i} ({type(law).__name__})")
         return total
 
     def on_bodies(self, motion: Motion, axes: Axes = Axes.LOCAL_WORLD_ALIGNED) -> BodyForces:
-        """Forces and moments on each body at a state, and what acts on joints alone.
+        """Forces and moments on each body at a state, and forces on joints.
 
         Args:
             motion: the state.
             axes: LOCAL_WORLD_ALIGNED, those of the world (the inertial frame), or LOCAL, those of each body.
 
         Raises:
-            RobotMismatchError, NoTimeError: as of `generalised`.
+            RobotMismatchError, NoTimeError: as in `generalised`.
 
         Source: `frc`, `trq`, `Qq` of Robotran, which are in the axes of the bodies.
         """

@@ -30,21 +30,21 @@ class FrameLink(InTime):
     :math:`{}^aM_b` is the pose of b seen from a, :math:`\nu` (6,) the twist of b relative to a in the axes of b, linear
     then angular. The wrench :math:`w_b` (6,) acts on b, at its origin and in its axes, force then moment; a receives
     the same wrench with the opposite sign, on the same line of action. So the power is :math:`w_b \cdot \nu`, and the
-    sum over both bodies is zero. A spring pulls back: its wrench is against the pose.
+    sum over both bodies is zero. The wrench of a spring is opposite to the pose: it pulls back.
 
-    A linear spring and damper by coordinate needs no law of one's own: it is a `HingeSpring` on a closure with
-    `Hinge.free()`, which holds nothing.
+    For a linear spring and damper on each coordinate use a `HingeSpring` on a closure with `Hinge.free()`, which holds
+    nothing.
 
     Args:
         robot: the robot.
         a, b: frame names, Frames, or placements in the world (None: the world itself).
-        law: f(pose, twist) or f(pose, twist, t) of a `pinocchio.SE3`, (6,) and s, which gives (6,) [N, N m].
-        potential: E(pose) [J], for `energy`, of a law that has one: :math:`dE = -w_b \cdot \nu\,dt`.
+        law: f(pose, twist) or f(pose, twist, t) of a `pinocchio.SE3`, (6,) and s, which returns (6,) [N, N m].
+        potential: E(pose) [J], for `energy`, if the law has one: :math:`dE = -w_b \cdot \nu\,dt`.
 
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
         FixedClosureError: both frames are on one joint.
-        WrongObjectError: no function, or one of other arguments.
+        WrongObjectError: not a function, or one with other arguments.
 
     Example:
         >>> from constraints.models import sample_two_arms
@@ -84,13 +84,13 @@ class FrameLink(InTime):
         """Wrench (6,) on b, at its origin and in its axes: force [N], moment [N m].
 
         Raises:
-            NoTimeError: the law depends on the time, and has none.
-            SizeError, DtypeError, NotFiniteError: what the law gives is not (6,) numbers.
+            NoTimeError: the law depends on time, and none was given.
+            SizeError, DtypeError, NotFiniteError: the result of the law is not (6,) numbers.
         """
         return self._across(motion)[1]
 
     def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
-        """The two frames, each with the wrench (6,) on it, in its axes: opposite ones, moved."""
+        """The two frames, each with the wrench (6,) on it, in its axes: opposite wrenches, each at its frame."""
         X, on_b = self._across(motion)
         return (self.b, on_b), (self.a, -np.array(X.act(pin.Force(on_b)).vector))
 
@@ -109,7 +109,7 @@ class FrameLink(InTime):
             NoEnergyError: no potential was given.
         """
         if self._energy is None:
-            raise NoEnergyError(self._what, "give `potential=`, a function of the pose, where its law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of the pose, if its law has one")
         return finite_number(self._energy(self.pose(q)), self._energy.what)
 
     def _across(self, motion: Motion) -> tuple[Any, Vector]:

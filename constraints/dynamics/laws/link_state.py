@@ -18,23 +18,23 @@ class LinkStatus(StatusEnum):
     """Whether the force of a link has a direction: each value is a sentence for humans."""
 
     DEFINED = "The ends are apart, and the force is along the line between them."
-    LIMIT = "The ends coincide: the force is the limit that a spring of zero length has there."
-    UNTESTED = "The length was not tested: where it is zero the force is what the division gives."
+    LIMIT = "The ends coincide: the force is the limit for a spring of zero length."
+    UNTESTED = "The length was not tested: if it is zero, the force is whatever the division gives."
     COINCIDENT = "The ends are closer than the threshold: the line has no direction, and the force is infinite."
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LinkState(Result):
-    """A link at a state: it is neither true nor false, `success` says whether its force is a number.
+    """A link at a state. It is neither true nor false: `success` says whether its force is finite.
 
     Attributes:
-        link: what it is, in words.
+        link: description of the link.
         length: distance of the ends [m], the norm of x.
-        rate: of that length [m/s]; where the ends coincide the one that follows, the speed of b relative to a.
-        tension: F_l [N]; positive in traction. The law is not asked for it where the force is infinite: so is it.
-        force: on the end b (3,), in the axes of the world [N]; on a the opposite. Infinite where it has no direction.
-        status: whether it has one.
+        rate: rate of that length [m/s]; if the ends coincide, the rate just after, the speed of b relative to a.
+        tension: F_l [N]; positive in traction. Infinite if the force is: the law is not called then.
+        force: on the end b (3,), in the axes of the world [N]; on a the opposite. Infinite if it has no direction.
+        status: whether the force has a direction.
     """
 
     link: str
@@ -46,11 +46,11 @@ class LinkState(Result):
 
     @property
     def success(self) -> bool:
-        """Whether the force is a number in every component."""
+        """Whether the force is finite in every component."""
         return bool(np.isfinite(self.force).all())
 
     def or_raise(self) -> LinkState:
-        """The state itself if its force is a number.
+        """The state itself if its force is finite.
 
         Raises:
             UndefinedError: it is not.

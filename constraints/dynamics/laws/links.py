@@ -93,7 +93,7 @@ class Link(ABC):
         """Force (3,) on the end b, or on a the opposite one, in world axes [N].
 
         Raises:
-            UndefinedError: as of `link_force`.
+            UndefinedError: as in `link_force`.
         """
         if on not in ("a", "b"):
             raise UnknownNameError(f"end of a {self._what.split(' of ', 1)[0]}", str(on), ("a", "b"))
@@ -140,7 +140,7 @@ class Link(ABC):
         """Joint forces (nv,) at a state.
 
         Raises:
-            UndefinedError: as of `link_force`.
+            UndefinedError: as in `link_force`.
         """
         return self._on_b(self._line(motion)) @ _relative_jacobian(self, motion.posture)
 
@@ -171,7 +171,7 @@ class Link(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class PointSpring(Link):
-    r"""A spring, damper or pulling actuator between the origins of two frames: a link, in Robotran's word.
+    r"""A spring, damper or pulling actuator between the origins of two frames; Robotran calls it a link.
 
     .. math:: F_l = F_0 + k\,(|x| - l_0) + d\,\frac{d|x|}{dt}, \qquad x = p_b - p_a, \qquad
         f_b = -F_l \frac{x}{|x|} = -f_a
@@ -179,9 +179,9 @@ class PointSpring(Link):
     :math:`F_l > 0` is traction: it pulls the ends together, :math:`F_l < 0` pushes them apart. (The multiplier of a
     `RodClosure` has the other sign.)
 
-    Where the ends coincide (closer than 1e-14 m) the line has no direction. A spring of zero rest length without
-    tension has a limit there, no force; its damper then acts against the relative velocity, as it does at all other
-    places that this velocity leads to. Any other link raises `UndefinedError`.
+    If the ends coincide (closer than 1e-14 m) the line has no direction. A spring of zero rest length without tension
+    has the limit zero there, and its damper acts against the relative velocity, as it does just after. Any other link
+    raises `UndefinedError`.
 
     Args:
         robot: the robot.
@@ -189,7 +189,7 @@ class PointSpring(Link):
         stiffness: k [N/m].
         damping: d [N s/m].
         length: l_0 [m], at least 0.
-        tension: F_0 [N], a constant part, as that of an actuator.
+        tension: F_0 [N], a constant part, for example from an actuator.
 
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
@@ -234,24 +234,24 @@ class PointSpring(Link):
 @final
 @dataclass(frozen=True, eq=False)
 class PointLink(InTime, Link):
-    r"""A link whose force is any function of its length and rate: between the origins of two frames.
+    r"""A link between the origins of two frames, whose force is any function of its length and rate.
 
     .. math:: f_b = -F_l\!\left(|x|, \frac{d|x|}{dt}, t\right) \frac{x}{|x|} = -f_a, \qquad x = p_b - p_a
 
     :math:`F_l > 0` is traction: it pulls the ends together, :math:`F_l < 0` pushes them apart. Swapped ends give the
-    same forces. Where the ends coincide (closer than 1e-14 m) `UndefinedError` is raised; `state` has it as a status.
+    same forces. If the ends coincide (closer than 1e-14 m) `UndefinedError` is raised; `state` gives a status instead.
 
     Args:
         robot: the robot.
         a, b: frame names, Frames, or placements in the world (None: the world itself).
-        law: F_l [N], one number, or a function that gives it, f(length, rate) or f(length, rate, t) of m, m/s and s. A
-            third argument with a default is the time if it is named t.
-        potential: E(length) [J] with :math:`F_l = E'`, for `energy`; known where the law is a number.
+        law: F_l [N], one number, or a function that returns it, f(length, rate) or f(length, rate, t) of m, m/s and s.
+            A third argument with a default is the time if it is named t.
+        potential: E(length) [J] with :math:`F_l = E'`, for `energy`; known if the law is a number.
 
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
         FixedClosureError: both frames are on one joint.
-        WrongObjectError: a function of other arguments.
+        WrongObjectError: a function with other arguments.
 
     Example:
         >>> from constraints.models import sample_two_arms
@@ -286,7 +286,7 @@ class PointLink(InTime, Link):
             set_fields(self, _energy=Law.of(self.potential, ("length",), words, "a number [J]"))
 
     def energy(self, q: ArrayLike) -> float:
-        r"""Potential energy at q (nq,) [J]: that of the potential, or :math:`F_l |x|` of a constant force.
+        r"""Potential energy at q (nq,) [J]: the given potential, or :math:`F_l |x|` for a constant force.
 
         Raises:
             NoEnergyError: the law is a function, and no potential was given.
@@ -295,7 +295,7 @@ class PointLink(InTime, Link):
         if self._energy is not None:
             return finite_number(self._energy(x), self._energy.what)
         if callable(given):
-            raise NoEnergyError(self._what, "give `potential=`, a function of the length, where its law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of the length, if its law has one")
         return given * x
 
     @property

@@ -33,9 +33,9 @@ class HingeSpring(AtHinge):
         \delta = \theta \ominus \theta_0, \qquad E = \tfrac12 \delta^T K \delta
 
     with :math:`\theta` the coordinates of the hinge that is fitted to the closure, :math:`\delta` their difference from
-    rest in the hinge's own space (of a ball the rotation vector, for which the derivative is not the identity), K and D
-    diagonal. It pulls back to rest. A pose does not tell how many turns a pin has made: its angle is taken to the
-    nearest turn from rest, and jumps at half a turn from there.
+    rest in the hinge's space (for a ball the rotation vector, whose derivative is not the identity), K and D diagonal.
+    It pulls back to rest. A pose does not show how many turns a pin has made: its angle from rest is at most half a
+    turn, and jumps there.
 
     On a closure with `Hinge.free()`, which holds nothing, it is a bushing: a force and a torque between two frames.
 
@@ -43,13 +43,13 @@ class HingeSpring(AtHinge):
         closure: a `Closure`.
         stiffness: K, one number for all coordinates, or (dofs,) [N/m, N m/rad].
         damping: D, one number, or (dofs,) [N s/m, N m s/rad]; 0 by default.
-        rest: coordinates (hinge.space.nq,) where it is without force; the neutral ones by default; a plain number for
+        rest: coordinates (hinge.space.nq,) without force; the neutral ones by default; a plain number for
             one coordinate.
 
     Raises:
-        WrongObjectError: no `Closure`.
+        WrongObjectError: not a `Closure`.
         OptionError: a stiffness or damping below zero.
-        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a number.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: an invalid number.
     """
 
     closure: Closure
@@ -94,23 +94,23 @@ class JointSpring(AtJoint):
     .. math:: \tau_j = -\Big(\frac{\partial\delta}{\partial q_j}\Big)^T K\,\delta - D\,v_j, \qquad
         \delta = q_j \ominus q_{j,0}, \qquad E = \tfrac12 \delta^T K \delta
 
-    with :math:`\delta` the difference from rest in the joint's own space (of a ball the rotation vector from rest to
-    :math:`q_j`, for which the derivative is not the identity), K and D diagonal. It pulls back to rest. Of a revolute
-    joint whose configuration is an angle it counts whole turns; of one whose configuration is (cos, sin), and of a
-    ball, it takes the shorter way.
+    with :math:`\delta` the difference from rest in the joint's space (for a ball the rotation vector from rest to
+    :math:`q_j`, whose derivative is not the identity), K and D diagonal. It pulls back to rest. For a revolute joint
+    whose configuration is an angle it counts whole turns; if the configuration is (cos, sin), and for a ball, it takes
+    the shorter rotation.
 
     Args:
         robot: the robot.
         joint: name of the joint.
         stiffness: K, one number for all coordinates, or (nv_j,) [N/m, N m/rad].
         damping: D, one number, or (nv_j,) [N s/m, N m s/rad]; 0 by default.
-        rest: configuration (nq_j,) of the joint where it is without force; the neutral one by default; a plain number
+        rest: configuration (nq_j,) of the joint without force; the neutral one by default; a plain number
             for one coordinate.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
         OptionError: a stiffness or damping below zero.
-        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a number.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: an invalid number.
 
     Source: joint forces of Robotran, `user_JointForces`, `Qq`.
     """

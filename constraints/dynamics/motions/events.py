@@ -35,21 +35,21 @@ Reset = Callable[[float, Motion], Motion | tuple[Motion, ConstraintSet]]
 @final
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Something that happens in a motion where a function of the state changes its sign.
+    """An event in a motion: a function of the state changes its sign.
 
-    A change is seen at the end of a step of the integrator, and then located by bisection: a function that changes its
-    sign twice within one step is not seen. Events that neither end nor reset a motion do not change it.
+    A change is detected at the end of an integrator step, and then located by bisection: two changes of sign within one
+    step are missed. Events that neither end nor reset a motion do not change it.
 
     Args:
         function: (t, motion) -> number, continuous.
-        name: in the record; "event" and its number by default.
+        name: name in the record; "event" and its number by default.
         direction: "falling", "rising", or "any" (the default).
         terminal: whether the motion ends there.
-        reset: what the state becomes: (t, motion) -> a motion, or (motion, constraint set). The set is another
-            switching of the one that is simulated.
+        reset: new state: (t, motion) -> a motion, or (motion, constraint set). The set is the simulated one with other
+            constraints on or off.
         once: whether it happens at most once.
-        barrier: whether the function may never be below zero: a motion that gets below by more than 1e-6 ends with the
-            status BEYOND_BARRIER. (Bounces that become too short to be seen end with ENDLESS_EVENTS anyway.)
+        barrier: whether the function must never be below zero: a motion that goes below by more than 1e-6 ends with the
+            status BEYOND_BARRIER. (Bounces that become too short to detect end with ENDLESS_EVENTS anyway.)
     """
 
     function: Callable[[float, Motion], float]
@@ -76,14 +76,14 @@ class Event:
 
     @property
     def acts(self) -> bool:
-        """Whether it changes the motion."""
+        """Whether the event ends or resets the motion."""
         return self.terminal or self.reset is not None
 
     def value(self, t: float, motion: Motion) -> float:
         """The function at a state.
 
         Raises:
-            WrongObjectError, NotFiniteError: it gave no number, or an infinite one.
+            WrongObjectError, NotFiniteError: the result is not a number, or not finite.
         """
         return finite_number(self.function(t, motion), f"value of the event '{self.name}'")
 
@@ -94,7 +94,7 @@ def of_time_and_state(function: Callable[..., Any], what: str, gives: str) -> No
     Raises:
         WrongObjectError: it is no function, or one of other arguments.
     """
-    words = f"a function of time and state, called as f(t, motion), that gives a {gives}"
+    words = f"a function of time and state, called as f(t, motion), that returns a {gives}"
     as_callable(function, what, words)
     if not can_be_called(function, 0.0, None):
         raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
@@ -107,8 +107,8 @@ class Crossing:
     Attributes:
         name: of the event.
         time: when [s], to 1e-9.
-        q, v: the state there, just behind the change of sign.
-        after: (q, v) to which it was reset; None without.
+        q, v: the state there, just after the change of sign.
+        after: (q, v) to which it was reset; None without a reset.
     """
 
     name: str
@@ -239,7 +239,7 @@ def restarted(event: Event, t: float, motion: Motion, constraint_set: Constraint
     right = "a motion, robot.at(q, v), or (motion, constraint set)"
     state, holds = (given, constraint_set) if isinstance(given, Motion) else _pair(given, words, right)
     if holds.stack is not constraint_set.stack:
-        raise WrongObjectError(words, "another switching of the set that is simulated (set.switched)", repr(holds))
+        raise WrongObjectError(words, "the simulated set with other constraints on or off (set.switched)", repr(holds))
     check_state(holds, state)
     return state, holds
 

@@ -30,7 +30,7 @@ from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
 
 _log = logging.getLogger(__package__)
 
-CLOSE_IT = "close it (assemble_position, assemble_velocity), or say open_start=True"
+CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
 
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
@@ -61,34 +61,34 @@ def simulate(
     open_start: bool = False,
     progress: Progress | None = None,
 ) -> MotionRecord:
-    r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time, in steps of one size.
+    r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time, with a fixed step.
 
-    Order 4 (RK4) or 1 (SEMI_IMPLICIT_EULER), on rotations and placements as on vectors, with constraints as without.
-    PROJECTION brings each state back to the constraints by the least motion in the metric of the mass matrix:
-    the configuration on the rows that have a position (a contact without anchor has none), then the velocity. It is
-    what an ideal constraint does, and takes no energy to the order of the scheme. Of targets that move, positions,
-    velocities and accelerations are followed.
+    The order is 4 (RK4) or 1 (SEMI_IMPLICIT_EULER), also on rotations and placements, and with constraints. PROJECTION
+    brings each state back to the constraints by the least motion in the metric of the mass matrix: the configuration on
+    the rows that have a position (a contact without anchor has none), then the velocity. This acts like an ideal
+    constraint, and takes no energy up to the order of the scheme. Moving targets are followed in position, velocity and
+    acceleration.
 
-    Contacts stick, and may pull (`forward_dynamics` says which do); nothing is found to touch that no event looks for.
+    Contacts stick, and may pull (`forward_dynamics` says which do); new contacts are found only by events.
 
     Args:
         constraint_set: closures, contacts and other constraints.
         q0, v0: the start (nq,), (nv,), closed.
         duration: [s].
-        step: of the scheme [s]; the last one is shorter where the duration is no multiple of it.
+        step: step of the scheme [s]; the last one is shorter if the duration is not a multiple of it.
         forces: `Forces`, whose laws may depend on the time; or a function (t, motion) -> generalised forces (nv,), or
             None for none.
         scheme: a `Scheme`, or its name.
         correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
-        events: what to look for; see `Event`.
-        method: of `forward_dynamics`.
+        events: events to detect; see `Event`.
+        method: method of `forward_dynamics`.
         tolerance: largest error norm of a constraint after a projection.
         start: time of the start [s].
-        every: which steps are recorded; the start, the end and what events reset always are.
+        every: record every n-th step; the start, the end and resets are always recorded.
         open_start: whether the start may be open (a constraint off by more than 1e-4, or its rate by more than that
-            part of the velocity). It is closed first by PROJECTION. By BAUMGARTE it settles, and there is no energy
+            part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it settles, and the energy is NaN
             while it is open.
-        progress: True for a bar by tqdm (extra `parallel`), or a function of (steps done, all steps).
+        progress: True for a progress bar by tqdm (extra `parallel`), or a function of (steps done, all steps).
 
     Returns:
         The motion as far as it went; what ends it early is a status, never an exception.
@@ -96,10 +96,10 @@ def simulate(
     Raises:
         OpenMechanismError: the start is open; names the constraint.
         OptionError: a duration or step that is not positive, or a step longer than the duration.
-        MethodError: a method that does not take the set.
+        MethodError: a method that does not support the set.
         RobotMismatchError: forces of another robot.
-        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument, or with what
-            forces and events give.
+        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: an invalid argument, or an invalid result of a
+            force or event.
 
     Example:
         >>> from constraints.models import mechanisms
@@ -216,7 +216,7 @@ class _Run:
                 beyond = watch.beyond(values)
                 watch.saw(values)
                 if beyond:
-                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was that of '{beyond}'")
+                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
                 continue
             event, there = acting
             if event.terminal:

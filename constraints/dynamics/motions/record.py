@@ -25,14 +25,16 @@ class MotionStatus(StatusEnum):
     FINISHED = "The motion was integrated over the whole duration."
     EVENT = "A terminal event ended the motion."
     NOT_PROJECTED = "A step could not be projected back onto the constraints; the motion ends before it."
-    NO_ACCELERATION = "The accelerations of a state are not determined, or its rows contradict; the motion ends there."
-    NOT_FINITE = "Numbers overflow: the motion ends before."
-    BEYOND_BARRIER = "The function of a barrier went below zero unseen; smaller steps may see it."
-    ENDLESS_EVENTS = "Resets follow one another without end, as bounces do that become ever shorter."
+    NO_ACCELERATION = (
+        "The accelerations of a state are not determined, or its rows contradict each other; the motion ends there."
+    )
+    NOT_FINITE = "Numbers overflow: the motion ends before that."
+    BEYOND_BARRIER = "The function of a barrier went below zero undetected; smaller steps may detect it."
+    ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
 
     @property
     def is_success(self) -> bool:
-        """Whether the motion went as far as it was meant to."""
+        """Whether the motion reached its end, or a terminal event."""
         return self is MotionStatus.FINISHED or self is MotionStatus.EVENT
 
 
@@ -47,25 +49,25 @@ class NoMotionError(ConstraintError):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class MotionRecord(Result):
-    """A motion at n times, as far as it went. At a reset two states have one time: before and after.
+    """A motion at n times, as far as it went. At a reset there are two states at the same time: before and after.
 
-    It is neither true nor false (`if record:` raises): `success` says whether it went as far as it was meant to.
+    It is neither true nor false (`if record:` raises): `success` says whether it reached its end.
 
     Attributes:
-        constraint_set: what was simulated, as it was at the start.
+        constraint_set: the simulated set, as it was at the start.
         times: (n,) [s].
         qs, vs: configurations (n, nq) and velocities (n, nv).
         accelerations: (n, nv).
         multipliers: (n, size), of all rows.
-        kinetic_energy, potential_energy: (n,) [J]; not a number where a constraint is open, for these are results of
-            closed states only.
+        kinetic_energy, potential_energy: (n,) [J]; NaN if a constraint is open, because energies are defined for closed
+            states only.
         position_drift: (n,) largest norm of the errors of one constraint.
         velocity_drift: (n,) largest norm of their rates.
-        dynamics: (n,) how the accelerations were found: RANK_DEFICIENT where rows repeat others.
-        ranks: (n,) how many rows are independent: less than elsewhere in a singular pose.
-        events: what happened, in order.
+        dynamics: (n,) status of the accelerations: RANK_DEFICIENT if rows repeat others.
+        ranks: (n,) number of independent rows: lower in a singular pose.
+        events: events that happened, in order.
         status: why it ended.
-        reason: more words on that; empty where there are none.
+        reason: details of the status; may be empty.
     """
 
     constraint_set: ConstraintSet
@@ -86,7 +88,7 @@ class MotionRecord(Result):
 
     @property
     def success(self) -> bool:
-        """Whether the motion went as far as it was meant to: to its end, or to a terminal event."""
+        """Whether the motion reached its end, or a terminal event."""
         return self.status.is_success
 
     @property
@@ -106,12 +108,12 @@ class MotionRecord(Result):
 
     @property
     def energy(self) -> Vector:
-        """Kinetic and potential energy (n,) [J]; not a number where a constraint is open."""
+        """Kinetic and potential energy (n,) [J]; NaN if a constraint is open."""
         return self.kinetic_energy + self.potential_energy
 
     @property
     def energy_drift(self) -> float:
-        """Largest change of the energy since the start [J], states that are open left out; meant for free motions."""
+        """Largest change of the energy since the start [J], without open states; for free motions."""
         energy = self.energy[np.isfinite(self.energy)]
         return float(np.abs(energy - energy[0]).max()) if energy.size else float("nan")
 
@@ -120,7 +122,7 @@ class MotionRecord(Result):
         return self.multipliers[:, self.constraint_set.slice_of(which)]
 
     def or_raise(self) -> MotionRecord:
-        """The record itself if the motion went as far as it was meant to.
+        """The record itself if the motion reached its end.
 
         Raises:
             NoMotionError: it did not; the error carries the record.

@@ -31,8 +31,8 @@ InTime = Forces | Callable[[float, Motion], ArrayLike | None]
 class Scheme(Enum):
     """How a motion is integrated."""
 
-    RK4 = "Runge-Kutta-Munthe-Kaas of order 4: four accelerations a step, also on rotations and placements"
-    SEMI_IMPLICIT_EULER = "order 1: one acceleration a step, then the configuration by the new velocity"
+    RK4 = "Runge-Kutta-Munthe-Kaas of order 4: four accelerations per step, also on rotations and placements"
+    SEMI_IMPLICIT_EULER = "order 1: one acceleration per step, then the configuration from the new velocity"
 
     def __repr__(self) -> str:
         return str(self)
@@ -42,7 +42,7 @@ class Correction(Enum):
     """How a motion keeps its constraints."""
 
     PROJECTION = "every state is projected onto the constraints, in the metric of the mass matrix"
-    BAUMGARTE = "by the stabilisation of the constraint set alone; without one the constraints drift"
+    BAUMGARTE = "only by the stabilisation of the constraint set; without one the constraints drift"
 
     def __repr__(self) -> str:
         return str(self)

@@ -268,7 +268,7 @@ def least_norm_of_all(blocks: Sequence[Block], on: BoolVector, choice: Choice, m
         \begin{pmatrix} \lambda \\ 0 \end{pmatrix}
 
     Args:
-        blocks, on: as of `least_norm`.
+        blocks, on: as in `least_norm`.
         choice: independent rows and columns.
         multipliers: zero on the other rows.
         nv: number of columns.

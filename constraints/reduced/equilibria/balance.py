@@ -35,15 +35,15 @@ FINE = 1e-5
 @final
 @dataclass(frozen=True, eq=False)
 class Unknown:
-    """A scalar that an equilibrium solves for beside coordinates, or in the place of one: a free length, a speed.
+    """A scalar that an equilibrium solves for, in addition to coordinates or in place of one: a free length, a speed.
 
     Args:
-        name: what functions find it by: `lambda x: [PointSpring(..., length=x["free length"])]`.
+        name: the key for functions: `lambda x: [PointSpring(..., length=x["free length"])]`.
         start: first value.
-        step: of differences; 1e-6 of 1 + abs(start) by default.
+        step: step of differences; 1e-6 of 1 + abs(start) by default.
 
     Raises:
-        WrongObjectError, NotFiniteError, OptionError: what is wrong with an argument.
+        WrongObjectError, NotFiniteError, OptionError: an invalid argument.
     """
 
     name: str

@@ -54,19 +54,19 @@ class NoEquilibriumError(ConstraintError):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium(Result):
-    """A search for an equilibrium: where it ended, how, and the way. Immutable.
+    """Result of a search for an equilibrium: configuration, status and iterates. Immutable.
 
     Attributes:
         q: (nq,) the last iterate.
         status: how it ended.
-        reason: what else is known of a failure; empty where nothing is.
-        unheld: names of unknowns that no force holds at q: each of their values is as good, or none.
+        reason: details of a failure; may be empty.
+        unheld: names of unknowns that no force holds at q: either all of their values are an equilibrium, or none.
         coordinates: which coordinates follow from which.
-        kind: what of the motion was kept.
-        points: the iterates with all that was computed there; empty where the start does not close.
-        factors: part of Newton's step that was taken, by step.
-        unknowns: the scalars that were solved for beside coordinates.
-        ignored: independent coordinates that kept their values, and whose R_u did not count.
+        kind: which part of the motion was kept.
+        points: the iterates with all results computed there; empty if the start does not close.
+        factors: fraction of Newton's step that was taken, for each step.
+        unknowns: the scalars that were solved for besides coordinates.
+        ignored: independent coordinates that kept their values, and whose R_u was ignored.
     """
 
     q: Vector
@@ -87,12 +87,12 @@ class Equilibrium(Result):
 
     @property
     def state(self) -> ClosedState:
-        """The closed state at q, with the velocities that were kept. Raises NoEquilibriumError where there is none."""
+        """The closed state at q, with the kept velocities. Raises NoEquilibriumError if there is none."""
         return self._last.state
 
     @property
     def scalars(self) -> Scalars:
-        """Values of the unknowns that are no coordinates, by name."""
+        """Values of the scalar unknowns by name."""
         if not self.points:
             return MappingProxyType({unknown.name: unknown.start for unknown in self.unknowns})
         values = self.points[-1].scalars
@@ -100,7 +100,7 @@ class Equilibrium(Result):
 
     @property
     def driven_forces(self) -> Vector:
-        """Q_c (nc,) [N, N m], what the drives give besides tau, in the order of `coordinates.driven`."""
+        """Q_c (nc,) [N, N m], forces of the drives in addition to tau, in the order of `coordinates.driven`."""
         return self._last.residual.driven
 
     @property
@@ -110,17 +110,17 @@ class Equilibrium(Result):
 
     @property
     def residual(self) -> float:
-        """Largest R_u [N, N m] (of the coordinates in balance), or extra equation, at q; infinite without a state."""
+        """Largest R_u [N, N m] (without ignored coordinates), or extra equation, at q; infinite without a state."""
         return largest(self.points[-1].missing) if self.points else np.inf
 
     @property
     def residuals(self) -> tuple[float, ...]:
-        """The same at each iterate."""
+        """The residual at each iterate."""
         return tuple(largest(point.missing) for point in self.points)
 
     @property
     def iterates(self) -> tuple[Vector, ...]:
-        """The closed configurations on the way, the start first."""
+        """The closed configurations of the search, the start first."""
         return tuple(point.state.q for point in self.points)
 
     @property
@@ -135,7 +135,7 @@ class Equilibrium(Result):
         return self
 
     def linearisation(self) -> Linearisation:
-        """M_r, G_r and K_r at q, with what acts there.
+        """M_r, G_r and K_r at q, with the same forces.
 
         Raises:
             NoEquilibriumError: the start does not close.
@@ -144,7 +144,7 @@ class Equilibrium(Result):
         return linearised(self._last.state, self._last.given)
 
     def modes(self, **options: Any) -> Modes:
-        """As `modes`, of the linearisation at q; what the equilibrium ignored is held there too."""
+        """As `modes`, of the linearisation at q; coordinates that the equilibrium ignored are held there too."""
         return self.linearisation().modes(**{"ignored": self.ignored, **options})
 
     def describe(self) -> str:
@@ -198,44 +198,44 @@ def equilibrium(
     tolerance: float = 1e-9,
     max_iterations: int = 50,
 ) -> Equilibrium:
-    r"""Where a closed mechanism stays as it is: :math:`R_u = 0`, with the loops closed in every evaluation.
+    r"""Find where a closed mechanism keeps its motion: :math:`R_u = 0`, with the loops closed in every evaluation.
 
-    The unknowns are the independent coordinates; driven ones stay. Balls and free joints are moved in their tangent.
+    The unknowns are the independent coordinates; driven ones are fixed. Balls and free joints move in their tangent.
     A static equilibrium has no velocities and no accelerations. With `v` it is quasi-static: velocities are kept,
-    accelerations are zero (a governor whose spin is driven). With accelerations too it is a motion that keeps them.
+    accelerations are zero (a governor whose spin is driven). With accelerations too they are kept as well.
 
     **Other unknowns.** In `exchange`, an independent coordinate keeps its value, and a scalar is solved for in its
-    place: the free length of a spring, a speed. What depends on scalars is given as a function of their values by name:
-    `external=lambda x: [PointSpring(robot, "tip", "hook", 200.0, length=x["free length"])]`; so may v, tau and the
-    accelerations be. Scalars in `extra` come with as many `equations`, of the closed state and the values.
+    place: the free length of a spring, a speed. Forces that depend on scalars are given as a function of their values
+    by name: `external=lambda x: [PointSpring(robot, "tip", "hook", 200.0, length=x["free length"])]`; v, tau and the
+    accelerations may be functions too. Scalars in `extra` need as many `equations` of the closed state and the values.
 
     Args:
         coordinates: which coordinates follow from which.
         q: start (nq,), closed.
-        v: velocity that is kept (nv,): its independent and driven parts; zero by default.
-        kind: what is kept. By default as much as was given: STATIC without v and accelerations, QUASI_STATIC with v,
-            MOVING with accelerations. Joints driven in time, and targets of rows, have their velocity at t where
-            velocities are kept, and their acceleration where accelerations are.
+        v: velocity (nv,) to keep: its independent and driven parts; zero by default.
+        kind: what is kept. The default depends on the arguments: STATIC without v and accelerations, QUASI_STATIC with
+            v, MOVING with accelerations. Joints driven in time, and targets of rows, have their velocity at t if
+            velocities are kept, and their acceleration if accelerations are.
         acceleration: of the independent coordinates (nu,); zero by default.
-        driven_acceleration: of the driven ones (nc,); zero, or that of their targets, by default.
+        driven_acceleration: of the driven ones (nc,); by default from their targets, or zero.
         tau: joint forces (nv,) [N, N m]; zero by default.
-        external: what else acts.
-        exchange: independent coordinate -> the scalar that takes its place among the unknowns.
+        external: external forces.
+        exchange: independent coordinate -> the scalar that replaces it among the unknowns.
         extra: more scalars.
-        equations: (state, scalars) -> as many numbers as there are in `extra`, zero where they hold.
-        ignore: independent coordinates that keep their value, and whose R_u does not count.
+        equations: (state, scalars) -> one number per scalar in `extra`, zero at a solution.
+        ignore: independent coordinates that keep their value, and whose R_u is ignored.
         t: time of driven joints and of targets of rows [s].
-        close: close the start first, where it is open.
-        tolerance: largest R_u as a part of the sizes of its terms, gravity, inertia and each force that acts. Where all
-            of these vanish a distance counts instead, of 1e-3 of the tolerance [rad or m].
+        close: if the start is open, close it first.
+        tolerance: largest R_u, as a fraction of the sizes of its terms: gravity, inertia and each force. If all of
+            these vanish a distance of 1e-3 of the tolerance [rad or m] is used instead.
         max_iterations: budget of steps.
 
     Returns:
         A value; failure is a status, never an exception.
 
     Raises:
-        OpenMechanismError: q is open, and `close` was not asked for.
-        OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: what is wrong with an argument.
+        OpenMechanismError: q is open, without `close`.
+        OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: an invalid argument.
 
     Source: `mbs_equil` of Robotran, with `mbs_Rred` as its function.
     """
@@ -327,7 +327,9 @@ def _places(coordinates: MinimalCoordinates, wished: Any, what: str) -> Indices:
     places: list[int] = []
     for column in columns_of(coordinates.constraint_set.robot, wished, what):
         if column not in u:
-            raise OptionError(f"{what}: {wished} is not independent; these are: {', '.join(coordinates.independent)}")
+            raise OptionError(
+                f"{what}: {wished} is not independent; the independent ones are: {', '.join(coordinates.independent)}"
+            )
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)
 

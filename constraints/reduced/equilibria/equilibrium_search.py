@@ -28,12 +28,12 @@ NO_VALUE = (UndefinedError, OptionError)
 class EquilibriumStatus(StatusEnum):
     """How a search for an equilibrium ended: each value is a sentence for humans."""
 
-    CONVERGED = "No force is missing: an equilibrium."
+    CONVERGED = "All forces balance: an equilibrium."
     MAX_ITERATIONS = "The iteration limit was reached before the forces balance."
-    NOT_CLOSED = "The loops do not close where the search went."
+    NOT_CLOSED = "The loops do not close at a point of the search."
     SINGULAR = "No force holds some coordinates, and something pushes them."
-    STALLED = "No step comes nearer to an equilibrium."
-    UNDEFINED = "A row or a force has no value where the search went."
+    STALLED = "No step reduces the residual."
+    UNDEFINED = "A row or a force has no value at a point of the search."
 
     @property
     def is_success(self) -> bool:

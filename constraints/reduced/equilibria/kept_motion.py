@@ -21,7 +21,7 @@ from .balance import Given
 
 
 class EquilibriumKind(Enum):
-    """What of the motion an equilibrium keeps."""
+    """The part of the motion that an equilibrium keeps."""
 
     STATIC = "all velocities and accelerations are zero, also of joints that are driven in time"
     QUASI_STATIC = "velocities are kept, accelerations are zero"
@@ -36,9 +36,9 @@ def kept_kind(kind: EquilibriumKind | None, given: Given) -> EquilibriumKind:
         return EquilibriumKind.MOVING if accelerated else moving
     what = expect(kind, EquilibriumKind, "kind of an equilibrium")
     if accelerated and what is not EquilibriumKind.MOVING:
-        raise OptionError(f"kind of an equilibrium: {what.name} keeps no accelerations, and some were given")
+        raise OptionError(f"kind of an equilibrium: {what.name} keeps no accelerations, but some were given")
     if given.v is not None and what is EquilibriumKind.STATIC:
-        raise OptionError("kind of an equilibrium: STATIC keeps no velocities, and v was given")
+        raise OptionError("kind of an equilibrium: STATIC keeps no velocities, but v was given")
     return what
 
 
@@ -82,5 +82,5 @@ def check_driven(coordinates: MinimalCoordinates, q: Vector, t: float) -> None:
         size = largest(off[robot.velocity_slice_of(joint)])
         if size > CLOSED:
             raise OpenMechanismError(
-                joint, size, f"the place of its drive at t = {t:g}", "say close=True to move it there"
+                joint, size, f"the place of its drive at t = {t:g}", "pass close=True to move it there"
             )

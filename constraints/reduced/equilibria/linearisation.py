@@ -50,32 +50,32 @@ class Linearisation:
     .. math:: M_r\,\delta\ddot u + G_r\,\delta\dot u + K_r\,\delta u = -R_u, \qquad
         G_r = \frac{\partial R_u}{\partial \dot u}, \qquad K_r = \frac{\partial R_u}{\partial u}
 
-    of the whole residual: inertia at the prescribed accelerations, Coriolis and centrifugal terms, gravity and all that
-    acts; the driven coordinates keep their motion. Both derivatives are taken along the closed states: the dependent
+    of the whole residual: inertia at the prescribed accelerations, Coriolis and centrifugal terms, gravity and all
+    forces; the driven coordinates keep their motion. Both derivatives are taken along the closed states: the dependent
     coordinates and velocities follow.
 
     **Balls and free joints.** K_r is the derivative in the chart :math:`q \oplus \delta u` around the state, of the
-    components of R_u in the tangent at the moved configuration. At an equilibrium no other chart gives another K_r;
-    away from one it depends on the chart, and is not symmetric even where a potential acts. There the velocities
-    :math:`\dot u` are body velocities, so that of a chart's coordinates is, beside a motion with velocity v,
+    components of R_u in the tangent at the moved configuration. At an equilibrium all charts give the same K_r;
+    elsewhere it depends on the chart, and is not symmetric even for forces with a potential. The velocities :math:`\dot
+    u` are body velocities; near a motion with velocity v the coordinates of the chart have the velocity
 
     .. math:: \tfrac{d}{dt}\,\delta u = \delta\dot u + N\,\delta u, \qquad N\,\delta u = -[v,\,T_u\,\delta u]_u
 
     with the Lie bracket of the joint's group: N is zero at rest, and for joints of one coordinate. With it
-    :math:`M_r\,\ddot\xi + C\,\dot\xi + S\,\xi = 0` of the chart's coordinates :math:`\xi = \delta u`, where
+    :math:`M_r\,\ddot\xi + C\,\dot\xi + S\,\xi = 0` holds for the chart's coordinates :math:`\xi = \delta u`, where
     :math:`C = G_r - M_r N` and :math:`S = K_r - G_r N`.
 
     Attributes:
-        state: where.
+        state: the closed state.
         mass: M_r (nu, nu) [kg, kg m2].
         damping: G_r (nu, nu), with gyroscopic terms.
         stiffness: K_r (nu, nu).
         transport: N (nu, nu) [1/s].
         mass_error, damping_error, stiffness_error: estimates of the error of each entry (nu, nu).
         residual: R_u (nu,) at the state.
-        sizes: sums (nu,) of the sizes of its terms.
+        sizes: sums (nu,) of the sizes of the terms of R_u.
         rounding: of R_u.
-        given: what acts, and the accelerations prescribed.
+        given: the forces, and the prescribed accelerations.
 
     Source: `mbs_Mred` and the matrices Gr and Kr of Robotran.
     """
@@ -160,20 +160,20 @@ def linearisation(
 ) -> Linearisation:
     """M_r, G_r and K_r around any closed state, equilibrium or not.
 
-    M_r is exact; its error estimate is its difference to the residuals of unit accelerations. G_r and K_r are central
+    M_r is exact; its error estimate is its difference from the residuals of unit accelerations. G_r and K_r are central
     differences of the residual between closed states, extrapolated over halved steps (Richardson, Ridders 1982); the
     estimate is the change by the last extrapolation, with the rounding of the residual.
 
     Args:
-        state: closed, as of `coordinates.at`, or that of an `Equilibrium`.
+        state: closed, from `coordinates.at` or from an `Equilibrium`.
         acceleration: of the independent coordinates (nu,); zero by default.
-        driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
+        driven_acceleration: of the driven ones (nc,); by default from their targets, else zero.
         tau: joint forces (nv,); zero by default.
-        external: what else acts.
+        external: external forces.
 
     Raises:
         NoLinearisationError: no neighbour along a coordinate closes, or a force has no value there.
-        WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, NotFiniteError: an invalid argument.
     """
     expect(state, ClosedState, "state to be linearised", "a ClosedState, coordinates.at(q, v)")
     driven = state.coordinates.partition.driven

@@ -32,7 +32,7 @@ class ModesStatus(StatusEnum):
     """How a modal analysis ended: each value is a sentence for humans."""
 
     FOUND = "All modes were found."
-    NO_EQUILIBRIUM = "The state is no equilibrium: forces are missing there."
+    NO_EQUILIBRIUM = "The state is not an equilibrium: the forces do not balance."
     SINGULAR_MASS = "M_r is singular: a coordinate moves nothing that has mass."
     NOT_FINITE = "A matrix of the linearised motion is not finite."
 
@@ -43,7 +43,7 @@ class ModesStatus(StatusEnum):
 
 
 class ModeClass(Enum):
-    """What a mode does in time: each value says it in words."""
+    """Behaviour of a mode in time: each value describes it in words."""
 
     REAL_NEUTRAL = "rigid"
     REAL_GROWING = "grows"
@@ -64,14 +64,14 @@ class NoModesError(ConstraintError):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Mode:
-    r"""One way to move near an equilibrium: :math:`\delta u = \mathrm{Re}(x\,e^{s t})`. Immutable.
+    r"""One natural motion near an equilibrium: :math:`\delta u = \mathrm{Re}(x\,e^{s t})`. Immutable.
 
     Attributes:
-        eigenvalue: s [1/s]; of a complex pair the one with positive imaginary part.
-        error: bound on the error of s, to first order, by the estimates of the matrices [1/s].
-        kind: what it does in time.
+        eigenvalue: s [1/s]; for a complex pair the one with positive imaginary part.
+        error: bound on the error of s, to first order, from the error estimates of the matrices [1/s].
+        kind: its behaviour in time.
         independent: x (nu,), complex; the largest entry is 1.
-        shape: (nv,), the same of all coordinates: dependent ones follow by B, driven ones are still.
+        shape: (nv,), the same for all coordinates: dependent ones follow by B, driven ones do not move.
         state: the equilibrium.
     """
 
@@ -84,7 +84,7 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Oscillations a second, damped as they are [Hz]; 0 of a real eigenvalue."""
+        """Damped oscillations per second [Hz]; 0 for a real eigenvalue."""
         return self.eigenvalue.imag / (2.0 * pi)
 
     @property
@@ -94,18 +94,18 @@ class Mode:
 
     @property
     def rate(self) -> float:
-        """Re s [1/s]: it grows where this is positive, and decays where it is negative."""
+        """Re s [1/s]: the mode grows if it is positive, and decays if it is negative."""
         return self.eigenvalue.real
 
     @property
     def damping_ratio(self) -> float:
-        """abs(Re s) / abs(s): 0 of an oscillation that stays, 1 of a real eigenvalue; 0 of a rigid mode."""
+        """abs(Re s) / abs(s): 0 for an undamped oscillation, 1 for a real eigenvalue, 0 for a rigid mode."""
         size = abs(self.eigenvalue)
         return abs(self.eigenvalue.real) / size if size else 0.0
 
     @property
     def name(self) -> str:
-        """The independent coordinates that move most, those of at least half of the largest entry."""
+        """The independent coordinates that move most: those with at least half of the largest entry."""
         names = self.state.coordinates.independent
         sizes = np.abs(self.independent)
         order = np.argsort(-sizes, kind="stable")
@@ -118,15 +118,16 @@ class Mode:
 
         .. math:: q_k = \mathrm{close}\,\big(q \oplus a\,\mathrm{Re}(x\,e^{i \varphi_k})\big)
 
-        Neither decay nor growth is shown. The shape of a real mode goes to and fro.
+        Decay and growth are not shown. The shape of a real mode moves back and forth.
 
         Args:
-            frames: how many.
+            frames: number of configurations.
             amplitude: a, of the coordinate with the largest entry [rad or m].
 
         Raises:
-            NotClosedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
-            OptionError, SizeError: no frame.
+            NotClosedError, DeadPointError, LeftBranchError: the loops do not close at this amplitude; take a smaller
+                one.
+            OptionError, SizeError: an invalid number of frames.
         """
         n = natural_number(frames, "frames of a mode")
         size = finite_number(amplitude, "amplitude of a mode")
@@ -161,11 +162,11 @@ class Modes(Result, Sequence[Mode]):
     """The modes of a closed mechanism: a sequence, rigid ones first, then by size of the eigenvalue. Immutable.
 
     Attributes:
-        found: the modes; of a complex pair one.
+        found: the modes; one per complex pair.
         status: how the analysis ended.
         linearisation: whose modes they are.
         ignored: independent coordinates that were held.
-        missing: largest R_u at the state [N, N m], without that of the ignored coordinates.
+        missing: largest R_u at the state [N, N m], without the ignored coordinates.
     """
 
     found: tuple[Mode, ...]
@@ -181,7 +182,7 @@ class Modes(Result, Sequence[Mode]):
 
     @property
     def eigenvalues(self) -> ComplexVector:
-        """One a mode [1/s]."""
+        """Eigenvalue of each mode [1/s]."""
         return np.array([mode.eigenvalue for mode in self.found], dtype=np.complex128)
 
     @property
@@ -191,7 +192,7 @@ class Modes(Result, Sequence[Mode]):
 
     @property
     def is_stable(self) -> bool:
-        """Whether no mode grows, to first order. Raises NoModesError where there are no modes."""
+        """Whether no mode grows, to first order. Raises NoModesError if there are no modes."""
         growing = (ModeClass.REAL_GROWING, ModeClass.COMPLEX_GROWING)
         return all(mode.kind not in growing for mode in self.or_raise().found)
 
@@ -245,7 +246,7 @@ class Modes(Result, Sequence[Mode]):
 
     def __str__(self) -> str:
         if self.status is ModesStatus.NO_EQUILIBRIUM:
-            advice = "find one by `equilibrium`, or say at_any_state=True"
+            advice = "find one by `equilibrium`, or pass at_any_state=True"
             return f"{self.status} R_u is {self.missing:.3g}; {advice}"
         return f"{self.status} {len(self.found)} of {self.linearisation.state.coordinates!r}"
 
@@ -266,20 +267,20 @@ def modes(
     .. math:: (s^2 M_r + s\,C + S)\,x = 0
 
     with C = G_r and S = K_r at rest (`Linearisation.chart_damping` otherwise): the eigenvalues of `state_matrix`. A
-    real part, or an imaginary part, that is not larger than the bound on its error counts as zero.
+    real or imaginary part that is not larger than the bound on its error counts as zero.
 
     Args:
-        linearisation: of an equilibrium, as `equilibrium(...).linearisation()`.
+        linearisation: of an equilibrium, from `equilibrium(...).linearisation()`.
         ignored: independent coordinates that are held.
-        at_any_state: analyse a state that is no equilibrium too. Its eigenvalues belong to the motion beside one
-            instant, and for balls and free joints to one chart.
-        tolerance: largest R_u at an equilibrium, measured as that of `equilibrium`.
+        at_any_state: also analyse a state that is not an equilibrium. Its eigenvalues describe the motion near one
+            instant, and for balls and free joints depend on the chart.
+        tolerance: largest R_u at an equilibrium, measured as in `equilibrium`.
 
     Returns:
-        A value; a state that is no equilibrium, and a singular M_r, are a status.
+        A value; for a state that is not an equilibrium, or a singular M_r, the status says so.
 
     Raises:
-        UnknownNameError, OptionError, WrongObjectError: what is wrong with an argument.
+        UnknownNameError, OptionError, WrongObjectError: an invalid argument.
 
     Source: modal analysis of Robotran, `mbs_modal`.
     """
@@ -343,7 +344,9 @@ def _held(linear: Linearisation, ignored: Wished) -> Indices:
     for column in columns_of(coordinates.constraint_set.robot, ignored, "ignored coordinates"):
         if column not in u:
             names = ", ".join(coordinates.independent)
-            raise OptionError(f"ignored coordinates: {ignored} are not all independent; these are: {names}")
+            raise OptionError(
+                f"ignored coordinates: {ignored} are not all independent; the independent ones are: {names}"
+            )
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)
 

@@ -97,7 +97,7 @@ def negligible(tolerance: float, sizes: Vector, rounding: float, stiffness: Matr
 
     Args:
         tolerance: tau.
-        sizes, rounding: as of `Prescribed.sizes`.
+        sizes, rounding: as in `Prescribed.sizes`.
         stiffness: derivative (n, m) of R_u by coordinates.
     """
     return tolerance * (sizes + SMALL * np.abs(stiffness).sum(axis=1)) + rounding

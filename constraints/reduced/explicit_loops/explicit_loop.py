@@ -29,10 +29,10 @@ INSIDE = 1e-4
 
 
 class KeptImplicit(NamedTuple):
-    """Constraints of a set that stay as they are.
+    """Constraints of a set that stay implicit.
 
     Attributes:
-        constraints: which.
+        constraints: the constraints.
         reason: why.
     """
 
@@ -51,11 +51,11 @@ class ExplicitLoop:
 
     Attributes:
         explicit: the constraint; its twin has all rows of the closures.
-        closures: what it replaces.
-        function: q_dep = g(q_ind) as a function of its inputs alone: `PlanarLoop` or `LoopFunction`.
+        closures: the closures that it replaces.
+        function: q_dep = g(q_ind), which depends only on its inputs: `PlanarLoop` or `LoopFunction`.
         independent, dependent: names of the joints that it reads, and of those that it computes.
         redundant: names of the rows that the others imply.
-        held: names of the balls whose spin no row sees: it is held where the reference has it.
+        held: names of the balls whose spin affects no row: it keeps its value at the reference.
     """
 
     explicit: Explicit
@@ -68,12 +68,12 @@ class ExplicitLoop:
 
     @property
     def name(self) -> str:
-        """Name of the constraint: those of the closures."""
+        """Name of the constraint: the names of the closures."""
         return self.explicit.name
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names that mean this loop: its own, and those of its closures."""
+        """Names accepted for this loop: its own, and those of its closures."""
         return tuple(dict.fromkeys([self.name, *(closure.name for closure in self.closures)]))
 
     @property
@@ -88,7 +88,7 @@ class ExplicitLoop:
 
     @property
     def branch(self) -> LoopBranch | None:
-        """The branch of a closed form; None of a loop by Newton, which stays on that of its reference."""
+        """The branch of a closed form; None for a loop by Newton, which stays on the branch of its reference."""
         return self.function.branch if isinstance(self.function, PlanarLoop) else None
 
     def on_branch(self, branch: LoopBranch | str) -> ExplicitLoop:
@@ -108,17 +108,18 @@ class ExplicitLoop:
         wanted = expect(branch, LoopBranch, f"branch of '{self.name}'", "a LoopBranch, or its name")
         if isinstance(self.function, LoopFunction):
             raise OptionError(
-                f"branch of '{self.name}': without a closed form it stays on the branch of q: give a q on the other"
+                f"branch of '{self.name}': without a closed form the loop stays on the branch of q: "
+                "give a q on the other branch"
             )
         function = self.function.on_branch(wanted)
         return replace(self, function=function, explicit=replace(self.explicit, f=function))
 
     def within(self, bounds: Bounds, margin: float = INSIDE) -> Implicit | None:
-        """The interval in which the joints that it computes are within bounds; None where these have none.
+        """The constraint that keeps the computed joints within bounds; None if they have no bounds.
 
         Args:
             bounds: which.
-            margin: how far inside [rad or m]; less where there is less room.
+            margin: distance to the bounds [rad or m]; smaller if there is less room.
         """
         space, lower, upper = bounds.space, bounds.tangent_lower, bounds.tangent_upper
         bounded = np.isfinite(lower) | np.isfinite(upper)
@@ -130,13 +131,13 @@ class ExplicitLoop:
         return Implicit.between(picked, lower[columns], upper[columns], margin=inside, name=f"bounds of {self.name}")
 
     def describe(self) -> str:
-        """What it computes from what, and how."""
+        """Which joints it computes from which, and how."""
         branch = self.branch
         how = "Newton on the branch of the reference" if branch is None else f"closed form, {branch.name.lower()}"
         line = f"{self.name!r}: {', '.join(self.dependent)} from {', '.join(self.independent)} ({how})"
         if self.redundant:
             line += f"; redundant: {', '.join(self.redundant)}"
-        return line + "".join(f"; no row sees the spin of {ball}, which is held" for ball in self.held)
+        return line + "".join(f"; no row depends on the spin of {ball}, which is held" for ball in self.held)
 
     def __repr__(self) -> str:
         return f"ExplicitLoop({self.name!r}: {counted(len(self.explicit.outputs), 'dof')})"
@@ -145,12 +146,12 @@ class ExplicitLoop:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ExplicitLoops:
-    """What became of the local loops of a constraint set.
+    """The local loops of a constraint set, made explicit if possible.
 
     Attributes:
         constraint_set: as given.
         loops: those that are explicit now.
-        implicit: what stays as it is, with the reasons.
+        implicit: constraints that stay implicit, with the reasons.
         constraints: all constraints that are on, explicit loops in place of their closures.
     """
 
@@ -174,7 +175,7 @@ class ExplicitLoops:
 
     @property
     def explicits(self) -> tuple[Explicit, ...]:
-        """The explicit constraints that the loops are."""
+        """The explicit constraints of the loops."""
         return tuple(loop.explicit for loop in self.loops)
 
     def __getitem__(self, name: str) -> ExplicitLoop:
@@ -185,13 +186,13 @@ class ExplicitLoops:
         raise UnknownNameError("explicit loop", str(name), [loop.name for loop in self.loops])
 
     def problem(self, constraints: Iterable[RowOwner] = (), *, bounds: Bounds | None = None, **options: Any) -> Problem:
-        """The constraints of the set, loops explicit, as a problem with further constraints at the same level.
+        """The constraints of the set, with explicit loops, as a problem; further constraints get the same level.
 
-        Newton steps keep the bounds of the joints that they move, but not of those that are computed: for these the
-        problem has the rows of `within`.
+        Newton steps keep the bounds of the joints that they move, but not of computed joints: for these the problem has
+        the rows of `within`.
 
         Args:
-            constraints: more.
+            constraints: further constraints.
             bounds: other bounds than the robot's; `Bounds.none(robot.space)` drops them.
             **options: of the Problem: weights, frozen.
         """
@@ -201,22 +202,22 @@ class ExplicitLoops:
         return Problem(robot, [*self.constraints, *inside, *more], bounds, **options)
 
     def within(self, bounds: Bounds, margin: float = INSIDE) -> tuple[Implicit, ...]:
-        """Rows that keep the joints that loops compute within bounds: one constraint a loop, an interval a joint.
+        """Rows that keep the joints computed by loops within bounds: one constraint per loop, one interval per joint.
 
         Args:
-            bounds: which; joints without any have no row.
-            margin: how far inside the rows ask them to be [rad or m], at least half the threshold of the projection;
-                less where the bounds leave less room.
+            bounds: the bounds; joints without bounds have no row.
+            margin: distance to the bounds that the rows require [rad or m], at least half the threshold of the
+                projection; smaller if the bounds leave less room.
         """
         expect(bounds, Bounds, "bounds of explicit loops", "Bounds")
         rows = (loop.within(bounds, margin) for loop in self.loops)
         return tuple(row for row in rows if row is not None)
 
     def describe(self) -> str:
-        """A line for each loop, and for each constraint that stays as it is with the reason."""
-        lines = [f"{counted(len(self.loops), 'explicit loop')}; left as they are: {len(self.implicit)}"]
+        """A line for each loop, and for each constraint that stays implicit, with the reason."""
+        lines = [f"{counted(len(self.loops), 'explicit loop')}; kept implicit: {len(self.implicit)}"]
         lines += [f"  explicit {loop.describe()}" for loop in self.loops]
-        lines += [f"  as it is {kept.describe()}" for kept in self.implicit]
+        lines += [f"  implicit {kept.describe()}" for kept in self.implicit]
         return "\n".join(lines)
 
     def __str__(self) -> str:

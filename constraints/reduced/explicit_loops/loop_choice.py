@@ -81,7 +81,7 @@ def choose(
     leaves = {leaf.name: leaf for leaf in loop.robot.space.factors}
     rank = numerical_rank(singular_values(J))
     if rank == loop.robot.nv:
-        raise NotExplicitError(loop.name, "nothing in it moves, so that nothing is independent")
+        raise NotExplicitError(loop.name, "nothing in it moves, so nothing is independent")
     whole = {name for name, leaf in leaves.items() if not leaf.space.is_flat and leaf.space.nv > 1}
     inputs = {name for name in leaves if name in held} | {name for name in preferred if name in whole}
     while True:
@@ -96,8 +96,8 @@ def choose(
 
 def _why_too_few(held: Collection[str], cut: Collection[str]) -> str:
     """Why the joints that may be dependent are too few for the rows."""
-    others = f"{first_names(sorted(held))}, which other explicit constraints compute" if held else ""
-    parts = f"a part of {first_names(sorted(cut))}, and whole joints are computed, not parts of them" if cut else ""
+    others = f"{first_names(sorted(held))}, which other explicit constraints compute already" if held else ""
+    parts = f"a part of {first_names(sorted(cut))}, but only whole joints can be computed" if cut else ""
     return f"it would have to compute {' and '.join(word for word in (others, parts) if word)}"
 
 

@@ -46,24 +46,25 @@ def explicit_loops(
 ) -> ExplicitLoops:
     r"""Find the local loops of a mechanism, and make them explicit constraints: :math:`q_{dep} = g(q_{ind})`.
 
-    Each enters the dependency graph of a `Problem` like any explicit constraint; in the words of Jain (2012) and of
-    Chignoli et al. (2023) it is a constraint embedding. A local loop is a biconnected part of the graph whose nodes are
-    bodies and whose edges are joints and closures; the closures of one part are solved together. Planar loops that one
-    closure closes are `PlanarLoop`, in closed form; the others `LoopFunction`, by Newton, on the branch of q. What
-    stays implicit is listed with the reason.
+    Each enters the dependency graph of a `Problem` like any explicit constraint; Jain (2012) and Chignoli et al. (2023)
+    call it a constraint embedding. A local loop is a biconnected part of the graph whose nodes are bodies and whose
+    edges are joints and closures; the closures of one part are solved together. Planar loops with one closure become a
+    `PlanarLoop`, in closed form; the others a `LoopFunction`, by Newton, on the branch of q. Constraints that stay
+    implicit are listed with the reason.
 
-    The twin of each has all rows of its closures, redundant ones too: errors and satisfaction are theirs, and what
-    becomes implicit (in a cycle, say) is what it was.
+    The twin of each has all rows of its closures, also redundant ones: errors and satisfaction are the same as before,
+    and a loop that becomes implicit again (in a cycle, say) has its original rows.
 
     Args:
-        constraint_set: the closures, with couplers and other constraints. What is off is left out.
+        constraint_set: the closures, with couplers and other constraints. Constraints that are off are left out.
         q: closed configuration (nq,): the branch, and where the spins of rods are held.
-        preferred: joints that shall be independent where the rank allows, the most important first: the motors.
-        branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; that of q elsewhere.
+        preferred: joints that should be independent if the rank allows, the most important first: the motors.
+        branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; by default the branch of
+            q.
 
     Raises:
-        OpenMechanismError: q is open; says by how much, and the remedy.
-        UnknownJointError, UnknownNameError, OptionError: what is wrong with the preferred joints or the branches.
+        OpenMechanismError: q is open; says by how much, and what to do.
+        UnknownJointError, UnknownNameError, OptionError: invalid preferred joints or branches.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
 
     Example:
@@ -99,7 +100,7 @@ class _Finder:
     """Makes loops explicit, and keeps what could not be.
 
     Args:
-        constraint_set, q, preferred: as of `explicit_loops`.
+        constraint_set, q, preferred: as in `explicit_loops`.
     """
 
     def __init__(self, constraint_set: ConstraintSet, q: Vector, preferred: Sequence[str]) -> None:
@@ -121,7 +122,7 @@ class _Finder:
         """The explicit constraint of a local loop; None where there is none, and the reason is kept."""
         for closure in parts.closures:
             if closure.target is not None:
-                reason = f"'{closure.name}' follows a target, and the right-hand side of an explicit loop is zero"
+                reason = f"'{closure.name}' follows a target, but the right-hand side of an explicit loop must be zero"
                 self._kept.append(KeptImplicit(parts.closures, reason))
                 return None
         try:
@@ -138,7 +139,7 @@ class _Finder:
         try:
             newton = LoopFunction(loop, choice, q, name=loop.name)
         except UndefinedError as error:
-            raise NotExplicitError(loop.name, "q is a dead point of it, where nothing follows uniquely") from error
+            raise NotExplicitError(loop.name, "q is a dead point of it, where no joint follows uniquely") from error
         _refuse_changing_rank(newton)
         function = planar_loop(newton) or newton
         names = [f.name for f in loop.robot.space.factors for _ in range(f.v.start, f.v.stop)]
@@ -175,10 +176,10 @@ class _Finder:
 def _why_no_loop(owner: RowOwner) -> str:
     if isinstance(owner, Explicit):
         refusal = owner.refusal()
-        return "it is explicit already" if refusal is None else f"it is no closure, and not explicit: {refusal}"
+        return "it is explicit already" if refusal is None else f"it is not a closure, and not explicit: {refusal}"
     if isinstance(owner, PointContact | SurfaceContact):
-        return "a contact, which does not close a loop for good"
-    return "it is no closure between two bodies"
+        return "a contact, which does not close a loop permanently"
+    return "it is not a closure between two bodies"
 
 
 def _refuse_changing_rank(function: LoopFunction) -> None:
@@ -198,11 +199,11 @@ def _refuse_changing_rank(function: LoopFunction) -> None:
             rows = loop.at(point)
             there = numerical_rank(singular_values(rows.jacobian))
             if there != rank:
-                reason = f"its rank is not constant: {rank} at the given configuration, {there} close by"
+                reason = f"its rank is not constant: {rank} at the given configuration, {there} nearby"
                 raise NotExplicitError(loop.name, reason)
             break
     if not found:
-        reason = "its rank is not constant: at the given configuration other ways branch off, as at a dead point"
+        reason = "its rank is not constant: at the given configuration other branches begin, as at a dead point"
         raise NotExplicitError(loop.name, reason)
 
 

@@ -67,29 +67,29 @@ class LoopFunction(Function):
     .. math:: h(q_u, g(q_u)) = 0, \qquad B = \frac{\partial g}{\partial q_u} = -J_v^{-1} J_u, \qquad
         \dot B v_u = -J_v^{-1} \dot J v
 
-    The value is found by continuation: on the straight way from a closed reference to :math:`q_u`, by the tangent B and
-    Newton on the dependent joints alone, all the way at once where that can be trusted, else by halves. A step is taken
-    when its corrections shrink fast, its slope changes little, and the sign of :math:`\det J_v` is kept. So the value
-    depends on :math:`q_u` alone, and is on the branch of the reference. Where there are redundant rows, each step may
-    end with others as the independent ones: a choice for good is singular at places that are no dead points.
+    The value is found by continuation along the straight line from a closed reference to :math:`q_u`, by the tangent B
+    and Newton on the dependent joints alone: in one step if it can be trusted, else by halves. A step is accepted if
+    its corrections shrink fast, its slope changes little, and the sign of :math:`\det J_v` is kept. So the value
+    depends on :math:`q_u` alone, and is on the branch of the reference. With redundant rows, each step may choose other
+    independent rows: a fixed choice is singular at configurations that are not dead points.
 
-    The spin of a ball that no row sees is held: with R the ball, :math:`R_0` its reference and d the axis of the spin
-    in its body, :math:`d^T \log(R_0^T R) = 0`: it only swings.
+    The spin of a ball that affects no row is held: with R the ball, :math:`R_0` its reference and d the axis of the
+    spin in its body, :math:`d^T \log(R_0^T R) = 0`: it only swings.
 
     Args:
         loop: the local loop.
         choice: its inputs, outputs and rows.
-        reference: configuration (nq,) of the loop's own robot, closed up to 1e-6.
+        reference: configuration (nq,) of the robot of the loop, closed up to 1e-6.
         name: name in messages.
 
     Attributes:
-        reference: as given, closed to rounding.
+        reference: as given, closed up to rounding.
 
     Shapes:
         value (outputs.nq,), jacobian B (outputs.nv, inputs.nv).
 
     Raises:
-        UndefinedError: no value: a dead point on the way, out of reach, or redundant rows that open.
+        UndefinedError: no value: a dead point on the line, out of reach, or redundant rows that open.
 
     Source: constraint embedding of A. Jain (2012); M. Chignoli et al. (2023).
     """

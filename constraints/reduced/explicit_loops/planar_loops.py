@@ -23,14 +23,14 @@ FLAT_TRIANGLE = 1e-6
 
 
 class LoopBranch(Enum):
-    """On which side the triangle of a planar loop closes; see `PlanarLoop`."""
+    """The side on which the triangle of a planar loop closes; see `PlanarLoop`."""
 
     OPEN = "the middle hinge is to the left of the line from the first one to the last one"
     CROSSED = "the middle hinge is to the right of the line from the first one to the last one"
 
     @property
     def other(self) -> LoopBranch:
-        """The other one."""
+        """The other branch."""
         return LoopBranch.CROSSED if self is LoopBranch.OPEN else LoopBranch.OPEN
 
     def __repr__(self) -> str:
@@ -65,9 +65,9 @@ class Vertex(NamedTuple):
 class PlanarLoop(Function):
     r"""The dependent angles of a planar loop of hinges, in closed form, as a function of the independent ones.
 
-    Three hinges are not known: the first :math:`A`, the middle :math:`B` and the last :math:`C` on the way around. The
-    hinges between them are known, so that they are the corners of a triangle of known sides :math:`a = |AB|`,
-    :math:`b = |BC|`, :math:`c = |CA|`, and the way turns at them by
+    Three angles are unknown, at the first hinge :math:`A`, the middle one :math:`B` and the last one :math:`C` around
+    the loop. The hinges between them are known: A, B and C are the corners of a triangle with known sides :math:`a =
+    |AB|`, :math:`b = |BC|`, :math:`c = |CA|`, and the path around the loop turns at them by
 
     .. math:: E_B = \epsilon\,\mathrm{atan2}(D,\; c^2 - a^2 - b^2), \quad
         D = \sqrt{(a+b+c)(b+c-a)(c+a-b)(a+b-c)}
@@ -76,27 +76,27 @@ class PlanarLoop(Function):
     :math:`\sum_h \dot\tau_h = 0, \sum_h \dot\tau_h\,p_h = 0` over the hinges h at :math:`p_h`, and the accelerations
     their derivative; the determinant of both is :math:`(B-A) \times (C-A) = \epsilon D / 2`.
 
-    The way starts at the body that carries the loop and goes first along the chain of the first joint of the model. It
-    is seen against the axis of that joint, so that its angle grows counterclockwise. OPEN: B is to the left of the line
-    from A to C, :math:`(C - A) \times (B - A) > 0`. Of a four-bar driven at its crank, A is the end of the crank, B the
-    end of the coupler and C the pivot of the rocker: OPEN and CROSSED are Norton's open and crossed.
+    The path starts at the body that carries the loop and first follows the chain of the first joint of the model. It is
+    seen against the axis of that joint: its angle grows counterclockwise. OPEN: B is to the left of the line from A to
+    C, :math:`(C - A) \times (B - A) > 0`. In a four-bar driven at its crank, A is the end of the crank, B the end of
+    the coupler and C the pivot of the rocker: OPEN and CROSSED are Norton's open and crossed.
 
-    The angles go on continuously as the inputs turn, over whole turns too, where each of the three ways between the
-    corners has one input at most, as in a four-bar and in a five-bar driven at its pivots. Where a way has more, it can
+    The angles are continuous as the inputs rotate, over whole turns too, if each of the three chains between the
+    corners has at most one input, as in a four-bar and in a five-bar driven at its pivots. A chain with more inputs can
     be folded on two sides, and far from the reference an angle may jump by a whole turn, which moves nothing.
 
     Args:
         block_in, block_out: spaces of the inputs and outputs: angles as numbers, or as (cos, sin).
         vertices: the hinges around the loop, from A on.
-        branch: on which side it closes.
-        turns: what is added to each output [rad], multiples of a whole turn.
+        branch: the side on which it closes.
+        turns: offset of each output [rad], a multiple of a whole turn.
         name: name in messages.
 
     Shapes:
         value (outputs.nq,) [rad], jacobian (outputs.nv, inputs.nv).
 
     Raises:
-        UndefinedError: (of values) the sides close no triangle, or a flat one: a dead point.
+        UndefinedError: (of values) the sides do not form a triangle, or form a flat one: a dead point.
 
     Source: R. L. Norton, Design of Machinery, chapter 4.
     """
@@ -120,7 +120,7 @@ class PlanarLoop(Function):
         self.declare(self.block_in, self.block_out, name=self.name or None)
 
     def on_branch(self, branch: LoopBranch) -> PlanarLoop:
-        """The same loop on a branch; the turns of its angles are those of this one."""
+        """The same loop on a branch, with the same turns of its angles."""
         return PlanarLoop(self.block_in, self.block_out, self.vertices, branch, self.turns, name=self.name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -178,7 +178,7 @@ class PlanarLoop(Function):
         limit = FLAT_TRIANGLE * max(a * b, b * c, c * a)
         if not square > limit * limit:
             raise UndefinedError(
-                f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m close no triangle, or a flat one (a dead point)"
+                f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m form no triangle, or a flat one (a dead point)"
             )
         side = -1.0 if self.branch is LoopBranch.OPEN else 1.0
         D = sqrt(square)

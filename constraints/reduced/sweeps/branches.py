@@ -34,10 +34,10 @@ class WayOfClosing(NamedTuple):
     """One way of closing a mechanism at given values of the independent and driven coordinates.
 
     Attributes:
-        q: (nq,), closed; dependent angles within half a turn of those of the configuration that was given.
-        sign: of det J_v, J_v = J[h, v] with the rows h of the coordinates; 0 where it is singular.
-        least: the least singular value of J_v, all its rows taken: near 0, a dead point is near.
-        found: how many of the restarts ended here; the configuration that was given counts as none.
+        q: (nq,), closed; dependent angles within half a turn of those of the given configuration.
+        sign: of det J_v, J_v = J[h, v] with the rows h of the coordinates; 0 if it is singular.
+        least: the least singular value of J_v with all rows: if it is near 0, a dead point is near.
+        found: number of restarts that ended here; the given configuration does not count.
     """
 
     q: Vector
@@ -49,11 +49,11 @@ class WayOfClosing(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Branches:
-    """Ways of closing a mechanism, the given one first. A sequence of them; not exhaustive.
+    """A sequence of ways of closing a mechanism, the given one first; not exhaustive.
 
     Attributes:
         coordinates: what is held, what follows.
-        ways: those that were found, the given one first, then as they were found.
+        ways: those found, the given one first, then in the order found.
         tries: number of restarts.
         open: how many of them did not close.
         seed: of the restarts.
@@ -73,11 +73,11 @@ class Branches:
 
     @property
     def once(self) -> int:
-        """How many of them one restart alone found: where some are, there are probably more."""
+        """Number of ways found by only one restart: if there are some, more ways probably exist."""
         return sum(way.found == 1 for way in self.ways)
 
     def describe(self) -> str:
-        """The ways by sign of det J_v, with how often each was found and the dependent coordinates that differ most."""
+        """The ways with their sign of det J_v, how often each was found, and the coordinates that differ most."""
         robot = self.coordinates.constraint_set.robot
         held = first_names((*self.coordinates.independent, *self.coordinates.driven))
         lines = [
@@ -94,8 +94,8 @@ class Branches:
             lines.append(f"  {i}: sign {sign}, least singular value {way.least:.3g}, found {way.found} times; {where}")
         singular = sum(way.sign == 0.0 for way in self.ways)
         if singular:
-            lines.append(f"  {singular} of these are singular, and may belong to infinitely many")
-        more = f", and {self.once} of these by one restart alone" if self.once else ""
+            lines.append(f"  {singular} of these are singular; each may be one of infinitely many")
+        more = f"; {self.once} of these were found by only one restart" if self.once else ""
         lines.append(f"  restarts do not prove that there are no others{more}")
         return "\n".join(lines)
 
@@ -126,25 +126,25 @@ def branches(
     r"""Other ways of closing a mechanism at the values that the independent and driven coordinates have in q.
 
     From random values of the dependent coordinates (as `robot.random` draws them) the mechanism is assembled with the
-    others held: the same seed gives the same ways. Two ways are the same where all bodies are at the same places, to
-    1e-5, so that whole turns do not count (a leg that a universal joint has flipped does: that is another way). It is a
-    search, not a proof: ways with small basins may be missed, and `describe` says how often each was found. Where J_v
-    is singular a way may be one of infinitely many.
+    others held: the same seed gives the same ways. Two ways are the same if all bodies are at the same places, to 1e-5;
+    whole turns do not count (a leg flipped by a universal joint is another way). It is a search, not a proof: ways with
+    a small basin of attraction may be missed, and `describe` says how often each was found. If J_v is singular a way
+    may be one of infinitely many.
 
     Args:
         coordinates: what is held, what follows.
-        q: closed configuration (nq,); that of the coordinates by default.
+        q: closed configuration (nq,); the one stored in the coordinates by default.
         tries: number of restarts.
         seed: of the random generator.
-        bounds: to be kept by the ways that are looked for; none by default.
-        tolerance: of each closing, as of `assemble_position`.
+        bounds: bounds that the ways must keep; none by default.
+        tolerance: of each closing, as in `assemble_position`.
         t: time of driven joints and of targets of rows [s].
-        close: close q first by the dependent coordinates, where it is open.
+        close: if q is open, close it first by the dependent coordinates.
 
     Raises:
-        OpenMechanismError: q is open, and `close` was not asked for.
+        OpenMechanismError: q is open, without `close`.
         NotClosedError: q does not close.
-        OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: what is wrong with an argument.
+        OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: an invalid argument.
     """
     parts = expect(coordinates, MinimalCoordinates, "coordinates of branches", "MinimalCoordinates")
     count, start = whole_number(tries, "tries of branches", 0), whole_number(seed, "seed of branches", 0)
@@ -189,7 +189,7 @@ def _check_closed(parts: MinimalCoordinates, q: Vector, rhs: Any) -> None:
     error = parts.constraint_set.position_error(q, rhs)
     if largest(error) > CLOSED:
         name, size = max(parts.constraint_set.stack.norms(error), key=lambda entry: entry[1])
-        raise OpenMechanismError(name, size, "position", "say close=True, or close it first: assemble_position")
+        raise OpenMechanismError(name, size, "position", "pass close=True, or close it first: assemble_position")
 
 
 def _held(parts: MinimalCoordinates) -> Segments | None:

@@ -191,7 +191,7 @@ class Curve:
         return self._landed(a, move, held=False)
 
     def step_to(self, a: Place, value: float) -> Place | None:
-        """One step along the tangent to a value of the driver, corrected with it held; None as of `step`."""
+        """One step along the tangent to a value of the driver, corrected with it held; None as in `step`."""
         if a.value == value:
             return a
         move = (value - a.value) / a.tangent[0] * a.tangent

@@ -98,7 +98,7 @@ def coordinates_with(
         q: closed configuration (nq,).
         wished: tangent columns that must be independent.
         preferred: coordinates that are independent rather than others, where that is possible.
-        t, close: as of `minimal_coordinates`.
+        t, close: as in `minimal_coordinates`.
     """
     at = closed_configuration(constraint_set, q, finite_number(t, "time of a closing"), as_flag(close, "close"))
     J = constraint_set.jacobian(at, constraint_set.rhs_at(t))
@@ -127,6 +127,6 @@ def driver_of(coordinates: MinimalCoordinates) -> Driver:
     if others and not driver.is_number:
         raise OptionError(
             f"driver of a sweep: '{driver.name}' is a part of a rotation whose other parts, {first_names(others)}, "
-            "follow from it, so that it has no value of its own; drive another joint, or hold those (independent=)"
+            "follow from it, so it has no independent value; drive another joint, or hold those (independent=)"
         )
     return driver

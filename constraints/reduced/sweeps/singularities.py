@@ -29,8 +29,8 @@ class SingularityKind(Enum):
     """What is singular: each value is a sentence for humans."""
 
     DEAD_POINT = "The driver stands still while the others may move: J_v is singular, J_w is not."
-    BRANCH_POINT = "Two ways of closing meet: J_w itself loses rank."
-    ACTUATORS = "The actuated coordinates, all locked, leave the others a motion."
+    BRANCH_POINT = "Two branches meet: J_w itself loses rank."
+    ACTUATORS = "With all actuated coordinates locked, the others can still move."
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
@@ -40,12 +40,14 @@ class Singularity(NamedTuple):
     """A closed configuration at which the driver does not determine the others.
 
     Attributes:
-        kind: dead point, branch point, or one of actuated coordinates that are not the driver.
+        kind: dead point, branch point, or singularity of the actuated coordinates.
         value: of the driver [rad or m].
         q: (nq,).
-        joints: coordinates that may move there, to first order, while the driver stands (or all that is actuated).
-        least: the least singular value of what lost its rank, J_v or J_w, or the columns that are not actuated.
-        before: how many of the values that were reached come before it.
+        joints: coordinates that can move there, to first order, while the driver (or all actuated coordinates) is
+            fixed.
+        least: the least singular value of the matrix that lost its rank: J_v, J_w, or the columns that are not
+            actuated.
+        before: number of reached values before it.
     """
 
     kind: SingularityKind
@@ -178,7 +180,7 @@ def actuator_point(curve: Curve, others: Indices, a: Place, b: Place) -> Place |
 
 
 def is_actuator_point(curve: Curve, others: Indices, place: Place) -> bool:
-    """Whether the actuated coordinates leave the others a motion at a place; `others` as of `actuator_point`."""
+    """Whether the actuated coordinates leave the others a motion at a place; `others` as in `actuator_point`."""
     sizes = singular_values(curve.jacobian(place.q)[:, others])
     return bool(sizes[curve.rank - 1] <= CROSSED * sizes[0])
 

@@ -50,40 +50,41 @@ def sweep(
     Pseudo-arclength continuation: from a closed configuration a step along the tangent t of the curve,
     :math:`J_w\, t = 0`, w = (driver, dependent coordinates), then Newton's steps :math:`-J_w^+ h` at right angles to
     it; the configurations at the values are corrected with the driver held. Inner steps are as short as the curve
-    asks for, whatever the distance of the values: a step is taken only where the tangent turns by less than 0.25 rad,
-    the chord is along the mean of the tangents, and :math:`\det [J_w; t^T]` keeps its sign, which a jump to another
-    branch changes. From q it first travels to the first value.
+    needs, for any distance between values: a step is accepted only if the tangent rotates by less than 0.25 rad, the
+    chord is along the mean of the tangents, and :math:`\det [J_w; t^T]` keeps its sign, which a jump to another branch
+    changes. The sweep first moves from q to the first value.
 
     Args:
         constraint_set: closures, couplers and other equalities with position rows.
-        q: closed configuration (nq,), which tells the branch.
-        driver: a joint of one coordinate, or a coordinate, "rod[0]"; what its value is says `Driver`.
-        values: (m,) [rad or m], in any order, more than a full turn too.
-        independent: other coordinates that are held (where the mobility is above 1); each must be independent beside
-            the driver.
-        preferred: coordinates that are held rather than others, where that is possible.
-        turn_back: at a dead point go on along the curve, which leads back on the other branch: the values that were
-            reached are met again in reverse, back to the first one (or, after a further dead point, onwards again).
-            Values must then rise, or fall, throughout.
-        cross: where ways cross, go straight on (smoothly); it is listed, and the sign of det J_v changes there.
-        actuated: other coordinates, as many as the mobility: where they leave the others a motion when all of them are
-            locked, a singularity of them is listed too (of the second kind of Gosselin and Angeles), as of a platform
-            that is moved by its pose and held by its legs. The sweep does not end there.
-        bounds: to be kept, as `robot.bounds`; none by default.
+        q: closed configuration (nq,), which determines the branch.
+        driver: a joint with one coordinate, or a coordinate, "rod[0]"; `Driver` defines its value.
+        values: (m,) [rad or m], in any order, also over more than a full turn.
+        independent: other coordinates to hold (if the mobility is above 1); each must be independent together with the
+            driver.
+        preferred: coordinates to hold rather than others, if possible.
+        turn_back: at a dead point continue along the curve, which leads back on the other branch: the values are met
+            again in reverse, back to the first one (or, after a further dead point, forwards again). Values must then
+            be increasing, or decreasing.
+        cross: where branches cross, continue smoothly; the point is listed, and the sign of det J_v changes there.
+        actuated: other coordinates, as many as the mobility, for example the legs of a platform that is driven by its
+            pose: a configuration where the mechanism can move with all of them locked is listed too (a singularity of
+            the second kind of Gosselin and Angeles). The sweep does not end there.
+        bounds: bounds to keep, as `robot.bounds`; none by default.
         step: the longest inner step, of driver and dependent coordinates together [rad and m].
-        tolerance: largest error of the rows, in what motions can reduce [m or rad]; redundant rows must hold to 1e-6.
+        tolerance: largest error of the rows, in the part that motions can reduce [m or rad]; redundant rows must hold
+            to 1e-6.
         max_steps: limit of inner steps.
         t: time of the targets of rows [s].
-        close: close q first (`assemble_position`) where it is open.
+        close: close q first (`assemble_position`) if it is open.
 
     Returns:
-        A value; ending at a singularity, at bounds or nowhere is a status, never an exception. Singularities are
+        A value; a sweep that ends early has a status, and raises no exception. Singularities are
         located to rounding (about 1e-9 in the driver).
 
     Raises:
-        OpenMechanismError: q is open and `close` was not asked for, or it does not close.
-        PartitionError: the driver cannot be driven, or what is to be held follows from it: names them.
-        UnknownNameError, OptionError, SizeError, WrongObjectError, NotFiniteError: what is wrong with an argument.
+        OpenMechanismError: q is open without `close`, or it does not close.
+        PartitionError: the driver cannot be driven, or coordinates to hold depend on it: names them.
+        UnknownNameError, OptionError, SizeError, WrongObjectError, NotFiniteError: an invalid argument.
 
     Source: Allgower and Georg, Introduction to numerical continuation methods, 2003, chapters 2, 6 and 8.
     """

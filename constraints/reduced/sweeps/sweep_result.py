@@ -41,27 +41,27 @@ class NotSweptError(ConstraintError):
 class Sweep(Result):
     r"""Closed configurations along a driver.
 
-    The branch is told by the sign of :math:`\det J_v`, as a continuous motion keeps it: at the start it is that of
-    :math:`J[h, v]` of the coordinates; from there on it changes at dead points and where ways cross alone, while the
-    sign of a fixed set of rows h may also change because those rows become dependent.
+    The sign of :math:`\det J_v` identifies the branch. At the start it is the sign for :math:`J[h, v]` of the
+    coordinates; along the sweep it changes only at dead points and where branches cross. (With a fixed set of rows h it
+    could also change because those rows become dependent.)
 
     Attributes:
-        coordinates: the driver is the first independent coordinate; the other ones were held; all others followed.
+        coordinates: the driver is the first independent coordinate; the other independent ones were held.
         driver: the driver.
-        asked: (m,) the values that were asked for.
-        values: (n,) of the driver, those that were reached, in the order in which they were [rad or m].
-        indices: (n,) which of the values asked for they are.
+        asked: (m,) the requested values.
+        values: (n,) values of the driver that were reached, in that order [rad or m].
+        indices: (n,) their positions in the requested values.
         qs: (n, nq) configurations.
         signs: (n,) sign of det J_v; 1 or -1.
-        least_singular_values: (n,) the least singular value of J_v, all its rows taken: 0 where the driver does not
-            determine the others.
+        least_singular_values: (n,) the least singular value of J_v with all rows: 0 if the driver does not determine
+            the others.
         status: how it ended.
-        singularities: those on the way, in order; where it ended at one, that is the last.
-        end: (nq,) the last configuration: of the last value, or the singularity or bound where it ended.
+        singularities: those on the path, in order; if the sweep ended at one, it is the last.
+        end: (nq,) the last configuration: at the last value, or at the singularity or bound where it ended.
         end_value: of the driver there.
-        bounds: those that were to be kept, or None.
+        bounds: the given bounds, or None.
         steps: number of inner steps.
-        actuated: names of the actuated coordinates, where their singularities were looked for.
+        actuated: names of the actuated coordinates, if given.
         rhs: right-hand sides of the rows.
     """
 
@@ -84,7 +84,7 @@ class Sweep(Result):
 
     @property
     def success(self) -> bool:
-        """Whether all values were reached, or, where it was to turn back, met again."""
+        """Whether all values were reached, or with `turn_back` reached again."""
         return self.status.is_success
 
     @property
@@ -99,9 +99,9 @@ class Sweep(Result):
 
     @property
     def held_as_rates(self) -> tuple[str, ...]:
-        """Those of them that are parts of a rotation or pose whose other parts follow.
+        """Held coordinates that are parts of a rotation or pose whose other parts follow.
 
-        Their rate was held at zero, so that the configurations depend on the way (and a little on the inner steps).
+        Their rate was held at zero: the configurations depend on the path (and slightly on the inner steps).
         """
         parts, names = self.coordinates.partition, self.coordinates.independent
         leaves = [
@@ -117,7 +117,7 @@ class Sweep(Result):
 
     @property
     def at_bounds(self) -> tuple[str, ...]:
-        """Names of the joints at their bounds, to 1e-6, where it ended at bounds; otherwise none."""
+        """Names of the joints at their bounds, to 1e-6, if it ended at bounds; else empty."""
         if self.status is not SweepStatus.OUT_OF_BOUNDS or self.bounds is None:
             return ()
         near = (self.end <= self.bounds.lower + EDGE) | (self.end >= self.bounds.upper - EDGE)
@@ -127,8 +127,8 @@ class Sweep(Result):
         r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad], as `transmission_angles`.
 
         Args:
-            through: frames P, Q, R at the joints of the loop that the driver is not at, in order; by default they are
-                found, where the driver is in one loop of four pivots with parallel axes.
+            through: frames P, Q, R at the three other joints of the loop, in order; by default they are found, if the
+                driver is in one loop of four pivots with parallel axes.
 
         Raises:
             OptionError: there is no such loop; give the frames.
@@ -136,13 +136,13 @@ class Sweep(Result):
         return transmission_angles(pivots_of(self.coordinates, through), self.qs)
 
     def least_with(self, held: Wished) -> Vector:
-        """The least singular value (n,) of the columns of J that are left where other coordinates are held.
+        """The least singular value (n,) of the remaining columns of J, if other coordinates are held.
 
         Args:
-            held: as many as the mobility; motors, for instance. Where the value is 0 they do not hold the mechanism.
+            held: as many as the mobility; motors, for instance. If the value is 0 they do not hold the mechanism.
 
         Raises:
-            SizeError, UnknownNameError: as of `actuated` of `sweep`.
+            SizeError, UnknownNameError: as in `actuated` of `sweep`.
         """
         return least_values(self.coordinates, passive_columns(self.coordinates, held), self.rhs, self.qs)
 

@@ -98,7 +98,7 @@ def pivots_of(coordinates: MinimalCoordinates, through: Iterable[str | Frame] = 
             return found
     name = coordinates.independent[0]
     raise OptionError(
-        f"transmission angle: '{name}' is in no planar loop of four pivots (parallel axes, one closure by a pin, a "
+        f"transmission angle: '{name}' is not in a planar loop of four pivots (parallel axes, one closure by a pin, a "
         "point or a rod, the others held); name the frames at the three other pivots: through=[P, Q, R]"
     )
 

@@ -31,18 +31,20 @@ class SweepStatus(StatusEnum):
     """How a sweep ended: each value is a sentence for humans."""
 
     COMPLETED = "All values were reached, along one curve."
-    TURNED_BACK = "It turned at a dead point, and met the values again on the other branch, back to the first one."
-    DEAD_POINT = "It ended at a dead point: the driver cannot go on, J_v is singular there."
-    BRANCH_POINT = "It ended where ways of closing cross: which one goes on is not determined."
-    OUT_OF_BOUNDS = "It ended at the bounds that it was asked to keep."
-    UNDEFINED = "A function has no value on the way."
+    TURNED_BACK = (
+        "At a dead point the sweep turned, and met the values again on the other branch, back to the first one."
+    )
+    DEAD_POINT = "The sweep ended at a dead point: the driver cannot continue, J_v is singular there."
+    BRANCH_POINT = "The sweep ended where branches cross: which one continues is not determined."
+    OUT_OF_BOUNDS = "The sweep ended at the given bounds."
+    UNDEFINED = "A function has no value on the path."
     NOT_CLOSED = "Newton's iteration does not close the mechanism, however short the step."
-    SINGULAR_START = "The start is singular: the rank of the rows is higher beside it, so that more follows than there."
+    SINGULAR_START = "The start is singular: the rank of the rows is higher beside it, where more coordinates follow."
     MAX_STEPS = "The limit of inner steps was reached before the last value."
 
     @property
     def is_success(self) -> bool:
-        """Whether all was done that was asked for."""
+        """Whether all requested values were reached."""
         return self in (SweepStatus.COMPLETED, SweepStatus.TURNED_BACK)
 
 

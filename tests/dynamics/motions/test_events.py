@@ -240,7 +240,7 @@ def test_wrong_events_are_named() -> None:
         (lambda: Event(height, direction="down"), UnknownNameError, "falling"),  # pyright: ignore[reportArgumentType]
         (lambda: Event(height, terminal=True, reset=bounce(rows, 1.0)), WrongObjectError, "not both"),
         (lambda: drop(reset=lambda t, m: m.v), WrongObjectError, "reset of 'lands'"),
-        (lambda: drop(reset=lambda t, m: (m, other)), WrongObjectError, "switching"),
+        (lambda: drop(reset=lambda t, m: (m, other)), WrongObjectError, "other constraints on or off"),
         (lambda: drop(reset=lambda t, m: (m, rows, 1)), WrongObjectError, "reset of 'lands'"),
     ]
     for make, error, said in cases:
