@@ -189,7 +189,7 @@ class CollisionModel:
         return tuple(dict.fromkeys((self.joints[i], self.joints[j]) for i, j in self._margins))
 
     def _say_if_empty(self) -> None:
-        """A warning where no pair is looked at."""
+        """A warning if no pair is checked."""
         if self.pairs:
             return
         why = f"left out: {in_words(self._out.values(), True)}; `left_out` names them"
