@@ -25,125 +25,40 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import functools
 import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from derivative_oracle import Matrix, Oracle, Vector, slope
-from dynamics_blocks import Random, State, make_block, random_axes, random_axis, random_form, random_frame, random_state
-from proving import TESTS, Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
+from derivative_questions import KINDS, question
+from dynamics_blocks import Random, State, random_frame
+from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
 
-sys.path.append(str(TESTS))
-
-from crocoddyl_cases import SOLES, robot_of
-
-from constraints import Robot
+from constraints.actions import ContactForwardDynamics, ImpulseDynamics
 from constraints.dynamics import DynamicsDerivatives, ForwardDynamics, forward_dynamics
 from constraints.dynamics.multipliers import Body
-from constraints.loops import (
-    Axes,
-    Baumgarte,
-    ConstraintSet,
-    Form,
-    PointContact,
-    SurfaceContact,
-    assemble_position,
-    assemble_velocity,
-)
+from constraints.loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from constraints.loops.frame_rows import FrameRows
-from constraints.models import load
-from constraints.rows import RowOwner
 
 LIMIT, ROUGH, APART = 1e-7, 1e-5, 1e-8
 """How far derivatives may be from differences, those that are differences themselves, and differences from others."""
 
+LEVELS = {"q": 4, "v": 2, "u": 2}
+"""Steps of the differences: solutions are of degree two in v, without laws of one's own, and of one in controls."""
+
 PART = 1e-3
 """Derivatives that are next to nothing are judged by this part of the others, or of what is differentiated."""
 
-SOLVED = 1e-12
-"""Multipliers are known to this part: forces that are large beside the inertia of a light body leave it less."""
+SOLVED = 0.0
 
 NEAR = 1e-4
 """Singular values of the rows that count, below this part of the largest: there differences have other lengths."""
-
-KINDS = ("anymal", "talos_legs", "cassie", "trees")
-
-
-def question(seed: int, index: int) -> tuple[str, ConstraintSet, State]:
-    """State `index` of a seed."""
-    kind = KINDS[index % len(KINDS)]
-    if kind == "trees":
-        block = make_block(seed, index)
-        return block.name, block.constraint_set, block.states[0]
-    rng = np.random.default_rng([seed, index, 17])
-    if kind == "cassie":
-        return kind, *cassie(rng)
-    robot = robot_of(kind)
-    made = with_gains(rng, ConstraintSet(robot, contacts(rng, robot, SOLES[kind])))
-    if rng.random() < 0.1:
-        made = made.switched(off=[0])
-    return kind, made, random_state(rng, made, "mixed", 1.0)
-
-
-def contacts(rng: Random, robot: Robot, feet: tuple[str, ...]) -> list[RowOwner]:
-    """Contacts of some feet; now and then one more on a joint, or a foot twice."""
-    found: list[RowOwner] = []
-    for i, foot in enumerate(feet):
-        if rng.random() < 0.8 or not found:
-            found.append(contact(rng, robot, foot, f"c{i}", len(feet) == 2))
-    if rng.random() < 0.3:
-        found.append(contact(rng, robot, random_frame(rng, robot), "more", False))
-    if rng.random() < 0.25:
-        found[0] = SurfaceContact(robot, feet[0], form=Form.RATES, name="foot")
-        found.append(SurfaceContact(robot, feet[0], form=Form.RATES, axes=random_axes(rng), name="again"))
-    return found
-
-
-def contact(rng: Random, robot: Robot, frame: Any, name: str, whole: bool) -> RowOwner:
-    """Of a surface or a point, or one row of a point."""
-    way, form, axes = rng.random(), random_form(rng), random_axes(rng)
-    if way < (0.7 if whole else 0.1):
-        anchor = pin.SE3(pin.exp3(rng.standard_normal(3)), rng.uniform(-1.0, 1.0, 3))
-        return SurfaceContact(robot, frame, anchor if rng.random() < 0.8 else None, axes=axes, form=form, name=name)
-    at = rng.uniform(-0.5, 0.5, 3) if rng.random() < 0.8 else None
-    normal = random_axis(rng) if way > 0.9 else None
-    return PointContact(robot, frame, normal, at, axes=axes, form=form, name=name)
-
-
-def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
-    """Stabilised, more often than not."""
-    doubled = any(owner.name == "again" for owner in made.stack)  # of which gains would ask two things
-    return made.stabilised(Baumgarte(*rng.uniform(0.0, 30.0, 2))) if rng.random() < 0.7 and not doubled else made
-
-
-@functools.cache
-def cassie_closed() -> tuple[Any, ConstraintSet, Vector]:
-    """The mechanism, its loops, and its closed keyframe."""
-    mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
-    return mechanism.robot, mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
-
-
-def cassie(rng: Random) -> tuple[ConstraintSet, State]:
-    """On no foot, one or two."""
-    robot, loops, start = cassie_closed()
-    q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
-    q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
-    found: list[RowOwner] = list(loops.stack.owners)
-    for foot in ("left-foot", "right-foot"):
-        if rng.random() < 0.5:
-            joint = list(robot.model.names).index(foot)
-            found.append(PointContact(robot, random_frame(rng, robot, joint), axes=random_axes(rng), name=foot))
-    made = with_gains(rng, ConstraintSet(robot, found))
-    state = random_state(rng, made, "mixed", 0.0)
-    return made, replace(state, q=q, v=assemble_velocity(loops, q, state.v))
 
 
 def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:
@@ -204,7 +119,7 @@ def comparisons(
         ("q", lambda d: solved(pin.integrate(some.robot.model, state.q, d), state.v), "dq"),
         ("v", lambda d: solved(state.q, state.v + d), "dv"),
     ):
-        truth, apart = slope(f, n)
+        truth, apart = slope(f, n, LEVELS[word])
         floor = PART * max(largest(truth), here)
         yield f"acceleration by {word}", getattr(found, f"acceleration_{mine}"), truth[:n], apart, floor
         yield f"multipliers by {word}", getattr(found, f"multipliers_{mine}"), truth[n : n + k], apart, floor
@@ -221,17 +136,83 @@ def comparisons(
     yield "multipliers by tau", found.multipliers_dtau, truth[n:], 0.0, floor
 
 
+def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:
+    """As `check`, of an impact with restitution or of forward dynamics, as actions: damped or not, with armature."""
+    oracle, robot = Oracle(some, State(state.q, state.v, state.tau, (), None)), some.robot
+    n, damping = robot.nv, 10.0 ** rng.uniform(-4, 0) if rng.random() < 0.4 else 0.0
+    action: Any
+    if rng.random() < 0.6:
+        own = {owner.name: rng.random() for owner in some.stack if isinstance(owner, PointContact | SurfaceContact)}
+        action = ImpulseDynamics(robot, some, own, damping=damping)
+        u, e = np.zeros(0), np.zeros(some.size)
+        for s, owner in zip(some.stack.slices, some.stack, strict=True):
+            e[s] = own.get(owner.name, 0.0)
+
+        def solved(q: Vector, v: Vector, u: Vector) -> Vector:
+            return oracle.impact(q, v, e, damping)
+
+    else:
+        armature = rng.random(n) * (rng.random() < 0.5)
+        action = ContactForwardDynamics(robot, None, some, (), (), damping, armature, with_force_derivatives=True)
+        u = state.tau
+
+        def solved(q: Vector, v: Vector, u: Vector) -> Vector:
+            return oracle.damped(q, v, u, damping, armature)
+
+    done = action.calc(np.concatenate([state.q, state.v]), u)
+    kind = f"{type(action).__name__}{' damped' if damping else ''}"
+    if not done.success:
+        return f"{kind}: no solution {done.status.name}", [], 0.0
+    sizes = np.linalg.svd(some.jacobian(state.q), compute_uv=False)
+    ranks = oracle.ranks_nearby(rng)
+    if not damping and (len(ranks) > 1 or (sizes[: max(ranks)][-1:] < NEAR * sizes[:1]).any()):
+        return f"{kind}: near a loss of rank", [], 0.0
+    found = action.calc_diff(done)
+    if not found.success:
+        return f"{kind}: {found.status.name}", [f"{found.status.name}, but the rank is the same nearby"], 0.0
+    is_impact = isinstance(action, ImpulseDynamics)
+    top, low = (found.Fx[n:], found.impulses_x) if is_impact else (found.Fx, found.multipliers_x)
+    mine, limit = np.vstack([top, low]), ROUGH if found.by_differences else LIMIT
+    ways: list[tuple[str, Callable[[Vector], Vector], Matrix, int]] = [
+        ("q", lambda d: solved(pin.integrate(robot.model, state.q, d), state.v, u), mine[:, :n], n),
+        ("v", lambda d: solved(state.q, state.v + d, u), mine[:, n:], n),
+    ]
+    if u.size:
+        by_u = np.vstack([found.Fu, found.multipliers_u])
+        ways.append(("u", lambda d: solved(state.q, state.v, u + d), by_u, u.size))
+    faults, worst, rough, here = list[str](), 0.0, False, largest(solved(state.q, state.v, u))
+    for word, f, own_slopes, count in ways:
+        truth, apart = slope(f, count, LEVELS[word])
+        for what, rows in (("velocity" if is_impact else "acceleration", slice(0, n)), ("forces", slice(n, None))):
+            size = max(largest(truth[rows]), PART * max(largest(truth), here), 1e-300)
+            error = largest(own_slopes[rows] - truth[rows]) / size
+            rough |= apart > APART
+            worst = max(worst, error if apart <= APART else 0.0)
+            if not error <= max(limit, 10.0 * apart):
+                faults.append(f"{kind}: {what} by {word} misses by {error:.2g} (differences: {apart:.1g})")
+    return f"{kind} {found.status.name}{' (rough)' if rough else ''}", faults, worst
+
+
 def largest(x: Matrix | Vector) -> float:
     """Size of the largest entry."""
     return float(np.abs(x).max(initial=0.0))
+
+
+def judged(seed: int, index: int) -> tuple[str, ConstraintSet, State, tuple[str, list[str], float]]:
+    """One question, and the verdict."""
+    kind, rng = KINDS[index % len(KINDS)], np.random.default_rng([seed, index, 18])
+    if kind != "actions":
+        asked = question(seed, index)
+        return *asked, check(*asked, rng)
+    asked = question(seed, index, str(rng.choice(KINDS[:4])))
+    return *asked, check_action(*asked, rng)
 
 
 def run(seed: int, index: int) -> dict[str, Any]:
     """One state."""
     logging.disable(logging.WARNING)
     try:
-        name, some, state = question(seed, index)
-        status, faults, worst = check(name, some, state, np.random.default_rng([seed, index, 18]))
+        name, _, _, (status, faults, worst) = judged(seed, index)
     except Exception as error:
         return {"status": "raised", "findings": [(index, f"raised {type(error).__name__}: {error}")], "worst": 0.0}
     return {
@@ -263,9 +244,8 @@ def states(options: argparse.Namespace) -> Proof:
 
 def show(options: argparse.Namespace) -> int:
     """One state again."""
-    name, some, state = question(options.seed, options.case)
+    name, some, state, (status, faults, worst) = judged(options.seed, options.case)
     print(f"{name}: {some!r} {some.kinds}\n{state}")
-    status, faults, worst = check(name, some, state, np.random.default_rng([options.seed, options.case, 18]))
     print(f"{status}, largest error {worst:.2g}\n" + ("\n".join(faults) or "nothing is wrong with it"))
     return int(bool(faults))
 
