@@ -6,14 +6,15 @@ derivatives from extrapolated differences of two orders, which tell how good the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+import scipy.linalg
 from dynamics_blocks import State, plain_inertia
 from numpy.typing import NDArray
 
@@ -27,6 +28,9 @@ RANK = 1e-7
 
 STEPS, ENOUGH = (2e-2, 5e-3, 1e-3), 2e-9
 """Largest steps of the differences that are tried, and how near two orders are for no other step to be tried."""
+
+NOTHING = 1e-3
+"""A part whose derivatives are below this part of the largest of all is judged by that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,42 +119,68 @@ def dense(H: Matrix, f: Vector, G: Matrix, gamma: Vector, damping: float = 0.0) 
     n = len(H)
     if damping:
         return scaled_solution(H, G, damping, np.concatenate([f, gamma]))
-    U, sizes, Vt = np.linalg.svd(G)
     rank = rank_of(G)
+    if rank == len(G):
+        return scaled_solution(H, G, 0.0, np.concatenate([f, gamma]))
+    U, sizes, Vt = np.linalg.svd(G)
     x = scaled_solution(H, Vt[:rank], 0.0, np.concatenate([f, (U[:, :rank].T @ gamma) / sizes[:rank]]))
     return np.concatenate([x[:n], U[:, :rank] @ (x[n:] / sizes[:rank])])
 
 
 def scaled_solution(H: Matrix, B: Matrix, damping: float, right: Vector) -> Vector:
-    """Of the saddle point, with a diagonal near 1."""
+    """Of the saddle point, with a diagonal and rows near 1, and corrected by what it misses in longer numbers."""
     k = len(B)
     K = np.block([[H, -B.T], [B, damping * np.eye(k)]])
-    scale = 1.0 / np.sqrt(np.concatenate([np.maximum(np.diagonal(H), 1e-12), np.ones(k)]))
-    return scale * np.linalg.solve(K * scale * scale[:, None], scale * right)
+    root = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-12))
+    lengths = np.sqrt(((B * root) ** 2).sum(axis=1) + damping)
+    scale = np.concatenate([root, 1.0 / np.where(lengths > 0.0, lengths, 1.0)])
+    lu = scipy.linalg.lu_factor(K * scale * scale[:, None])
+    longer, x = K.astype(np.longdouble), np.zeros(len(K), dtype=np.longdouble)
+    for _ in range(3):
+        missed = (right - longer @ x).astype(np.float64)
+        x = x + scale * scipy.linalg.lu_solve(lu, scale * missed)
+    return x.astype(np.float64)
 
 
-def slope(f: Callable[[Vector], Vector], n: int, levels: int = 4) -> tuple[Matrix, float]:
-    """Derivative of f at 0 by n numbers, and how far it is from one of lower order, as a part of the largest entry.
+class Slope(NamedTuple):
+    """A derivative by differences.
+
+    Attributes:
+        matrix: (rows, n).
+        apart: of each part of the rows, how far it is from a derivative of lower order, by its own largest entry, or
+            by a part of that of all where it is next to nothing.
+    """
+
+    matrix: Matrix
+    apart: list[float]
+
+
+def slope(f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels: int = 4) -> Slope:
+    """Derivative of f at 0 by n numbers.
 
     Central differences, each of half the step of the one before, extrapolated to a step of zero (Richardson); of the
-    first steps in STEPS that at which two orders agree best. Of order eight, steps may be so large that rounding of f
-    counts for little.
+    first steps in STEPS that at which two orders agree best, for each part. Of order eight, steps may be so large that
+    rounding of f counts for little.
 
     Args:
         f: the function, of n numbers.
         n: how many.
+        parts: of its values, judged each by its own size.
         levels: how many steps: the order is twice that. Two are exact for polynomials of degree two.
     """
-    best, apart = np.zeros((0, n)), np.inf
+    best, apart = np.zeros((0, n)), [np.inf for _ in parts]
     for step in STEPS:
         fine, rough = extrapolated(f, n, step, levels)
-        size = max(float(np.abs(fine).max(initial=0.0)), 1e-12)
-        own = float(np.abs(fine - rough).max(initial=0.0)) / size
-        if own < apart:
-            best, apart = fine, own
-        if apart < ENOUGH:
+        best = fine.copy() if not len(best) else best
+        least = NOTHING * max(float(np.abs(fine).max(initial=0.0)), 1e-12)
+        for i, rows in enumerate(parts):
+            size = max(float(np.abs(fine[rows]).max(initial=0.0)), least)
+            own = float(np.abs(fine[rows] - rough[rows]).max(initial=0.0)) / size
+            if own < apart[i]:
+                best[rows], apart[i] = fine[rows], own
+        if max(apart) < ENOUGH:
             break
-    return best, apart
+    return Slope(best, apart)
 
 
 def extrapolated(f: Callable[[Vector], Vector], n: int, h: float, levels: int) -> tuple[Matrix, Matrix]:
