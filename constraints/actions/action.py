@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -64,7 +65,7 @@ class Calculation(Result):
     @property
     def success(self) -> bool:
         """Whether the dynamics are solved and the cost is a number."""
-        return bool(np.isfinite(self.cost))
+        return isfinite(self.cost)
 
     @property
     def reason(self) -> str:

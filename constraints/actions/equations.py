@@ -119,7 +119,7 @@ def quick_solution(
     lengths = S.diagonal().copy()
     if damping:
         S.flat[:: len(J) + 1] += damping
-    elif _has_rounding(J, rounding):
+    elif _may_be_rounding(lengths) and _has_rounding(J, rounding):
         return None
     C, failed = _potrf(S, lower=1, overwrite_a=1)
     if failed or not (damping or _is_even(C.diagonal() ** 2 / lengths)):
@@ -127,6 +127,12 @@ def quick_solution(
     push = _potrs(C, gamma - z.dot(Y), lower=1)[0]
     a = _trtrs(L, z + Y.dot(push), lower=1, trans=1)[0]
     return (a, push) if np.isfinite(a).all() else None
+
+
+def _may_be_rounding(squares: Vector) -> bool:
+    """Whether a row moves far less than another one, by the squares of their lengths in the metric of the inertia."""
+    numbers: list[float] = squares.tolist()
+    return min(numbers) <= EVEN**2 * max(numbers)
 
 
 def _has_rounding(J: Matrix, rounding: float) -> bool:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, Self, final
 
 import numpy as np
@@ -59,7 +60,7 @@ class ImpulseCalculation(Calculation):
     @property
     def success(self) -> bool:
         """Whether both equations hold and the cost is a number."""
-        return bool(np.isfinite(self.cost)) and self.status.is_success
+        return isfinite(self.cost) and self.status.is_success
 
     @property
     def reason(self) -> str:

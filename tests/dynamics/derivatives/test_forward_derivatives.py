@@ -410,7 +410,7 @@ def on_path() -> Iterator[None]:
 
 @pytest.mark.usefixtures("on_path")
 def test_the_proof_at_scale_finds_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """States of every kind are clean; derivatives that are off by 2e-5 of themselves, or without restitution, are found."""
+    """States of every kind are clean; derivatives that are off by 2e-5, or leave restitution out, are found."""
     proof = importlib.import_module("derivative_soundness")
     assert [proof.KINDS[i] for i in (0, 2, 3, 5)] == ["anymal", "trees", "cassie", "actions"]
     for index in (0, 2, 3, 5):
