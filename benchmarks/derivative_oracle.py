@@ -26,7 +26,7 @@ Matrix = NDArray[np.float64]
 RANK = 1e-7
 """Singular values of unit rows below this part of the largest are none."""
 
-STEPS, ENOUGH = (2e-2, 5e-3, 1e-3), 2e-9
+STEPS, ENOUGH = (2e-2, 5e-3, 1e-3, 1e-4, 1e-5), 2e-9
 """Largest steps of the differences that are tried, and how near two orders are for no other step to be tried."""
 
 NOTHING = 1e-3
@@ -73,6 +73,11 @@ class Oracle:
         x = dense(self.inertia(q), np.zeros(v.size), rows.jacobian, gamma, damping)
         x[: v.size] += v
         return x
+
+    def free(self) -> tuple[float, float]:
+        """Largest acceleration of the state without rows, and largest of its forces: what either is measured by."""
+        H, f, _, _ = self.equations(self.state.q, self.state.v)
+        return float(np.abs(np.linalg.lstsq(H, f)[0]).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
 
     def inertia(self, q: Vector) -> Matrix:
         """Joint-space inertia (nv, nv)."""

@@ -117,7 +117,8 @@ def comparisons(
         "q": slope(lambda d: solved(pin.integrate(some.robot.model, state.q, d), state.v), n, [*parts.values()], 4),
         "v": slope(lambda d: solved(state.q, state.v + d), n, [*parts.values()], 2),  # of degree two in v
     }
-    sizes = part_sizes(solved(state.q, state.v), [each.matrix for each in slopes.values()], [*parts.values()])
+    here = solved(state.q, state.v)
+    sizes = part_sizes(here, [each.matrix for each in slopes.values()], [*parts.values()], oracle.free())
     for word, (truth, apart) in slopes.items():
         for (part, rows), own_apart, size in zip(parts.items(), apart, sizes, strict=True):
             mine = getattr(own, f"by_{word}") if part == "wrench" else getattr(found, f"{part}_d{word}")
@@ -133,11 +134,19 @@ def comparisons(
     yield "multipliers by tau", found.multipliers_dtau, truth[n:], 0.0, floor
 
 
-def part_sizes(here: Vector, truths: Sequence[Matrix], parts: Sequence[slice]) -> list[float]:
-    """The least size by which derivatives of each part are judged: of motions, then of multipliers and wrenches."""
+def part_sizes(
+    here: Vector, truths: Sequence[Matrix], parts: Sequence[slice], free: tuple[float, float]
+) -> list[float]:
+    """The least size by which derivatives of each part are judged: of motions, then of multipliers and wrenches.
+
+    By a part of what is differentiated, of its derivatives, and of what it were without the rows (`free`): robots that
+    are held altogether do not accelerate, and those that fall freely push nothing.
+    """
     of_all = [max(largest(here[rows]), *(largest(truth[rows]) for truth in truths)) for rows in parts]
-    of_all[1:] = [max(of_all[1:])] * len(of_all[1:])  # the wrench of what is off is zero
-    return [max(PART * own, ROUNDING * max(of_all), 1e-300) for own in of_all]
+    of_forces = max(free[1], *of_all[1:])  # the wrench of what is off is zero
+    whole = max(of_all)
+    motion = max(PART * max(of_all[0], free[0]), ROUNDING * whole)
+    return [max(motion, 1e-300)] + [max(PART * of_forces, ROUNDING * whole, 1e-300)] * (len(parts) - 1)
 
 
 def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:
@@ -186,7 +195,9 @@ def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> t
         ways.append(("u", lambda d: solved(state.q, state.v, u + d), by_u, u.size))
     parts = [slice(0, n), slice(n, n + some.size)]
     slopes = [slope(f, count, parts, 4 if word == "q" else 2) for word, f, _, count in ways]
-    sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts)
+    size = largest(state.v), largest(oracle.inertia(state.q) @ state.v)
+    free = size if is_impact else oracle.free()
+    sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts, free)
     faults, worst, rough = list[str](), 0.0, False
     for (word, _, own_slopes, _), (truth, apart) in zip(ways, slopes, strict=True):
         for part, rows, own_apart, least in zip(("motion", "forces"), parts, apart, sizes, strict=True):

@@ -16,7 +16,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
-from ..dynamics.derivatives import Balance, SolutionSlopes, balance_at
+from ..dynamics.derivatives import Balance, SolutionSlopes
 from ..dynamics.impact import restitutions
 from ..dynamics.multipliers import Body, wrench_of
 from ..dynamics.row_space import RowSpace
@@ -27,7 +27,6 @@ from ..loops import Axes, ConstraintSet
 from ..loops.set_slopes import set_slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DiscreteAction, StageSlopes, own
 from .costs import Cost
@@ -263,13 +262,8 @@ class ImpulseDynamics(DiscreteAction):
             rate = rows.rate + e * set_slopes(rows_of, q, v, still, done.impulses, tree, data).rate
         else:
             rate = rows.rate
-        if tree.is_exact:
-            force = pin.computeRNEADerivatives(tree.model, data, q, still, after - v, rows.wrenches)[0] - rows.force
-            force -= pin.computeGeneralizedGravityDerivatives(tree.model, data, q)
-        else:
-            none = np.zeros(rows_of.size)
-            force = balance_at(rows_of, q, still, after - v, done.impulses, tree, data).force_q
-            force = force - balance_at(rows_of, q, still, still, none, tree, data).force_q
+        force = tree.force_slopes(data, q, still, after - v, rows.wrenches)[0] - rows.force
+        force -= tree.force_slopes(data, q, still, still)[0]  # gravity, which a jump does not see
         M = done.mass_matrix
         balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
         found = slopes_at(

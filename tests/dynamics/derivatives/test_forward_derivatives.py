@@ -37,6 +37,7 @@ from constraints import (
     Transformation,
     linear_coupling,
 )
+from constraints.actions import ImpulseDynamics
 from constraints.dynamics import (
     DerivativeStatus,
     ExternalForce,
@@ -197,6 +198,27 @@ def test_every_joint_type() -> None:
     )
     assert np.abs(free.acceleration_dq - truth).max() < 1e-6 * np.abs(truth).max()
     assert np.abs(plain - truth).max() > 1e-3 * np.abs(truth).max()  # pinocchio 4.1; once it is right, say so
+
+
+@pytest.mark.parametrize("damping", [0.0, 1e-2])
+def test_impacts_on_branches_in_any_order(damping: float) -> None:
+    """Velocities after an impact and impulses, with restitution, where pinocchio's derivatives of forces are wrong."""
+    robot, rng = joints_of_several_kinds(), np.random.default_rng(11)
+    rows = ConstraintSet(
+        robot, [PointContact(robot, "composite", name="one"), PointContact(robot, "zyx", [0, 0, 1], name="two")]
+    )
+    action = ImpulseDynamics(robot, rows, {"one": 0.4, "two": 0.8}, damping=damping)
+    q, v = robot.random(rng), rng.standard_normal(robot.nv)
+
+    def hit(d: Any) -> Any:
+        done = action.calc(np.concatenate([robot.space.integrate(q, d[: robot.nv]), v + d[robot.nv :]])).or_raise()
+        return np.concatenate([done.next_state[robot.nq :], done.impulses])
+
+    found = action.calc_diff(action.calc(np.concatenate([q, v]))).or_raise()
+    truth = slope(hit, 2 * robot.nv)
+    assert found.impulses_x is not None
+    own = np.concatenate([found.Fx[robot.nv :], found.impulses_x])
+    assert np.abs(own - truth).max() < 1e-7 * np.abs(truth).max()
 
 
 FUNCTIONS: dict[str, Callable[[Robot], Function]] = {
