@@ -76,8 +76,7 @@ class Bounds:
             if np.isnan(array).any():
                 i = int(np.isnan(array).argmax())
                 raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
-        lower[lower <= -UNBOUNDED] = -np.inf
-        upper[upper >= UNBOUNDED] = np.inf
+        lower, upper = limits_of(lower), limits_of(upper)
         wrong = (lower > upper) | (lower >= UNBOUNDED) | (upper <= -UNBOUNDED)
         if wrong.any():
             i = int(wrong.argmax())
@@ -202,6 +201,17 @@ class Bounds:
 
     def __reduce__(self) -> Any:
         return Bounds, (self.space, self.lower, self.upper)
+
+
+def limits_of(numbers: ArrayLike) -> Vector:
+    """Limits of a model, infinite where it says by a number beyond `UNBOUNDED` that there is none; a copy.
+
+    Args:
+        numbers: of positions, velocities or efforts.
+    """
+    limits = np.array(numbers, dtype=np.float64)
+    limits[limits >= UNBOUNDED], limits[limits <= -UNBOUNDED] = np.inf, -np.inf
+    return limits
 
 
 def _joint_side(value: object, size: int, what: str) -> Vector:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -15,12 +16,16 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, SizeError, UnknownNameError, WrongObjectError
-from ...point import Point
+from ...point import MovingPoint, Point
 from ...ranges import length_of
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
-from ..frame_function import Framed, FrameFunction, kinematics_at
+from ...robot.posture import Kinematics
+from ..differences import force_derivative_by_differences
+from ..frame_function import Framed, FrameFunction, kinematics_at, motion_of
+from ..slopes import Rows
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
+from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
 from .contact_surface import Surface
 
 
@@ -108,6 +113,45 @@ class _PairFunction(Framed):
         self.write(at, value, rows)
         pair.write_jacobian(k, rows, jacobian)
 
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        pair, at = self._nearest_at(motion_of(motion).with_drift())
+        out[:] = self.motion_rows(at, *pair.relative_motion(motion), np.zeros(self.outputs.nv))[1]
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """As of `Function`: always."""
+        return True
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `FrameFunction`: not on robots with ellipsoid joints."""
+        return self.robot.space.elementary.is_exact
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """As `Function.drift_derivatives`, of the pair that counts here."""
+        if not self.has_exact_derivatives:
+            super().drift_derivatives(motion, a, dq, dv)
+            return
+        pair, at = self._nearest_at(kinematics_at(motion_of(motion).point, None))
+        pair.write_slopes(motion, a, partial(self._rows, at), dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        """As `Function.force_derivative`, of the pair that counts here."""
+        if not self.has_exact_derivatives:
+            force_derivative_by_differences(self, point, y, out)
+            return
+        pair, at = self._nearest_at(kinematics_at(point, None))
+        pair.write_force_slope(point, y, partial(self._rows, at), out)
+
+    def _rows(self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return self.motion_rows(at, pose, twist, acceleration, multipliers)[0]
+
+    @abstractmethod
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """The rows of one pair with their slopes, and their second time derivatives: see `contact_slopes`."""
+
     @abstractmethod
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """Write the rows of one pair, and their derivatives (k, 6) by the body twist of the object's surface."""
@@ -137,8 +181,11 @@ class _PairFunction(Framed):
     @final
     def pair_at_point(self, point: Point) -> SurfacePair:
         """The same, at a point of the robot."""
-        k = kinematics_at(point, None)
-        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])[0].names
+        return self._nearest_at(kinematics_at(point, None))[0].names
+
+    @final
+    def _nearest_at(self, k: Kinematics) -> tuple[_Pair, Touch]:
+        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])
 
     @final
     def surfaces_of(self, pair: tuple[str, str]) -> tuple[Surface, Surface]:
@@ -194,6 +241,12 @@ class ConvexShapeContact(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        return contact_motion_rows(at, pose, twist, acceleration, multipliers)
+
 
 @final
 class ConvexShapeContactComplement(_PairFunction):
@@ -223,6 +276,12 @@ class ConvexShapeContactComplement(_PairFunction):
         """As `_PairFunction.write`."""
         write_place(at, value, rows)
 
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        return place_motion_rows(at, pose, twist, acceleration, multipliers)
+
 
 @final
 class ConvexShapeContactHold(_PairFunction):
@@ -251,6 +310,13 @@ class ConvexShapeContactHold(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
         write_place(at, value[5:], None if rows is None else rows[5:])
+
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        contact = contact_motion_rows(at, pose, twist, acceleration, multipliers[:5])
+        return stacked_rows([contact, place_motion_rows(at, pose, twist, acceleration, multipliers[5:])])
 
 
 def _surfaces(surfaces: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
