@@ -40,7 +40,7 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
         show_cube(axes, Cube.around((end for k in shown for _, end in stick_figure(robot, batch.q[k])), 0.3))
         for i, k in enumerate(shown):
             draw_configuration(axes, robot, batch.q[k], colour=f"C{i}")
-        what = "projected configurations" if batch.success.any() else "best iterates, none projected"
+        what = "projected configurations" if batch.success.any() else "best iterates, no start was projected"
         axes.set_title(f"{len(shown)} {what}", loc="left")
     save_figure(figure, path)
 
