@@ -71,7 +71,7 @@ def project_all(scene: Scene, count: int, seed: int) -> Outcome:
 
 def table(outcomes: Sequence[Outcome]) -> str:
     """The outcomes as text, a line each."""
-    head = ("problem", "dofs", "rows", "success", "iterations", "time per start", "largest error")
+    head = ("problem", "dofs", "rows", "success", "iterations", "time each", "largest error")
     lines: list[tuple[str, ...]] = [head]
     for outcome in outcomes:
         problem = outcome.scene.problem

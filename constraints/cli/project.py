@@ -91,7 +91,7 @@ def table(batch: ProjectionBatch) -> str:
         ("dofs, rows", f"{batch.problem.space.nv}, {batch.problem.constraints.size}"),
         ("projected", f"{int(ok.sum())} of {n} ({100.0 * float(ok.mean()):.1f} %)"),
         ("iterations", f"{np.median(batch.iterations):.0f} in the median, {batch.iterations.max()} at most"),
-        ("time per start", f"{1e3 * float(np.median(batch.seconds)):.2f} ms in the median"),
+        ("time each", f"{1e3 * float(np.median(batch.seconds)):.2f} ms in the median"),
     ]
     if ok.any():
         limit = f"(threshold {batch.options.threshold:g})"
