@@ -186,7 +186,7 @@ def _kind_of(values: Any) -> str:
     """The type of what is no array of numbers, in words, and where its numbers are if it has any."""
     name = type(values).__name__
     if isinstance(values, Mapping):
-        return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
+        return f"{name} (for a robot, robot.configuration(values) converts values by joint)"
     return f"{name}, whose numbers are its q" if isinstance(getattr(values, "q", None), np.ndarray) else name
 
 

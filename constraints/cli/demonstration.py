@@ -32,7 +32,7 @@ LEGEND = (
     "each colour is one configuration",
     f"grid {GRID:g} m",
     "grey: a bar in two hands",
-    "boxes: an object, or where feet stand",
+    "boxes: an object, or places of the feet",
     "cross: centre of mass",
 )
 
@@ -96,7 +96,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 def engine_line(outcomes: Sequence[Outcome]) -> str:
     """Which engine solved, and how long the other one takes on a few of the same configurations."""
     if engines.USUAL == "readable":
-        return "Engine: readable, because numba is not installed; pip install '.[fast]' brings the compiled engine."
+        return "Engine: readable, because numba is not installed; pip install '.[fast]' installs the compiled engine."
     ratio = math.exp(float(np.mean([math.log(_times_as_long(outcome)) for outcome in outcomes])))
     return (
         f"Engine: compiled. The readable engine takes {ratio:.0f} times as long (geometric mean of the problems, "
@@ -135,7 +135,7 @@ def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
     foot = 0.0 if last_is_free else 0.4
     width, height = 4 * PANEL, rows * (PANEL + HEAD) + TITLE + foot
     figure = new_figure(width, height, "none", shown=False)
-    title = "Random configurations, and what projection makes of them"
+    title = "Random configurations and their projections"
     figure.text(0.5, 1.0 - 0.45 / height, title, ha="center", fontsize=17)
     for i, outcome in enumerate(outcomes):
         left, top = 2 * PANEL * (i % 2), height - TITLE - (PANEL + HEAD) * (i // 2)

@@ -43,7 +43,7 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
         show_region(axes, Region.around(points, 0.05), view, scales=True)
         for i, k in enumerate(shown):
             draw_configuration(axes, robot, batch.q[k], colour=PALETTE[i % len(PALETTE)], view=view, ends=ends)
-        what = "projected configurations" if batch.success.any() else "best iterates, none projected"
+        what = "projected configurations" if batch.success.any() else "best iterates, no start was projected"
         axes.set_title(f"{len(shown)} {what}", loc="left")
     save_figure(figure, path)
 

@@ -32,15 +32,15 @@ class CenterOfMass(MassFunction):
     .. math:: J = {}^oR_a^T J_c - J_{lin} + [{}^ac]\, J_{ang}
 
     with :math:`J_c` the Jacobian of the centre of mass in the world and :math:`J_{lin}, J_{ang}` that of a in its own
-    axes, zero for the world; the last two terms are the linear rows of a moved to the centre of mass. Joints that carry
-    the frame and all of the mass do not move it: their columns are exactly zero.
+    axes, zero for the world; the last two terms are the linear velocity of a at the centre of mass. Joints that carry
+    both the frame and all of the mass do not change the value: their columns are exactly zero.
 
     Args:
         robot: the robot.
         joints: names of the joints whose bodies count (bodies welded to the world have no joint); all by default.
         subtrees: names of joints whose whole sub-trees count, instead of `joints`.
         reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
-            the world by default. A point r of a frame as origin: `reference=robot.frame(name, rigid_transform(r))`.
+            the world by default. For a point r of a frame as origin: `reference=robot.frame(name, rigid_transform(r))`.
         name: name in messages.
 
     Shapes:

@@ -28,7 +28,7 @@ from .stacked import Stacked
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComBetweenFeet(MassFunction):
-    r"""Where the centre of mass c is between two feet: height, offset from their line, and along the line.
+    r"""Position of the centre of mass c between two feet: height, offset from their line, position along the line.
 
     With :math:`x_L, x_R` the origins of the feet, :math:`u = x_R - x_L`, :math:`m = (x_L + x_R)/2` and the axes
     :math:`R_r` of a reference frame with origin :math:`x_r`, all in the world,
@@ -36,8 +36,8 @@ class ComBetweenFeet(MassFunction):
     .. math:: f(q) = \begin{pmatrix} (c - x_r)_z \\ \left(R_r^T\,((c - m) \times u)\right)_z \\
         (c - x_L)\cdot u \\ (c - x_R)\cdot u \end{pmatrix} \in \mathbb{R}^4
 
-    The first row is a difference of heights in the *world*. For balance keep rows 0 and 1 equal and hold row 2 above
-    and row 3 below zero.
+    The first row is a difference of heights in the *world*. For balance keep rows 0 and 1 at their right-hand sides,
+    row 2 above zero and row 3 below zero.
 
     Args:
         robot: the robot.

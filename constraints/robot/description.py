@@ -81,12 +81,12 @@ def description(robot: Robot) -> str:
         frozen = ", cannot move: both bounds are equal" if joint in robot.bounds.frozen_joints else ""
         lines.append(f"  {joint:<{wide}}  {kind}, {', '.join(dict.fromkeys(boxes)) or 'no bounds'}{frozen}")
     if not robot.nv:
-        lines.append(f"  nothing moves: it has no joint but fixed ones; {FREE_ROBOTS}")
+        lines.append(f"  nothing moves: all its joints are fixed; {FREE_ROBOTS}")
     for mimic in robot.mimics:
         law = f"{mimic.multiplier:g} * {mimic.source} + {mimic.offset:g}"
-        lines.append(f"  not enforced: {mimic.joint} = {law}")
+        lines.append(f"  mimic, not enforced: {mimic.joint} = {law}")
     if robot.disabled_collisions:
-        lines.append(f"  collisions that do not count: {len(robot.disabled_collisions)} pairs of links")
+        lines.append(f"  disabled collisions: {len(robot.disabled_collisions)} pairs of links")
     return "\n".join(lines)
 
 

@@ -58,7 +58,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
     if not text.startswith(_SCHEME):
         path = Path(text).expanduser()
         if path.is_dir():
-            raise FileError(text, "is a folder, a file was expected")
+            raise FileError(text, "is a folder, but a file was expected")
         if not path.is_file():
             raise FileError(text, _missing(path))
         return path
@@ -75,7 +75,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
             return home / rest
     if homes:
         raise FileError(text, f"{_missing(homes[0] / rest)} (package '{package}' is {homes[0]})")
-    searched = ", ".join(str(folder) for folder in folders) or "nowhere, since no folder was given"
+    searched = ", ".join(str(folder) for folder in folders) or "no folder, because none was given"
     searched += _neighbours(folders, package)
     hint = "; it comes with pip install example-robot-data" if package == _ROBOT_DATA else ""
     raise FileError(text, f"no package '{package}'; looked in {searched}{hint}")
@@ -179,4 +179,4 @@ def _missing(path: Path) -> str:
     if not path.parent.is_dir():
         return f"no such file: the folder {path.parent} does not exist"
     near = difflib.get_close_matches(path.name, sorted(p.name for p in path.parent.iterdir() if p.is_file()), n=3)
-    return f"no such file; beside it there is {', '.join(near)}" if near else "no such file"
+    return f"no such file; the same folder has {', '.join(near)}" if near else "no such file"

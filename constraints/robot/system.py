@@ -30,9 +30,9 @@ class Part:
     Args:
         name: its joints and frames are called `name/joint`, `name/frame`.
         robot: the robot.
-        placement: of its world in the system's, :math:`{}^oM_p`, or in the frame it stands on, :math:`{}^fM_p`
+        placement: of its world frame in the world of the system, :math:`{}^oM_p`, or in the frame `on`, :math:`{}^fM_p`
             (`pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw); the identity by default.
-        on: frame of an earlier part it is fixed on ("panda/panda_hand"); the world by default.
+        on: frame of an earlier part that it is fixed on ("panda/panda_hand"); the world by default.
     """
 
     name: str

@@ -27,7 +27,7 @@ def test_expect_returns_the_object_itself() -> None:
         (3, Space, "", "part of a test: expected a Space, got int"),
         (None, (ProductSpace, int), "", "part of a test: expected a ProductSpace or an int, got NoneType"),
         ("x", Space, "a Space, SE3", "part of a test: expected a Space, SE3, got 'x'"),
-        (ProductSpace, Space, "", r"got the class ProductSpace itself, no object of it: ProductSpace\(\.\.\.\)"),
+        (ProductSpace, Space, "", r"the class ProductSpace itself, not an object of it: write ProductSpace\(\.\.\.\)"),
         (np.zeros(3), str, "a string", "expected a string, got ndarray"),
     ],
 )

@@ -396,7 +396,7 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'/></sdf>", "no link"),
         ("<sdf><model name='m'><link name='a'/><link name='a'/></model></sdf>", "named 'a'"),
         ("<sdf><model name='m'><link/></model></sdf>", "has no name"),
-        ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is no number"),
+        ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is not a number"),
         ("<sdf><model name='m'><link name='a'><pose>0 0</pose></link></model></sdf>", "expected 6 numbers"),
         ("<sdf><model name='m'><link name='a'><pose relative_to='b'/></link>"
          "<link name='b'><pose relative_to='a'/></link></model></sdf>", "circle"),

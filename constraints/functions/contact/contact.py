@@ -30,7 +30,7 @@ from .contact_surface import Surface
 
 
 class SurfacePair(NamedTuple):
-    """Which surface lies on which, by name.
+    """Names of the two surfaces in contact.
 
     Attributes:
         floor: name of the floor's surface.
@@ -208,16 +208,16 @@ class ConvexShapeContact(_PairFunction):
 
     with :math:`p` the centre of the object's surface seen from the floor's (x axes into the floor), :math:`\Pi` the
     nearest point of the floor's polygon, :math:`n` the object's normal and :math:`\cos\theta = n_x`. The value is
-    continuous where the point crosses an edge, and does not depend on the rotation about the normal. Of several pairs
-    of surfaces the one with the smallest error norm counts (metres and radians alike), so that this norm is continuous
-    where another pair takes over.
+    continuous when the point crosses an edge, and does not depend on the rotation about the normal. If there are
+    several pairs of surfaces, the pair with the smallest error norm counts (metres and radians alike). This norm is
+    continuous when another pair takes over.
 
     Args:
         robot: robot that owns all surfaces.
         floors: surfaces on which the object may stand.
-        objects: surfaces on which it may be put.
+        objects: surfaces of the object that may touch a floor.
         margin: m, height above the floor [m].
-        pair: (floor, object) by name: only this one.
+        pair: (floor, object), two names: use only this pair.
         name: name in messages.
 
     Attributes:
@@ -229,8 +229,8 @@ class ConvexShapeContact(_PairFunction):
 
     Raises:
         UnknownNameError: a name in `pair` that no surface has.
-        DuplicateNameError: two floors or two objects of one name.
-        OptionError, SizeError, WrongObjectError: what else is wrong.
+        DuplicateNameError: two floors or two objects have the same name.
+        OptionError, SizeError, WrongObjectError: another argument is wrong.
 
     Source: `ConvexShapeContact` of hpp-constraints, whose value jumps at the edges.
     """
@@ -250,12 +250,12 @@ class ConvexShapeContact(_PairFunction):
 
 @final
 class ConvexShapeContactComplement(_PairFunction):
-    r"""Where on the floor an object's surface lies: the complement of `ConvexShapeContact`.
+    r"""Place of an object's surface on the floor: the complement of `ConvexShapeContact`.
 
     .. math:: f(q) = \left(\Pi(p_y, p_z),\; (\cos\varphi, \sin\varphi)\right) \in \mathbb{R}^2 \times SO(2)
 
-    with :math:`\varphi = \mathrm{atan2}(R_{zy} - R_{yz}, R_{yy} + R_{zz})` the rotation about the normal. Which pair of
-    surfaces it is about is not in the value: name it, or ask `pair_at`.
+    with :math:`\varphi = \mathrm{atan2}(R_{zy} - R_{yz}, R_{yy} + R_{zz})` the rotation about the normal. The value
+    does not say which pair of surfaces it belongs to: give `pair`, or call `pair_at`.
 
     Args:
         robot, floors, objects, margin, pair, name: as in `ConvexShapeContact`.
