@@ -1,18 +1,20 @@
 """What `derivative_soundness.py` knows without the library's derivatives: dense solutions, and differences of them.
 
 Accelerations and multipliers of least norm come from numpy's decompositions of pinocchio's inertia and of the rows;
-derivatives from five-point differences of two steps, which tell how good they are.
+derivatives from extrapolated differences of two orders, which tell how good they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+import scipy.linalg
 from dynamics_blocks import State, plain_inertia
 from numpy.typing import NDArray
 
@@ -24,8 +26,11 @@ Matrix = NDArray[np.float64]
 RANK = 1e-7
 """Singular values of unit rows below this part of the largest are none."""
 
-STEPS = (2e-3, 5e-4, 1.25e-4)
-"""Largest steps of the differences; each is compared with half of it."""
+STEPS, ENOUGH = (2e-2, 5e-3, 1e-3, 1e-4, 1e-5), 2e-9
+"""Largest steps of the differences that are tried, and how near two orders are for no other step to be tried."""
+
+NOTHING = 1e-3
+"""A part whose derivatives are below this part of the largest of all is judged by that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,34 @@ class Oracle:
 
     def solution(self, q: Vector, v: Vector) -> Vector:
         """Acceleration, then multipliers of least norm."""
+        return dense(*self.equations(q, v))
+
+    def damped(self, q: Vector, v: Vector, tau: Vector, damping: float, armature: Vector) -> Vector:
+        """The same with joint forces of its own, with damping of the rows, and more armature."""
+        H, f, G, gamma = self.equations(q, v)
+        return dense(H + np.diag(armature), f - self.state.tau + tau, G, gamma, damping)
+
+    def impact(self, q: Vector, v: Vector, restitution: Vector, damping: float) -> Vector:
+        """Velocity after an impact, then impulses: of the same rows, with a restitution each."""
+        motion = self.constraint_set.robot.at(q, v)
+        rows = self.constraint_set.rows_at(motion)
+        gamma = np.where(self.constraint_set.counts_in(rows), -(1.0 + restitution) * (rows.jacobian @ v), 0.0)
+        x = dense(self.inertia(q), np.zeros(v.size), rows.jacobian, gamma, damping)
+        x[: v.size] += v
+        return x
+
+    def free(self) -> tuple[float, float]:
+        """Largest acceleration of the state without rows, and largest of its forces: what either is measured by."""
+        H, f, _, _ = self.equations(self.state.q, self.state.v)
+        return float(np.abs(np.linalg.lstsq(H, f)[0]).max(initial=0.0)), float(np.abs(f).max(initial=0.0))
+
+    def inertia(self, q: Vector) -> Matrix:
+        """Joint-space inertia (nv, nv)."""
+        model: Any = self.constraint_set.robot.model
+        return np.array(pin.crba(model, self._data, q)) if self._in_order else plain_inertia(model, q)
+
+    def equations(self, q: Vector, v: Vector) -> tuple[Matrix, Vector, Matrix, Vector]:
+        """Inertia, joint forces less bias, rows, and what they are asked for."""
         robot, given, some = self.constraint_set.robot, self.state, self.constraint_set
         model: Any = robot.model
         motion = robot.at(q, v)
@@ -62,12 +95,10 @@ class Oracle:
             gamma = gamma - some.gains[0] * rows.position - some.gains[1] * rows.velocity
         if given.acceleration is not None:
             gamma = gamma + np.where(some.counts_in(rows), given.acceleration, 0.0)
-        data = self._data
-        H = pin.crba(model, data, q) if self._in_order else plain_inertia(model, q)
-        f = given.tau - pin.rnea(model, data, q, v, np.zeros(model.nv))
+        f = given.tau - pin.rnea(model, self._data, q, v, np.zeros(model.nv))
         for force in given.external:
             f = f + force.generalised(motion)
-        return dense(H, f, rows.jacobian, gamma)
+        return self.inertia(q), f, np.array(rows.jacobian), gamma
 
     def ranks_nearby(self, rng: np.random.Generator) -> set[int]:
         """Ranks of the rows at some states beside this one."""
@@ -88,36 +119,84 @@ def rank_of(G: Matrix) -> int:
     return int((sizes > RANK * sizes[0]).sum())
 
 
-def dense(H: Matrix, f: Vector, G: Matrix, gamma: Vector) -> Vector:
-    """H a = f + G^T lambda, G a = gamma (least squares), lambda of least norm."""
-    n, rank = len(H), rank_of(G)
+def dense(H: Matrix, f: Vector, G: Matrix, gamma: Vector, damping: float = 0.0) -> Vector:
+    """H a = f + G^T lambda, G a + damping lambda = gamma (least squares), lambda of least norm."""
+    n = len(H)
+    if damping:
+        return scaled_solution(H, G, damping, np.concatenate([f, gamma]))
+    rank = rank_of(G)
+    if rank == len(G):
+        return scaled_solution(H, G, 0.0, np.concatenate([f, gamma]))
     U, sizes, Vt = np.linalg.svd(G)
-    B, wanted = Vt[:rank], (U[:, :rank].T @ gamma) / sizes[:rank]
-    K = np.block([[H, -B.T], [B, np.zeros((rank, rank))]])
-    scale = 1.0 / np.sqrt(np.concatenate([np.maximum(np.diagonal(H), 1e-12), np.ones(rank)]))
-    x = scale * np.linalg.solve(K * scale * scale[:, None], scale * np.concatenate([f, wanted]))
+    x = scaled_solution(H, Vt[:rank], 0.0, np.concatenate([f, (U[:, :rank].T @ gamma) / sizes[:rank]]))
     return np.concatenate([x[:n], U[:, :rank] @ (x[n:] / sizes[:rank])])
 
 
-def slope(f: Callable[[Vector], Vector], n: int) -> tuple[Matrix, float]:
-    """Derivative of f at 0 by n numbers, and how far two steps are apart, as a part of the largest entry."""
-    best, apart = np.zeros((0, n)), np.inf
+def scaled_solution(H: Matrix, B: Matrix, damping: float, right: Vector) -> Vector:
+    """Of the saddle point, with a diagonal and rows near 1, and corrected by what it misses in longer numbers."""
+    k = len(B)
+    K = np.block([[H, -B.T], [B, damping * np.eye(k)]])
+    root = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-12))
+    lengths = np.sqrt(((B * root) ** 2).sum(axis=1) + damping)
+    scale = np.concatenate([root, 1.0 / np.where(lengths > 0.0, lengths, 1.0)])
+    lu = scipy.linalg.lu_factor(K * scale * scale[:, None])
+    longer, x = K.astype(np.longdouble), np.zeros(len(K), dtype=np.longdouble)
+    for _ in range(3):
+        missed = (right - longer @ x).astype(np.float64)
+        x = x + scale * scipy.linalg.lu_solve(lu, scale * missed)
+    return x.astype(np.float64)
+
+
+class Slope(NamedTuple):
+    """A derivative by differences.
+
+    Attributes:
+        matrix: (rows, n).
+        apart: of each part of the rows, how far it is from a derivative of lower order, by its own largest entry, or
+            by a part of that of all where it is next to nothing.
+    """
+
+    matrix: Matrix
+    apart: list[float]
+
+
+def slope(f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels: int = 4) -> Slope:
+    """Derivative of f at 0 by n numbers.
+
+    Central differences, each of half the step of the one before, extrapolated to a step of zero (Richardson); of the
+    first steps in STEPS that at which two orders agree best, for each part. Of order eight, steps may be so large that
+    rounding of f counts for little.
+
+    Args:
+        f: the function, of n numbers.
+        n: how many.
+        parts: of its values, judged each by its own size.
+        levels: how many steps: the order is twice that. Two are exact for polynomials of degree two.
+    """
+    best, apart = np.zeros((0, n)), [np.inf for _ in parts]
     for step in STEPS:
-        wide, narrow = five_points(f, n, step)
-        size = max(float(np.abs(narrow).max(initial=0.0)), 1e-12)
-        own = float(np.abs(wide - narrow).max(initial=0.0)) / size
-        if own < apart:
-            best, apart = narrow, own
-        if apart < 1e-9:
+        fine, rough = extrapolated(f, n, step, levels)
+        best = fine.copy() if not len(best) else best
+        least = NOTHING * max(float(np.abs(fine).max(initial=0.0)), 1e-12)
+        for i, rows in enumerate(parts):
+            size = max(float(np.abs(fine[rows]).max(initial=0.0)), least)
+            own = float(np.abs(fine[rows] - rough[rows]).max(initial=0.0)) / size
+            if own < apart[i]:
+                best[rows], apart[i] = fine[rows], own
+        if max(apart) < ENOUGH:
             break
-    return best, apart
+    return Slope(best, apart)
 
 
-def five_points(f: Callable[[Vector], Vector], n: int, h: float) -> tuple[Matrix, Matrix]:
-    """Five-point differences of f at 0, of step h and of half of it, which share two points."""
-    wide, narrow = list[Vector](), list[Vector]()
-    for e in np.eye(n):
-        half, one, two = (f(x * h * e) - f(-x * h * e) for x in (0.5, 1.0, 2.0))
-        wide.append((8.0 * one - two) / (12.0 * h))
-        narrow.append((8.0 * half - one) / (6.0 * h))
-    return np.array(wide).T, np.array(narrow).T
+def extrapolated(f: Callable[[Vector], Vector], n: int, h: float, levels: int) -> tuple[Matrix, Matrix]:
+    """Differences of f at 0 of order 2 levels, and of order 2 levels - 2 by the smaller steps; h is the first step."""
+    rows = [
+        np.array([(f(step * e) - f(-step * e)) / (2.0 * step) for e in np.eye(n)]).T
+        for step in (h * 0.5**i for i in range(levels))
+    ]
+    factor, before = 1.0, rows
+    while len(rows) > 1:
+        factor *= 4.0
+        before = rows
+        rows = [narrow + (narrow - wide) / (factor - 1.0) for wide, narrow in pairwise(rows)]
+    return rows[0], before[-1]

@@ -3,17 +3,19 @@
     python benchmarks/derivative_soundness.py --states 1000 [--seed S] [--processes P]
     python benchmarks/derivative_soundness.py --case INDEX [--seed S]
 
-A quarter of the states each is of ANYmal and of Talos' legs (contacts on feet and elsewhere, in both forms and axes,
-single rows, two on one joint, a sole twice), of Cassie with its loops and contacts, and of random trees of every joint
-type with closures of every hinge, rods, contacts, functions, stabilisation, external forces, redundant rows and
-constraints that are off (`dynamics_blocks.py`).
+A sixth of the states each is of ANYmal, of Talos' legs, of all of Talos (where example-robot-data is installed), of
+Cassie with its loops, of random trees, and of actions on one of them. The robots have contacts on feet and elsewhere,
+in both forms and axes, of all rows or of some by a mask, two on one joint, a sole twice; and rows of the centre of mass
+or of surfaces. The trees have every joint type, with closures of every hinge, rods, contacts, functions, stabilisation,
+external forces, redundant rows and constraints that are off (`dynamics_blocks.py`). The actions are impacts with a
+restitution of each contact, and forward dynamics with armature; both damped or not.
 
-A finding is: a derivative of accelerations, multipliers or a wrench, by q, v or tau, that misses five-point differences
-of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5 where it is by differences
-itself, which it says), by more than ten times what two steps of the differences are apart, and by more than multipliers
-that are known to 1e-12 tell of light bodies; a state without derivatives beside which the rank of the rows is the same;
-one with derivatives beside which it is not; an exception. States at which two steps are further apart than 1e-8, and
-those near a loss of rank, are counted apart. The exit code is 1 when there are findings.
+A finding is: a derivative of accelerations, velocities after an impact, multipliers, impulses or a wrench, by q, v or
+tau, that misses differences of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5
+where it is by differences itself, which it says), and by more than ten times what two orders of the differences are
+apart; a state without derivatives beside which the rank of the rows is the same; one with derivatives beside which it
+is not; an exception. States at which two orders are further apart than 1e-8, and those near a loss of rank, are counted
+apart. The exit code is 1 when there are findings.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -25,125 +27,36 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import functools
 import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from derivative_oracle import Matrix, Oracle, Vector, slope
-from dynamics_blocks import Random, State, make_block, random_axes, random_axis, random_form, random_frame, random_state
-from proving import TESTS, Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
+from derivative_questions import KINDS, question
+from dynamics_blocks import Random, State, random_frame
+from proving import Finding, Progress, Proof, add_common, answers, checked, concluded, on_processes
 
-sys.path.append(str(TESTS))
-
-from crocoddyl_cases import SOLES, robot_of
-
-from constraints import Robot
+from constraints.actions import ContactForwardDynamics, ImpulseDynamics
 from constraints.dynamics import DynamicsDerivatives, ForwardDynamics, forward_dynamics
 from constraints.dynamics.multipliers import Body
-from constraints.loops import (
-    Axes,
-    Baumgarte,
-    ConstraintSet,
-    Form,
-    PointContact,
-    SurfaceContact,
-    assemble_position,
-    assemble_velocity,
-)
+from constraints.loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from constraints.loops.frame_rows import FrameRows
-from constraints.models import load
-from constraints.rows import RowOwner
 
 LIMIT, ROUGH, APART = 1e-7, 1e-5, 1e-8
 """How far derivatives may be from differences, those that are differences themselves, and differences from others."""
 
-PART = 1e-3
-"""Derivatives that are next to nothing are judged by this part of the others, or of what is differentiated."""
-
-SOLVED = 1e-12
-"""Multipliers are known to this part: forces that are large beside the inertia of a light body leave it less."""
+PART, ROUNDING = 1e-3, 1e-9
+"""Derivatives that are next to nothing are judged by this part of the others of their kind (motions, or multipliers and
+wrenches), or of what is differentiated; and where all of a kind is next to nothing, by the second part of all."""
 
 NEAR = 1e-4
 """Singular values of the rows that count, below this part of the largest: there differences have other lengths."""
-
-KINDS = ("anymal", "talos_legs", "cassie", "trees")
-
-
-def question(seed: int, index: int) -> tuple[str, ConstraintSet, State]:
-    """State `index` of a seed."""
-    kind = KINDS[index % len(KINDS)]
-    if kind == "trees":
-        block = make_block(seed, index)
-        return block.name, block.constraint_set, block.states[0]
-    rng = np.random.default_rng([seed, index, 17])
-    if kind == "cassie":
-        return kind, *cassie(rng)
-    robot = robot_of(kind)
-    made = with_gains(rng, ConstraintSet(robot, contacts(rng, robot, SOLES[kind])))
-    if rng.random() < 0.1:
-        made = made.switched(off=[0])
-    return kind, made, random_state(rng, made, "mixed", 1.0)
-
-
-def contacts(rng: Random, robot: Robot, feet: tuple[str, ...]) -> list[RowOwner]:
-    """Contacts of some feet; now and then one more on a joint, or a foot twice."""
-    found: list[RowOwner] = []
-    for i, foot in enumerate(feet):
-        if rng.random() < 0.8 or not found:
-            found.append(contact(rng, robot, foot, f"c{i}", len(feet) == 2))
-    if rng.random() < 0.3:
-        found.append(contact(rng, robot, random_frame(rng, robot), "more", False))
-    if rng.random() < 0.25:
-        found[0] = SurfaceContact(robot, feet[0], form=Form.RATES, name="foot")
-        found.append(SurfaceContact(robot, feet[0], form=Form.RATES, axes=random_axes(rng), name="again"))
-    return found
-
-
-def contact(rng: Random, robot: Robot, frame: Any, name: str, whole: bool) -> RowOwner:
-    """Of a surface or a point, or one row of a point."""
-    way, form, axes = rng.random(), random_form(rng), random_axes(rng)
-    if way < (0.7 if whole else 0.1):
-        anchor = pin.SE3(pin.exp3(rng.standard_normal(3)), rng.uniform(-1.0, 1.0, 3))
-        return SurfaceContact(robot, frame, anchor if rng.random() < 0.8 else None, axes=axes, form=form, name=name)
-    at = rng.uniform(-0.5, 0.5, 3) if rng.random() < 0.8 else None
-    normal = random_axis(rng) if way > 0.9 else None
-    return PointContact(robot, frame, normal, at, axes=axes, form=form, name=name)
-
-
-def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
-    """Stabilised, more often than not."""
-    doubled = any(owner.name == "again" for owner in made.stack)  # of which gains would ask two things
-    return made.stabilised(Baumgarte(*rng.uniform(0.0, 30.0, 2))) if rng.random() < 0.7 and not doubled else made
-
-
-@functools.cache
-def cassie_closed() -> tuple[Any, ConstraintSet, Vector]:
-    """The mechanism, its loops, and its closed keyframe."""
-    mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
-    return mechanism.robot, mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
-
-
-def cassie(rng: Random) -> tuple[ConstraintSet, State]:
-    """On no foot, one or two."""
-    robot, loops, start = cassie_closed()
-    q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
-    q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
-    found: list[RowOwner] = list(loops.stack.owners)
-    for foot in ("left-foot", "right-foot"):
-        if rng.random() < 0.5:
-            joint = list(robot.model.names).index(foot)
-            found.append(PointContact(robot, random_frame(rng, robot, joint), axes=random_axes(rng), name=foot))
-    made = with_gains(rng, ConstraintSet(robot, found))
-    state = random_state(rng, made, "mixed", 0.0)
-    return made, replace(state, q=q, v=assemble_velocity(loops, q, state.v))
 
 
 def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:
@@ -165,8 +78,6 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
         return "wrong", [f"{found.status.name}, but the rank is another one nearby"], 0.0
     faults, worst, rough = list[str](), 0.0, False
     limit = LIMIT if found.has_exact_derivatives else ROUGH
-    pushed = largest(result.multipliers) * largest(result.system.jacobian)
-    shaken = SOLVED * pushed * largest(found.acceleration_dtau)
     for what, mine, truth, apart, floor in comparisons(oracle, result, found, rng):
         size = max(largest(truth), floor, 1e-300)
         error = largest(mine - truth) / size if mine.shape == truth.shape else np.inf
@@ -174,7 +85,7 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
             rough = True
         else:
             worst = max(worst, error)
-        if not error <= max(limit, 10.0 * apart, shaken / size if what.startswith("acceleration") else 0.0):
+        if not error <= max(limit, 10.0 * apart):
             faults.append(f"{what} misses by {error:.2g} (differences: {apart:.1g}; {found})")
     return f"{found.status.name}{' (rough)' if rough else ''}", faults, worst
 
@@ -199,17 +110,19 @@ def comparisons(
         return np.concatenate([x, there.wrench(which, on, axes, frame)])
 
     own = None if which is None else found.wrench(which, on, axes, frame)
-    k, here = some.size, largest(solved(state.q, state.v))
-    for word, f, mine in (
-        ("q", lambda d: solved(pin.integrate(some.robot.model, state.q, d), state.v), "dq"),
-        ("v", lambda d: solved(state.q, state.v + d), "dv"),
-    ):
-        truth, apart = slope(f, n)
-        floor = PART * max(largest(truth), here)
-        yield f"acceleration by {word}", getattr(found, f"acceleration_{mine}"), truth[:n], apart, floor
-        yield f"multipliers by {word}", getattr(found, f"multipliers_{mine}"), truth[n : n + k], apart, floor
-        if own is not None:
-            yield f"wrench by {word}", getattr(own, f"by_{word}"), truth[n + k :], apart, floor
+    parts = {"acceleration": slice(0, n), "multipliers": slice(n, n + some.size)}
+    if own is not None:
+        parts["wrench"] = slice(n + some.size, n + some.size + 6)
+    slopes = {
+        "q": slope(lambda d: solved(pin.integrate(some.robot.model, state.q, d), state.v), n, [*parts.values()], 4),
+        "v": slope(lambda d: solved(state.q, state.v + d), n, [*parts.values()], 2),  # of degree two in v
+    }
+    here = solved(state.q, state.v)
+    sizes = part_sizes(here, [each.matrix for each in slopes.values()], [*parts.values()], oracle.free())
+    for word, (truth, apart) in slopes.items():
+        for (part, rows), own_apart, size in zip(parts.items(), apart, sizes, strict=True):
+            mine = getattr(own, f"by_{word}") if part == "wrench" else getattr(found, f"{part}_d{word}")
+            yield f"{part} by {word}", mine, truth[rows], own_apart, size
     plain = Oracle(some, State(state.q, state.v, 0.0 * state.tau, (), None)).solution(state.q, state.v)
 
     def pushed(tau: Vector) -> Vector:
@@ -221,17 +134,101 @@ def comparisons(
     yield "multipliers by tau", found.multipliers_dtau, truth[n:], 0.0, floor
 
 
+def part_sizes(
+    here: Vector, truths: Sequence[Matrix], parts: Sequence[slice], free: tuple[float, float]
+) -> list[float]:
+    """The least size by which derivatives of each part are judged: of motions, then of multipliers and wrenches.
+
+    By a part of what is differentiated, of its derivatives, and of what it were without the rows (`free`): robots that
+    are held altogether do not accelerate, and those that fall freely push nothing.
+    """
+    of_all = [max(largest(here[rows]), *(largest(truth[rows]) for truth in truths)) for rows in parts]
+    of_forces = max(free[1], *of_all[1:])  # the wrench of what is off is zero
+    whole = max(of_all)
+    motion = max(PART * max(of_all[0], free[0]), ROUNDING * whole)
+    return [max(motion, 1e-300)] + [max(PART * of_forces, ROUNDING * whole, 1e-300)] * (len(parts) - 1)
+
+
+def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:
+    """As `check`, of an impact with restitution or of forward dynamics, as actions: damped or not, with armature."""
+    oracle, robot = Oracle(some, State(state.q, state.v, state.tau, (), None)), some.robot
+    n, damping = robot.nv, 10.0 ** rng.uniform(-4, 0) if rng.random() < 0.4 else 0.0
+    action: Any
+    if rng.random() < 0.6:
+        own = {owner.name: rng.random() for owner in some.stack if isinstance(owner, PointContact | SurfaceContact)}
+        action = ImpulseDynamics(robot, some, own, damping=damping)
+        u, e = np.zeros(0), np.zeros(some.size)
+        for s, owner in zip(some.stack.slices, some.stack, strict=True):
+            e[s] = own.get(owner.name, 0.0)
+
+        def solved(q: Vector, v: Vector, u: Vector) -> Vector:
+            return oracle.impact(q, v, e, damping)
+
+    else:
+        armature = rng.random(n) * (rng.random() < 0.5)
+        action = ContactForwardDynamics(robot, None, some, (), (), damping, armature, with_force_derivatives=True)
+        u = state.tau
+
+        def solved(q: Vector, v: Vector, u: Vector) -> Vector:
+            return oracle.damped(q, v, u, damping, armature)
+
+    done = action.calc(np.concatenate([state.q, state.v]), u)
+    kind = f"{type(action).__name__}{' damped' if damping else ''}"
+    if not done.success:
+        return f"{kind}: no solution {done.status.name}", [], 0.0
+    sizes = np.linalg.svd(some.jacobian(state.q), compute_uv=False)
+    ranks = oracle.ranks_nearby(rng)
+    if not damping and (len(ranks) > 1 or (sizes[: max(ranks)][-1:] < NEAR * sizes[:1]).any()):
+        return f"{kind}: near a loss of rank", [], 0.0
+    found = action.calc_diff(done)
+    if not found.success:
+        return f"{kind}: {found.status.name}", [f"{found.status.name}, but the rank is the same nearby"], 0.0
+    is_impact = isinstance(action, ImpulseDynamics)
+    top, low = (found.Fx[n:], found.impulses_x) if is_impact else (found.Fx, found.multipliers_x)
+    mine, limit = np.vstack([top, low]), ROUGH if found.by_differences else LIMIT
+    ways: list[tuple[str, Callable[[Vector], Vector], Matrix, int]] = [
+        ("q", lambda d: solved(pin.integrate(robot.model, state.q, d), state.v, u), mine[:, :n], n),
+        ("v", lambda d: solved(state.q, state.v + d, u), mine[:, n:], n),
+    ]
+    if u.size:
+        by_u = np.vstack([found.Fu, found.multipliers_u])
+        ways.append(("u", lambda d: solved(state.q, state.v, u + d), by_u, u.size))
+    parts = [slice(0, n), slice(n, n + some.size)]
+    slopes = [slope(f, count, parts, 4 if word == "q" else 2) for word, f, _, count in ways]
+    size = largest(state.v), largest(oracle.inertia(state.q) @ state.v)
+    free = size if is_impact else oracle.free()
+    sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts, free)
+    faults, worst, rough = list[str](), 0.0, False
+    for (word, _, own_slopes, _), (truth, apart) in zip(ways, slopes, strict=True):
+        for part, rows, own_apart, least in zip(("motion", "forces"), parts, apart, sizes, strict=True):
+            error = largest(own_slopes[rows] - truth[rows]) / max(largest(truth[rows]), least)
+            rough |= own_apart > APART
+            worst = max(worst, error if own_apart <= APART else 0.0)
+            if not error <= max(limit, 10.0 * own_apart):
+                faults.append(f"{kind}: {part} by {word} misses by {error:.2g} (differences: {own_apart:.1g})")
+    return f"{kind} {found.status.name}{' (rough)' if rough else ''}", faults, worst
+
+
 def largest(x: Matrix | Vector) -> float:
     """Size of the largest entry."""
     return float(np.abs(x).max(initial=0.0))
+
+
+def judged(seed: int, index: int) -> tuple[str, ConstraintSet, State, tuple[str, list[str], float]]:
+    """One question, and the verdict."""
+    kind, rng = KINDS[index % len(KINDS)], np.random.default_rng([seed, index, 18])
+    if kind != "actions":
+        asked = question(seed, index)
+        return *asked, check(*asked, rng)
+    asked = question(seed, index, str(rng.choice(KINDS[:4])))
+    return *asked, check_action(*asked, rng)
 
 
 def run(seed: int, index: int) -> dict[str, Any]:
     """One state."""
     logging.disable(logging.WARNING)
     try:
-        name, some, state = question(seed, index)
-        status, faults, worst = check(name, some, state, np.random.default_rng([seed, index, 18]))
+        name, _, _, (status, faults, worst) = judged(seed, index)
     except Exception as error:
         return {"status": "raised", "findings": [(index, f"raised {type(error).__name__}: {error}")], "worst": 0.0}
     return {
@@ -263,9 +260,8 @@ def states(options: argparse.Namespace) -> Proof:
 
 def show(options: argparse.Namespace) -> int:
     """One state again."""
-    name, some, state = question(options.seed, options.case)
+    name, some, state, (status, faults, worst) = judged(options.seed, options.case)
     print(f"{name}: {some!r} {some.kinds}\n{state}")
-    status, faults, worst = check(name, some, state, np.random.default_rng([options.seed, options.case, 18]))
     print(f"{status}, largest error {worst:.2g}\n" + ("\n".join(faults) or "nothing is wrong with it"))
     return int(bool(faults))
 

@@ -1,12 +1,12 @@
-"""Constraint solvers on Lie groups: put configurations of robots onto constraints.
+"""Constraint solvers on Lie groups: project robot configurations onto constraints.
 
 robot = Robot.from_urdf("arm.urdf")
 result = reach(robot, "hand", target)  # inverse kinematics; and with more constraints:
 hand = Implicit.equal(Pose(robot, "hand"), target)
 result = project(robot, [hand], robot.random(rng))
 
-What a user of projection needs is here; `constraints.functions`, `rows`, `solvers`, `robot`, `loops`, `models`,
-`manipulation`, `paths`, `interop` and `testing` have the rest.
+This module exports what projection needs; the rest is in `constraints.functions`, `rows`, `solvers`, `robot`, `loops`,
+`models`, `manipulation`, `paths`, `interop` and `testing`.
 """
 
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ __version__ = "0.1.0"
 
 if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
     raise ImportError(
-        f"the package 'liegroups' at {_liegroups.__file__} is not the one of lie-constraints: another distribution "
-        "installed it, or a folder of that name comes first on the path. Uninstall or rename it, then reinstall "
+        f"the package 'liegroups' at {_liegroups.__file__} does not belong to lie-constraints: another distribution "
+        "installed it, or a folder with this name comes first on the path. Uninstall or rename it, then reinstall "
         "lie-constraints."
     )
 

@@ -21,13 +21,14 @@ from . import __version__
 from .errors import ConstraintError
 
 COMMANDS = {
-    "assemble": "load a mechanism, close its loops, say what it is",
+    "assemble": "load a mechanism, close its loops, print its rank and mobility",
     "demo": "project random configurations of robots; print a table, write a picture",
     "graph": "build the constraint graph of a scene file, print it, draw it, sample it",
     "info": "print versions, linear algebra and threads, extras",
-    "describe": "print the problem of a file in words",
-    "project": "project random configurations onto the problem of a file; or do a reported case again",
-    "warm-up": "compile the kernels of the compiled engine, once on a machine",
+    "describe": "describe the problem of a file in words",
+    "project": "project random configurations onto the problem of a file, or repeat a reported case",
+    "show": "show the robot of a file in a browser, or write the page to a file",
+    "warm-up": "compile the kernels of the compiled engine, once per machine",
 }
 """Name of each command, which is that of its module in `constraints.cli` (with _ for -), and what it does."""
 
@@ -58,11 +59,11 @@ def _parser(command: str) -> argparse.ArgumentParser:
     """The parser, with the arguments of one command: the modules of the others are not imported."""
     parser = argparse.ArgumentParser(
         prog="python -m constraints",
-        description="Put robot configurations onto constraints.",
-        epilog="`python -m constraints COMMAND --help` says what a command takes.",
+        description="Project robot configurations onto constraints.",
+        epilog="`python -m constraints COMMAND --help` shows the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"lie-constraints {__version__}")
-    parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
+    parser.add_argument("--traceback", action="store_true", help="show the traceback of an error")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, words in COMMANDS.items():
         added = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
@@ -88,7 +89,7 @@ def _ran(options: argparse.Namespace) -> int:
         if options.traceback:
             raise
         refused = isinstance(error, ConstraintError | OSError)
-        kind = "" if refused else f"this is an error of lie-constraints, please report it: {type(error).__name__}: "
+        kind = "" if refused else f"this is a bug in lie-constraints, please report it: {type(error).__name__}: "
         hint = "" if refused else " (--traceback before the command shows where)"
         print(f"error: {kind}{' '.join(str(error).split())}{hint}", file=sys.stderr)
         return REFUSED if refused else BROKEN

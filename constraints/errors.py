@@ -1,7 +1,7 @@
-"""What can go wrong with an input: one family, each member with data, naming the culprit and what was expected.
+"""Errors about inputs: each one names the culprit and what was expected, and keeps both as attributes.
 
 The base and the errors about points of a group are defined on the lowest floor (`liegroups.errors`) because the
-groups raise them; this module hands out the whole family.
+groups raise them; this module exports all of them.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class UnknownJointError(UnknownNameError):
 
 
 class AmbiguousNameError(ConstraintError):
-    """Several things share a name, which is legal, but picks none of them: `positions` of those that have it."""
+    """Several things share a name, so the name alone does not say which one is meant; `positions` lists them."""
 
     def __init__(self, kind: str, name: str, positions: Sequence[int]) -> None:
         self.kind, self.name, self.positions = kind, name, tuple(positions)
         places = ", ".join(str(i) for i in self.positions)
         super().__init__(
-            f"{len(self.positions)} {kind}s are named {name!r}, at positions {places}: give the object, or its position"
+            f"{len(self.positions)} {kind}s are named {name!r}, at positions {places}: give the object or its position"
         )
 
 
@@ -60,19 +60,19 @@ class UndefinedError(ConstraintError):
 
 
 class FunctionError(ConstraintError):
-    """A Function class does not keep what a Function promises: `function`, what was `seen`, and what to `mend`."""
+    """A Function class breaks a rule of Functions: `function` is the class, `seen` the defect, `mend` the remedy."""
 
     def __init__(self, function: str, seen: str, mend: str) -> None:
         self.function, self.seen, self.mend = function, seen, mend
-        super().__init__(f"{seen}; {mend} (constraints.testing.check_function checks all that a function promises)")
+        super().__init__(f"{seen}; {mend} (constraints.testing.check_function checks all rules)")
 
 
 class StepError(ConstraintError):
-    """A direction of descent is none: `step` is its class, and what was `seen`."""
+    """A LinearStep gave no valid direction of descent: `step` is its class, `seen` what it did."""
 
     def __init__(self, step: str, seen: str) -> None:
         self.step, self.seen = step, seen
-        super().__init__(f"{step}.solve {seen}; it returns a new array (nv,) of finite numbers, the motion dq")
+        super().__init__(f"{step}.solve {seen}; it must return a new array (nv,) of finite numbers, the motion dq")
 
 
 class NoAttributeError(UnknownNameError, AttributeError):
@@ -82,13 +82,13 @@ class NoAttributeError(UnknownNameError, AttributeError):
         kind: the class.
         name: what was asked for.
         valid: attributes that it has.
-        here: how the same is said here; empty where nothing is known.
+        here: what to use instead; empty if unknown.
     """
 
     def __init__(self, kind: str, name: str, valid: Sequence[str], here: str = "") -> None:
         self.here = here
         words = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} has no attribute '{name}'" + (
-            f": here it is {here}" if here else ""
+            f": use {here}" if here else ""
         )
         UnknownNameError.__init__(self, f"attribute of {kind}", name, valid, words)
 
@@ -102,7 +102,7 @@ class CallError(ConstraintError, TypeError):
     Args:
         call: the function with the names of its arguments.
         reason: what is wrong, in Python's words.
-        hint: what is meant; empty where nothing is known.
+        hint: the likely intention; empty if unknown.
     """
 
     def __init__(self, call: str, reason: str, hint: str = "") -> None:
@@ -111,66 +111,64 @@ class CallError(ConstraintError, TypeError):
 
 
 class FrozenValueError(ConstraintError, FrozenInstanceError):
-    """A field of a value that does not change was set.
+    """A field of an immutable value was set.
 
     Args:
         kind: its class.
         name: the field.
-        here: how a changed one is made.
+        here: how to make a changed copy.
     """
 
     def __init__(self, kind: str, name: str, here: str) -> None:
         self.kind, self.name, self.here = kind, name, here
-        super().__init__(
-            f"'{name}' cannot be set: {'an' if kind[0] in 'AEIOU' else 'a'} {kind} does not change; {here}"
-        )
+        super().__init__(f"'{name}' cannot be set: {'an' if kind[0] in 'AEIOU' else 'a'} {kind} is immutable; {here}")
 
 
 class NotDeclaredError(FunctionError, AttributeError):
-    """A Function class has not called `declare`: `kind` is the class, `field` what is missing."""
+    """A Function class has not called `declare`: `kind` is the class, `field` the missing field."""
 
     def __init__(self, kind: str, field: str) -> None:
         self.kind, self.field = kind, field
         mend = "call self.declare(inputs, outputs, ...) in __post_init__"
-        super().__init__(kind, f"{kind} has no {field}, because it does not say what it maps", mend)
+        super().__init__(kind, f"{kind} has no {field}, because it has not declared its inputs and outputs", mend)
 
 
 class NotWrittenError(FunctionError, TypeError):
-    """A Function class lacks what it must write: `kind` is the class, `method` what is missing."""
+    """A Function class lacks a method that it must define: `kind` is the class, `method` the missing method."""
 
     def __init__(self, kind: str, method: str) -> None:
         self.kind, self.method = kind, method
-        mend = "write evaluate(self, point, value, jacobian=None), which fills both; value(q) and jacobian(q) follow"
-        super().__init__(kind, f"{kind} does not write {method}", mend)
+        mend = "define evaluate(self, point, value, jacobian=None), which fills both; value(q) and jacobian(q) follow"
+        super().__init__(kind, f"{kind} does not define {method}", mend)
 
 
 class TruthValueError(ConstraintError):
-    """A result, or its status, was asked whether it is true. That of a failure would be, too; `success` tells.
+    """A result or a status was used as a truth value. A failure would count as true, too; use `success` instead.
 
     Args:
         kind: its class.
-        advice: what to ask for.
+        advice: what to use instead.
         reason: why it is neither true nor false.
     """
 
-    def __init__(self, kind: str, advice: str, reason: str = "a failed one is a result too") -> None:
+    def __init__(self, kind: str, advice: str, reason: str = "a failure would count as true too") -> None:
         self.kind, self.advice, self.reason = kind, advice, reason
-        super().__init__(f"a {kind} is neither true nor false, because {reason}: ask for {advice}")
+        super().__init__(f"a {kind} is neither true nor false, because {reason}: use {advice}")
 
 
 class OtherConstraintsError(SpaceMismatchError):
-    """Right-hand sides of other constraints than those of a problem: `reason` names the first that differs.
+    """Right-hand sides belong to other constraints than the problem has: `reason` names the first difference.
 
     Args:
         reason: what differs, in words.
-        expected, received: the constraints here, and those of the right-hand sides.
+        expected, received: the constraints of the problem, and the constraints of the right-hand sides.
     """
 
     def __init__(self, reason: str, expected: str, received: str) -> None:
         super().__init__("right-hand side of another problem", expected, received)
         self.reason = reason
-        ways = "problem.rhs.replace(name, point) changes one, problem.rhs_from(q) reads all at a configuration, and "
-        ways += "problem.rhs_from_parts(rhs) takes those of constraint objects that both problems have"
+        ways = "problem.rhs.replace(name, point) changes one, problem.rhs_from(q) computes all at a configuration, and "
+        ways += "problem.rhs_from_parts(rhs) copies the values of constraint objects that both problems share"
         self.args = (f"{self.what}: {reason}; {ways}",)
 
 
@@ -179,12 +177,12 @@ class OptionError(ConstraintError):
 
 
 class FrozenOptionError(OptionError, FrozenInstanceError):
-    """An option of options that exist was set: they are values, and do not change; `name` and `value`."""
+    """An attribute of Options was set, but Options are immutable: `name` and `value`."""
 
     def __init__(self, name: str, value: object) -> None:
         self.name, self.value = name, value
         super().__init__(
-            f"option '{name}': options do not change; make others, dataclasses.replace(options, {name}={value!r})"
+            f"option '{name}': Options are immutable; make a copy: dataclasses.replace(options, {name}={value!r})"
         )
 
 
@@ -192,10 +190,10 @@ class UnknownOptionError(OptionError, UnknownNameError):
     """No option of that name; the message lists the names that come closest, `valid` all of them.
 
     Args:
-        name: that was given.
+        name: the name that was given.
         valid: the options.
-        meant: the option that others call by this name, where it is known.
-        shown: how it is given.
+        meant: the option that other libraries call by this name, if known.
+        shown: how to give it.
     """
 
     def __init__(self, name: str, valid: Sequence[str], meant: str = "", shown: str = "") -> None:
@@ -203,15 +201,15 @@ class UnknownOptionError(OptionError, UnknownNameError):
         self.meant = meant
         if meant:
             self.nearest = (meant,)
-            self.args = (f"no option is named {name!r}: here it is '{meant}'{shown and f', {shown}'}",)
+            self.args = (f"no option is named {name!r}: use '{meant}'{shown and f', {shown}'}",)
 
 
 class ModelError(ConstraintError):
-    """A model holds something that cannot be represented here (the message names it)."""
+    """A model contains something that this library cannot represent; the message names it."""
 
 
 class FileError(ConstraintError):
-    """A file cannot be found, or cannot be read whole: `path` and the reason."""
+    """A file cannot be found or read: `path` and the reason."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
@@ -219,7 +217,7 @@ class FileError(ConstraintError):
 
 
 class FileContentError(FileError):
-    """A file holds what it must not: `path`, `place` (where in it, as $.levels[0][2].function), and the reason."""
+    """A file has wrong content: `path`, `place` (for example $.levels[0][2].function) and the reason."""
 
     def __init__(self, path: str, place: str, reason: str) -> None:
         super().__init__(path, f"at {place}: {reason}")
@@ -227,7 +225,7 @@ class FileContentError(FileError):
 
 
 class NotSavableError(ConstraintError):
-    """Something is not data, so that no file can hold it: `what` (as the constraint), and the reason."""
+    """Something is not plain data and cannot be saved: `what` (for example the constraint) and the reason."""
 
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
@@ -235,11 +233,11 @@ class NotSavableError(ConstraintError):
 
 
 class PathError(ConstraintError):
-    """A path that does not exist, does not hold together, or is asked for more than it has.
+    """A path does not exist, is not connected, or was asked for something that it does not have.
 
     Args:
         message: what is wrong.
-        result: what failed, where something did: a Projection, Interpolation or Walk, whose `describe()` says more.
+        result: the Projection, Interpolation or Walk that failed, if any; its `describe()` says more.
     """
 
     def __init__(self, message: str, result: Any = None) -> None:
@@ -248,11 +246,11 @@ class PathError(ConstraintError):
 
 
 class GraphError(ConstraintError):
-    """A constraint graph cannot be built as asked, or does not contain what it was asked about."""
+    """A constraint graph cannot be built as described, or does not contain what was looked up in it."""
 
 
 class RobotMismatchError(ConstraintError):
-    """Functions of two different robots were put in one problem (their spaces may even be equal)."""
+    """Functions of two different robots are in one problem (their spaces may even be equal)."""
 
 
 class DuplicateError(ConstraintError):
@@ -260,33 +258,33 @@ class DuplicateError(ConstraintError):
 
 
 class MergeConflictError(ConstraintError):
-    """Parts of a merged problem ask for different values of one thing: `what`, `first`, `second`."""
+    """Parts of a merged problem give different values to the same thing: `what`, `first`, `second`."""
 
     def __init__(self, what: str, first: object, second: object) -> None:
         self.what, self.first, self.second = what, first, second
         super().__init__(
-            f"{what}: one part says {first}, another one {second}; make them equal, or give it in one only"
+            f"{what}: one part says {first}, another says {second}; make them equal, or give it in one part only"
         )
 
 
 class EmptyProblemError(ConstraintError):
-    """A problem without a single row that counts, or on a robot or space of which nothing moves."""
+    """A problem has no row that counts, or nothing in its robot or space can move."""
 
 
 class RightHandSideError(ConstraintError):
-    """A right-hand side asks for a value on a row that takes none: `constraint`, `row`, `value` of the log there."""
+    """A right-hand side is non-zero on a row that takes none: `constraint`, `row`, `value` of the log in this row."""
 
     def __init__(self, constraint: str, row: int, value: float, comparison: str) -> None:
         self.constraint, self.row, self.value, self.comparison = constraint, row, value, comparison
         super().__init__(
             f"right-hand side of {constraint!r}: row {row} is {comparison} and takes no right-hand side, "
-            f"but its logarithm there is {value:.3g} (only EQUALITY rows may be non-zero: "
-            "comparison=Comparison.EQUALITY makes them so, as Implicit.equal does)"
+            f"but its logarithm in this row is {value:.3g} (only EQUALITY rows may be non-zero: "
+            "give comparison=Comparison.EQUALITY, or use Implicit.equal)"
         )
 
 
 class BatchRowError(ConstraintError):
-    """What is wrong with one row of an argument of a batch: `row`, and the cause that says what."""
+    """One row of a batch argument is wrong: `row` is its index, the cause says what is wrong."""
 
     def __init__(self, what: str, row: int, reason: str) -> None:
         self.what, self.row = what, row
@@ -296,21 +294,20 @@ class BatchRowError(ConstraintError):
 class ExecutorError(ConstraintError):
     """The executor could not finish a batch: a worker died, it was shut down, or its chunks were cancelled.
 
-    Where workers died and the script has no `if __name__ == "__main__":`, which spawned workers need, it says so.
-
-    The cause is the executor's own exception. Nothing of the batch is returned.
+    If workers died and the script has no `if __name__ == "__main__":`, which spawned workers need, the message says so.
+    The cause is the exception of the executor. No part of the batch is returned.
     """
 
 
 class NotPicklableError(ConstraintError):
-    """A problem cannot be sent to another process; the cause says which of its objects does not pickle."""
+    """A problem cannot be sent to another process; the cause names the object that cannot be pickled."""
 
 
 class MissingExtraError(ConstraintError):
-    """A library is wanted that comes with an extra: `library` and `extra` are their names."""
+    """A library is needed that comes with an extra: `library` and `extra` are their names."""
 
     def __init__(self, library: str, extra: str) -> None:
         self.library, self.extra = library, extra
         super().__init__(
-            f"{library} is not installed: it comes with the extra '{extra}', pip install 'lie-constraints[{extra}]'"
+            f"{library} is not installed: it comes with the extra '{extra}': pip install 'lie-constraints[{extra}]'"
         )

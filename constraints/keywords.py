@@ -127,7 +127,7 @@ class NamesChecked:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Refuse what is not there by name; how it is said here is in the message.
+            """Refuse an attribute that does not exist; the message says what to use instead.
 
             Raises:
                 NoAttributeError: lists the names that come closest.
@@ -160,7 +160,7 @@ class Absent:
         """Refuse the name.
 
         Raises:
-            NoAttributeError: lists the names that come closest, and how the same is said.
+            NoAttributeError: lists the names that come closest, and what to use instead.
         """
         valid = [n for n in dir(owner) if not n.startswith("_") and not isinstance(vars(owner).get(n), Absent)]
         raise NoAttributeError(owner.__name__, self._name, valid, self._words)

@@ -43,16 +43,16 @@ class Point(ABC):
 
     @final
     def check(self) -> None:
-        """Raise StalePostureError if the workspace has moved on to another point."""
+        """Raise StalePostureError if the workspace now holds another point."""
         if self.workspace.serial != self.serial:
             raise StalePostureError(
-                "this posture is stale: its workspace has moved on to another configuration; "
-                "use robot.at(q) without a workspace, or evaluate before placing the next one"
+                "this posture is stale: its workspace now holds another configuration; "
+                "use robot.at(q) without a workspace, or evaluate before you place the next one"
             )
 
     @final
     def move(self, q: Vector) -> None:
-        """Place another configuration with this handle: cheaper than a new point, for whoever owns it alone."""
+        """Place another configuration with this handle: cheaper than a new point; only for its single owner."""
         self.q = q
         self.workspace.serial = self.serial = self.workspace.serial + 1
 
@@ -102,7 +102,7 @@ class MovingPoint(ABC):
         self.point, self.v = point, v
 
     q = FieldOf[Vector]("point.q", "Configuration (nq,).")
-    space = FieldOf[Space]("point.space", "The space it moves in.")
+    space = FieldOf[Space]("point.space", "Its space.")
     workspace = FieldOf[Workspace]("point.workspace", "Memory of the evaluation.")
 
     @abstractmethod

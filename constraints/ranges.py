@@ -53,5 +53,5 @@ def length_of(candidate: object, what: str) -> float:
     """
     length = float(finite_vector([candidate], 1, what)[0])  # pyright: ignore[reportArgumentType]
     if length < 0.0:
-        raise OptionError(f"{what}: expected a length that is not negative, got {length:g}")
+        raise OptionError(f"{what}: expected a length of 0 or more, got {length:g}")
     return length

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "vertex": "vertices"}
+_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "entry": "entries", "vertex": "vertices"}
 
 
 def counted(number: int, noun: str) -> str:

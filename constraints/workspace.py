@@ -20,8 +20,8 @@ CROWDED = 500
 class Workspace:
     """Memory for evaluations: scratch arrays of functions, pinocchio data of robots, stacked rows.
 
-    The only mutable thing of the library. One a worker; never in a result, never pickled. Each point placed in it gets
-    the next `serial`; only the last one is valid.
+    The only mutable object of the library. Use one per worker; it is never part of a result and cannot be pickled. Each
+    point placed in it gets the next `serial`; only the last point is valid.
     """
 
     __slots__ = ("__weakref__", "_child", "_memory", "_owners", "serial")
@@ -33,7 +33,7 @@ class Workspace:
         self._child: Workspace | None = None
 
     def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
-        """Array of that shape that stays the owner's from call to call (zero when new)."""
+        """Array of this shape that belongs to the owner from call to call (zero when new)."""
         key = (id(owner), name)  # by identity: equal spaces of two robots are two owners
         array = self._memory.get(key)
         if array is None or array.shape != shape:
@@ -42,7 +42,7 @@ class Workspace:
         return array
 
     def resource(self, owner: object, name: str, make: Callable[..., _T], *arguments: Any) -> _T:
-        """Whatever `make(*arguments)` returns, made once for this owner and name."""
+        """The result of `make(*arguments)`, computed once for this owner and name."""
         key = (id(owner), name)
         found = self._memory.get(key)
         if found is None:
@@ -52,7 +52,7 @@ class Workspace:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether so much has gathered here that a pool had better drop it: owners that come and go are kept alive."""
+        """Whether it holds so much memory that a pool should drop it: it keeps alive all owners that used it."""
         return len(self._memory) > CROWDED or (self._child is not None and self._child.is_crowded)
 
     @property
@@ -63,7 +63,7 @@ class Workspace:
         return self._child
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Workspace is never pickled: make a new one in the worker")
+        raise TypeError("a Workspace cannot be pickled: make a new one in the worker")
 
 
 def as_workspace(candidate: object) -> Workspace:

@@ -4,7 +4,8 @@
     python docs/blocks.py --write PAGE...    # writes what was printed into the text blocks
 
 A page is one program: its blocks share their names. A block of the kind `text` directly behind a block of Python is
-what that block prints. Figures may differ in their last digits from one machine to another, times and numbers of
+what that block prints. A block that imports a neighbour which is not installed ends the run: what stands behind it
+rests on it. Figures may differ in their last digits from one machine to another, times and numbers of
 iterations altogether.
 """
 
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import types
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 __all__ = ["Block", "blocks", "differences", "run"]
@@ -29,6 +31,7 @@ _BLOCK = re.compile(
 )
 _VARIES = re.compile(r"\b\d[\d.]*(?:e[+-]?\d+)? (?:ms|us|s|iterations?|tries|restarts?)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.\d*|\.\d+|\d+(?=e[+-]\d))(?:e[+-]?\d+)?")
+_NEIGHBOUR = re.compile(r"^(?:from|import) (ompl)\b", re.MULTILINE)  # packages that no extra of this library brings
 _SMALL, _RELATIVE = 1e-4, 0.02
 
 
@@ -61,12 +64,17 @@ def blocks(page: str) -> list[Block]:
 
 
 def run(path: Path) -> list[tuple[Block, str]]:
-    """Run the blocks of a page in the current folder, as the main module; each with what it prints."""
+    """Run the blocks of a page in the current folder, as the main module; each with what it prints.
+
+    Blocks are run up to the first that imports a neighbour which is not installed.
+    """
     main, module = sys.modules["__main__"], types.ModuleType("__main__")
     sys.modules["__main__"] = module  # what the page defines can be pickled
     results: list[tuple[Block, str]] = []
     try:
         for block in blocks(path.read_text(encoding="utf-8")):
+            if any(find_spec(name) is None for name in _NEIGHBOUR.findall(block.code)):
+                break
             out = io.StringIO()
             code = compile("\n" * (block.line - 1) + block.code, str(path), "exec", dont_inherit=True)
             with contextlib.redirect_stdout(out):

@@ -1,4 +1,4 @@
-r"""Lie groups as configuration spaces: one interface, plain floats for one vector, numpy for leading axes.
+r"""Lie groups as configuration spaces: one interface for single vectors (plain floats) and for batches (numpy).
 
     >>> import numpy as np
     >>> from liegroups import SE3, Rn
@@ -10,7 +10,7 @@ r"""Lie groups as configuration spaces: one interface, plain floats for one vect
     True
 
 Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`q \oplus v = q \exp(v)` in the body
-frame, metres and radians. Numpy is all this package needs.
+frame, metres and radians. This package needs only numpy.
 """
 
 from .batch_maps import BatchMaps as BatchMaps

@@ -186,7 +186,7 @@ def _kind_of(values: Any) -> str:
     """The type of what is no array of numbers, in words, and where its numbers are if it has any."""
     name = type(values).__name__
     if isinstance(values, Mapping):
-        return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
+        return f"{name} (for a robot, robot.configuration(values) converts values by joint)"
     return f"{name}, whose numbers are its q" if isinstance(getattr(values, "q", None), np.ndarray) else name
 
 
@@ -212,11 +212,13 @@ def truth_values(values: object, what: str, words: str) -> BoolVector:
 
 
 def integers(values: Any, what: str, words: str = "a sequence of integers") -> list[int]:
-    """Read a sequence of integers; truth values are none.
+    """Read a sequence of integers; truth values are none, and a mapping is no sequence.
 
     Raises:
         WrongObjectError: anything else; the words say what is expected.
     """
+    if isinstance(values, Mapping):
+        raise WrongObjectError(what, words, "a mapping")
     try:
         entries = list(values)
         numbers = [index(entry) for entry in entries]
@@ -227,13 +229,18 @@ def integers(values: Any, what: str, words: str = "a sequence of integers") -> l
     return numbers
 
 
+def is_function(candidate: object) -> bool:
+    """Whether it is a Python function, or can be called like one; a space has a `__call__`, which only refuses."""
+    return callable(candidate) and not getattr(type(candidate), "_refuses_calls", False)
+
+
 def as_callable(candidate: _T, what: str, words: str) -> _T:
     """Take a Python function, or what can be called like one, from a user.
 
     Raises:
         WrongObjectError: anything else; the words say what is expected.
     """
-    if not callable(candidate):
+    if not is_function(candidate):
         raise WrongObjectError(what, words, candidate)
     return candidate
 

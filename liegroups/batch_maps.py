@@ -36,8 +36,8 @@ from .series import EXP_SWITCH, LOG_SWITCH, b_prime, c_prime, k_prime
 class BatchMaps(ABC):
     """The seven maps of a group on vectors stacked along leading axes.
 
-    They compute what the members of `OneVectorMaps` with the same names compute for one vector. `Space` calls them with
-    float64 arrays whose last axis has the right size, and which broadcast against each other.
+    They compute the same as the functions of `GroupMaps` with the same names, which take one vector. `Space` calls them
+    with float64 arrays whose last axis has the right size, and which broadcast against each other.
     """
 
     @abstractmethod

@@ -24,10 +24,10 @@ class Element:
 
     Args:
         q: coordinates (nq,); copied.
-        space: the space they belong to.
+        space: its space.
 
     Raises:
-        ConstraintError: a child says what is wrong with q (see ``Space.check``), or that the space is none.
+        ConstraintError: a subclass says what is wrong with q (see ``Space.check``) or with the space.
 
     Example:
         >>> from liegroups import SO3
@@ -47,7 +47,7 @@ class Element:
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: an element is a value."""
-        raise AttributeError(f"an Element is immutable; build another one instead of setting {name!r}")
+        raise AttributeError(f"an Element is immutable: build a new one instead of setting {name!r}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""

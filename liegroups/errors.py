@@ -1,7 +1,7 @@
-"""Errors for bad input: each names the culprit, what was expected and what came, and keeps them as data.
+"""Errors for bad input: each names the culprit, what was expected and what was received, and keeps them as data.
 
 `ConstraintError` is the base of every error that `liegroups` and `constraints` raise. It lives in this package because
-this is the lowest floor, which may import nothing of the other; ``constraints.errors`` hands it out again.
+this package may not import the other; ``constraints.errors`` exports it again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ def _rebuild(kind: Callable[..., Exception], arguments: tuple[Any, ...], keyword
 class ConstraintError(ValueError):
     """Base of every error raised for bad input by `liegroups` and by `constraints`.
 
-    It is defined here, on the lowest floor, and handed out by ``constraints.errors``. Children keep their data as
-    attributes and pickle whatever the signature of their constructor, because the arguments it was called with are
-    kept and used to build the copy.
+    It is defined here and exported by ``constraints.errors`` too. Subclasses keep their data as attributes. They can be
+    pickled whatever the signature of their constructor: its arguments are kept and used to build the copy.
     """
 
     def __new__(cls, *arguments: Any, **keywords: Any) -> ConstraintError:  # noqa: D102
@@ -42,8 +41,8 @@ class SizeError(ConstraintError):
     Args:
         what: the array, as the caller knows it.
         expected: number of entries, or shape, that was expected.
-        received: number of entries, or shape, that came.
-        hint: why that many, in words.
+        received: number of entries, or shape, that was received.
+        hint: why this size is expected, in words.
     """
 
     def __init__(self, what: str, expected: object, received: object, hint: str = "") -> None:
@@ -52,11 +51,11 @@ class SizeError(ConstraintError):
 
 
 class DtypeError(ConstraintError):
-    """Numbers were expected, and something else came (truth values, complex numbers, strings, objects).
+    """Numbers were expected, something else was received (booleans, complex numbers, strings, objects).
 
     Args:
         what: the array, as the caller knows it.
-        received: dtype, or description, of what came.
+        received: dtype or description of the received value.
     """
 
     def __init__(self, what: str, received: object) -> None:
@@ -70,7 +69,7 @@ class NotFiniteError(ConstraintError):
     Args:
         what: the array, as the caller knows it.
         where: positions of the offending entries.
-        words: what is expected and came, where infinity is accepted.
+        words: the message, if infinity is accepted.
     """
 
     def __init__(
@@ -85,13 +84,13 @@ FAR_FROM_UNIT = 0.1
 
 
 class NotNormalizedError(ConstraintError):
-    """A block that must have unit norm, as a quaternion, has another one.
+    """A block that must have unit norm, for example a quaternion, has another norm.
 
     Args:
         what: the array, as the caller knows it.
         block_name: the block inside it, with its place.
-        norm: the norm it has.
-        words: what else to say of it, as of a matrix that a division does not mend.
+        norm: its norm.
+        words: another message, if dividing by the norm does not help (matrices).
     """
 
     def __init__(self, what: str, block_name: str, norm: float, words: str = "") -> None:
@@ -104,11 +103,11 @@ class NotNormalizedError(ConstraintError):
 
 
 class OperatorError(ConstraintError, TypeError):
-    """An operator, an index or a call that a thing does not have.
+    """An object does not support this operator, index or call.
 
     Args:
-        what: as it was written, `f[2]`.
-        here: how the same is said.
+        what: the expression, as `f[2]`.
+        here: what to use instead.
     """
 
     def __init__(self, what: str, here: str) -> None:
@@ -122,7 +121,7 @@ class SpaceMismatchError(ConstraintError):
     Args:
         what: the value, as the caller knows it.
         expected: space (or its name) that was expected.
-        received: space (or its name) that came.
+        received: space (or its name) that was received.
     """
 
     def __init__(self, what: str, expected: object, received: object) -> None:
@@ -131,7 +130,7 @@ class SpaceMismatchError(ConstraintError):
 
 
 class OverlapError(ConstraintError):
-    """Coordinates meet where they must not, or cut a factor in two.
+    """Blocks of coordinates overlap, or cut a factor in two.
 
     Args:
         what: the coordinates, as the caller knows them.
@@ -173,18 +172,18 @@ class DuplicateNameError(ConstraintError):
 
 
 class WrongObjectError(ConstraintError):
-    """An object of another kind came: `expected` and `received` are descriptions.
+    """An argument has the wrong type: `expected` and `received` describe the types.
 
     Args:
         what: the argument, as the caller knows it.
-        expected: what it takes, in words.
-        received: what came; an object stands for its type, a class for itself.
+        expected: what it accepts, in words.
+        received: the object (its type is shown), a class, or a description.
     """
 
     def __init__(self, what: str, expected: str, received: object) -> None:
         self.what, self.expected = what, expected
         if isinstance(received, type):
-            received = f"the class {received.__name__} itself, no object of it: {received.__name__}(...)"
+            received = f"the class {received.__name__} itself, not an object of it: write {received.__name__}(...)"
         self.received = received if isinstance(received, str) else type(received).__name__
         self._arguments, self._keywords = (what, expected, self.received), {}  # the object itself may not travel
         super().__init__(f"{what}: expected {expected}, got {self.received}")
@@ -195,9 +194,9 @@ class UnknownNameError(ConstraintError):
 
     Args:
         kind: what was looked for ("factor", "frame").
-        name: the name that came.
+        name: the name that was given.
         valid: the names that exist.
-        words: what to say instead of that nothing has the name.
+        words: another message than the usual one.
     """
 
     def __init__(self, kind: str, name: object, valid: Sequence[str], words: str = "") -> None:
@@ -209,5 +208,5 @@ class UnknownNameError(ConstraintError):
             more = f", and {len(self.valid) - 40} more" if len(self.valid) > 40 else ""
             hint = f"the valid names are {', '.join(self.valid[:40])}{more}"
         else:
-            hint = f"there is no {kind} at all"
+            hint = "there are none at all"
         super().__init__(f"{words or f'no {kind} is named {name!r}'}; {hint}")

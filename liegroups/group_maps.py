@@ -31,7 +31,7 @@ def _named(cls: type[_T]) -> type[_T]:
         lacking = [name for name, needed in known.items() if needed and name not in maps]
         if lacking:
             wanted = f"all of {', '.join(name for name, needed in known.items() if needed)}"
-            raise WrongObjectError("maps of a group", wanted, f"none for {', '.join(lacking)}")
+            raise WrongObjectError("maps of a group", wanted, f"no map for {', '.join(lacking)}")
         fill(self, **maps)
 
     whole.__init__ = filled
@@ -41,9 +41,9 @@ def _named(cls: type[_T]) -> type[_T]:
 @_named
 @dataclass(frozen=True, kw_only=True)
 class GroupMaps:
-    r"""The functions that make a group, each for one vector, from which `Space` derives all others.
+    r"""The functions that define a group, each for one vector; `Space` derives all others from them.
 
-    They receive float64 arrays (nq,) and (nv,), whose sizes have been checked, and return new ones.
+    They receive float64 arrays (nq,) and (nv,), whose sizes have been checked, and return new arrays.
 
     Attributes:
         integrate: of q and v: :math:`q \exp(v)` (nq,), unit blocks normalised.
@@ -60,7 +60,7 @@ class GroupMaps:
         log_slopes: of r, velocity, acceleration and y: a `LogSlopes`, see `log_slopes`; None for differences.
 
     Raises:
-        WrongObjectError: a map is missing; it is named.
+        WrongObjectError: a map is missing; the message names it.
         UnknownNameError: a map that no group has.
     """
 

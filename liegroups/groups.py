@@ -19,15 +19,15 @@ from .space import Space
 
 
 class Group(Space):
-    """A group made of a layout and a table of maps; `SE3` is one, at the end of this file.
+    """A group, defined by a layout and a table of maps; see `SE3` at the end of this file.
 
-    Groups are equal when their kinds are (``Layout.group(kind, ...)``). A group pickles when its functions can be
-    imported where it is read.
+    Groups are equal when their kinds are (``Layout.group(kind, ...)``). A group can be pickled if its functions can be
+    imported where it is loaded.
 
     Args:
         layout: sizes, neutral element and unit blocks: ``Layout.group(kind, neutral, nv, unit_blocks, order)``.
         maps: its functions, for one vector.
-        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
+        batch_maps: the same for arrays with leading axes; by default a loop that calls `maps` for each vector.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:

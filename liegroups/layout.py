@@ -42,7 +42,7 @@ class Factor:
         return hash((self.space, self.q.start, self.q.stop, self.v.start, self.v.stop, self.name))
 
     def within(self, outer: Factor) -> Factor:
-        """Return the same factor with its places in a space of which its own product is a factor."""
+        """Return the same factor with its places in a bigger space that has its product as a factor."""
         q, v = outer.q.start, outer.v.start
         at_q, at_v = slice(self.q.start + q, self.q.stop + q), slice(self.v.start + v, self.v.stop + v)
         return Factor(self.space, at_q, at_v, f"{outer.name}.{self.name}")
@@ -50,7 +50,7 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What a `Space` is made of, as data. Build one with `group`, `vector` or `product`.
+    """Structure of a `Space`, as data. Build it with `group`, `vector` or `product`.
 
     Attributes:
         atoms: canonical structure, neighbouring R^n merged; two spaces are equal when their atoms are.
@@ -60,7 +60,7 @@ class Layout:
         vector_q: indices of the coordinates of R^n factors in q, read-only.
         vector_v: the same coordinates in v, read-only.
         factors: factors of a product; empty for a single group.
-        order: what the numbers of a single group are, in words, where they are more than its dimensions.
+        order: meaning of the numbers of a single group, in words, if there are more of them than dimensions.
     """
 
     atoms: tuple[Atom, ...]
@@ -86,11 +86,11 @@ class Layout:
         """Layout of a single group that is not R^n.
 
         Args:
-            kind: its name, which stands for its structure: two groups of one kind are equal.
+            kind: its name, which identifies its structure: two groups of the same kind are equal.
             neutral: its neutral element (nq,).
             nv: its dimension.
             unit_blocks: slices of q that must have unit norm; all other entries are plain numbers.
-            order: what the numbers of q are, in words, for messages about sizes ("the quaternion xyzw").
+            order: meaning of the numbers of q, in words, for messages about sizes ("the quaternion xyzw").
         """
         start = np.array(neutral, dtype=np.float64)
         nothing = np.zeros(0, dtype=np.intp)
@@ -104,14 +104,14 @@ class Layout:
 
     @staticmethod
     def product(spaces: Sequence[Space], names: Sequence[str] | None = None) -> Layout:
-        """Layout of the product of some spaces, each of which becomes one factor.
+        """Layout of the product of spaces, each of which becomes one factor.
 
         Args:
             spaces: the factors, in order.
-            names: their names, which must differ; made from the names of the spaces if left out.
+            names: their names, all different; derived from the names of the spaces by default.
 
         Raises:
-            DuplicateNameError: two factors have one name.
+            DuplicateNameError: two factors have the same name.
         """
         labels = _distinct([space.name for space in spaces]) if names is None else list(names)
         for i, label in enumerate(labels):
@@ -156,9 +156,9 @@ class Layout:
 
     @cached_property
     def hint(self) -> str:
-        """For messages about sizes: what the numbers of a group are, or which factors take more in q than in v.
+        """For messages about sizes: meaning of the numbers of a group, or factors with more numbers in q than in v.
 
-        Empty where q and v are alike.
+        Empty if q and v have the same size.
         """
         if not self.factors:
             return self.order
@@ -167,7 +167,7 @@ class Layout:
 
     @property
     def name(self) -> str:
-        """Name made from the atoms: ``R3xSO3``, ``SO3^2xR7``; ``R0`` for the empty product."""
+        """Name derived from the atoms: ``R3xSO3``, ``SO3^2xR7``; ``R0`` for the empty product."""
         parts: list[str] = []
         i = 0
         while i < len(self.atoms):

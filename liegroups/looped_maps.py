@@ -12,7 +12,7 @@ from .group_maps import GroupMaps
 
 
 class LoopedMaps(BatchMaps):
-    """Maps over leading axes that call the maps of one vector in a loop: for a group that has none of its own.
+    """Maps for leading axes that call the maps for one vector in a loop, for groups without batch maps.
 
     Args:
         maps: the maps of one vector.

@@ -18,21 +18,21 @@ from .space import Space, as_space
 
 @final
 class ProductSpace(Space):
-    """Direct product of spaces: configurations and tangent vectors are those of the factors, one after the other.
+    """Direct product of spaces: configurations and tangent vectors are those of the factors, concatenated.
 
     Args:
-        spaces: the factors, in order. A factor that is a product itself stays one factor (with ``A * B`` its factors
-            become those of the whole).
-        names: names of the factors, all different; made from the names of the spaces if left out.
+        spaces: the factors, in order. A factor that is a product itself stays one factor (but ``A * B`` takes
+            its factors one by one).
+        names: names of the factors, all different; derived from the names of the spaces by default.
 
     Attributes:
         flats: slices (q, v) of the runs of neighbouring R^n factors.
         groups: the other factors, with their slices of q and v.
 
     Raises:
-        DuplicateNameError: two factors have one name.
-        SizeError: not one name a factor.
-        WrongObjectError: a factor is no space, or a name no string.
+        DuplicateNameError: two factors have the same name.
+        SizeError: the number of names is not the number of factors.
+        WrongObjectError: a factor is not a space, or a name is not a string.
     """
 
     def __init__(self, spaces: Sequence[Space], names: Sequence[str] | None = None) -> None:
@@ -65,7 +65,7 @@ class ProductSpace(Space):
 
     @property
     def explicit_names(self) -> tuple[str, ...] | None:
-        """Names of the factors if a user chose them, None if they are those of the spaces."""
+        """Names of the factors if a user chose them, None if they are derived from the spaces."""
         return tuple(factor.name for factor in self.layout.factors) if self._named else None
 
     def _integrate(self, q: Vector, v: Vector) -> Vector:

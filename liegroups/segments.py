@@ -24,16 +24,16 @@ Piece: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], Space]
 
 @dataclass(frozen=True)
 class Segments:
-    """A block of a bigger space: its coordinates there, and the group they form.
+    """A block of coordinates of a bigger space, and the group that they form.
 
     Attributes:
         q: indices of its coordinates in q of the bigger space, increasing.
         v: indices of its tangent coordinates, increasing.
-        space: its own group, with ``len(q) == space.nq`` and ``len(v) == space.nv``.
+        space: its group, with ``len(q) == space.nq`` and ``len(v) == space.nv``.
 
-    Two segments are combined as parts of one bigger space: ``a | b``, ``a & b``, ``a - b`` are exact and sorted,
-    ``len(a)`` counts tangent coordinates, ``i in a`` asks for one of them and ``b in a`` for all those of b. Groups
-    other than R^n are never cut.
+    Segments of the same bigger space can be combined: ``a | b``, ``a & b``, ``a - b`` are exact and sorted. ``len(a)``
+    counts tangent coordinates, ``i in a`` tests one of them and ``b in a`` all coordinates of b. Groups other than R^n
+    are never cut.
 
     Example:
         >>> from liegroups import Rn, SE3
@@ -59,7 +59,7 @@ class Segments:
 
     @staticmethod
     def of(space: Space, *factors: int | str) -> Segments:
-        """Block of some factors of a space, named by position or by name, in any order.
+        """Block of some factors of a space, given by position or by name, in any order.
 
         Raises:
             UnknownNameError: no such factor.
@@ -80,12 +80,12 @@ class Segments:
 
     @staticmethod
     def coordinates(space: Space, v_indices: Sequence[int] | Indices) -> Segments:
-        """Block of some tangent coordinates: any coordinates of R^n factors, the other factors whole.
+        """Block of some tangent coordinates: any coordinates of R^n factors; other factors only as a whole.
 
         Raises:
             UnknownNameError: no such coordinate.
             OverlapError: a coordinate twice, or a factor cut in two.
-            WrongObjectError: no integers.
+            WrongObjectError: not integers.
         """
         as_space(space, "space of segments")
         wanted = integers(v_indices, f"tangent coordinates of segments of {space}")
@@ -113,7 +113,7 @@ class Segments:
 
     @staticmethod
     def empty() -> Segments:
-        """No coordinates at all."""
+        """The block without coordinates."""
         return Segments((), (), Rn(0))
 
     # --- set algebra -------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Segments:
         return _assembled([piece for key, piece in mine.items() if key not in theirs])
 
     def overlaps(self, other: Segments) -> bool:
-        """Whether they share a coordinate."""
+        """Whether the two blocks share a coordinate."""
         return not set(self.v).isdisjoint(other.v) or not set(self.q).isdisjoint(other.q)
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ class Segments:
         if sum(len(mine[key][1]) for key in shared) != len(set(self.v) & set(other.v)) or any(
             mine[key] != theirs[key] for key in shared
         ):
-            raise SpaceMismatchError("segments combined with others", "one bigger space", "parts of different ones")
+            raise SpaceMismatchError("segments combined with others", "of both", "two different spaces")
         return mine, theirs
 
     # --- indices -----------------------------------------------------------------------------------------------------

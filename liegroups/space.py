@@ -32,35 +32,36 @@ class Space(Structure):
     .. math:: q \oplus v = q \exp(v), \qquad q_1 \ominus q_0 = \log(q_0^{-1} q_1).
 
     Every map takes one vector (``ndim`` 1, computed in plain floats) or vectors stacked along leading axes (computed by
-    numpy; they broadcast against each other). Maps read what numpy reads as real numbers (lists, tuples, integers) and
-    refuse the rest; `check` looks at norms and for NaN too. Results are new arrays.
+    numpy; they broadcast against each other). Maps accept what numpy reads as real numbers (lists, tuples, integers),
+    and refuse the rest; only `check` also tests norms and looks for NaN. Results are new arrays.
 
-    **A new group** is a `Group`: a layout and a table of functions. **A space with the structure of another one** and
-    some maps of its own, as that of a robot, is a subclass that hands on ``other.layout``, ``other.batch_maps`` and
-    ``dataclasses.replace(other.maps, integrate=...)``. All the rest is derived here, once, and is final. A space that
-    is not a `ProductSpace` stays one factor of a product, and keeps its own maps there.
-    ``constraints.testing.check_space`` checks all the laws on any space.
+    **A new group** is a `Group`: a layout and a table of functions. **A space with the structure of another one** but
+    some different maps, for example a robot's space, is a subclass that passes on ``other.layout``,
+    ``other.batch_maps`` and ``dataclasses.replace(other.maps, integrate=...)``. All other methods are derived from
+    these here, and are final. A space that is not a `ProductSpace` stays one factor of a product and keeps its maps.
+    ``constraints.testing.check_space`` checks all laws of a group on any space.
 
     Args:
         layout: sizes, neutral element, names: ``Layout.group(kind, neutral, nv, unit_blocks)``.
         maps: its functions, for one vector.
-        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
+        batch_maps: the same for arrays with leading axes; by default a loop that calls `maps` for each vector.
 
     Attributes:
         nq: size of a configuration.
         nv: size of a tangent vector.
         name: structure in words, as "R3xSO3".
         neutral: neutral element (nq,), read-only.
-        atoms: canonical structure, neighbouring R^n merged; equality and hash are those of the atoms.
-        vector_q: indices in q of the coordinates of R^n factors, read-only; bounds live there.
+        atoms: canonical structure, neighbouring R^n merged; they decide equality and hash.
+        vector_q: indices in q of the coordinates of R^n factors, read-only; only these can have bounds.
         vector_v: indices in v of the same coordinates, read-only.
         unit_blocks: slices of q that have unit norm.
-        layout: all of these as one value.
+        layout: all of these as one object.
         maps: its functions, for one vector.
-        batch_maps: the same over leading axes.
+        batch_maps: the same for arrays with leading axes.
     """
 
     if not TYPE_CHECKING:
+        _refuses_calls = True  # see `arguments.is_function`
 
         def __call__(self, *_: object) -> NoReturn:
             """Refused: a space makes no points of its own type."""
@@ -78,7 +79,7 @@ class Space(Structure):
             q (..., nq), v (..., nv) -> (..., nq).
 
         Raises:
-            SizeError: a last axis has the wrong size, or leading axes do not go together.
+            SizeError: a last axis has the wrong size, or leading axes do not broadcast.
             DtypeError: not real numbers.
         """
         try:
@@ -141,7 +142,7 @@ class Space(Structure):
 
     @final
     def error(self, q0: Numbers, q1: Numbers, e: Vector, jacobian: Matrix | None = None) -> None:
-        r"""Write :math:`e = q_1 \ominus q_0`, and turn the derivative of q1 into that of e, in place. One vector.
+        r"""Write :math:`e = q_1 \ominus q_0`, and change the derivative of q1 to that of e, in place. One vector.
 
         .. math:: J \leftarrow J_{\log}(e)\, J
 
@@ -150,7 +151,7 @@ class Space(Structure):
             q1: value (nq,).
             e: float64 array that receives the error (nv,).
             jacobian: derivative of q1 in its tangent (nv, n), overwritten by the derivative of e. Rows of plain vectors
-                stay as they are.
+                stay unchanged.
 
         Raises:
             SizeError, DtypeError, WrongObjectError: what is wrong with an argument.
@@ -167,7 +168,7 @@ class Space(Structure):
 
     @final
     def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
-        """`error` of arrays that are known to be right, for loops."""
+        """As `error`, without checking the arguments: for inner loops."""
         e[...] = d = self.maps.difference(q0, q1)
         if jacobian is not None:
             self._carry(d, jacobian)
@@ -182,7 +183,7 @@ class Space(Structure):
 
     @final
     def interpolate(self, q0: Numbers, q1: Numbers, t: float | ArrayLike) -> Vector:
-        r"""Point at the fraction t of the way: :math:`q_0 \oplus t\, (q_1 \ominus q_0)`.
+        r"""Point at the fraction t of the geodesic from q0 to q1: :math:`q_0 \oplus t\, (q_1 \ominus q_0)`.
 
         ``t`` is a number, or an array whose axes broadcast against the leading axes of q0 and q1.
         """
@@ -197,7 +198,7 @@ class Space(Structure):
 
     @final
     def exp(self, v: Numbers) -> Vector:
-        """Exponential: the point reached from the neutral element along v; (..., nv) -> (..., nq)."""
+        """Exponential of v, a point; (..., nv) -> (..., nq)."""
         v = self._read_v(v)
         return self.maps.integrate(self.neutral, v) if v.ndim == 1 else self.batch_maps.integrate(self.neutral, v)
 
@@ -282,7 +283,7 @@ class Space(Structure):
     def relative_motion(
         self, g: Vector, moving: tuple[Vector, Vector], reference: tuple[Vector, Vector]
     ) -> tuple[Vector, Vector]:
-        r"""Body velocity of :math:`g = r^{-1} h` and its derivative, from those of h and r. One vector.
+        r"""Body velocity of :math:`g = r^{-1} h` and its derivative, from the motions of h and r. One vector.
 
         .. math:: \nu = \nu_h - Ad_g^{-1}\nu_r, \qquad \dot\nu = \dot\nu_h - Ad_g^{-1}\dot\nu_r + [\nu, Ad_g^{-1}\nu_r]
 
@@ -299,12 +300,12 @@ class Space(Structure):
 
     @final
     def check(self, q: ArrayLike, what: str = "configuration", tolerance: float = 1e-6) -> Vector:
-        """Take a point from a user: return it as a float64 array (nq,), the same object if it is one already.
+        """Check a point given by a user; return it as a float64 array (nq,), the same object if it already is one.
 
         Args:
             q: anything that numpy reads as nq real numbers.
-            what: how the error messages name it.
-            tolerance: largest accepted distance of a norm to 1 in unit blocks.
+            what: its name in error messages.
+            tolerance: largest accepted difference of a norm from 1 in unit blocks.
 
         Raises:
             DtypeError: not real numbers.
@@ -320,7 +321,7 @@ class Space(Structure):
 
     @final
     def check_tangent(self, v: ArrayLike, what: str = "tangent vector") -> Vector:
-        """Take a tangent vector from a user: return it as a float64 array (nv,); same errors as `check`."""
+        """Check a tangent vector given by a user; return it as a float64 array (nv,). Errors as in `check`."""
         return finite_vector(v, self.nv, f"{what} of {self.name}")
 
     # --- structure ---------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ class Space(Structure):
     @property
     @final
     def factors(self) -> tuple[Factor, ...]:
-        """Factors with their places; a single group is its own only factor."""
+        """Factors with their places; a single group is its only factor."""
         return self.layout.factors or (Factor(self, slice(0, self.nq), slice(0, self.nv), self.name),)
 
     @final

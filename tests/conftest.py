@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,3 +14,11 @@ def logging_stays_on() -> Iterator[None]:
     """Benchmarks silence the remarks on robots' files for their whole process; the tests that follow listen to them."""
     yield
     logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open() -> Iterator[None]:
+    """Figures that are not saved are pyplot's, which warns at twenty of them."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

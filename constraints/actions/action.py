@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus
 from ..errors import ConstraintError, OptionError
@@ -64,7 +67,7 @@ class Calculation(Result):
     @property
     def success(self) -> bool:
         """Whether the dynamics are solved and the cost is a number."""
-        return bool(np.isfinite(self.cost))
+        return isfinite(self.cost)
 
     @property
     def reason(self) -> str:
@@ -199,6 +202,16 @@ class Action(ABC):
         self.costs = CostStack(stage, costs)
         self.constraints = ConstraintStack(stage, constraints)
 
+    @cached_property
+    def _nothing(self) -> NodeSlopes | None:
+        """Derivatives of no cost and no constraint, read-only; None where there are some."""
+        if self.costs.size or self.constraints.size:
+            return None
+        n, m = self.state.ndx, self.nu
+        rows = np.zeros((0, n)), np.zeros((0, m))
+        square = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
+        return NodeSlopes(*map(read_only, (np.zeros(n), np.zeros(m), *square, *rows, *rows)))
+
     # Sizes and bounds.
 
     @property
@@ -287,18 +300,15 @@ class Action(ABC):
 
     def _node(self, x: Vector, u: Vector | None, forces: Vector | None = None) -> Node:
         """Cost and constraints at a place."""
-        if not (self.costs.size or self.constraints.size):
-            return Node(x, u, 0.0, np.zeros(0), np.zeros(0), np.zeros(0))
+        if self._nothing is not None:
+            return Node(x, u, 0.0, _NONE, _NONE, _NONE)
         at = Place.of(self.stage, x, u, forces)
         return Node(x, u, *self.costs.value(at), *self.constraints.values(at))
 
     def _slopes(self, done: Calculation, forces: Vector | None = None, moved: StageSlopes | None = None) -> NodeSlopes:
         """Derivatives of cost and constraints."""
-        if not (self.costs.size or self.constraints.size):
-            n, m = self.state.ndx, self.nu
-            rows = np.zeros((0, n)), np.zeros((0, m))
-            square = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
-            return NodeSlopes(np.zeros(n), np.zeros(m), *square, *rows, *rows)
+        if self._nothing is not None:
+            return self._nothing
         at = Place.of(self.stage, done.x, done.u, forces, moved)
         return NodeSlopes(*self.costs.slopes(at), *self.constraints.slopes(at))
 
@@ -312,6 +322,9 @@ class DiscreteAction(Action):
 
     Fx (ndx, ndx) and Fu (ndx, nu) are in the tangent of the next state.
     """
+
+
+_NONE = read_only(np.zeros(0))
 
 
 def own(calculation: object, kind: type[Any], action: Action) -> Any:

@@ -15,6 +15,7 @@ from ..errors import DuplicateNameError, OptionError, SizeError
 from ..loops.mobility import coordinate_names
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.bounds import limits_of
 
 STEP = 1e-6
 """Of central differences of a matrix that is a function of q."""
@@ -30,7 +31,7 @@ class Actuators:
         robot: the robot.
         names: (nu,) what each control drives.
         lower, upper: bounds (nu,) of the controls, from the effort limits of the robot if a control drives one joint
-            coordinate; infinite elsewhere.
+            coordinate and its model has a limit; infinite elsewhere.
         is_constant: whether B does not depend on q.
     """
 
@@ -160,8 +161,9 @@ class Actuators:
 def _limits(model: Any, B: Matrix) -> tuple[Vector, Vector]:
     """Lower and upper bounds (nu,) of controls that drive one joint coordinate as they are."""
     lower, upper = np.full(B.shape[1], -np.inf), np.full(B.shape[1], np.inf)
+    least, most = limits_of(model.lowerEffortLimit), limits_of(model.upperEffortLimit)
     for column in range(B.shape[1]):
         driven = np.flatnonzero(B[:, column])
         if driven.size == 1 and B[driven[0], column] == 1.0:
-            lower[column], upper[column] = model.lowerEffortLimit[driven[0]], model.upperEffortLimit[driven[0]]
+            lower[column], upper[column] = least[driven[0]], most[driven[0]]
     return lower, upper

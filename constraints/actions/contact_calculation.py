@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -51,7 +52,7 @@ class ContactCalculation(Calculation):
     @property
     def success(self) -> bool:
         """Whether both equations of motion hold and the cost is a number."""
-        return bool(np.isfinite(self.cost)) and (self.status is None or self.status.is_success)
+        return isfinite(self.cost) and (self.status is None or self.status.is_success)
 
     @property
     def reason(self) -> str:

@@ -15,6 +15,7 @@ from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
+from ..dynamics.row_space import in_balance
 from ..dynamics.saddle_point import solve_direct
 from ..dynamics.system import status_of, wanted
 from ..errors import UnknownOptionError
@@ -221,20 +222,22 @@ class ContactForwardDynamics(DifferentialAction):
         M = motion.mass_matrix()
         if self._has_armature:
             M.flat[:: len(M) + 1] += self.armature
-        force = tau - motion.bias_force()
+        bias = motion.bias_force()
+        force = tau - bias
         rows = rows_of.rows_at(motion, self.rhs)
         if not workspace.is_crowded:
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
         J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
-        quick = quick_solution(M, J, force, asked, self.damping)
+        quick = quick_solution(M, J, force, asked, self.damping, rows_of.rounding)
         status, row_space = DynamicsStatus.SOLVED, None
         if quick is not None:
             a, push = quick[0], spread(quick[1], on, rows_of.size)
         elif self.damping:
             a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
         else:
-            found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v), rounding=rows_of.rounding)
+            size = float(v @ v) + in_balance(float(M.trace()), bias)
+            found = solve_direct(M, rows.jacobian, force, gamma, size=size, rounding=rows_of.rounding)
             a, push, row_space = found.acceleration, found.multipliers, found.row_space
             status = status_of(found, rows_of, rows)
         if not (status.is_success or status is DynamicsStatus.INCONSISTENT):

@@ -11,6 +11,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.fused_contacts import FusedContacts
 from ..dynamics.proximal import is_its_own
+from ..linear_algebra import is_finite
 from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.contacts import TwistRows
 from ..loops.frame_rows import FrameRows
@@ -111,7 +112,7 @@ class Fused:
                 _turn(memory.contacts.rotation(frame), found[1][rows])
         token = memory.holds = object()
         self._pool.give(memory)
-        if found is None or not np.isfinite(found[0]).all():
+        if found is None or not is_finite(found[0]):
             return None
         return FusedSolution(*found, Trace(memory, token))
 

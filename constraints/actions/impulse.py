@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any, Self, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
-from ..dynamics.derivatives import Balance, SolutionSlopes, balance_at
+from ..dynamics.derivatives import Balance, SolutionSlopes
 from ..dynamics.impact import restitutions
 from ..dynamics.multipliers import Body, wrench_of
 from ..dynamics.row_space import RowSpace
@@ -26,7 +27,6 @@ from ..loops import Axes, ConstraintSet
 from ..loops.set_slopes import set_slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DiscreteAction, StageSlopes, own
 from .costs import Cost
@@ -59,7 +59,7 @@ class ImpulseCalculation(Calculation):
     @property
     def success(self) -> bool:
         """Whether both equations hold and the cost is a number."""
-        return bool(np.isfinite(self.cost)) and self.status.is_success
+        return isfinite(self.cost) and self.status.is_success
 
     @property
     def reason(self) -> str:
@@ -210,7 +210,7 @@ class ImpulseDynamics(DiscreteAction):
         asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
         J, some = (rows.jacobian, asked) if on is None else (rows.jacobian[on], asked[on])
         still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
-        quick = quick_solution(M, J, still, some, self.damping)
+        quick = quick_solution(M, J, still, some, self.damping, rows_of.rounding)
         if quick is not None:
             jump, impulses = quick[0], spread(quick[1], on, rows_of.size)
         elif self.damping:
@@ -262,13 +262,8 @@ class ImpulseDynamics(DiscreteAction):
             rate = rows.rate + e * set_slopes(rows_of, q, v, still, done.impulses, tree, data).rate
         else:
             rate = rows.rate
-        if tree.is_exact:
-            force = pin.computeRNEADerivatives(tree.model, data, q, still, after - v, rows.wrenches)[0] - rows.force
-            force -= pin.computeGeneralizedGravityDerivatives(tree.model, data, q)
-        else:
-            none = np.zeros(rows_of.size)
-            force = balance_at(rows_of, q, still, after - v, done.impulses, tree, data).force_q
-            force = force - balance_at(rows_of, q, still, still, none, tree, data).force_q
+        force = tree.force_slopes(data, q, still, after - v, rows.wrenches)[0] - rows.force
+        force -= tree.force_slopes(data, q, still, still)[0]  # gravity, which a jump does not see
         M = done.mass_matrix
         balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
         found = slopes_at(

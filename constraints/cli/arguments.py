@@ -55,7 +55,7 @@ def outputs(inputs: Iterable[str | None], **paths: str | None) -> None:
             something else; says why.
         MissingExtraError: a picture is wanted, and matplotlib is not installed.
     """
-    taken = {os.path.realpath(path): "the file that is read" for path in inputs if path is not None}
+    taken = {os.path.realpath(path): "the input file" for path in inputs if path is not None}
     for option, path in paths.items():
         if path is None:
             continue
@@ -64,11 +64,11 @@ def outputs(inputs: Iterable[str | None], **paths: str | None) -> None:
             raise FileError(path, f"cannot be written: {reason}")
         where = os.path.realpath(path)
         if where in taken and not _is_device(where):
-            raise FileError(path, f"cannot be written by --{option}: it is {taken[where]}")
+            raise FileError(path, f"cannot be written by --{option}: this is {taken[where]}")
         taken[where] = f"the output of --{option} too"
         ending = Path(path).suffix
         if option == "save" and ending and ending.lower() != ".npz":
-            raise FileError(path, f"--save writes arrays as .npz, which numpy.load reads; {ending} is something else")
+            raise FileError(path, f"--save writes arrays as .npz, which numpy.load reads; {ending} is another format")
         if option in _PICTURES:
             _drawable(path, is_wanted=option == "plot")
 
@@ -82,16 +82,16 @@ def _why_not_writable(path: Path) -> str:
     try:
         path = Path(os.path.realpath(path, strict=False)) if os.fspath(path) else path
         if not path.name or path.is_dir():
-            return "it is a folder, a file was expected"
+            return "it is a folder, but a file was expected"
         folder = path.parent
         if not folder.exists():
             return f"the folder {folder} does not exist"
         if not folder.is_dir():
-            return f"{folder} is no folder"
+            return f"{folder} is not a folder"
         if path.exists() and not os.access(path, os.W_OK):
             return "Permission denied"
         if path.is_symlink():
-            return "it is a symbolic link that leads to itself"
+            return "it is a symbolic link to itself"
         if len(os.fsencode(path.name)) > _LONGEST_NAME:
             return f"its name is longer than {_LONGEST_NAME} bytes"
         if not _is_device(path):
@@ -122,7 +122,9 @@ def _drawable(path: str, *, is_wanted: bool) -> None:
     formats = module.FigureCanvasBase.get_supported_filetypes()
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending and ending not in formats:
-        raise FileError(path, f"is no picture that can be drawn: .{ending} is none of {', '.join(sorted(formats))}")
+        raise FileError(
+            path, f"cannot be drawn: .{ending} is not one of the picture formats {', '.join(sorted(formats))}"
+        )
 
 
 def save_arrays(path: str | os.PathLike[str], arrays: dict[str, Any]) -> None:

@@ -18,18 +18,24 @@ from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("file", metavar="FILE", help="URDF, MJCF or SDF")
-    parser.add_argument("--loops", metavar="YAML", help="loop sidecar of a URDF (default: of the same stem beside it)")
+    parser.add_argument(
+        "--loops", metavar="YAML", help="loop sidecar of a URDF (default: the YAML file next to it with the same stem)"
+    )
     parser.add_argument(
         "--cut", action="append", default=[], metavar="JOINT", help="cut this joint of a URDF or SDF first (repeatable)"
     )
     parser.add_argument(
-        "--lenient", action="store_true", help="load what can be loaded of a file with mistakes, list them; exit code 1"
+        "--lenient",
+        action="store_true",
+        help="load as much as possible of a file with mistakes and list them; exit code 1",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random starts (default: %(default)s)")
-    parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open beside closed, with errors")
-    parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and what was found")
     parser.add_argument(
-        "--details", action="store_true", help="a line for all that was not read, instead of one a kind"
+        "--seed", type=int, default=0, metavar="N", help="seed of the random starts (default: %(default)s)"
+    )
+    parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open and closed, with errors")
+    parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and the results")
+    parser.add_argument(
+        "--details", action="store_true", help="one line for each element that was not read, instead of one per kind"
     )
 
 
@@ -85,7 +91,7 @@ def facts(found: Closing, details: bool = False) -> list[str]:
         f"mobility {judged.mobility}",
     ]
     if not found.success:
-        lines.append("not closed: rank and mobility are those of the configuration of least residual")
+        lines.append("not closed: rank and mobility belong to the configuration of least residual")
         lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")

@@ -15,9 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
     parser.add_argument(
-        "--starts", type=positive, default=500, metavar="N", help="configurations a robot (%(default)s)"
+        "--starts", type=positive, default=500, metavar="N", help="configurations per robot (%(default)s)"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="S", help="of the random generator (%(default)s)")
+    parser.add_argument(
+        "--seed", type=natural, default=0, metavar="S", help="seed of the random generator (%(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,8 +33,8 @@ def run(options: argparse.Namespace) -> int:
     outcomes = [project_all(scene, options.starts, options.seed) for scene in problems]
     print(table(outcomes))
     print(f"\n{engine_line(outcomes)}")
-    print("\nDistances in m, angles in rad, medians over the starts. The largest error over all successes is measured")
-    print("afterwards with pinocchio's joint models alone; the threshold of the projection was 1e-4.")
+    print("\nDistances in m, angles in rad, medians over the starts. The largest error of all successes is measured")
+    print("afterwards with only pinocchio's joint models; the threshold of the projection was 1e-4.")
     try:
         draw(outcomes, options.output)
         print(f"\nPicture: {options.output} ({perf_counter() - began:.1f} s in all)")

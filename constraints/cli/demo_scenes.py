@@ -70,7 +70,7 @@ class Scene:
     ground: tuple[Any, ...] = ()
     center: Callable[[Vector], Vector] | None = None
     loose: Loose | None = None
-    shown: int = 7
+    shown: int = 6
 
     def starts(self, count: int, seed: int) -> Matrix:
         """Random configurations (count, nq)."""
@@ -273,8 +273,8 @@ def scenes() -> tuple[list[Scene], str]:
     try:
         return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box(), _stewart(), _cassie()], ""
     except FileError:
-        missing = "The robots of example-robot-data are not there (pip install 'lie-constraints[robots]', 131 MB): "
-        return sample_scenes(), missing + "sample robots take their place."
+        missing = "The robots of example-robot-data are not installed (pip install 'lie-constraints[robots]', 131 MB): "
+        return sample_scenes(), missing + "sample robots are used instead."
 
 
 def sample_scenes() -> list[Scene]:

@@ -12,8 +12,9 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..pictures.figures import Cube, new_figure, save_figure, show_cube
+from ..pictures.figures import PALETTE, new_figure, save_figure
 from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
+from ..pictures.views import Region, View, new_axes, show_region
 from ..solvers import Options, Projector
 from ..solvers.projection import engines
 from .demo_scenes import FOOT, Scene, placement_by_hand
@@ -24,11 +25,14 @@ PANEL, HEAD, TITLE = 3.0, 0.62, 0.7
 COMPARED, TURNS = 3, 5
 """Configurations of each problem that both engines project, and how often; the fastest turn counts."""
 
+GRID = 0.5
+"""Distance of the lines behind the robots [m]."""
+
 LEGEND = (
     "each colour is one configuration",
-    "grid 0.5 m",
+    f"grid {GRID:g} m",
     "grey: a bar in two hands",
-    "boxes: an object, or where feet stand",
+    "boxes: an object, or places of the feet",
     "cross: centre of mass",
 )
 
@@ -92,7 +96,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 def engine_line(outcomes: Sequence[Outcome]) -> str:
     """Which engine solved, and how long the other one takes on a few of the same configurations."""
     if engines.USUAL == "readable":
-        return "Engine: readable, because numba is not installed; pip install '.[fast]' brings the compiled engine."
+        return "Engine: readable, because numba is not installed; pip install '.[fast]' installs the compiled engine."
     ratio = math.exp(float(np.mean([math.log(_times_as_long(outcome)) for outcome in outcomes])))
     return (
         f"Engine: compiled. The readable engine takes {ratio:.0f} times as long (geometric mean of the problems, "
@@ -130,8 +134,8 @@ def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
     rows, last_is_free = -(-len(outcomes) // 2), bool(len(outcomes) % 2)
     foot = 0.0 if last_is_free else 0.4
     width, height = 4 * PANEL, rows * (PANEL + HEAD) + TITLE + foot
-    figure = new_figure(width, height, layout="none")
-    title = "Random configurations, and what projection makes of them"
+    figure = new_figure(width, height, "none", shown=False)
+    title = "Random configurations and their projections"
     figure.text(0.5, 1.0 - 0.45 / height, title, ha="center", fontsize=17)
     for i, outcome in enumerate(outcomes):
         left, top = 2 * PANEL * (i % 2), height - TITLE - (PANEL + HEAD) * (i // 2)
@@ -148,22 +152,22 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
     scene, (width, height) = outcome.scene, figure.get_size_inches()
     shown = np.flatnonzero(outcome.success)[: scene.shown]
     figure.text((left + PANEL) / width, (top - 0.2) / height, scene.name, ha="center", fontsize=14, fontweight="bold")
-    cube = _cube(outcome, shown)
+    region, view = _region(outcome, shown), View.of("3d")
     for column, (configurations, text) in enumerate(((outcome.starts, scene.before), (outcome.ends, scene.after))):
         x = left + column * PANEL
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
         place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
-        axes: Any = figure.add_axes(place, projection="3d", computed_zorder=False)
-        show_cube(axes, cube, zoom=1.15)
+        axes = new_axes(figure, place, view)
+        show_region(axes, region, view, grid=GRID)
         for oMf in scene.ground:
             draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
         if not scene.ground:
             axes.plot([0.0], [0.0], [0.0], "s", color="#404040", markersize=7.0)
         for i, k in enumerate(shown):
-            _draw_one(axes, scene, configurations[k], f"C{i}", bar=scene.bar and column == 1)
+            _draw_one(axes, scene, configurations[k], PALETTE[i % len(PALETTE)], bar=scene.bar and column == 1)
         if scene.target is not None:
-            draw_frame(axes, scene.target, length=0.25 * cube.reach, width=2.5)
-            low: Any = scene.target.translation - [0.0, 0.0, 0.32 * cube.reach]
+            draw_frame(axes, scene.target, length=0.125 * region.width, width=2.5)
+            low: Any = scene.target.translation - [0.0, 0.0, 0.16 * region.width]
             axes.text(*low, "target", ha="center", va="top", fontsize=11, zorder=11)
 
 
@@ -182,8 +186,8 @@ def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> Non
         axes.plot([x], [y], [z], "X", color=colour, markersize=9.0, markeredgecolor="white", zorder=12)
 
 
-def _cube(outcome: Outcome, shown: Indices) -> Cube:
-    """The cube around the tips and the foot of the robot, or around all of it."""
+def _region(outcome: Outcome, shown: Indices) -> Region:
+    """The part of the world around what is drawn of a scene."""
     scene = outcome.scene
     configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
     around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
@@ -192,6 +196,5 @@ def _cube(outcome: Outcome, shown: Indices) -> Cube:
         for frame, radius in around.items():
             middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
             points += [middle - radius, middle + radius]
-        if scene.ground:
-            points += [end for _, end in stick_figure(scene.robot, q)]
-    return Cube.around(points, 0.5)
+        points += [end for stick in stick_figure(scene.robot, q, scene.tips) for end in stick]
+    return Region.around(points, 0.5)

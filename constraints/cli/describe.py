@@ -14,7 +14,7 @@ from .arguments import ALL_WELL
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("file", metavar="FILE", help="of `problem.save` or `projection.report`")
+    parser.add_argument("file", metavar="FILE", help="file of `problem.save` or `projection.report`")
 
 
 def run(options: argparse.Namespace) -> int:

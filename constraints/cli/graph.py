@@ -15,16 +15,21 @@ from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.description = (
-        "Build the constraint graph of a scene file, and print one fact a line. Exit code 1 when --validate finds "
+        "Build the constraint graph of a scene file, and print one fact per line. Exit code 1 when --validate finds "
         "states or transitions that cannot be reached."
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="a scene (docs/scene_files.md)")
     add("--plot", metavar="OUT.png", help="draw the graph (extra `plot`)")
-    add("--no-waypoints", action="store_true", help="draw no waypoint states and inner transitions")
+    add("--no-waypoints", action="store_true", help="do not draw waypoint states and inner transitions")
     add("--dot", metavar="OUT.dot", help="write the graph for Graphviz")
-    add("--validate", type=positive, metavar="N", help="sample every state N times, and transitions from these samples")
-    add("--seed", type=natural, default=0, metavar="S", help="of the random generator (%(default)s)")
+    add(
+        "--validate",
+        type=positive,
+        metavar="N",
+        help="sample every state N times, and the transitions from these samples",
+    )
+    add("--seed", type=natural, default=0, metavar="S", help="seed of the random generator (%(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:

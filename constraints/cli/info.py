@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     for extra, parts in found.items():
         print(f"  {extra:{width - 2}}{', '.join(parts)}")
     if not found:
-        print(f"  not known: {_DISTRIBUTION} runs from a folder, it is not installed as a distribution")
+        print(f"  unknown: {_DISTRIBUTION} runs from a folder and is not installed as a distribution")
     return ALL_WELL
 
 

@@ -28,16 +28,16 @@ _FOR_PROBLEMS = ("starts", "seed", "rhs", "options", "save", "report")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.description = (
-        "Project random configurations onto the constraints of a problem file, and print a table; or do the case of a "
-        "report again, and say whether it is bit for bit the same. Exit code 1 when not all are projected, or a bit "
-        "differs."
+        "Project random configurations onto the constraints of a problem file, and print a table; or repeat the case "
+        "of a report, and say whether the result is the same bit for bit. Exit code 1 when a projection fails, or "
+        "a bit differs."
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="of `problem.save` or `projection.report`")
+    add("file", metavar="FILE", help="file of `problem.save` or `projection.report`")
     add("--starts", type=positive, metavar="N", help=f"random configurations, within the bounds ({STARTS})")
-    add("--seed", type=natural, metavar="S", help="of the random generator and of the restarts (0)")
-    add("--rhs", metavar="RHS.json", help="other right-hand sides, of `rhs.save`")
-    add("--options", metavar="OPTIONS.json", help="of `Options.save`, instead of the default ones")
+    add("--seed", type=natural, metavar="S", help="seed of the random generator and of the restarts (0)")
+    add("--rhs", metavar="RHS.json", help="other right-hand sides: file of `rhs.save`")
+    add("--options", metavar="OPTIONS.json", help="file of `Options.save`; the default options otherwise")
     add("--save", metavar="OUT.npz", help="write starts, configurations, statuses, iterations, residuals")
     add("--report", metavar="OUT.json", help="write the first failure, if there is one, as a report")
     add("--plot", metavar="OUT.png", help="draw residuals, and configurations of a robot (extra `plot`)")
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         named = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
         if named:
             raise OptionError(
-                f"{options.file} is a report, which has its own start: {', '.join(named)} is for a problem"
+                f"{options.file} is a report with a fixed start: {', '.join(named)} can only be used with a problem"
             )
         return _again(case, options.plot)
     return _project(case, options)
@@ -100,7 +100,7 @@ def table(batch: ProjectionBatch) -> str:
     rows += [(counted(count, "time"), str(status)) for status, count in failed]
     if failed:
         most = counted(batch.options.max_iterations, "iteration")
-        hint = f"more than the {most} of now (--options); `diagnose()` of one tells hard from impossible"
+        hint = f"more than {most} (--options); `diagnose()` says whether a failure is difficult or impossible"
         rows.append(("may help", hint))
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:{width}}{words}" for name, words in rows)
@@ -119,7 +119,7 @@ def _again(report: Report, plot: str | None) -> int:
         projection.plot(plot)
     differences = report.differences(projection)
     if not differences:
-        print("\nbit for bit the same as reported")
+        print("\nthe same as reported, bit for bit")
         return ALL_WELL
     print("\nnot the same as reported:")
     for line in (*differences, *report.other_versions()):

@@ -20,6 +20,6 @@ def run(options: argparse.Namespace) -> int:
     entrances()
     done = "read" if warm else "compiled"
     where = folder()
-    kept = "kept nowhere: no folder can be written to" if where is None else f"kept in {where}"
+    kept = "not stored: no folder is writable" if where is None else f"stored in {where}"
     print(f"kernels {done} in {perf_counter() - began:.1f} s, {kept}")
     return ALL_WELL

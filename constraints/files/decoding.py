@@ -206,10 +206,10 @@ class Decoder:
         if kind not in kinds:
             known = sorted(set(kinds) - set(FORMER))
             near = difflib.get_close_matches(kind, known, n=3) or known
-            data.entry("type").refuse(f"expected {what}, and there is none of type {kind!r}; {_listed(near)}")
+            data.entry("type").refuse(f"expected {what}, but there is no type {kind!r}; {_listed(near)}")
         self._depth += 1
         if self._depth > DEEPEST:
-            data.refuse(f"is nested more than {DEEPEST} deep")
+            data.refuse(f"is nested more than {DEEPEST} levels deep")
         built: Any = kinds[kind](data)
         self._depth -= 1
         self._count(data, len(built.factors) if isinstance(built, RobotSpace) else 1)
@@ -218,7 +218,7 @@ class Decoder:
     def _referred(self, data: JsonValue, wanted: type[_T], what: str) -> _T:
         name = data.text()
         if name not in self._shared:
-            data.refuse(f"no shared data before this are called {name!r}; {_listed(self._shared)}")
+            data.refuse(f"no shared data with the name {name!r} are defined before this; {_listed(self._shared)}")
         built, parts = self._shared[name]
         if not isinstance(built, wanted):
             data.refuse(f"expected {what}, {name!r} is a {type(built).__name__}")
@@ -228,7 +228,7 @@ class Decoder:
     def _count(self, data: JsonValue, parts: int) -> None:
         self._parts += parts
         if self._parts > MOST_PARTS:
-            data.refuse(f"is made of more than {MOST_PARTS} functions and spaces")
+            data.refuse(f"has more than {MOST_PARTS} functions and spaces")
 
     @staticmethod
     def _limited(data: JsonValue, size: int, what: str) -> None:

@@ -43,7 +43,7 @@ def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, A
     """
     text = text_of({"format": _FAMILY + kind, "version": VERSION, **content}) + "\n"
     if len(text) > LARGEST_FILE:
-        raise NotSavableError(f"the {kind}", f"it takes {len(text)} bytes, files are read up to {LARGEST_FILE}")
+        raise NotSavableError(f"the {kind}", f"it needs {len(text)} bytes, but files may have at most {LARGEST_FILE}")
     write_file(path, text.encode("utf-8"))
 
 
@@ -70,14 +70,14 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, JsonV
     except OSError as error:
         raise FileError(name, f"cannot be read: {error.strerror or error}") from error
     if len(raw) > LARGEST_FILE:
-        raise FileError(name, f"is larger than {LARGEST_FILE} bytes, which no file of ours is")
+        raise FileError(name, f"is larger than {LARGEST_FILE} bytes, the limit for these files")
     data = JsonValue(name, "$", _parsed(name, raw, kinds))
     kind = _kind(data)
     if kind not in kinds:
         data.entry("format").refuse(f"is a {kind}, expected a {' or a '.join(kinds)}")
     version = data.entry("version").integer(0, 2**31)
     if version > VERSION:
-        later = f"schema {version} is of a later version of lie-constraints, this one reads up to {VERSION}"
+        later = f"schema {version} is from a later version of lie-constraints, this version reads up to {VERSION}"
         data.entry("version").refuse(f"{later}: upgrade it")
     if version < 1:
         data.entry("version").expect(f"an integer from 1 to {VERSION}")
@@ -86,7 +86,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, JsonV
 
 def _kind(data: JsonValue) -> str:
     if not data.holds(dict) or not data.has("format"):
-        data.refuse(f'is no file of lie-constraints: expected an object with "format": "{_FAMILY}problem"')
+        data.refuse(f'is not a file of lie-constraints: expected an object with "format": "{_FAMILY}problem"')
     written = data.entry("format").text()
     if written.removeprefix(_FAMILY) not in FORMATS or not written.startswith(_FAMILY):
         data.entry("format").expect(f"one of {', '.join(_FAMILY + kind for kind in FORMATS)}")
@@ -103,11 +103,11 @@ def _parsed(name: str, raw: bytearray, kinds: tuple[str, ...]) -> Any:
             wanted = " or ".join(WRITTEN_BY[kind] for kind in kinds)
             raise FileError(name, f"seems to be {seems}; expected JSON with {wanted}") from error
         if isinstance(error, UnicodeDecodeError):
-            raise FileError(name, f"is no text in UTF-8: byte {error.start} is wrong; expected JSON") from error
-        reason = f"is no JSON, or not all of it: line {error.lineno}, column {error.colno}: {error.msg}"
+            raise FileError(name, f"is not UTF-8 text: byte {error.start} is wrong; expected JSON") from error
+        reason = f"is not complete, valid JSON: line {error.lineno}, column {error.colno}: {error.msg}"
         raise FileError(name, reason) from error
     except (ValueError, RecursionError) as error:
-        reason = "is nested too deep" if isinstance(error, RecursionError) else f"is no JSON of ours: {error}"
+        reason = "is nested too deep" if isinstance(error, RecursionError) else f"is not valid JSON here: {error}"
         raise FileError(name, reason) from error
 
 
@@ -120,7 +120,7 @@ def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        raise ValueError(f"an object has two entries named {twice!r}, only one may be there")
+        raise ValueError(f"an object has two entries named {twice!r}, only one is allowed")
     return found
 
 

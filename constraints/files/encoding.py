@@ -87,11 +87,13 @@ class Encoder:
             kind = "contact" if "frame" in LOOPS[type(owner).__name__][1] else "closure"
             return self._node(owner, kind, lambda: self._loop(owner))
         known = f"Implicit and Explicit constraints, {', '.join(LOOPS)}"
-        raise self._refusal(f"it is a {type(owner).__name__}; files hold {known}")
+        raise self._refusal(f"it is a {type(owner).__name__}; files can contain {known}")
 
     def _no_target(self, owner: RowOwner) -> None:
         if owner.target is not None:
-            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
+            raise self._refusal(
+                "its right-hand side is a function of time (a Target), but files contain data, not code"
+            )
 
     def _implicit(self, c: Implicit) -> dict[str, Any]:
         self._no_target(c)
@@ -138,15 +140,19 @@ class Encoder:
     def _function(self, f: Function) -> dict[str, Any]:
         cls = type(f)
         if isinstance(f, FromCallable):
-            raise self._refusal(f"{f.name!r} is a Python function, and files hold data, not code")
+            raise self._refusal(f"{f.name!r} is a Python function, but files contain data, not code")
         if isinstance(f, OfRelativePose):
             raise self._refusal(
-                f"{f.name!r} is the function of a closure or contact: give that itself as the constraint"
+                f"{f.name!r} is the function of a closure or contact: use that object itself as the constraint"
             )
         if isinstance(f, PlanarLoop | LoopFunction):
-            raise self._refusal(f"{f.name!r} is made of closures: save these, and make them explicit again once read")
+            raise self._refusal(
+                f"{f.name!r} is computed from closures: save the closures, and make them explicit again after loading"
+            )
         if SHIPPED.get(cls.__name__) is not cls:
-            raise self._refusal(f"{f.name!r} is a {cls.__name__}, no function of this library: no file can name it")
+            raise self._refusal(
+                f"{f.name!r} is a {cls.__name__}, which is not a function of this library, so it cannot be saved"
+            )
         data: dict[str, Any] = {"type": cls.__name__}
         for field in shape_of(cls):
             value = getattr(f, field.name)
@@ -176,7 +182,7 @@ class Encoder:
         }
         if field.kind not in writers:
             raise self._refusal(
-                f"{f.name!r} has a field '{field.name}' of a kind ({field.kind}) that files do not hold"
+                f"{f.name!r} has a field '{field.name}' of a type ({field.kind}) that files cannot contain"
             )
         if field.kind == "surfaces" and isinstance(value, Surface):
             value = [value]
@@ -199,7 +205,7 @@ class Encoder:
             return self._node(space, "robot space", lambda: self._robot_space(space))
         if isinstance(space, ProductSpace):
             return self._node(space, "space", lambda: self._product(space))
-        raise self._refusal(f"the space '{space.name}' (a {type(space).__name__}) is none of those of this library")
+        raise self._refusal(f"the space '{space.name}' (a {type(space).__name__}) is not a space of this library")
 
     def _product(self, space: ProductSpace) -> dict[str, Any]:
         names = space.explicit_names
@@ -229,7 +235,7 @@ class Encoder:
         if node is None:
             self._depth += 1
             if self._depth > DEEPEST:
-                raise self._refusal(f"its functions are nested more than {DEEPEST} deep")
+                raise self._refusal(f"its functions are nested more than {DEEPEST} levels deep")
             node = _Node(kind, make())
             self._depth -= 1
             self._nodes[id(thing)] = node
@@ -239,7 +245,7 @@ class Encoder:
 
     def _text(self, text: str) -> str:
         if len(text) > LONGEST_TEXT:
-            raise self._refusal(f"the name {text[:60]!r}... has {len(text)} characters; files take {LONGEST_TEXT}")
+            raise self._refusal(f"the name {text[:60]!r}... has {len(text)} characters; files allow {LONGEST_TEXT}")
         return text
 
     def _refusal(self, reason: str) -> NotSavableError:

@@ -40,7 +40,7 @@ def placement_from_data(data: JsonValue) -> Placement:
     R = data.entry("rotation").matrix(3)
     p = data.entry("translation").vector(3)
     if R.shape != (3, 3):
-        data.entry("rotation").refuse(f"expected three rows, there are {R.shape[0]}")
+        data.entry("rotation").refuse(f"expected three rows, got {R.shape[0]}")
     R_is_small = np.abs(R).max() < 2.0  # so that no product overflows
     if not R_is_small or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
         data.entry("rotation").refuse("expected a rotation matrix, its rows are not orthonormal and right-handed")
@@ -103,7 +103,7 @@ def model_from_data(data: JsonValue) -> Model:
         data.entry("joints").refuse(f"have {model.nq} coordinates; expected at most {MOST_COORDINATES}")
     inertias = data.entry("inertias").items()
     if len(inertias) != model.njoints:
-        data.entry("inertias").refuse(f"expected {model.njoints}, the world's first, there are {len(inertias)}")
+        data.entry("inertias").refuse(f"expected {model.njoints}, the world's first, got {len(inertias)}")
     for _ in range(1, data.entry("bodies").integer(1, 10 * MOST_COORDINATES)):
         model.appendBodyToJoint(0, pin.Inertia.Zero(), pin.SE3.Identity())  # counts bodies; all inertias come next
     for i, inertia in enumerate(inertias):
@@ -125,7 +125,7 @@ def _add_frame(model: Any, data: JsonValue, i: int) -> None:
     place, inertia = placement_from_data(data.entry("placement")), _inertia(data.entry("inertia"))
     frame = data.build(pin.Frame, data.entry("name").text(), joint, previous, place, kind, inertia)
     if data.build(model.addFrame, frame, False) != i:
-        data.refuse("is a second frame of that name and type")
+        data.refuse("is a second frame with this name and type")
 
 
 # Inertias
@@ -152,7 +152,7 @@ def _joint_data(joint: Any, name: str) -> dict[str, Any]:
     kind, whole = type_name(joint), joint_whole(joint)
     data: dict[str, Any] = {"type": kind}
     if kind not in _TYPES:
-        raise ModelError(f"joint '{name}' has the type {kind}, which no file holds")
+        raise ModelError(f"joint '{name}' has the type {kind}, which files cannot contain")
     if kind == COMPOSITE:
         data["parts"] = [
             {**_joint_data(part, name), "placement": placement_data(place)}
@@ -175,7 +175,7 @@ def _joint(data: JsonValue, depth: int = 0) -> Any:
 
 def _composite(data: JsonValue, depth: int) -> Any:
     if depth > 4:
-        data.refuse("composite joints in composite joints, more than 4 deep")
+        data.refuse("composite joints in composite joints, more than 4 levels deep")
     whole = pin.JointModelComposite()
     parts = data.entry("parts").items(MOST_COORDINATES)
     if not parts:
@@ -196,7 +196,7 @@ def _unit(data: JsonValue) -> Vector:
 def _axes(data: JsonValue) -> tuple[Vector, Vector]:
     axes = data.items()
     if len(axes) != 2:
-        data.refuse(f"expected two axes, there are {len(axes)}")
+        data.refuse(f"expected two axes, got {len(axes)}")
     first, second = _unit(axes[0]), _unit(axes[1])
     if abs(float(first @ second)) > 1e-6:
         data.refuse("expected two axes at right angles")
@@ -228,7 +228,7 @@ def _continuous(axis: Vector) -> Any:
     if not np.array_equal(old, axis):
         text, written = whole.saveToString(), " ".join(f"{x:.17e}" for x in old.tolist())
         if text.count(written) != 1:
-            raise ModelError("this version of pinocchio writes its joints in another way: an axis cannot be set")
+            raise ModelError("this version of pinocchio stores joints in another format: an axis cannot be set")
         whole.loadFromString(text.replace(written, " ".join(f"{x:.17e}" for x in axis.tolist())))
     return whole.joints[1]
 

@@ -64,7 +64,7 @@ class JsonValue:
         }
         there = next((word for kind, word in words.items() if self.holds(kind)), "a number")
         said = f" {self.value!r}" if isinstance(self.value, str | int | float) and len(str(self.value)) < 60 else ""
-        self.refuse(f"expected {expected}, there is {there}{said}")
+        self.refuse(f"expected {expected}, got {there}{said}")
 
     # Objects and lists.
 
@@ -89,7 +89,7 @@ class JsonValue:
         """This object, which must have no other entries than these."""
         for key in self.keys():
             if key not in names:
-                self.refuse(f"has the entry '{key}', which means nothing here; known are {', '.join(names)}")
+                self.refuse(f"has the entry '{key}', which is unknown here; known are {', '.join(names)}")
         return self
 
     def without(self, *names: str) -> JsonValue:
@@ -166,7 +166,7 @@ class JsonValue:
         """
         items = self.items()
         if size is not None and len(items) != size:
-            self.refuse(f"expected {counted(size, 'number')}, there are {len(items)}")
+            self.refuse(f"expected {counted(size, 'number')}, got {len(items)}")
         numbers = [item.number() if finite else item.extended() for item in items]
         return np.array(numbers, dtype=np.float64)
 
@@ -192,7 +192,7 @@ class JsonValue:
         try:
             return float(value)
         except OverflowError:
-            self.refuse("is an integer beyond all floats")
+            self.refuse("is an integer too large for a float")
 
     def build(self, make: Any, *arguments: Any, **named: Any) -> Any:
         """Call a constructor on what was read here; whatever it raises, the file is to blame, and this its place."""

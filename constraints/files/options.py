@@ -26,14 +26,14 @@ def save_options(options: Options, path: str | os.PathLike[str]) -> None:
     """Write options.
 
     Raises:
-        NotSavableError: a step control that is not one of this library.
+        NotSavableError: a user-defined step control.
         FileError: the file cannot be written.
     """
     write_document(path, "options", options_data(options))
 
 
 def load_options(path: str | os.PathLike[str]) -> Options:
-    """Read options; those that the file does not have are the defaults.
+    """Read options; options missing in the file have their defaults.
 
     Raises:
         FileError: the file cannot be read whole, or holds something else; the place in it is named.
@@ -65,7 +65,7 @@ def options_from_data(data: JsonValue) -> Options:
 def _control_data(control: StepControl) -> dict[str, Any]:
     cls = type(control)
     if _CONTROLS.get(cls.__name__) is not cls:
-        raise NotSavableError("option 'step_control'", f"{cls.__name__} is no step control of this library")
+        raise NotSavableError("option 'step_control'", f"{cls.__name__} is not a step control of this library")
     fields = dataclasses.fields(control)  # pyright: ignore[reportArgumentType]
     return {"type": cls.__name__} | {field.name: float(getattr(control, field.name)) for field in fields}
 

@@ -14,7 +14,7 @@ _FIRST_BYTES = {
     b"\x80": "a pickle, or other bytes",
 }
 _ELEMENTS = {
-    "robot": "a URDF or SRDF, which describes a robot and no constraints",
+    "robot": "a URDF or SRDF, which describes a robot, not constraints",
     "mujoco": "an MJCF model, which `python -m constraints assemble` reads",
     "sdf": "an SDF model, which `python -m constraints assemble` reads",
 }

@@ -37,8 +37,8 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
     """Read a problem.
 
     Raises:
-        FileError: the file is not there, cannot be read whole, or is of a later version.
-        FileContentError: its content is wrong; the place in the file is named.
+        FileError: the file does not exist, cannot be read, or is from a later version.
+        FileContentError: its content is wrong; the message names the place in the file.
     """
     _, data = read_document(path, "problem")
     return problem_from_data(data)
@@ -58,7 +58,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     except ConstraintError as error:
         raise NotSavableError("the problem", f"it could not be read back: {error}") from error
     if text_of(again) != text_of(data):
-        raise NotSavableError("the problem", "what would be read back is another problem")
+        raise NotSavableError("the problem", "the problem read back from the file would differ")
     return data
 
 
@@ -82,7 +82,7 @@ def _weights(data: JsonValue, space: Space) -> Any:
     """Costs of all columns, or of those that are not null."""
     items = data.items()
     if len(items) != space.nv:
-        data.refuse(f"expected {counted(space.nv, 'number')}, there are {len(items)}")
+        data.refuse(f"expected {counted(space.nv, 'number')}, got {len(items)}")
     costs = {i: item.number() for i, item in enumerate(items) if item.value is not None}
     if len(costs) == len(items):
         return np.array(list(costs.values()))

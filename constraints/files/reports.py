@@ -37,12 +37,12 @@ _ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Solved):
-    """A projection that was written down by `projection.report(path)`, to be done again.
+    """A projection that was saved by `projection.report(path)`, to be repeated.
 
     Attributes:
-        case: what was asked: `problem`, `rhs`, `options`, `start`, `near`, `engine` are properties too.
-        outcome: what came out: `q`, `status`, `residual`, `iterations`, `restarts` are properties too.
-        versions: what computed it, by name.
+        case: the input; `problem`, `rhs`, `options`, `start`, `near`, `engine` are properties too.
+        outcome: the result; `q`, `status`, `residual`, `iterations`, `restarts` are properties too.
+        versions: versions of the software and machine that computed it, by name.
 
     Example:
         >>> import tempfile
@@ -72,7 +72,7 @@ class Report(Solved):
         return report_from_data(data)
 
     def reproduce(self, *, trace: bool = False) -> Projection:
-        """Do the projection again.
+        """Repeat the projection.
 
         Args:
             trace: keep the iterates, whatever the report's options say; they change no bit.
@@ -81,16 +81,16 @@ class Report(Solved):
         return Projector(self.problem, options, self.engine).project(self.start, self.rhs, self.near)
 
     def differences(self, projection: Projection) -> tuple[str, ...]:
-        """In what a projection differs from the one that was reported, in words; empty when no bit does.
+        """Differences between a projection and the reported one, in words; empty if they are the same bit for bit.
 
-        What was asked comes first: where the problem, its right-hand sides, the start or the reference are others, what
-        came out says nothing of machines and versions.
+        Differences of the input come first: if the problem, right-hand sides, start or reference differ, differences of
+        the result say nothing about machines and versions.
 
         Args:
-            projection: of `reproduce`, or of another version of the problem.
+            projection: result of `reproduce`, or of another version of the problem.
 
         Raises:
-            WrongObjectError: no projection, or one of another space.
+            WrongObjectError: not a projection, or in another space.
         """
         if not isinstance(projection, Projection) or projection.q.shape != self.q.shape:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError(
@@ -122,7 +122,7 @@ class Report(Solved):
             yield f"options: {self.options} then, {projection.options} now"
 
     def other_versions(self) -> tuple[str, ...]:
-        """What computes here and is not what computed the report, in words."""
+        """Versions that differ from those of the report, in words."""
         now = environment()
         names = [name for name in {**self.versions, **now} if self.versions.get(name) != now.get(name)]
         return tuple(f"{name}: {self.versions.get(name, 'none')} then, {now.get(name, 'none')} now" for name in names)
@@ -198,12 +198,16 @@ def _engine_data(engine: Engine) -> dict[str, Any]:
     if isinstance(engine, CompiledEngine):
         return {"engine": {"type": "CompiledEngine"}}
     if not isinstance(engine, NewtonEngine):
-        raise NotSavableError("the projection", f"its engine is a {type(engine).__name__}, no engine of this library")
+        raise NotSavableError(
+            "the projection", f"its engine is a {type(engine).__name__}, which is not an engine of this library"
+        )
     if engine.step is DampedCholesky:
         return {}
     name = engine.step.__name__
     if _STEPS.get(name) is not engine.step:
-        raise NotSavableError("the projection", f"the step of its engine is a {name}, no step of this library")
+        raise NotSavableError(
+            "the projection", f"the step of its engine is a {name}, which is not a step of this library"
+        )
     return {"engine": {"type": "NewtonEngine", "step": name}}
 
 

@@ -66,12 +66,12 @@ def rhs_from_data(data: JsonValue, stack: Stack) -> RightHandSide:
     data.only("constraints", *_RATES)
     items = data.entry("constraints").items()
     if len(items) != len(stack):
-        data.entry("constraints").refuse(f"expected {len(stack)}, one a constraint, there are {len(items)}")
+        data.entry("constraints").refuse(f"expected {len(stack)}, one per constraint, got {len(items)}")
     parts = [np.zeros(0)]
     for item, owner in zip(items, stack, strict=True):
         for name, expected in (("name", owner.name), ("group", owner.group.name)):
             if item.only("name", "group", "point").entry(name).value != expected:
-                item.entry(name).expect(f"'{expected}', as the problem has it there")
+                item.entry(name).expect(f"'{expected}', as in the problem")
         parts.append(item.entry("point").vector(owner.group.nq))
     rates = dict.fromkeys(_RATES, vector(stack.full_size).read)
     return data.build(RightHandSide, stack, np.concatenate(parts), **data.those(rates))

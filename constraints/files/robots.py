@@ -70,7 +70,7 @@ def robot_from_data(data: JsonValue, space: RobotSpace) -> Robot:
     table = data.build(FrameTable.of, space.model)
     robot = object.__new__(Robot)
     fields = {"space": space, "name": data.entry("name").text(), "bounds": bounds, "references": references}
-    robot.__dict__.update(fields, mimics=mimics, disabled_collisions=_disabled(data, space), _frames=table)
+    robot.__dict__.update(fields, mimics=mimics, disabled_collisions=_disabled(data, space), visuals=(), _frames=table)
     for item in data.entry("frames").items():
         frame = item.build(robot.frame, FRAME.read(item))
         robot = item.build(robot.with_frame, frame.name, frame)

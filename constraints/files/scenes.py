@@ -40,16 +40,16 @@ FACES = {
 @final
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What a scene file holds.
+    """Content of a scene file.
 
     Attributes:
-        name: of the scene.
-        robot: robots and objects as one robot; parts are called as in the file.
-        factory: what made the graph.
+        name: name of the scene.
+        robot: robots and objects as one robot; parts have the names of the file.
+        factory: the factory that generated the graph.
         graph: the constraint graph.
         shapes: boxes of sized objects and tables, for pictures and collisions.
-        urdfs: URDF files by part, whose collision geometry counts.
-        packages: folders in which packages are looked for.
+        urdfs: URDF files by part, used for collision geometry.
+        packages: folders in which packages are searched.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Scene:
     packages: tuple[str, ...] = ()
 
     def collision_model(self, **options: Any) -> CollisionModel:
-        """What may collide: shapes, and the geometry of the URDF files.
+        """Collision model of the shapes and of the geometry of the URDF files.
 
         Args:
             **options: the other arguments of `CollisionModel`.
@@ -70,16 +70,16 @@ class Scene:
 
 
 def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Scene:
-    """Read a scene file. It is data: files it names are read as URDF and SRDF, nothing is evaluated.
+    """Read a scene file. It is data, never code: the files it names are read as URDF and SRDF.
 
     Args:
         path: the file; paths in it are relative to its folder, or `package://` addresses.
         packages: folders in which packages are looked for.
 
     Raises:
-        FileError: the file is not there, too large, no JSON.
-        FileContentError: something in it is wrong; its place is named, as $.objects[1].handles[0].pose. That includes
-            files that it names and what is wrong with them.
+        FileError: the file does not exist, is too large, or is not JSON.
+        FileContentError: wrong content; the message names the place, for example $.objects[1].handles[0].pose. This
+            includes errors in the files that it names.
     """
     _, data = read_document(path, "scene")
     data.only("name", "workspace", "robots", "objects", "tables", "rules", "options")
@@ -141,7 +141,7 @@ class _Reader:
         if not name or "/" in name or name == "universe":
             entry.entry("name").expect("a name without slash that is not 'universe'")
         if name in [other.entry("name").text() for other in others[:i]]:
-            entry.entry("name").refuse(f"another robot, object or table is called '{name}' too")
+            entry.entry("name").refuse(f"another robot, object or table has the name '{name}' too")
         return name
 
     def _file(self, entry: JsonValue) -> str:
@@ -192,7 +192,9 @@ class _Reader:
             handles.append(self._handle(robot, prefix, handle))
         if entry.has("faces"):
             if not entry.has("size"):
-                entry.entry("faces").refuse("only an object with a 'size' has faces; others have 'contact' tags (srdf)")
+                entry.entry("faces").refuse(
+                    "only an object with a 'size' has faces; use 'contact' tags (srdf) for others"
+                )
             size = entry.entry("size").vector(3)
             for face in entry.entry("faces").items(len(FACES)):
                 points = _face(face.word(tuple(FACES)), size)
@@ -249,11 +251,11 @@ def _pose(entry: JsonValue) -> Placement:
     pose = entry.entry("pose")
     numbers = pose.vector()
     if numbers.size not in (3, 7):
-        pose.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), there are {numbers.size}")
+        pose.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), got {numbers.size}")
     turn = numbers[3:] if numbers.size == 7 else np.array([0.0, 0.0, 0.0, 1.0])
     norm = float(np.sqrt(turn @ turn))
     if abs(norm - 1.0) > 1e-3:  # files have few digits
-        pose.refuse(f"the quaternion has norm {norm:.4g}, it must be 1")
+        pose.refuse(f"the quaternion must have norm 1, its norm is {norm:.4g}")
     return pin.XYZQUATToSE3(np.r_[numbers[:3], turn / norm])
 
 

@@ -41,7 +41,7 @@ class Affine(Straight):
     .. math:: f(q) = A\,x(q) + b \in \mathbb{R}^m
 
     where x holds, by tangent column, the coordinates of q that belong to vector factors. A column of A that belongs
-    to a rotation, a pose or a (cos, sin) joint must be zero. It is not periodic in any joint.
+    to a rotation, a pose or a (cos, sin) joint must be zero. The function is not periodic in any joint.
 
     Args:
         A: (m, inputs.nv).
@@ -54,7 +54,7 @@ class Affine(Straight):
 
     Raises:
         SizeError, NotFiniteError: what is wrong with A or b.
-        OptionError: a column of A on a coordinate that is not a vector's.
+        OptionError: a column of A on a coordinate that does not belong to a vector factor.
 
     Source: `AffineFunction` of hpp-constraints.
     """
@@ -124,7 +124,7 @@ class Identity(Straight):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Straight):
-    """A function that does not depend on its argument: value c, Jacobian zero, no column.
+    """A function that does not depend on its argument: value c, Jacobian zero.
 
     Args:
         constant: the value, a point of the outputs.
@@ -165,7 +165,7 @@ def _of_no_vector(inputs: Space, columns: list[int]) -> str:
     said = f"affine function: columns {columns} belong to rotations or poses of {inputs.name}, {joints}"
     if not isinstance(inputs, PlacedSpace):
         return said
-    return f"{said}: for where a body is take Position, Rotation or Pose(robot, '{touched[0].name}')"
+    return f"{said}: for the place of a body use Position, Rotation or Pose(robot, '{touched[0].name}')"
 
 
 def _listed(numbers: Any) -> Any:

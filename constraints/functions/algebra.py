@@ -37,7 +37,7 @@ class Composition(Function):
         value (outer.outputs.nq,), jacobian (outer.outputs.nv, inner.inputs.nv).
 
     Raises:
-        SpaceMismatchError: if the spaces do not meet.
+        SpaceMismatchError: if the outputs of g are not the inputs of f.
     """
 
     outer: Function
@@ -100,7 +100,7 @@ class Composition(Function):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Difference(Function):
-    r"""`f - g`: how far the value of f is from the value of g, in the tangent space.
+    r"""`f - g`: difference of the values of f and g, in the tangent space.
 
     .. math:: (f - g)(q) = f(q) \ominus g(q) \in \mathbb{R}^{n_v}, \quad
         J = \partial_1 J_f + \partial_0 J_g
@@ -178,7 +178,7 @@ class Difference(Function):
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """As of `Function`; and where the logarithm of the outputs has a formula."""
+        """As for `Function`; the logarithm of the outputs must have a formula too."""
         return super().has_exact_derivatives and is_exact_on(self.left.outputs)
 
 
@@ -191,14 +191,14 @@ class Sum(Function):
 
     Args:
         functions: at least one, with the same inputs and the same outputs, a vector space.
-        factors: one a function; ones by default.
+        factors: one per function; ones by default.
         name: name in messages.
 
     Shapes:
         value (n,), jacobian (n, inputs.nv).
 
     Raises:
-        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ, or are no vector space.
+        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ, or the outputs are not a vector space.
         SizeError, DtypeError, NotFiniteError: what is wrong with the factors.
 
     Example:
@@ -237,7 +237,7 @@ class Sum(Function):
 
     @staticmethod
     def of(f: Function, g: Function) -> Sum:
-        """`f + g`; sums that have no name of their own become one."""
+        """`f + g`; sums without a name given by the user are merged into one."""
         terms = [Sum._terms(f), Sum._terms(g)]
         return Sum([h for functions, _ in terms for h in functions], [c for _, factors in terms for c in factors])
 
@@ -246,7 +246,7 @@ class Sum(Function):
         """`factor * f`."""
         way = f"for a matrix, A @ {bracketed(f.name)}"
         if isinstance(factor, Function):
-            way = f"functions have no product and no norm; {APPLIED}"
+            way = f"functions have no product and no norm: {APPLIED}"
         number = float(expect(factor, Real, f"factor of {f.name}", f"a number ({way})"))
         functions, factors = Sum._terms(f)
         return Sum(functions, [number * c for c in factors])

@@ -13,9 +13,11 @@ from liegroups.frozen import set_fields
 
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from ..robot.pinocchio import Placement
-from .frame_function import kinematics_at, motion_of, world_or_frame
+from ..robot.pinocchio import Placement, pin
+from .differences import force_derivative_by_differences
+from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
 from .mass import MassFunction
+from .slopes import pose_rows
 
 _WORLD = Frame("world", 0)
 
@@ -30,15 +32,15 @@ class CenterOfMass(MassFunction):
     .. math:: J = {}^oR_a^T J_c - J_{lin} + [{}^ac]\, J_{ang}
 
     with :math:`J_c` the Jacobian of the centre of mass in the world and :math:`J_{lin}, J_{ang}` that of a in its own
-    axes, zero for the world; the last two terms are the linear rows of a moved to the centre of mass. Joints that carry
-    the frame and all of the mass do not move it: their columns are exactly zero.
+    axes, zero for the world; the last two terms are the linear velocity of a at the centre of mass. Joints that carry
+    both the frame and all of the mass do not change the value: their columns are exactly zero.
 
     Args:
         robot: the robot.
         joints: names of the joints whose bodies count (bodies welded to the world have no joint); all by default.
         subtrees: names of joints whose whole sub-trees count, instead of `joints`.
         reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
-            the world by default. A point r of a frame as origin: `reference=robot.frame(name, rigid_transform(r))`.
+            the world by default. For a point r of a frame as origin: `reference=robot.frame(name, rigid_transform(r))`.
         name: name in messages.
 
     Shapes:
@@ -113,3 +115,39 @@ class CenterOfMass(MassFunction):
             relative = R.T @ velocity - nu.linear - np.cross(w, r)
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `Function`; and not on robots with ellipsoid joints, whose motions are no chain of elementary ones."""
+        return self.robot.space.elementary.is_exact
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """As `Function.drift_derivatives`: the centre of mass is the origin of a frame that is seen from a."""
+        if not self.has_exact_derivatives:
+            super().drift_derivatives(motion, a, dq, dv)
+            return
+        tree = self.robot.space.elementary
+        moving = tree.moving(motion_of(motion).point.q, motion.v, a)
+        seen = moving.seen_from(self.frame_a, self.center_frame(moving))
+        rows = pose_rows(seen.pose, seen.twist, seen.acceleration, np.zeros(3), moves=True, turns=False)
+        rows.write_accelerations(seen, dq, dv)
+        tree.datas.give(moving.data)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        r"""As `Function.force_derivative`: of F = R_a y at the centre of mass, and the opposite wrench on frame a."""
+        if not self.has_exact_derivatives:
+            force_derivative_by_differences(self, point, y, out)
+            return
+        k, tree = posture_of(point).with_jacobians(), self.robot.space.elementary
+        Jc = np.array(self.center_jacobian(k))
+        a, oMa = self.frame_a, k.oMi[self.frame_a.joint] * self.frame_a.placement
+        F = oMa.rotation @ y
+        out[:] = tree.carried_slope(k.world_jacobian, Jc, F)
+        if not a.joint:
+            return
+        turn = k.frame_jacobian(a)[3:]
+        r = oMa.actInv(self.center(k))
+        J = oMa.rotation.T @ Jc - k.frame_jacobian(a.moved(pin.SE3(np.eye(3), r)))[:3]
+        held = oMa.act(pin.Force(y, np.cross(r, y))).vector
+        out -= Jc.T @ oMa.rotation @ pin.skew(y) @ turn - turn.T @ pin.skew(y) @ J
+        out -= tree.wrench_slope(k.world_jacobian, _WORLD, a, held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import final
 
 import numpy as np
 
@@ -16,13 +17,18 @@ from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
-from .frame_function import as_frame, kinematics_at, motion_of, supporting_columns
+from .affine import Affine
+from .center_of_mass import CenterOfMass
+from .frame_function import as_frame, kinematics_at, supporting_columns
+from .function import Function
 from .mass import MassFunction
+from .position import Position
+from .stacked import Stacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComBetweenFeet(MassFunction):
-    r"""Where the centre of mass c is between two feet: height, offset from their line, and along the line.
+    r"""Position of the centre of mass c between two feet: height, offset from their line, position along the line.
 
     With :math:`x_L, x_R` the origins of the feet, :math:`u = x_R - x_L`, :math:`m = (x_L + x_R)/2` and the axes
     :math:`R_r` of a reference frame with origin :math:`x_r`, all in the world,
@@ -30,8 +36,8 @@ class ComBetweenFeet(MassFunction):
     .. math:: f(q) = \begin{pmatrix} (c - x_r)_z \\ \left(R_r^T\,((c - m) \times u)\right)_z \\
         (c - x_L)\cdot u \\ (c - x_R)\cdot u \end{pmatrix} \in \mathbb{R}^4
 
-    The first row is a difference of heights in the *world*. For balance keep rows 0 and 1 equal and hold row 2 above
-    and row 3 below zero.
+    The first row is a difference of heights in the *world*. For balance keep rows 0 and 1 at their right-hand sides,
+    row 2 above zero and row 3 below zero.
 
     Args:
         robot: the robot.
@@ -60,6 +66,7 @@ class ComBetweenFeet(MassFunction):
     name: str = field(default="", kw_only=True)
 
     _frames: tuple[Frame, Frame, Frame] = field(init=False)
+    _product: Function = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frames."""
@@ -68,7 +75,8 @@ class ComBetweenFeet(MassFunction):
         columns = self.columns_seen_from(0)
         for frame in frames:
             columns |= supporting_columns(robot, frame.joint)
-        set_fields(self, _frames=frames)
+        center = CenterOfMass(robot, self.joints, self.subtrees)
+        set_fields(self, _frames=frames, _product=_Products() @ _vectors(center, frames, robot))
         self.declare(robot.space, Rn(4), columns, periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -97,28 +105,80 @@ class ComBetweenFeet(MassFunction):
         jacobian[3] = u @ (Jc - JR) + (c - xR) @ Ju
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
-        k = motion_of(motion).with_drift()
-        c, dc, ddc = self.center_motion(motion)
-        states: list[tuple[Vector, Vector, Vector]] = []
-        z, w, alpha = np.zeros(3), np.zeros(3), np.zeros(3)
-        for frame in self._frames:
-            oMf = k.oMi[frame.joint] * frame.placement
-            nu, gamma = frame.placement.actInv(k.data.v[frame.joint]), frame.placement.actInv(k.data.a[frame.joint])
-            z, w, alpha = oMf.rotation[:, 2], oMf.rotation @ nu.angular, oMf.rotation @ gamma.angular
-            classical = gamma.linear + np.cross(nu.angular, nu.linear)
-            states.append((oMf.translation, oMf.rotation @ nu.linear, oMf.rotation @ classical))
-        (xL, dL, ddL), (xR, dR, ddR), (_, _, ddr) = states
-        u, du, ddu = xR - xL, dR - dL, ddR - ddL
-        lever, dlever, ddlever = c - 0.5 * (xL + xR), dc - 0.5 * (dL + dR), ddc - 0.5 * (ddL + ddR)
-        m = np.cross(lever, u)
-        dm = np.cross(dlever, u) + np.cross(lever, du)
-        ddm = np.cross(ddlever, u) + 2.0 * np.cross(dlever, du) + np.cross(lever, ddu)
-        dz = np.cross(w, z)
-        ddz = np.cross(alpha, z) + np.cross(w, dz)
-        out[0] = ddc[2] - ddr[2]
-        out[1] = ddz @ m + 2.0 * dz @ dm + z @ ddm
-        out[2] = (ddc - ddL) @ u + 2.0 * (dc - dL) @ du + (c - xL) @ ddu
-        out[3] = (ddc - ddR) @ u + 2.0 * (dc - dR) @ du + (c - xR) @ ddu
+        self._product.drift(motion, out)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        self._product.drift_derivatives(motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        self._product.force_derivative(point, y, out)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class _Products(Function):
+    r"""The rows of `ComBetweenFeet` from :math:`x = (l, u, z, h)`: lever c - m, line, vertical axis, and height.
+
+    .. math:: f(x) = \left(h,\; z \cdot (l \times u),\; l \cdot u + \tfrac12 |u|^2,\; l \cdot u - \tfrac12 |u|^2\right)
+    """
+
+    name: str = field(default="products", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Declare it."""
+        self.declare(Rn(10), Rn(4), name=self.name)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        x = point.q
+        l, u, z = x[:3], x[3:6], x[6:9]  # noqa: E741  # as in the formula
+        along, half = l @ u, 0.5 * (u @ u)
+        value[:] = x[9], z @ cross(l, u), along + half, along - half
+        if jacobian is not None:
+            jacobian[0] = np.eye(10)[9]
+            jacobian[1, :3], jacobian[1, 3:6], jacobian[1, 6:9] = cross(u, z), cross(z, l), cross(l, u)
+            jacobian[1, 9] = 0.0
+            jacobian[2], jacobian[3] = _pairing(x)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        out[:] = self._bent(motion.point.q, motion.v) @ motion.v
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        x, v = motion.point.q, motion.v
+        dq[:] = self._bent(x, a)
+        dq[1] += self._bent(v, v)[1]  # the third derivative
+        dv[:] = 2.0 * self._bent(x, v)
+
+    @staticmethod
+    def _bent(x: Vector, w: Vector) -> Matrix:
+        """What the Jacobian at x changes by along w (4, 10)."""
+        found = np.zeros((4, 10))
+        blocks = (slice(0, 3), slice(3, 6), slice(6, 9))
+        for i, s in enumerate(blocks):
+            after, last = blocks[(i + 1) % 3], blocks[(i + 2) % 3]
+            found[1, s] = cross(w[after], x[last]) + cross(x[after], w[last])
+        found[2], found[3] = _pairing(w)
+        return found
+
+
+def _pairing(x: Vector) -> Matrix:
+    """Derivatives (2, 10) of the last two rows at x, which are linear in it."""
+    l, u = x[:3], x[3:6]  # noqa: E741
+    rest = np.zeros(4)
+    return np.array([np.concatenate([u, l + u, rest]), np.concatenate([u, l - u, rest])])
+
+
+def _vectors(center: Function, feet: Sequence[Frame], robot: Robot) -> Function:
+    """Lever, line, vertical axis and height (10,), of the centre of mass and the frames of `ComBetweenFeet`."""
+    left, right, reference = feet
+    above = reference.moved(pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0])))
+    places = Stacked([center, *(Position(robot, frame) for frame in (left, right, reference, above))])
+    A = np.zeros((10, 5, 3))
+    for i in range(3):
+        A[i, :3, i] = 1.0, -0.5, -0.5
+        A[3 + i, 1:3, i] = -1.0, 1.0
+        A[6 + i, 3:, i] = -1.0, 1.0
+    A[9, [0, 3], 2] = 1.0, -1.0
+    return Affine(A.reshape(10, 15)) @ places
 
 
 def _world_jacobian(k: Kinematics, frame: Frame) -> tuple[Matrix, Matrix]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,6 +26,9 @@ from .function import Function
 
 if TYPE_CHECKING:
     from .slopes import Rows
+
+RowsAt = Callable[[Any, Vector, Vector, Vector], "Rows | None"]
+"""Rows of a pose, by its twist, acceleration and multipliers: `FrameFunction.rows_at`."""
 
 _LOCAL: Any = pin.LOCAL
 
@@ -187,15 +191,21 @@ class FrameFunction(Framed):
         if not self.has_exact_derivatives:
             super().drift_derivatives(motion, a, dq, dv)
             return
-        moving_robot = motion_of(motion)
+        self.write_slopes(motion, a, self.rows_at, dq, dv)
+
+    def write_slopes(self, motion: MovingPoint, a: Vector, rows_at: RowsAt, dq: Matrix, dv: Matrix) -> None:
+        """Write what the acceleration of rows of the frames changes by with q and v, by the chain rule.
+
+        Args:
+            motion, a, dq, dv: as of `drift_derivatives`.
+            rows_at: `self.rows_at`, or other rows of the same pose.
+        """
         tree = self.robot.space.elementary
-        moving = tree.moving(moving_robot.point.q, moving_robot.v, a)
+        moving = tree.moving(motion_of(motion).point.q, motion.v, a)
         seen = moving.relative(self.frame_a, self.frame_b)
-        rows = self.rows_at(seen.pose, seen.twist, seen.acceleration, np.zeros(self.outputs.nv))
+        rows = rows_at(seen.pose, seen.twist, seen.acceleration, np.zeros(len(dq)))
         if rows is not None:
-            D, slopes = rows
-            dq[:] = slopes.by_pose @ seen.jacobian + slopes.by_twist @ seen.twist_q + D @ seen.acceleration_q
-            dv[:] = slopes.by_twist @ seen.jacobian + D @ seen.acceleration_v
+            rows.write_accelerations(seen, dq, dv)
         tree.datas.give(moving.data)
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
@@ -203,10 +213,19 @@ class FrameFunction(Framed):
         if not self.has_exact_derivatives:
             force_derivative_by_differences(self, point, y, out)
             return
+        self.write_force_slope(point, y, self.rows_at, out)
+
+    def write_force_slope(self, point: Point, y: Vector, rows_at: RowsAt, out: Matrix) -> None:
+        """Write what the joint forces of multipliers of rows of the frames change by with q.
+
+        Args:
+            point, y, out: as of `force_derivative`.
+            rows_at: `self.rows_at`, or other rows of the same pose.
+        """
         posture = posture_of(point)
         k = posture.with_jacobians()
         pose = self.relative_placement(k)
-        rows = self.rows_at(pose, np.zeros(6), np.zeros(6), y)
+        rows = rows_at(pose, np.zeros(6), np.zeros(6), y)
         if rows is None:
             return
         J = np.empty((6, self.inputs.nv))

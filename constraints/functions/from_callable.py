@@ -23,18 +23,19 @@ class FromCallable(Function):
 
     .. math:: J e_i \approx \frac{f(q \oplus h e_i) \ominus f(q \oplus -h e_i)}{2h}
 
-    along the manifold, with h = 1e-6 (about 1e-9 accurate for well scaled functions). Pickles when the callables do.
+    along the manifold, with h = 1e-6 (about 1e-9 accurate for well scaled functions).
+    It can be pickled if the callables can.
 
     Args:
         f: takes q (inputs.nq,) and returns the value, (outputs.nq,) or a number.
         inputs, outputs: the two spaces.
         jac: takes q and returns (outputs.nv, inputs.nv) in tangent coordinates.
-        used: (inputs.nv,) the columns it depends on, all by default.
-        label: name in messages; the function's own by default.
+        used: (inputs.nv,) true for the columns it depends on; all by default.
+        label: name in messages; `f.__name__` by default.
 
     Raises:
-        SizeError: when the callable returns something of another size.
-        NotNormalizedError: when it returns a rotation or pose whose unit vector has another norm than 1.
+        SizeError: the callable returns something of another size.
+        NotNormalizedError: it returns a rotation or pose with a unit vector that does not have norm 1.
     """
 
     f: Callable[[Vector], ArrayLike]

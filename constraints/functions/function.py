@@ -45,16 +45,16 @@ class Function(Answering, ABC):
     .. math:: h(q \oplus v) = h(q) \oplus (J(q)\, v + o(\|v\|)), \quad J \in \mathbb{R}^{n_v^{out} \times n_v^{in}}
 
     A subclass is a `@dataclass(frozen=True, eq=False)` of arrays, integers, frames and functions, that calls
-    `declare` in `__post_init__` and implements `evaluate`; `functions/_template.py` is one to copy. It has no state,
-    no cache and changes nothing. Two functions are equal when they are the same object.
+    `declare` in `__post_init__` and implements `evaluate`; `functions/_template.py` is an example to copy. It has no
+    state and no cache, and changes nothing. Two functions are equal only if they are the same object.
 
     Attributes:
         inputs: space of the argument.
         outputs: space of the value.
-        name: how messages call it.
+        name: its name in messages.
         columns: (inputs.nv,) true for the tangent columns the value can depend on; the others are zero in the Jacobian.
-        periodic: (inputs.nv,) true for columns where, were they the angle of a revolute joint, a whole turn leaves
-            the value as it is. Columns the function does not depend on are.
+        periodic: (inputs.nv,) true for columns that, as the angle of a revolute joint, can change by a full turn
+            without changing the value. It is true for columns that the function does not depend on.
     """
 
     inputs: Space = declared()
@@ -79,17 +79,17 @@ class Function(Answering, ABC):
         periodic: bool | BoolVector = False,
         name: str | None = None,
     ) -> None:
-        """Say what the function maps, once, when it is built (from `__post_init__`).
+        """Declare inputs and outputs of the function, once, in `__post_init__`.
 
         Args:
             inputs, outputs: the two spaces.
             columns: (inputs.nv,) booleans, true for the columns the value can depend on; all of them by default.
-            periodic: whether whole turns of revolute joints leave the value, for all columns or by column.
+            periodic: whether full turns of revolute joints keep the value, for all columns or by column.
             name: name in messages; the class' name by default.
 
         Raises:
             SizeError: if `columns` or `periodic` has another size than the tangent of the inputs.
-            WrongObjectError: the name is no string, or a space is none.
+            WrongObjectError: the name is not a string, or a space is not a Space.
         """
         who = type(self).__name__
         as_space(inputs, f"inputs of {who}")
@@ -112,22 +112,22 @@ class Function(Answering, ABC):
 
     @abstractmethod
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        """Write the value at `point`, and the Jacobian where one is given.
+        """Write the value at `point`, and the Jacobian if an array for it is given.
 
         Args:
-            point: where; `point.q` is the configuration, a robot's point gives its kinematics too.
+            point: `point.q` is the configuration; the point of a robot gives its kinematics too.
             value: (outputs.nq,) to be filled.
             jacobian: (outputs.nv, inputs.nv), C-contiguous, or None. Columns outside `columns` are zero on entry and
                 must stay so; every other one is written, not added to.
 
         Raises:
-            UndefinedError: where the function has no value.
+            UndefinedError: the function has no value there.
         """
 
     def compact(self, point: Point, value: Vector) -> Matrix:
         """Write the value, and return the declared columns of the Jacobian (outputs.nv, `columns` that are true).
 
-        For sparse rows. Override it where they cost less than the whole Jacobian.
+        For sparse rows. Override it if these columns cost less than the whole Jacobian.
         """
         J: Matrix = point.scratch(self, "whole", (self.outputs.nv, self.inputs.nv))
         self.evaluate(point, value, J)
@@ -140,7 +140,7 @@ class Function(Answering, ABC):
         r"""Write :math:`\dot J(q, v)\, v`: the output acceleration at zero input acceleration.
 
         The default is a central difference of :math:`J(q \oplus t v)\, v` along the manifold, in a second workspace
-        (relative error about 1e-9); `has_exact_drift` says which.
+        (relative error about 1e-9); `has_exact_drift` is False then.
 
         Args:
             motion: where, and how fast.
@@ -151,7 +151,7 @@ class Function(Answering, ABC):
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
         r"""Write the derivatives of :math:`J(q)\, a + \dot J(q, v)\, v` by q (v and a kept) and by v.
 
-        The default are five-point differences along the manifold; `has_exact_derivatives` says which.
+        The default uses five-point differences along the manifold; `has_exact_derivatives` is False then.
 
         Args:
             motion: where, and how fast.
@@ -161,9 +161,9 @@ class Function(Answering, ABC):
         drift_derivatives_by_differences(self, motion, a, dq, dv)
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        r"""Write the derivative of :math:`J(q)^T y` by q, with y kept: of the joint forces of multipliers.
+        r"""Write the derivative of :math:`J(q)^T y`, the joint forces of multipliers y, by q with y constant.
 
-        The default asks `drift_derivatives` for one column after the other, or takes differences where that does.
+        The default calls `drift_derivatives` for each column, or uses differences if that method does.
 
         Args:
             point: where.
@@ -174,7 +174,7 @@ class Function(Answering, ABC):
         (force_derivative_by_rates if by_rates else force_derivative_by_differences)(self, point, y, out)
 
     def translated(self, element: Vector) -> Function:
-        """This function times a constant element of its outputs, on the right; subclasses may know a cheaper form.
+        """This function times a constant element of its outputs, on the right; subclasses may have a cheaper form.
 
         Args:
             element: c (outputs.nq,).
@@ -187,12 +187,12 @@ class Function(Answering, ABC):
 
     @property
     def has_exact_drift(self) -> bool:
-        """True when `drift` is a formula, here and in the functions that this one is made of: no difference."""
+        """True if `drift` is a formula, not a finite difference, here and in all functions used by this one."""
         return type(self).drift is not Function.drift and all(f.has_exact_drift for f in self._held())
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """True when `drift_derivatives` is a formula, here and in the functions that this one is made of."""
+        """True if `drift_derivatives` is a formula, here and in all functions used by this one."""
         own = type(self).drift_derivatives is not Function.drift_derivatives
         return own and all(f.has_exact_derivatives for f in self._held())
 
@@ -221,7 +221,7 @@ class Function(Answering, ABC):
 
     @final
     def value_of(self, q: Vector) -> Vector:
-        """Value (outputs.nq,) at a q that is known to be valid, a copy: `value` without the check."""
+        """As `value`, without checking q."""
         value = np.zeros(self.outputs.nq)
         self.evaluate(place_alone(self.inputs, q), value)
         return value
@@ -246,7 +246,7 @@ class Function(Answering, ABC):
 
     @final
     def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
-        r"""`drift` for numbers, a copy: the bias acceleration :math:`\dot J(q, v)\, v` (outputs.nv,).
+        r"""`drift` at given numbers, a copy: the bias acceleration :math:`\dot J(q, v)\, v` (outputs.nv,).
 
         Args:
             q: configuration (inputs.nq,), checked.
@@ -281,7 +281,7 @@ class Function(Answering, ABC):
         except SizeError:
             if self.outputs.vector_v.size:
                 raise
-            into = f"{self.outputs.name} (of a pose, Position has the place and Orientation the angles)"
+            into = f"{self.outputs.name} (for a pose, use Position for the point and Orientation for the angles)"
             raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into) from None
         return affine @ self
 
@@ -321,14 +321,14 @@ class Function(Answering, ABC):
 
     @final
     def restricted(self, rows: Segments | Sequence[int]) -> Restriction:
-        """Some rows of the value: coordinates of vector outputs, whole rotations of the others."""
+        """A function with some rows of the value: any coordinates of vector outputs, rotations only as a whole."""
         from .restriction import Restriction
 
         return Restriction(self, rows)
 
     @final
     def on(self, space: Space, block: Segments | None = None) -> Function:
-        """The same function of a bigger space, one of whose factors (or `block`) is `inputs`."""
+        """The same function on a bigger space that has `inputs` as a factor (or as `block`)."""
         from .lifted import lifted
 
         return lifted(self, space, block)

@@ -21,7 +21,7 @@ _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
 UNWRITTEN = float(_MARK.view(np.float64))
 """A NaN with bits of its own, which sums and products keep: no calculation ends in it unless it read it."""
 
-APPLIED = "g @ f applies g to its value, g = Function.from_callable(lambda x: ..., f.outputs, Rn(1))"
+APPLIED = "g @ f applies g to the value of f, with g = Function.from_callable(lambda x: ..., f.outputs, Rn(1))"
 """What is said of formulas that functions do not have."""
 
 _OF_THE_RIGHT: Mapping[Any, str] = {
@@ -35,7 +35,7 @@ _OF_THE_RIGHT: Mapping[Any, str] = {
 }
 """Operators of numpy arrays -> that of a function on the right of one."""
 
-_AGAIN = "write each entry with =, as value[:] = ..., and return nothing"
+_AGAIN = "write each entry with =, for example value[:] = ..., and return nothing"
 
 
 class _Declared:
@@ -46,7 +46,7 @@ class _Declared:
 
     def __get__(self, f: object | None, owner: type) -> Any:
         if f is None:
-            raise AttributeError(f"{owner.__name__}.{self.name}: only functions that are built have one")
+            raise AttributeError(f"{owner.__name__}.{self.name}: it exists only on instances, not on the class")
         raise NotDeclaredError(owner.__name__, self.name)
 
 
@@ -72,7 +72,7 @@ class Answering:
 
         def __getitem__(self, rows: object) -> NoReturn:
             """Refused: rows are taken by `restricted`, or left out by the mask of a constraint."""
-            way = "f.restricted([2]) has some rows; a constraint on some of them takes mask="
+            way = "f.restricted([2]) takes some rows; for a constraint on some rows give mask="
             raise OperatorError(f"{bracketed(self.name)}[{rows!r}]", way)
 
         def __pow__(self, exponent: object) -> NoReturn:
@@ -155,7 +155,7 @@ def _refuse_unwritten(f: Any, method: str, what: str, array: Vector, returned: o
         raise FunctionError(f.name, f"{method} of {f.name} returns {kind} instead of writing into its array", _AGAIN)
     rows = np.flatnonzero(array.view(np.uint64) == _MARK)
     if rows.size:
-        seen = f"row {rows[0]} of the {what} of {f.name} is not written, or is added to what was there"
+        seen = f"row {rows[0]} of the {what} of {f.name} is not written, or is added to the old content"
         raise FunctionError(f.name, seen, _AGAIN)
 
 
@@ -165,6 +165,6 @@ def _unmark(f: Any, jacobian: Matrix, columns: BoolVector) -> None:
     if not left.any():
         return
     if left[:, columns].all():
-        advice = "write jacobian[:] = ... where it is not None; do not give the name `jacobian` to another array"
-        raise FunctionError(f.name, f"the Jacobian of {f.name} is not written, or is added to what was there", advice)
+        advice = "write jacobian[:] = ... if it is not None; do not assign another array to the name `jacobian`"
+        raise FunctionError(f.name, f"the Jacobian of {f.name} is not written, or is added to the old content", advice)
     jacobian[left] = 0.0

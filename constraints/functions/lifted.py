@@ -20,7 +20,7 @@ from .group_motion import force_derivative_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lifted(Function):
-    """A function of one block of a space as a function of the whole: it receives the point of its block.
+    """A function of one block of a space as a function of the whole space: it receives the point of its block.
 
     Args:
         function: function of the block's space.
@@ -31,7 +31,7 @@ class Lifted(Function):
         value (outputs.nq,), jacobian (outputs.nv, space.nv): zero outside the block.
 
     Raises:
-        SpaceMismatchError: if the block is not the function's input space.
+        SpaceMismatchError: if the space of the block is not the input space of the function.
     """
 
     function: Function

@@ -15,6 +15,7 @@ from ..errors import ModelError, OptionError
 from ..point import MovingPoint
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.moving_frames import MovingFrames, Part, SeenFrame
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
 from ..robot.subtree import truncated
@@ -38,6 +39,7 @@ class MassFunction(Function):
     robot: Robot
     moving_joints: tuple[int, ...]
     _shadow: Model
+    _parts: tuple[Part, ...]
 
     def choose_bodies(self, robot: object, joints: Sequence[str] | None, subtrees: Sequence[str] | None) -> Robot:
         """Find the joints whose bodies count, and make the shadow model (from `__post_init__`).
@@ -63,7 +65,13 @@ class MassFunction(Function):
         for j in range(shadow.njoints):
             if j not in massive:
                 shadow.inertias[j] = pin.Inertia.Zero()
-        set_fields(self, _shadow=shadow, moving_joints=massive)
+        bodies = [model.inertias[j] for j in massive]
+        total = sum(body.mass for body in bodies)
+        parts = tuple(
+            Part(j, pin.SE3(np.eye(3), np.array(body.lever)), body.mass / total)
+            for j, body in zip(massive, bodies, strict=True)
+        )
+        set_fields(self, _shadow=shadow, moving_joints=massive, _parts=parts)
         return robot
 
     def columns_seen_from(self, joint: int) -> BoolVector:
@@ -96,6 +104,14 @@ class MassFunction(Function):
         data = motion_of(motion).with_drift().data
         _center_of_mass(self._shadow, data, _ACCELERATION, False)
         return np.array(data.com[0]), np.array(data.vcom[0]), np.array(data.acom[0])
+
+    def center_frame(self, moving: MovingFrames) -> SeenFrame:
+        """The centre of mass as the origin of a frame that never turns, with the derivatives of its motion.
+
+        Args:
+            moving: the robot's frames.
+        """
+        return moving.mean(self._parts)
 
 
 def _joint(robot: Robot, name: str) -> int:

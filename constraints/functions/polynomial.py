@@ -40,7 +40,7 @@ class Polynomial(Function):
 
     Raises:
         SizeError, DtypeError, NotFiniteError: what is wrong with the coefficients, the weights or the offset.
-        OptionError: a weight on a coordinate that is not a vector's.
+        OptionError: a weight on a coordinate that does not belong to a vector factor.
 
     Source: the joint and tendon equalities of MuJoCo, of degree 4.
     """
@@ -81,7 +81,7 @@ class Polynomial(Function):
 
     @property
     def formula(self) -> str:
-        """The polynomial as it is written, the constant first: "2 - s^2, s = elbow"."""
+        """The polynomial as text, the constant first: "2 - s^2, s = elbow"."""
         powers = ["", "s", *(f"s^{k}" for k in range(2, len(self._derivatives[0])))]
         w = self._argument.jacobian(self._space.neutral)[0]
         columns = [(leaf, i) for leaf in self._space.leaves() for i in range(leaf.v.start, leaf.v.stop)]

@@ -27,7 +27,7 @@ class Pose(FrameOfRobot):
     .. math:: f(q) = {}^aM_b = {}^oM_a^{-1}\, {}^oM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3), \quad
         J_{SE(3)} = J_b - {}^bX_a J_a
 
-    with :math:`J_a, J_b` body Jacobians, the first zero for the world. The value is the same seven numbers in both
+    with :math:`J_a, J_b` body Jacobians (:math:`J_a = 0` for the world). The value is the same seven numbers in both
     groups; the errors differ: against a right-hand side M, :math:`\log_6(M^{-1}\,{}^aM_b)` in SE(3), and translation
     difference with :math:`\log_3` in R3xSO3.
 
@@ -47,7 +47,7 @@ class Pose(FrameOfRobot):
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
 
-    Source: `TransformationR3xSO3`, `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
+    Source: `TransformationR3xSO3`, `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is new here.
     """
 
     outputs: Space = SE3
@@ -78,7 +78,7 @@ class Pose(FrameOfRobot):
             self.write_jacobian(k, rows, jacobian)
 
     def translated(self, element: Vector) -> Function:
-        """The pose of a frame that is offset from b by the element, where the outputs are SE(3)."""
+        """With SE(3) outputs: the pose of a frame at the offset `element` from b."""
         if not self._body:
             return super().translated(element)
         shifted = copy.copy(self)  # its columns are the same: each new right-hand side of a grasp makes one

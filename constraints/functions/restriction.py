@@ -28,7 +28,7 @@ class Restriction(Function):
         value (len of the rows in q,), jacobian (number of rows, inputs.nv).
 
     Raises:
-        OverlapError, SizeError: rows that cut a rotation in two, or are not there.
+        OverlapError, SizeError: rows that cut a rotation in two, or do not exist.
     """
 
     function: Function

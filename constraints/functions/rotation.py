@@ -23,8 +23,7 @@ class Rotation(FrameOfRobot):
     .. math:: f(q) = {}^aR_b = {}^oR_a^T\, {}^oR_b \in SO(3), \quad J = J_{ang}
 
     with :math:`J_{ang}` the angular rows of the Jacobian of the body twist of b relative to a. Against a right-hand
-    side the error is :math:`\log(R_{rhs}^T\, {}^aR_b)`, so no orientation but the half turn away from the target is a
-    bad place.
+    side the error is :math:`\log(R_{rhs}^T\, {}^aR_b)`, which is smooth everywhere but at half a turn from the target.
 
     Args:
         robot: robot that owns the frames.

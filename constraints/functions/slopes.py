@@ -10,6 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.log_slopes import so3_log_slopes
 from liegroups.second_order import cross
 
+from ..robot.moving_frames import RelativeFrame
 from ..robot.pinocchio import pin
 from ..robot.placement import rotation_log
 
@@ -47,6 +48,17 @@ class Rows(NamedTuple):
 
     D: Matrix
     slopes: Slopes
+
+    def write_accelerations(self, seen: RelativeFrame, dq: Matrix, dv: Matrix) -> None:
+        """Write what the second time derivative changes by with q and with v (size, nv).
+
+        Args:
+            seen: the pose whose rows these are, with the derivatives of its motion.
+            dq, dv: to be filled.
+        """
+        own = self.slopes
+        dq[:] = own.by_pose @ seen.jacobian + own.by_twist @ seen.twist_q + self.D @ seen.acceleration_q
+        dv[:] = own.by_twist @ seen.jacobian + self.D @ seen.acceleration_v
 
 
 def translation_slopes(

@@ -21,12 +21,12 @@ from .lifted import common_inputs
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stacked(Function):
-    r"""The values of several functions of one argument, one after the other.
+    r"""The concatenated values of several functions of the same argument.
 
     .. math:: f(q) = (f_1(q), \dots, f_n(q)) \in \mathcal{L}_1 \times \dots \times \mathcal{L}_n
 
     Args:
-        functions: at least one, one after the other or as one sequence; all have the same inputs.
+        functions: at least one, as separate arguments or as one sequence; all have the same inputs.
         name: name in messages.
 
     Shapes:
@@ -52,7 +52,7 @@ class Stacked(Function):
         if functions is None:
             functions = parts[0] if len(parts) == 1 and not isinstance(parts[0], Function) else parts
         elif parts:
-            raise WrongObjectError("functions of a stack", "either positions or functions=", "both")
+            raise WrongObjectError("functions of a stack", "functions either by position or as functions=", "both")
         functions = as_functions(functions, "a stack", "functions")
         inputs = common_inputs(functions)
         set_fields(self, functions=functions)

@@ -15,8 +15,8 @@ from liegroups.arrays import Matrix, Vector
 from ..actions import Action, Calculation, Derivatives, DifferentialAction, StateSpace
 from ..errors import ConstraintError
 from ..exports import from_extra
+from ..robot.bounds import limits_of
 from .crocoddyl_wheels import look
-from .shooting_nodes import unlimited
 
 _log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ def _state_class() -> Any:
             self._rng = np.random.default_rng(0)
             model: Any = space.robot.model
             bounds = space.robot.bounds
-            fastest = unlimited(model.upperVelocityLimit)
+            fastest = limits_of(model.upperVelocityLimit)
             self.lb = np.concatenate([bounds.lower, -fastest])
             self.ub = np.concatenate([bounds.upper, fastest])
 
@@ -183,7 +183,7 @@ def _model_class(kind: str, result: str) -> Any:
             model_base.__init__(self, as_crocoddyl_state(action.state), action.nu, *sizes)
             self.action = action
             if action.nu:
-                self.u_lb, self.u_ub = unlimited(action.u_lower), unlimited(action.u_upper)
+                self.u_lb, self.u_ub = action.u_lower, action.u_upper
             if action.ng:
                 self.g_lb, self.g_ub = action.g_lower, action.g_upper
 

@@ -17,7 +17,7 @@ from ..actions import Action, DiscreteAction
 from ..errors import EmptyProblemError, OptionError, RobotMismatchError, SizeError
 from ..words import counted
 from ..workspace import Kept
-from .shooting_nodes import Nodes, Trajectory, unlimited
+from .shooting_nodes import Nodes, Trajectory
 from .shooting_result import ShootingResult, minimised
 from .tangent_steps import translations_of
 
@@ -260,7 +260,7 @@ class MultipleShooting:
         """The box of z: bounds of the controls minus the base controls."""
         lower, upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
         for action, u, s in zip(self.actions, self.base.us, self._u, strict=True):
-            lower[s], upper[s] = unlimited(action.u_lower) - u, unlimited(action.u_upper) - u
+            lower[s], upper[s] = action.u_lower - u, action.u_upper - u
         return Bounds(lower, upper)
 
     @property

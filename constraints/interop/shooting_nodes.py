@@ -14,11 +14,6 @@ from ..actions import Action, Calculation, Derivatives, NoCalculationError
 from ..errors import ConstraintError, UndefinedError
 
 
-def unlimited(limit: Vector) -> Vector:
-    """Limits of a model, infinite where Pinocchio says by the largest number there is that there are none."""
-    return np.where(np.abs(limit) < np.finfo(np.float64).max, limit, np.copysign(np.inf, limit))
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Trajectory:

@@ -155,12 +155,15 @@ class Assembly(Result):
         length = float(np.sqrt(max(apart**2 - 2.0 * error[0], 0.0)))
         return f" m^2: its ends are {apart:.4g} m apart, its length is {length:.4g} m"
 
-    def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
+    def plot_iterates(
+        self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
+    ) -> Any:
         """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
 
         Args:
             path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
             poses: number of poses in a strip.
+            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
 
         Returns:
             The matplotlib figure (extra `plot`).
@@ -171,7 +174,7 @@ class Assembly(Result):
         """
         from ..pictures import plot_iterates
 
-        return plot_iterates(self, path, poses)
+        return plot_iterates(self, path, poses, view)
 
     def __str__(self) -> str:
         used, most = counted(self.iterations, "iteration"), self.projection.options.max_iterations

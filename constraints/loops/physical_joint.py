@@ -200,7 +200,8 @@ class _Rebuilt:
         base = str(source.names[self.base])
         self.model.addFrame(pin.Frame(base, self.indices[self.base], 0, self.moved, pin.FrameType.OP_FRAME))
         mimics = [m for m in self.old.mimics if base not in (m.joint, m.source)]
-        robot = Robot(self.model, self.old.name, None, None, mimics, self.old.disabled_collisions)
+        old = self.old
+        robot = Robot(self.model, old.name, None, None, mimics, old.disabled_collisions, old.visuals)
         made = PhysicalJoint(robot, self.closure, reverse, self.joint, self.base, self.moved, self.indices)
         postures = {name: made.configuration(q) for name, q in self.old.references.items()}
         return replace(made, robot=robot.with_references(postures))

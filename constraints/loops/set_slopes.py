@@ -26,7 +26,7 @@ class SetSlopes(NamedTuple):
 
     Attributes:
         jacobian: J (size, nv), of the velocity rows.
-        position: (size, nv), of the position rows by q.
+        position: (size, nv), of the position rows by q; zero where the set is not stabilised.
         rate: (size, nv), of the velocity rows by q.
         by_q, by_v: (size, nv), of the acceleration rows :math:`J a + \mathrm{drift}`.
         force: (nv, nv), of :math:`J^T \lambda` by q, but for what wrenches change by that stay as they are in their
@@ -99,11 +99,11 @@ def set_slopes(
         if not is_exact:
             names.append(owner.name)
     if of_frames or of_contacts:
-        frames = MovingFrames(tree, data, q, v, a)
+        frames, placed = MovingFrames(tree, data, q, v, a), constraint_set.gains is not None
         for owner, s in of_contacts:
-            _of_contact(owner, s, multipliers[s], frames, found)
+            _of_contact(owner, s, multipliers[s], frames, found, placed)
         for start in range(0, len(of_frames), TOGETHER):
-            _of_frames(of_frames[start : start + TOGETHER], multipliers, frames, found)
+            _of_frames(of_frames[start : start + TOGETHER], multipliers, frames, found, placed)
     return found._replace(by_differences=tuple(names)) if names else found
 
 
@@ -113,7 +113,9 @@ TOGETHER = 4
 """Contacts and closures whose products are done at once: calls cost more than zeros between few blocks."""
 
 
-def _of_contact(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes) -> None:
+def _of_contact(
+    owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes, placed: bool
+) -> None:
     """The rows of a contact in its own axes, which pinocchio has; its force stays as it is in the body."""
     frame, data, model = owner.successor, frames.data, frames.tree.model
     joint, placement = frames.tree.joints[frame.joint], frame.placement
@@ -123,7 +125,7 @@ def _of_contact(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingF
     if slopes[0].ndim == 1:  # pinocchio gives one column as a vector
         slopes = [each[:, None] for each in slopes]
     found.rate[s], found.by_q[s], found.by_v[s], rows[:] = slopes
-    if owner.has_position:
+    if placed and owner.has_position:
         D = np.zeros((len(multipliers), 6))
         pose = owner.predecessor.placement.actInv(data.oMi[joint] * placement)
         owner.function.pose_map.value(pose, np.empty(len(multipliers)), D)
@@ -141,7 +143,7 @@ _jacobian: Any = pin.getFrameJacobian
 
 
 def _of_frames(
-    owners: Sequence[tuple[FrameRows, slice]], multipliers: Vector, frames: MovingFrames, found: SetSlopes
+    owners: Sequence[tuple[FrameRows, slice]], multipliers: Vector, frames: MovingFrames, found: SetSlopes, placed: bool
 ) -> None:
     r"""The rows of some contacts and closures, by the chain rule through the relative motion of their frames.
 
@@ -167,7 +169,7 @@ def _of_frames(
             of_rows[1, rows, x], of_rows[2, rows, x], of_rows[3, rows, x] = slopes.rate, slopes.by_pose, slopes.by_twist
             forces[x, x] = slopes.force
             bent = True
-        if owner.has_position:
+        if placed and owner.has_position:
             of_rows[4, rows, x] = D
             if owner.moving is not owner.function:
                 position = np.zeros((sizes[i], 6))
@@ -219,7 +221,7 @@ def _of_others(
     motion = constraint_set.robot.at(state.q, state.v)
     slopes = owner.slopes(motion, own, state.a, pushed)
     found.jacobian[s] = slopes.jacobian[counts]
-    if owner.has_position:
+    if constraint_set.gains is not None and owner.has_position:
         found.position[s] = found.jacobian[s]
         if owner.rate_function is not None:
             position = np.zeros((owner.group.nv, owner.space.nv))

@@ -94,7 +94,7 @@ _OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transit
 
 
 @final
-@absent({name: f"of the graph, `factory.generate().{name}`" for name in _OF_GRAPHS})
+@absent({name: f"`factory.generate().{name}`, of the graph" for name in _OF_GRAPHS})
 @dataclass(frozen=True, eq=False)
 class ConstraintGraphFactory:
     """Builds the graph of all sets of grasps that the rules allow.

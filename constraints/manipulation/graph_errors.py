@@ -32,7 +32,8 @@ class GraphErrors:
     transitions: Mapping[str, Mapping[str, float]]
     threshold: float
 
-    def __str__(self) -> str:
+    def describe(self) -> str:
+        """A line for each state and transition: satisfied, or by which constraint it is off and how much."""
         lines: list[str] = []
         for kind, entries, limit in (
             ("state", self.states, self.threshold),
@@ -44,7 +45,7 @@ class GraphErrors:
                 lines.append(f"{kind} '{name}': {words or 'satisfied'}")
         return "\n".join(lines)
 
-    __repr__ = __str__
+    __str__ = __repr__ = describe
 
 
 def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErrors:

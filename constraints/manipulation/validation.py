@@ -82,14 +82,15 @@ class Validation(Result):
         """Whether no problem was found."""
         return not self.problems
 
-    def __str__(self) -> str:
+    def describe(self) -> str:
+        """The rates of states and transitions in words, a line each, and what is wrong."""
         lines = [f"state '{name}': {rate.of('projection')}" for name, rate in self.states.items()]
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
             lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
         return "\n".join([*lines, *(self.problems or ("no problem was found",))])
 
-    __repr__ = __str__
+    __str__ = __repr__ = describe
 
 
 def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> Validation:

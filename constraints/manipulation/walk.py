@@ -14,10 +14,10 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect
+from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, PathError, WrongObjectError
+from ..errors import GraphError, PathError
 from ..paths.collision import Collision, CollisionModel, always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
@@ -55,6 +55,8 @@ class Walk(Result):
         start_collisions: after a failure by collisions, the pairs that already collide at the start.
         always_colliding: after such a failure, the pairs that collide wherever the robot is
             (`CollisionModel.always_colliding`).
+        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
+            its inner transition.
     """
 
     path: Path | None
@@ -65,6 +67,7 @@ class Walk(Result):
     cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
     start_collisions: tuple[Collision, ...] = ()
     always_colliding: tuple[tuple[str, str], ...] = ()
+    on: tuple[Transition, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -191,8 +194,8 @@ def walk(
     expect(graph, ConstraintGraph, "graph of a walk")
     expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
     expect(collisions, (CollisionModel, NoneType), "collisions of a walk", "a CollisionModel")
-    if guess is not None and not callable(guess):
-        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
+    if guess is not None:
+        as_callable(guess, "guess of a walk", "a function of transition, configuration and generator")
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
         whole_number(value, f"{name} of a walk", least)
     names = as_tuple(transitions, "transitions of a walk", "transitions or their names")
@@ -254,7 +257,10 @@ class _Walker:
                 break
             elif paths:
                 paths.pop()
-        found = Walk(_joined(longest), self._steps, len(longest), self._tries, self._refusals, self._cases)
+        whole = _joined(longest)
+        of = {id(projector): part for (part, _), projector in self._projectors.items()}
+        on = tuple(of[id(piece.projector)] for piece in whole.pieces) if whole is not None else ()
+        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases, on=on)
         if found.success or self._collisions is None or not self._collided:
             return found
         at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()

@@ -46,5 +46,5 @@ def closure_of_cut(
     with or_unread(unread, f"joint '{name}', which closes a loop"):
         made.append(make())
     if is_bounded:
-        unread.append(Unread(f"bounds of joint '{name}', which closes a loop", "bounds are on joints here"))
+        unread.append(Unread(f"bounds of joint '{name}', which closes a loop", "only joints can have bounds"))
     return tuple(made)

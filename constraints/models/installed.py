@@ -12,7 +12,7 @@ def installed_robots() -> dict[str, tuple[Path, ...]]:
     """The robots that the installed `example-robot-data` distribution has: name -> paths of its URDF files.
 
     The name is that of the robot's folder without "_description" or "_data"; variants are in the order of their
-    names. Files that hold no link are left out.
+    names. Files without a link are left out.
 
     Raises:
         MissingExtraError: the distribution is not installed; the message says how to install it.

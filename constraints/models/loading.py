@@ -26,7 +26,7 @@ KINDS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
 """Outermost element -> kind of file."""
 LOOPS_OF = {
     "MJCF": "the loops of an MJCF are its <equality> elements",
-    "SDF": "the loops of an SDF are made by its joints",
+    "SDF": "the loops of an SDF are joints of the file",
 }
 _READERS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
     "URDF": (mechanism_from_urdf, ("loops", "base", "cut")),
@@ -48,25 +48,25 @@ def load(
     packages: Iterable[str | os.PathLike[str]] = (),
     strict: bool = True,
 ) -> Mechanism:
-    """A mechanism from a URDF (with a loop sidecar), an MJCF or an SDF file, told apart by their outermost element.
+    """A mechanism from a URDF (with a loop sidecar), an MJCF or an SDF file; the outermost element decides which.
 
-    Nothing that joins bodies or joints is lost in silence: what could not be built stands in `mechanism.unread` with
-    the reason. Geometry, contacts, sensors and the dynamics of drives are not looked at. Mistakes of the file are
-    errors: names, types and keys that mean nothing, with those that come closest.
+    Nothing that connects bodies or joints is ignored silently: `mechanism.unread` lists what could not be built, with
+    the reason. Geometry, contacts, sensors and the dynamics of drives are not read. Mistakes in the file are errors:
+    unknown names, types and keys, with the closest valid ones.
 
     Args:
         path: path, `package://` address, or the XML text itself.
-        loops: for a URDF, its sidecar; by default the YAML file of the same stem beside it (`mechanism_from_urdf`).
-        base: how the root of a URDF or SDF is attached to the world; by default a URDF is fixed, and an SDF says
-            itself.
+        loops: for a URDF, its sidecar; by default the YAML file next to it with the same stem (`mechanism_from_urdf`).
+        base: how the root of a URDF or SDF is attached to the world; by default a URDF is fixed, and an SDF file
+            decides itself.
         cut: for a URDF or SDF with loops, joints to cut before the rule decides (`mechanism_from_sdf`).
         inactive: for an MJCF, build equalities that are switched off too (`mechanism_from_mjcf`).
-        packages: folders in which packages are looked for.
-        strict: False loads what can be loaded of a file with mistakes; they stand in `unread`, as `is_mistake`.
+        packages: folders in which packages are searched.
+        strict: False loads as much as possible of a file with mistakes; these are in `unread`, with `is_mistake`.
 
     Raises:
-        FileError: the file is missing, of no known kind, has mistakes, or cannot be read whole; the message says why.
-        OptionError: an option that the kind of file does not take.
+        FileError: the file is missing, of an unknown kind, has mistakes, or cannot be read; the message says why.
+        OptionError: an option that this kind of file does not accept.
         UnknownJointError: a joint to cut that the file does not have.
         MissingExtraError: mujoco or pyyaml is not installed.
 
@@ -85,7 +85,7 @@ def load(
     for option in asked:
         if option not in takes:
             why = f"; {LOOPS_OF[kind]}" if option == "loops" else ""
-            raise OptionError(f"option '{option}' is given, but {kind} files take only {' and '.join(takes)}{why}")
+            raise OptionError(f"option '{option}' is given, but {kind} files accept only {' and '.join(takes)}{why}")
     mechanism = read(path, packages=packages, **asked)
     if strict:
         _refuse_mistakes(path, kind, mechanism)
@@ -94,7 +94,7 @@ def load(
         if f"joint '{joint}'" in loose:
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
-        _log.info("%s: joint '%s' closes a loop: it is cut, and is a closure", mechanism.name, joint)
+        _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
     return mechanism
 
 
@@ -103,7 +103,9 @@ def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechani
     if mistakes:
         text = os.fspath(path)
         name = f"{kind} text" if text.lstrip().startswith("<") else text
-        remedy = "strict=False, on the command line --lenient, loads what can be loaded and lists this in `unread`"
+        remedy = (
+            "strict=False, or --lenient on the command line, loads as much as possible and lists the rest in `unread`"
+        )
         raise FileError(name, f"{'; '.join(mistakes)} ({remedy})")
 
 
@@ -114,7 +116,9 @@ def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
     except FileError as error:
         text = os.fspath(path)
         if "valid XML" in error.reason and text.endswith((".yaml", ".yml")):
-            raise FileError(error.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
+            raise FileError(
+                error.path, "is a YAML file: load a sidecar together with its URDF, load(urdf, loops=...)"
+            ) from None
         if "no such file" in error.reason:
             raise FileError(error.path, f"{error.reason}{_hint(text)}") from None
         raise

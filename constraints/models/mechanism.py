@@ -37,6 +37,7 @@ from ..reduced.sweeps.driver import coordinates_with
 from ..reduced.wishes import Driven, Wished, columns_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.description import Drawn
 from ..robot.urdf_graph import Fault
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
@@ -56,15 +57,15 @@ class Unread(Fault):
     Args:
         what: which element, with its name.
         reason: why not.
-        is_mistake: whether the file is wrong there, as in a name that nothing has; otherwise it is right, and a
-            mechanism has no place for it, as for a sensor.
+        is_mistake: whether it is a mistake in the file, for example an unknown name; otherwise it is valid, but a
+            mechanism cannot represent it, for example a sensor.
     """
 
     is_mistake: bool = False
 
     @property
     def kind(self) -> str:
-        """What it has in common with others: its words without names and numbers."""
+        """Its kind: the text without names and numbers."""
         return _NAMES_AND_NUMBERS.sub("", str(self))
 
 
@@ -88,26 +89,27 @@ def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
     for entry in unread:
         kinds.setdefault(str(entry) if details else entry.kind, []).append(str(entry))
     more = {kind: len(lines) - 1 for kind, lines in kinds.items()}
-    return [lines[0] + (f" (and {more[kind]} more like it)" if more[kind] else "") for kind, lines in kinds.items()]
+    return [
+        lines[0] + (f" (and {more[kind]} more of this kind)" if more[kind] else "") for kind, lines in kinds.items()
+    ]
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism:
-    """A robot whose tree is closed to loops: what a model file, or a maker of `models.mechanisms`, gives. Immutable.
+class Mechanism(Drawn):
+    """A robot whose tree is closed to loops, from a model file or a function of `models.mechanisms`. Immutable.
 
     Args:
         robot: the tree, with all loops cut.
         closures: constraints between frames that close the loops.
-        couplers: constraints between joint coordinates: Explicit where one joint is a function of others, Implicit
-            otherwise.
+        couplers: constraints between joint coordinates: Explicit if one joint is a function of others, else Implicit.
         motors: names of the joints that are driven.
         postures: name -> configuration (nq,). Not every posture of a file is closed.
-        unread: what the file has and the mechanism has not, each with the reason.
-        cut: names of the joints of the file that made loops: each was cut, and is a closure now.
+        unread: elements of the file that the mechanism does not have, each with the reason.
+        cut: names of the joints of the file that closed loops: each was cut and became a closure.
 
     Raises:
-        WrongObjectError, UnknownJointError, SizeError, NotFiniteError, NotNormalizedError: what is wrong.
+        WrongObjectError, UnknownJointError, SizeError, NotFiniteError, NotNormalizedError: a wrong argument.
         RobotMismatchError, SpaceMismatchError: a closure or a coupler of another robot.
 
     Example:
@@ -133,7 +135,7 @@ class Mechanism:
         closures = as_tuple(self.closures, "closures of a mechanism", "closures, as [closure]")
         couplers = as_tuple(self.couplers, "couplers of a mechanism", "couplers")
         for i, coupler in enumerate(couplers):
-            expected = "an Explicit or an Implicit (what holds frames together belongs to closures)"
+            expected = "an Explicit or an Implicit (constraints between frames belong to closures)"
             expect(coupler, (Explicit, Implicit), f"coupler {i} of a mechanism", expected)
         motors = as_tuple(self.motors, "motors of a mechanism", "joint names")
         for motor in motors:
@@ -151,20 +153,20 @@ class Mechanism:
     name = FieldOf[str]("robot.name", "Name of the robot.")
 
     def posture(self, name: str) -> Vector:
-        """Copy (nq,) of a posture. Raises UnknownNameError, which lists those that come closest."""
+        """Copy (nq,) of a posture. Raises UnknownNameError, which lists the closest names."""
         return self.robot.with_references(self.postures).reference(name)
 
     # As constraints.
 
     def problem(self, constraints: Iterable[RowOwner] = (), **options: Any) -> Problem:
-        """The closures and couplers as a problem, with further constraints beside them.
+        """The closures and couplers as a problem, with further constraints.
 
         Args:
             constraints: more, at the same level.
             **options: those of `Problem`: bounds, weights, frozen.
 
         Raises:
-            EmptyProblemError: nothing is closed or coupled, and no constraint is given; says what was not read.
+            EmptyProblemError: there is no closure, coupler or constraint; the message says what was not read.
         """
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
         try:
@@ -178,19 +180,19 @@ class Mechanism:
         nothing = f"; the mechanism '{self.name}' has no closure and no coupler"
         if not self.unread:
             return f"{nothing}: the loops of a URDF come from a sidecar, load(path, loops)"
-        return f"{nothing}; of its file was not read: {'; '.join(map(str, self.unread))}"
+        return f"{nothing}; these parts of its file were not read: {'; '.join(map(str, self.unread))}"
 
     def constraint_set(self, constraints: Iterable[RowOwner] = ()) -> ConstraintSet:
-        """The closures and couplers as a constraint set, with further owners of rows (contacts) behind them."""
+        """The closures and couplers as a constraint set, followed by further owners of rows (contacts)."""
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
         return ConstraintSet(self.robot, [*self.closures, *self.couplers, *more])
 
     def explicit_loops(self, q: ArrayLike, branches: Mapping[str, LoopBranch | str] | None = None) -> ExplicitLoops:
-        """The local loops as explicit constraints, motors independent where they can be (`reduced.explicit_loops`).
+        """The local loops as explicit constraints, motors are independent if possible (`reduced.explicit_loops`).
 
         Args:
             q: closed configuration (nq,).
-            branches: name of a planar loop -> its branch, where it is not that of q.
+            branches: name of a planar loop -> its branch, if it differs from the branch of q.
         """
         return explicit_loops(self.constraint_set(), q, preferred=self.motors, branches=branches)
 
@@ -199,13 +201,13 @@ class Mechanism:
     def judge(
         self, q: ArrayLike, tolerance: float = RANK_TOLERANCE, *, driven: Sequence[str | Segments] | Segments = ()
     ) -> Mobility:
-        """What the rows leave free at q: rank, mobility, redundant and inconsistent rows, independent coordinates.
+        """Analyse the rows at q: rank, mobility, redundant and inconsistent rows, independent coordinates.
 
         Args:
-            q: configuration (nq,). Meant to be closed; the answer at an open one is flagged (`is_closed`).
+            q: configuration (nq,). It should be closed; otherwise `is_closed` of the result is False.
             tolerance: singular values below this part of the largest one count as zero.
-            driven: joints (by name) or Segments that would be held, as in `assemble_position`: the answer then says
-                what they leave free, as at a dead centre (`is_determined`, `undetermined`, `blocked`).
+            driven: names of joints or Segments that would be held, as in `assemble_position`: the result then says
+                what remains free, for example at a dead centre (`is_determined`, `undetermined`, `blocked`).
         """
         return mobility_at(self.robot, self.stack, _configuration(q), self.motors, tolerance, driven)
 
@@ -220,12 +222,12 @@ class Mechanism:
         t: float = 0.0,
         close: bool = False,
     ) -> MinimalCoordinates:
-        """The coordinates split into independent, driven and dependent ones, as `reduced.minimal_coordinates`.
+        """Split the coordinates into independent, driven and dependent ones, as `reduced.minimal_coordinates`.
 
         Args:
-            q: closed configuration (nq,) at which it is judged.
-            independent: coordinates that shall be independent: all, some or none; then motors, where the rank allows.
-            driven, tolerance, t, close: as of `reduced.minimal_coordinates`.
+            q: closed configuration (nq,) at which the split is computed.
+            independent: coordinates that shall be independent: all, some or none; then motors, if the rank allows.
+            driven, tolerance, t, close: as in `reduced.minimal_coordinates`.
         """
         return minimal_coordinates(
             self.constraint_set(),
@@ -239,7 +241,7 @@ class Mechanism:
         )
 
     def mobility(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
-        """Number of degrees of freedom left at a closed configuration: nv less the rank.
+        """Number of degrees of freedom left at a closed configuration: nv minus the rank.
 
         Args:
             q: configuration (nq,), closed (see `judge`).
@@ -259,7 +261,7 @@ class Mechanism:
     # Driven through values, and closed in other ways.
 
     def sweep(self, q: ArrayLike, driver: str, values: ArrayLike, **options: Any) -> Sweep:
-        """Drive one coordinate through values, on the branch of q: `reduced.sweep`; other motors are held if they can.
+        """Drive one coordinate through values, on the branch of q: `reduced.sweep`; other motors are held if possible.
 
         Args:
             q: configuration (nq,), closed.
@@ -273,13 +275,13 @@ class Mechanism:
     def branches(
         self, q: ArrayLike, *, independent: Wished = (), t: float = 0.0, close: bool = False, **options: Any
     ) -> Branches:
-        """Other ways of closing it with the independent coordinates as in q, the motors above all: `reduced.branches`.
+        """Other closed configurations with the same independent coordinates as q, motors first: `reduced.branches`.
 
         Args:
             q: configuration (nq,), closed.
-            independent: coordinates that keep their values; then motors, where they can be independent beside those.
+            independent: coordinates that keep their values; then motors that can be independent too.
             t: time of targets of rows [s].
-            close: close q first (`assemble_position`) where it is open.
+            close: close q first (`assemble_position`) if it is open.
             **options: those of `reduced.branches`: tries, seed, bounds, tolerance.
         """
         rows = self.constraint_set()
@@ -288,13 +290,15 @@ class Mechanism:
         )
         return branches(held, t=t, **options)
 
-    rows = FieldOf[int]("stack.size", "Number of rows of closures and couplers; a coupler counts by its implicit twin.")
+    rows = FieldOf[int](
+        "stack.size", "Number of rows of closures and couplers; for a coupler, the rows of its implicit twin."
+    )
 
     def describe(self, details: bool = False) -> str:
         """The mechanism in words: sizes, closures, couplers, motors, postures, what was not read.
 
         Args:
-            details: a line for all that was not read, instead of one for each kind.
+            details: one line for each element that was not read, instead of one per kind.
         """
         lines = [f"Mechanism {self.name}: nq {self.robot.nq}, nv {self.robot.nv}, {counted(self.rows, 'row')}"]
         rows = [int(owner.rows.mask.sum()) for owner in self.stack]

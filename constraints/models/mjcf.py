@@ -15,6 +15,7 @@ from liegroups.arrays import Vector
 from ..errors import FileError
 from ..exports import from_extra
 from ..robot import Robot
+from ..robot.packages import VisualFile, as_folders
 from ..robot.xml import read_xml
 from .mechanism import Mechanism, Unread, or_unread
 from .mjcf_equalities import read_equalities
@@ -52,17 +53,18 @@ def mechanism_from_mjcf(
         FileError: the file is missing, or MuJoCo cannot compile it; the message has its reason.
         MissingExtraError: mujoco is not installed.
     """
+    packages = as_folders(packages)
     _, path = read_xml(source, "mujoco", "MJCF", packages)
-    mj = _compiled(source, path)
+    mj = compiled(source, path)
     tree = read_tree(mj)
-    robot = Robot(tree.tree.model)
+    robot = Robot(tree.tree.model, visuals=[VisualFile.of(source, "MJCF", packages)])
     unread = list(tree.unread)
     postures = _postures(mj, robot, unread)
     equalities = read_equalities(mj, robot, tree, inactive)
     motors = _motors(mj, tree, unread)
     _tendon_limits(mj, unread)
     for name, wanted in tree.tree.renamed.items():
-        unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{name}' here"))
+        unread.append(Unread(f"name of joint '{wanted}'", f"the name is taken: it is called '{name}' here"))
     return Mechanism(
         robot.with_references(postures),
         tuple(equalities.closures),
@@ -73,7 +75,17 @@ def mechanism_from_mjcf(
     )
 
 
-def _compiled(source: Any, path: str) -> Any:
+def compiled(source: Any, path: str) -> Any:
+    """A file as MuJoCo compiles it, a `mujoco.MjModel`; its remarks go to the log.
+
+    Args:
+        source: the XML text, where the path ends in " text".
+        path: of the file, or how messages call the text.
+
+    Raises:
+        FileError: MuJoCo cannot compile it; the message has its reason.
+        MissingExtraError: mujoco is not installed.
+    """
     mujoco = from_extra("mujoco", "mjcf")
 
     def remark(said: str) -> None:
@@ -97,7 +109,7 @@ def _postures(mj: Any, robot: Robot, unread: list[Unread]) -> dict[str, Vector]:
     for k in range(mj.nkey):
         name = mj.key(k).name or f"key_{k}"
         if name in postures:
-            unread.append(Unread(f"keyframe '{name}'", "another posture has the name"))
+            unread.append(Unread(f"keyframe '{name}'", "another posture has this name"))
             continue
         with or_unread(unread, f"keyframe '{name}'"):
             postures[name] = np.array(robot.check(from_qpos(robot, mj.key_qpos[k])))
@@ -112,11 +124,13 @@ def _motors(mj: Any, tree: CompiledTree, unread: list[Unread]) -> tuple[str, ...
             motors[tree.joint_name(int(mj.actuator_trnid[a][0]))] = None
         else:
             on = _TRANSMISSIONS[kind] if 0 <= kind < len(_TRANSMISSIONS) else "something else"
-            unread.append(Unread(f"actuator '{mj.actuator(a).name or a}'", f"it drives {on}: motors are joints here"))
+            unread.append(
+                Unread(f"actuator '{mj.actuator(a).name or a}'", f"it drives {on}, but a motor must be a joint")
+            )
     return tuple(motors)
 
 
 def _tendon_limits(mj: Any, unread: list[Unread]) -> None:
     for t in range(mj.ntendon):
         if mj.tendon_limited[t]:
-            unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", "bounds are on joints here"))
+            unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", "only joints can have bounds"))

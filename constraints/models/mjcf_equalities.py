@@ -141,7 +141,7 @@ def _of_tendon(mj: Any, robot: Robot, t: int) -> _Side:
         return weights, 0.0
     for w in range(int(mj.tendon_adr[t]), int(mj.tendon_adr[t]) + int(mj.tendon_num[t])):
         if int(mj.wrap_type[w]) != _WRAP_JOINT:
-            raise ConstraintError(f"tendon '{mj.tendon(t).name}' runs through space: only fixed tendons are built")
+            raise ConstraintError(f"tendon '{mj.tendon(t).name}' is a spatial tendon: only fixed tendons are built")
         weights[mj.jnt_dofadr[mj.wrap_objid[w]]] += float(mj.wrap_prm[w])
     return weights, -float(mj.tendon_length0[t])
 

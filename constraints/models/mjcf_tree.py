@@ -108,7 +108,7 @@ def _add_body(out: CompiledTree, mj: Any, b: int) -> None:
         joint = tree.joint(joint, _KINDS[kind], placement, wanted, axis, limits=_limits(mj, j))
         out.joints.append(joint)
         if kind == BALL and mj.jnt_limited[j]:
-            reason = f"a ball joint has no bounds here; the file wants at most {mj.jnt_range[j][1]:.4g} rad"
+            reason = f"a ball joint cannot have bounds here; the limit of the file is {mj.jnt_range[j][1]:.4g} rad"
             out.unread.append(Unread(f"range of joint '{wanted}'", reason))
         placement = anchor.inverse()
     axes = _pose(np.zeros(3), mj.body_iquat[b]).rotation
@@ -116,7 +116,7 @@ def _add_body(out: CompiledTree, mj: Any, b: int) -> None:
     out.body_names.append(tree.body(joint, placement, name, float(mj.body_mass[b]), mj.body_ipos[b], inertia))
     out.bodies.append((joint, placement))
     if mj.body_mocapid[b] >= 0:
-        out.unread.append(Unread(f"mocap of body '{name}'", "the body rests where the file puts it"))
+        out.unread.append(Unread(f"mocap of body '{name}'", "the body stays where the file places it"))
 
 
 def _limits(mj: Any, j: int) -> JointLimits:

@@ -144,7 +144,7 @@ def _triangle(p: np.ndarray, q: np.ndarray, a: float, b: float, what: str) -> tu
     along = q - p
     distance = float(np.hypot(*along))
     if not abs(a - b) <= distance <= a + b or distance == 0.0:
-        raise OptionError(f"lengths of a {what}: bars of {a:g} and {b:g} m do not meet over {distance:.4g} m")
+        raise OptionError(f"lengths of a {what}: bars of {a:g} and {b:g} m do not meet across {distance:.4g} m")
     x = (distance * distance + a * a - b * b) / (2.0 * distance)
     y = math.sqrt(max(a * a - x * x, 0.0))
     line = math.atan2(along[1], along[0])

@@ -50,7 +50,7 @@ _ARM = (
 def sample_arm() -> Robot:
     """An arm of seven revolute joints on the ground, with the frame "tool" at its end.
 
-    Its joints are called shoulder_yaw, shoulder_pitch, shoulder_roll, elbow, forearm_roll, wrist_pitch, wrist_roll; all
+    Its joints are shoulder_yaw, shoulder_pitch, shoulder_roll, elbow, forearm_roll, wrist_pitch, wrist_roll; all
     have bounds. It reaches 1 m from its shoulder, which is 0.33 m above the ground; the tool's z axis points away from
     the wrist. The reference posture "home" is bent and far from its bounds.
 
@@ -66,10 +66,10 @@ def sample_arm() -> Robot:
 
 
 def sample_two_arms() -> Robot:
-    """Two sample arms on one torso, for tasks of two hands and closed chains.
+    """Two sample arms on one torso, for two-handed tasks and closed chains.
 
     The joint "torso" turns about the vertical; the arms leave it to the left and to the right, tilted outwards by 60
-    degrees, 1.1 m above the ground. Joints are called as those of the sample arm with the prefix `left_` or `right_`,
+    degrees, 1.1 m above the ground. Joints have the names of the sample arm with the prefix `left_` or `right_`,
     the ends are the frames "left_tool" and "right_tool". In the reference posture "home" the hands are in front.
 
     Example:

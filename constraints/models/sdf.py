@@ -15,6 +15,7 @@ from ..errors import OptionError, UnknownNameError
 from ..loops import Closure, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector
 from ..robot.mimic import Mimic
+from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
 from ..robot.xml import in_file
@@ -56,6 +57,7 @@ def mechanism_from_sdf(
         UnknownJointError: a joint to cut that the file does not have.
         OptionError: a base that the file contradicts.
     """
+    packages = as_folders(packages)
     sdf = read_sdf(source, packages)
     wanted = cut_names(cut, sdf.joints)
     joints = [joint for joint in sdf.joints.values() if joint.kind != "gearbox"]
@@ -67,9 +69,10 @@ def mechanism_from_sdf(
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     unread = [*sdf.unread, *loose(cuts, joints)]
     with in_file(sdf.path):
-        robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
+        seen = VisualFile.of(source, "SDF", packages)
+        robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread), visuals=[seen])
     for new, wanted in tree.renamed.items():
-        unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{new}' here"))
+        unread.append(Unread(f"name of joint '{wanted}'", f"the name is taken: it is called '{new}' here"))
     q = robot.neutral
     for name, pose in postures.items():
         q[robot.slice_of(name)] = pose
@@ -84,10 +87,10 @@ def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
     if base is None or as_base(base) is Base.FIXED:
         return
     if base is Base.PLANAR:
-        raise OptionError("base: an SDF is fixed or free, Base.PLANAR is for a URDF")
+        raise OptionError("base: an SDF is fixed or free; use Base.PLANAR only for a URDF")
     if sdf.is_static or holding:
-        held = "static" if sdf.is_static else "held by '{0}', a joint to the world: cut=['{0}'] frees it"
-        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held.format(*holding)}")
+        held = "static" if sdf.is_static else "held by '{0}', a joint to the world; cut=['{0}'] frees it"
+        raise OptionError(f"base: Base.FREE_FLYER is given, but the model is {held.format(*holding)}")
 
 
 _Place = tuple[int, Any]
@@ -153,7 +156,7 @@ def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
             elif {joint.name, leader.name} - names:
                 unread.append(Unread(what, "one of its joints closes a loop"))
             elif (joint.freedoms, leader.freedoms, tag.axis, tag.leader_axis) != (1, 1, "axis", "axis"):
-                unread.append(Unread(what, "only joints of one coordinate follow each other here"))
+                unread.append(Unread(what, "only joints of one coordinate can follow each other"))
             else:
                 offset = tag.offset - tag.multiplier * tag.reference
                 found.append(Mimic(joint.name, leader.name, tag.multiplier, offset))
@@ -199,7 +202,7 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
             for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
         ]
         if found[0] is None or found[1] is None:
-            reason = f"no hinge of the tree about its axis joins '{gear.reference}' to each of its links"
+            reason = f"no revolute joint of the tree about its axis connects '{gear.reference}' to each of its links"
             unread.append(Unread(f"gearbox '{gear.name}'", reason))
             continue
         (first, s1), (second, s2) = found[0], found[1]

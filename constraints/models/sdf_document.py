@@ -144,7 +144,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
         raise FileError(path, f"model '{model.get('name')}' has no link")
     massless = [link.name for link in links.values() if not link.mass]
     if massless:
-        words = "have mass 0, which matters to dynamics and to centres of mass alone"
+        words = "have mass 0, which affects only dynamics and centres of mass"
         _log.warning("%s: these links %s: %s", path, words, first_names(massless))
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:
@@ -167,9 +167,9 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
             unread.append(Unread(f"frame '{name}'", "it is attached to no link", is_mistake=True))
         else:
             frames[name] = (link, places.of(name))
-    placement, relative_to = _pose(model.find("pose"), path, "pose of the model")
+    placement, relative_to = pose_of(model.find("pose"), path, "pose of the model")
     if relative_to not in (None, "world"):
-        unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is taken as one in the world"))
+        unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is read as a pose in the world"))
     placement = placement * places.of(model.get("placement_frame", "")).inverse()
     is_static = (model.findtext("static") or "").strip() in ("1", "true")
     name = model.get("name") or "mechanism"
@@ -188,7 +188,7 @@ class _Places:
             for i, element in enumerate(model.findall(tag)):
                 name = element.get("name")
                 if not name:
-                    raise FileError(path, f"<{tag}> number {i + 1} has no name, and every one needs it")
+                    raise FileError(path, f"<{tag}> number {i + 1} has no name, but it needs one")
                 if any(name in others for others in self.named.values()):
                     raise FileError(path, f"two elements are named '{name}'")
                 self.named[tag][name] = element
@@ -200,14 +200,14 @@ class _Places:
         if name in self._known:
             return self._known[name]
         if name in self._open:
-            raise FileError(self.path, f"poses refer to each other in a circle: {', '.join([*self._open, name])}")
+            raise FileError(self.path, f"poses refer to each other in a cycle: {', '.join([*self._open, name])}")
         tag = next((tag for tag, elements in self.named.items() if name in elements), None)
         if tag is None:
             valid = tuple(n for elements in self.named.values() for n in elements)
             raise FileError(self.path, str(UnknownNameError("frame", name, valid)))
         self._open.append(name)
         element = self.named[tag][name]
-        placement, relative_to = _pose(element.find("pose"), self.path, f"pose of {tag} '{name}'")
+        placement, relative_to = pose_of(element.find("pose"), self.path, f"pose of {tag} '{name}'")
         if relative_to is None:
             meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
             relative_to = meant.get(tag, "")
@@ -233,8 +233,17 @@ class _Places:
         return name
 
 
-def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
-    """A pose, and the frame to which it says it is relative."""
+def pose_of(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
+    """A pose, and the frame to which it says it is relative.
+
+    Args:
+        element: a `<pose>`; the identity if None.
+        path: of the file.
+        what: which pose, for messages.
+
+    Raises:
+        FileError: it has not six numbers, or a quaternion that is none.
+    """
     if element is None:
         return pin.SE3.Identity(), None
     values = numbers(element.text, path, what)
@@ -249,7 +258,7 @@ def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | Non
     elif not values:
         placement = pin.SE3.Identity()
     else:
-        raise FileError(path, f"{what}: expected 6 numbers (x y z roll pitch yaw), it has {len(values)}")
+        raise FileError(path, f"{what}: expected 6 numbers (x y z roll pitch yaw), got {len(values)}")
     return placement, element.get("relative_to") or element.get("frame")
 
 
@@ -268,8 +277,8 @@ def _link(places: _Places, name: str, element: Element) -> SdfLink:
     what, path, inertial = f"link '{name}'", places.path, element.find("inertial")
     mass = _number(inertial, "mass", 1.0, path, what)
     if mass < 0.0:
-        raise FileError(path, f"{what}: its mass must not be negative, it is {mass:g}")
-    inner = _pose(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
+        raise FileError(path, f"{what}: its mass must not be negative, got {mass:g}")
+    inner = pose_of(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
     tensor = None if inertial is None else inertial.find("inertia")
     xx, yy, zz = (_number(tensor, tag, 1.0, path, what) for tag in ("ixx", "iyy", "izz"))
     xy, xz, yz = (_number(tensor, tag, 0.0, path, what) for tag in ("ixy", "ixz", "iyz"))
@@ -303,11 +312,11 @@ def _joint(
             unread.append(Unread(what, reason, is_mistake=not nested))
             return None
     if ends[1] == "world" or ends[0] == ends[1]:
-        unread.append(Unread(what, "it joins a link to itself, or has the world for a child", is_mistake=True))
+        unread.append(Unread(what, "it joins a link to itself, or its child is the world", is_mistake=True))
         return None
     unread += _words_without_place(what, kind, element)
     if kind not in ("fixed", "ball") and element.find("axis") is None:
-        unread.append(Unread(f"axis of {what}", "the file gives none: z of the joint is taken"))
+        unread.append(Unread(f"axis of {what}", "the file gives none: z of the joint is used"))
     axes = tuple(
         _axis(places, name, element.find(tag), tag)
         for tag in ("axis", "axis2")
@@ -331,7 +340,7 @@ def _words_without_place(what: str, kind: str, element: Element) -> Iterator[Unr
         yield Unread(f"axis2 of {what}", f"a {kind} joint has no second axis")
     bounds = (element.find(f"axis/limit/{side}") for side in ("lower", "upper"))
     if kind == "continuous" and any(bound is not None for bound in bounds):
-        yield Unread(f"bounds of {what}", "a continuous joint has none")
+        yield Unread(f"bounds of {what}", "a continuous joint has no bounds")
 
 
 def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimits:
@@ -343,7 +352,7 @@ def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimit
     )
     bounded = kind != "continuous" and lower <= upper
     if lower > upper:
-        words = "so that it has no bounds"
+        words = "so it has no bounds"
         _log.warning("%s: %s has a lower limit above the upper one, %s: [%g, %g]", path, what, words, lower, upper)
     return JointLimits(
         lower if bounded and lower > -_NO_LIMIT else -inf,
@@ -371,7 +380,7 @@ def _axis(places: _Places, name: str, axis: Element | None, tag: str) -> Vector:
     xyz = None if axis is None else axis.find("xyz")
     direction = np.array(numbers("0 0 1" if xyz is None else xyz.text, path, what))
     if direction.shape != (3,) or not direction.any():
-        raise FileError(path, f"{what}: expected a direction, it is '{'' if xyz is None else xyz.text}'")
+        raise FileError(path, f"{what}: expected a direction, got '{'' if xyz is None else xyz.text}'")
     inside = "" if xyz is None else xyz.get("expressed_in", "")
     if axis is not None and (axis.findtext("use_parent_model_frame") or "").strip() in ("1", "true"):
         inside = "__model__"

@@ -77,7 +77,7 @@ def _of_placed(element: Element, what: str) -> Iterator[Unread]:
     for child in element:
         if child.tag in ("joint", "link", "frame"):
             yield Unread(
-                f"<{child.tag}> inside {what}", "it means nothing there, it belongs to <model>", is_mistake=True
+                f"<{child.tag}> inside {what}", "it has no meaning there, it belongs in <model>", is_mistake=True
             )
         elif child.tag in _TOLD:
             yield from _below(child, what, _INERTIA)
@@ -93,7 +93,7 @@ def _below(element: Element, what: str, words: dict[str, tuple[str, ...]]) -> It
     for word in dict.fromkeys(tags):
         if word in words.get(tag, ()) and word not in _OFTEN and is_ambiguous(element, word):
             more = ": the second axis is called <axis2>" if word == "axis" else ""
-            yield Unread(f"<{word}> of {what}", f"it is there twice, and says different things{more}", is_mistake=True)
+            yield Unread(f"<{word}> of {what}", f"it is given twice with different content{more}", is_mistake=True)
     for child in element:
         if tag not in words:
             continue
@@ -115,5 +115,5 @@ def _unread(what: str, word: str, known: tuple[str, ...]) -> Unread:
     if any(mark in word for mark in ":{"):
         return Unread(what, "an element of another program")
     elsewhere = next((tag for tag, words in _JOINT.items() if word in words), "")
-    reason = f"it belongs to <{elsewhere}>" if elsewhere else str(UnknownNameError("word", word, known))
+    reason = f"it belongs in <{elsewhere}>" if elsewhere else str(UnknownNameError("word", word, known))
     return Unread(what, reason, is_mistake=bool(elsewhere or meant(word, known)))

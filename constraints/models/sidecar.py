@@ -23,6 +23,7 @@ from liegroups.arguments import expect
 
 from ..errors import FileError, UnknownNameError, WrongObjectError
 from ..exports import from_extra
+from ..words import counted
 from .mechanism import Unread
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
@@ -65,8 +66,8 @@ def misspelt_beside(path: Path) -> Unread | None:
     for beside, text in _beside(path):
         near = difflib.get_close_matches(KEYS[0], re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE), 1, 0.8)
         if near:
-            reason = f"it is no sidecar: it has the key '{near[0]}', and no key '{KEYS[0]}'"
-            return Unread(f"file {beside} beside the URDF", reason, is_mistake=True)
+            reason = f"it is not a sidecar: it has the key '{near[0]}', but no key '{KEYS[0]}'"
+            return Unread(f"file {beside} next to the URDF", reason, is_mistake=True)
     return None
 
 
@@ -89,23 +90,23 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     if content is None:
         return Sidecar(path, unread=(Unread(f"sidecar {path}", "it is empty: no loop is closed", is_mistake=True),))
     if not isinstance(content, dict):
-        raise FileError(path, f"is no loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
+        raise FileError(path, f"is not a loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
     entries = cast("dict[Any, Any]", content)
     if entries and not any(key in entries for key in KEYS):
-        raise FileError(path, f"is no loop sidecar: it must have some of the keys {', '.join(KEYS)}")
+        raise FileError(path, f"is not a loop sidecar: it must have some of the keys {', '.join(KEYS)}")
     wrong = {key: str(UnknownNameError("key", key, KEYS)) for key in entries if key not in KEYS}
     empty = [key for key in KEYS if key in entries and entries[key] is None]
-    wrong |= dict.fromkeys(empty, "its value is empty: expected a list, [] for none")
+    wrong |= dict.fromkeys(empty, "its value is empty: expected a list, [] if empty")
     unread = [Unread(f"key '{key}' of {path}", reason, is_mistake=True) for key, reason in wrong.items()]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(entries, "closed_loop", path))]
     types = _words(entries, "type", path)
     also = "".join(f"; {entry}" for entry in unread)
     if len(types) != len(pairs):
-        counts = f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries"
+        counts = f"closed_loop has {counted(len(pairs), 'pair')}, type has {counted(len(types), 'entry')}"
         raise FileError(path, f"{counts}: there must be one for each pair{also}")
     joints, kinds = _words(entries, "joint_name", path), _words(entries, "joint_type", path)
     if len(joints) != len(kinds):
-        counts = f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}"
+        counts = f"joint_name has {counted(len(joints), 'entry')}, joint_type has {len(kinds)}"
         raise FileError(path, f"{counts}: there must be one for each joint{also}")
     return Sidecar(
         path,
@@ -119,7 +120,7 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
 def _content(path: str) -> object:
     yaml = from_extra("yaml", "loops", "pyyaml")
     if Path(path).is_dir():
-        raise FileError(path, "is a folder, the YAML file of the loops was expected")
+        raise FileError(path, "is a folder, but the YAML file of the loops was expected")
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:  # no such file, not UTF-8, or a path with a null byte
@@ -129,7 +130,7 @@ def _content(path: str) -> object:
         keys = [key.value for key, _ in top.value] if isinstance(top, yaml.MappingNode) else []
         twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
         if twice is not None:
-            raise FileError(path, f"has the key '{twice}' twice, and only one of them would count")
+            raise FileError(path, f"has the key '{twice}' twice, but only one of them would be used")
         return yaml.safe_load(text)
     except FileError:
         raise
@@ -145,7 +146,7 @@ def _list(entries: dict[Any, Any], key: str, path: str) -> list[object]:
         return []
     if not isinstance(value, list):
         form = {"closed_loop": "[[frame_a, frame_b]]", "type": "[6d], an entry for each pair"}.get(key, "[name]")
-        raise FileError(path, f"'{key}' must be a list, as {form}; it is {value!r:.60}")
+        raise FileError(path, f"'{key}' must be a list, as {form}; got {value!r:.60}")
     return cast("list[object]", value)
 
 
@@ -154,7 +155,7 @@ def _words(entries: dict[Any, Any], key: str, path: str) -> list[str]:
     for i, word in enumerate(_list(entries, key, path)):
         if not isinstance(word, str):
             what = "6d or 3d" if key == "type" else "a name"
-            raise FileError(path, f"entry {i} of '{key}' must be {what}, it is {word!r:.60}{_quotes(key, word)}")
+            raise FileError(path, f"entry {i} of '{key}' must be {what}, got {word!r:.60}{_quotes(key, word)}")
         words.append(word)
     return words
 
@@ -169,6 +170,6 @@ def _pair(pair: object, i: int, path: str) -> tuple[str, str]:
     names = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         one = f": 'closed_loop' is a list of pairs, as [[{pair}, another_frame]]" if isinstance(pair, str) else ""
-        raise FileError(path, f"entry {i} of 'closed_loop' must be a pair of frame names, it is {pair!r:.60}{one}")
+        raise FileError(path, f"entry {i} of 'closed_loop' must be a pair of frame names, got {pair!r:.60}{one}")
     a, b = cast("list[str]", names)
     return a, b

@@ -207,10 +207,12 @@ def bennett(a: float = 0.3, alpha: float = 0.6, beta: float = 1.2, angle: float 
     one, u, v = length(a, "a of a Bennett linkage"), number(alpha, "alpha"), number(beta, "beta")
     turn = number(angle, "angle of a Bennett linkage")
     if min(abs(math.sin(u)), abs(math.sin(v)), abs(math.sin(0.5 * (v - u))), abs(math.sin(0.5 * turn))) < 1e-6:
-        raise OptionError("a Bennett linkage needs different twists, no multiples of pi, and an angle that is not 0")
+        raise OptionError(
+            "a Bennett linkage needs different twists that are not multiples of pi, and an angle that is not 0"
+        )
     two = one * math.sin(v) / math.sin(u)
     if two <= 0.0:
-        raise OptionError("a Bennett linkage needs sin(alpha) and sin(beta) of one sign")
+        raise OptionError("a Bennett linkage needs sin(alpha) and sin(beta) with the same sign")
     tree, joint, placement = Tree("bennett"), 0, pin.SE3.Identity()
     for i, (bar, twist) in enumerate(((one, u), (two, v), (one, u), (two, v)), 1):
         joint = tree.joint(joint, JointKind.REVOLUTE, placement, f"hinge{i}", Z)

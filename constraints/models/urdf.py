@@ -14,6 +14,7 @@ from ..loops import Closure, PointClosure
 from ..robot import Base, Robot
 from ..robot.frame_table import AmbiguousFrameError
 from ..robot.joints import copied_joint
+from ..robot.packages import VisualFile
 from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
@@ -71,7 +72,8 @@ def mechanism_from_urdf(
     with in_file(path):
         model = _with_replaced_joints(model, sidecar, unread)
         names = set(model.names)
-        robot = Robot(model, mimics=[m for m in mimics if m.joint in names and m.source in names])
+        kept = [m for m in mimics if m.joint in names and m.source in names]
+        robot = Robot(model, mimics=kept, visuals=[VisualFile.of(source, "URDF", packages)])
     unread += mimics_of_loops(graph, {joint.name for joint in tree.cuts})
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]
@@ -100,15 +102,15 @@ def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[Row
             if kind.lower() not in LOOP_TYPES:
                 raise UnknownNameError("type of loop", kind, LOOP_TYPES)
             if a == b:
-                raise ConstraintError("a frame that is closed to itself holds nothing: give two frames")
+                raise ConstraintError("a loop from a frame to itself constrains nothing: give two frames")
             if {a, b} in seen:
-                raise ConstraintError("this pair of frames is there twice")
+                raise ConstraintError("this pair of frames is given twice")
             make = Closure if kind.lower() == "6d" else PointClosure
             try:
                 closures.append(make(robot, robot.frame(a), robot.frame(b), name=f"{a} to {b}"))
             except AmbiguousFrameError as error:
                 kinds = ", ".join(kind.value for kind in error.kinds)
-                reason = f"'{error.name}' is the name of several things ({kinds}) at different places: rename one"
+                reason = f"'{error.name}' is the name of several elements ({kinds}) at different places: rename one"
                 raise ConstraintError(reason) from error
             seen.append({a, b})
     return tuple(closures)
@@ -120,9 +122,9 @@ def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, 
     for motor in sidecar.motors:
         with or_unread(unread, f"motor '{motor}' of {sidecar.path}", is_mistake=True):
             if motor in motors:
-                raise ConstraintError("this motor is there twice")
+                raise ConstraintError("this motor is given twice")
             if motor not in robot.joint_names and replaced.get(motor, "").upper() == "FIXED":
-                raise ConstraintError("the joint is fixed by the sidecar (joint_type), so that nothing can drive it")
+                raise ConstraintError("the joint is fixed by the sidecar (joint_type), so no motor can drive it")
             robot.joint_index(motor)
             motors[motor] = None
     return tuple(motors)
@@ -139,7 +141,7 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
             if joint not in names:
                 raise UnknownJointError(joint, names)
             if joint in seen:
-                raise ConstraintError("this joint is there twice, and only the first type counts")
+                raise ConstraintError("this joint is given twice, and only the first type is used")
             seen.add(joint)
             word = kind.upper()
             if word == "FIXED":

@@ -18,10 +18,10 @@ def elements_beside(root: Element) -> Iterator[Unread]:
     """Elements of no URDF, joints for Gazebo, mimics for ros2_control."""
     for element in root:
         if element.tag not in KNOWN:
-            yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "no element of a URDF that is known here")
+            yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "this element of a URDF is unknown here")
     for joint in (joint for gazebo in root.findall("gazebo") for joint in gazebo.iter("joint")):
         if joint.find("parent") is not None or joint.find("child") is not None:
-            reason = "Gazebo alone reads it: close the loop in a sidecar (closed_loop), or by a <joint> of the URDF"
+            reason = "only Gazebo reads it: close the loop in a sidecar (closed_loop), or by a <joint> of the URDF"
             yield Unread(f"joint '{joint.get('name')}' in <gazebo>", reason)
     told = {joint.get("name") for joint in root.findall("joint") if joint.find("mimic") is not None}
     for control in root.findall("ros2_control"):
@@ -29,7 +29,7 @@ def elements_beside(root: Element) -> Iterator[Unread]:
             name = joint.get("name")
             is_mimic = joint.get("mimic") == "true" or any(p.get("name") == "mimic" for p in joint.findall("param"))
             if is_mimic and name not in told:
-                reason = "a mimic is read from the <mimic> tag of the joint itself"
+                reason = "mimics are read only from the <mimic> tag of the joint itself"
                 yield Unread(f"mimic of joint '{name}' in <ros2_control>", reason)
 
 
@@ -42,7 +42,7 @@ def wrong_mimics(graph: UrdfGraph) -> Iterator[Unread]:
         elif followed := _followed(joint.element):
             still = next((j.name for j in (joint, graph.joints[followed]) if j.kind == "fixed"), None)
             if still is not None:
-                yield Unread(what, f"joint '{still}' is fixed, and does not move")
+                yield Unread(what, f"joint '{still}' is fixed")
 
 
 def mimics_of_loops(graph: UrdfGraph, cut: set[str]) -> Iterator[Unread]:
@@ -77,7 +77,7 @@ def _what_is_wrong(joint: Element, graph: UrdfGraph) -> str:
         return ""
     source = tag.get("joint")
     if not source:
-        return 'it names no joint to follow: expected <mimic joint="..."/>'
+        return 'it does not name the joint to follow: expected <mimic joint="..."/>'
     if source == joint.get("name"):
         return "the joint mimics itself"
     return "" if source in graph.joints else str(UnknownJointError(source, tuple(graph.joints)))

@@ -77,7 +77,7 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
             name = _free("root_joint", branch.far, taken)
             _join(tree, name, "floating", start, branch.far)
             is_lost = not graph.faults and not any(joint.child == branch.far for joint in cuts)
-            reason = f"no joint of the tree holds it: it is free, on the joint '{name}'"
+            reason = f"no joint of the tree holds it: it is free, by the joint '{name}'"
             unread.append(Unread(f"link '{branch.far}'", reason, is_mistake=is_lost))
     return UrdfTree(tree, tuple(cuts), tuple(unread))
 
@@ -105,7 +105,9 @@ def _add(tree: Element, joint: UrdfJoint, is_reversed: bool, path: str, taken: s
     if not is_reversed:
         return
     if joint.kind not in _TURNABLE:
-        reason = f"joint '{joint.name}' would be passed from child to parent, which a {joint.kind} one cannot be"
+        reason = (
+            f"joint '{joint.name}' would be reversed (child as parent), which is impossible for a {joint.kind} joint"
+        )
         raise FileError(path, f"{reason}: cut another joint of its loop, constraints.models.load(..., cut=[...])")
     inverse = _origin(joint, path).inverse()
     for tag in ("parent", "child", "origin"):
@@ -155,7 +157,7 @@ def _axis(joint: UrdfJoint, path: str) -> Vector:
     """Direction of the axis; that of a URDF is x where the file gives none."""
     axis = _vector(joint, "axis", "xyz", (1.0, 0.0, 0.0), path)
     if not axis.any():
-        raise FileError(path, f"joint '{joint.name}': its axis '0 0 0' is no direction")
+        raise FileError(path, f"joint '{joint.name}': its axis '0 0 0' is not a direction")
     return axis / np.sqrt(axis @ axis)
 
 
@@ -172,7 +174,7 @@ def closures_of_cuts(robot: Robot, cuts: Sequence[UrdfJoint], path: str, unread:
     for joint in cuts:
         if joint.kind == "floating":
             what = f"joint '{joint.name}', which closes a loop"
-            unread.append(Unread(what, "a floating joint holds nothing: no closure is needed"))
+            unread.append(Unread(what, "a floating joint constrains nothing: no closure is needed"))
             continue
         parent, child = (robot.frame(link, kind=FrameKind.BODY) for link in (joint.parent, joint.child))
         place = Frame(

@@ -23,6 +23,7 @@ from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
+from ..words import counted
 from ..workspace import Pool
 from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
@@ -188,7 +189,7 @@ class CollisionModel:
         return tuple(dict.fromkeys((self.joints[i], self.joints[j]) for i, j in self._margins))
 
     def _say_if_empty(self) -> None:
-        """A warning where no pair is looked at."""
+        """A warning if no pair is checked."""
         if self.pairs:
             return
         why = f"left out: {in_words(self._out.values(), True)}; `left_out` names them"
@@ -339,11 +340,13 @@ class CollisionModel:
 
     def describe(self) -> str:
         """The model in words: shapes, checked pairs, and how many pairs are left out for each reason."""
-        lines = [f"{len(self.names)} shapes on {len(set(self.joints))} joints, {len(self.pairs)} pairs are checked"]
+        shapes, joints = counted(len(self.names), "shape"), counted(len(set(self.joints)), "joint")
+        looked = f"{counted(len(self.pairs), 'pair')} {'is' if len(self.pairs) == 1 else 'are'} checked"
+        lines = [f"{shapes} on {joints}, {looked}"]
         lines.append(f"  left out: {in_words(self._out.values(), True) or 'none'}")
         if self.robot.disabled_collisions:
             used = "" if self._srdf else ", not used (srdf=False)"
-            lines.append(f"  SRDF: {len(self.robot.disabled_collisions)} pairs of links{used}")
+            lines.append(f"  SRDF: {counted(len(self.robot.disabled_collisions), 'pair')} of links{used}")
         distances = sorted(set(self._margins.values()))
         if any(distances):
             lines.append(f"  margins: {', '.join(f'{distance:g}' for distance in distances)} m")
@@ -351,7 +354,7 @@ class CollisionModel:
 
     def __repr__(self) -> str:
         out = f"; left out: {in_words(self._out.values(), False)}" if self._out else ""
-        return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs{out})"
+        return f"CollisionModel({counted(len(self.names), 'shape')}, {counted(len(self.pairs), 'pair')}{out})"
 
     @staticmethod
     def _rebuilt(arguments: tuple[Any, ...], srdf: bool, margins: Any, out: Any) -> CollisionModel:

@@ -37,7 +37,7 @@ SLACK = 1e-3
 
 _ON_PATHS = ("duration", "start", "end", "samples", "times", "pieces", "max_error", "max_jump", "reversed", "lasting")
 _CALLED = dict.fromkeys(("at", "eval", "evaluate"), "of its path, `or_raise()(time)`")
-_OF_ITS_PATH = _CALLED | {name: f"of its path, `or_raise().{name}`" for name in _ON_PATHS}
+_OF_ITS_PATH = _CALLED | {name: f"`or_raise().{name}`, of its path" for name in _ON_PATHS}
 
 
 class PathStatus(StatusEnum):

@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect, is_finite_number
+from liegroups.arguments import as_callable, as_tuple, expect, is_finite_number, is_function
 from liegroups.arrays import ArrayLike
 
 from ..errors import SpaceMismatchError, WrongObjectError
@@ -48,8 +48,8 @@ class MovingRightHandSide:
         for name, side in (("first", first), ("last", last)):
             what = f"{name} right-hand side that moves"
             expect(side, (RightHandSide, NoneType), what, "a RightHandSide (problem.rhs)")
-        if self.function is not None and not callable(self.function):
-            raise WrongObjectError("function of moving right-hand sides", "a function of s in [0, 1]", self.function)
+        if self.function is not None:
+            as_callable(self.function, "function of moving right-hand sides", "a function of s in [0, 1]")
         if (first is None) == (self.function is None) or (last is not None and first is None):
             came = "neither" if first is None and last is None else "both" if first is not None else "only the last"
             raise WrongObjectError("moving right-hand sides", "right-hand sides from the first, or a function", came)
@@ -75,7 +75,7 @@ class MovingRightHandSide:
             rhs = tuple(cast("list[object]", rhs))
         if rhs is None or isinstance(rhs, RightHandSide | np.ndarray | list):
             return MovingRightHandSide(problem.check_rhs(cast("RightHandSide | ArrayLike | None", rhs)))
-        if callable(rhs):
+        if is_function(rhs):
             return MovingRightHandSide(function=cast("Callable[[float], RightHandSide]", rhs))
         pair = cast("tuple[Any, ...]", rhs) if isinstance(rhs, tuple) else ()
         if len(pair) != 2:

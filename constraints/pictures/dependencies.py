@@ -69,7 +69,7 @@ def plot_dependencies(
     refused = [one for one in dependencies if one.generation is None]
     width = max(width, 3 * (WIDTH + GAP)) if refused or not dependencies else width
     notes, depth = _notes(refused, width)
-    axes = bare_axes(ax, (-0.2, width + 0.2), (-depth - 0.1, height + 0.6))
+    axes = bare_axes(ax, (-0.2, width + 0.2), (-depth - 0.1, height + 0.6), path is None)
     _draw_arrows(axes, graph, places)
     for key, node in graph.nodes.items():
         _draw_node(axes, places[key], node)

@@ -56,7 +56,8 @@ def plot_graph(
     right = max(max(x + w for x, _, w, _ in corners), 4.5)
     right = max([right, *(x for arrow in picture.arrows for x, _ in arrow.points)])
     low, high = min(y - h for _, y, _, h in corners), max(y + h for _, y, _, h in corners)
-    axes = bare_axes(ax, (-MARGIN, right + MARGIN), (low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4))
+    across, up = (-MARGIN, right + MARGIN), (low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4)
+    axes = bare_axes(ax, across, up, path is None)
     for box in picture.boxes.values():
         _draw_box(axes, box)
     colours = _colours(picture)
@@ -123,8 +124,10 @@ def _key(picture: Picture) -> list[tuple[str, str, str]]:
     arrows = picture.arrows
     if any(arrow.level_set for arrow in arrows):
         key.append(("level set: chooses the leaf where it ends", "#333333", "--"))
-    if any(arrow.inner for arrow in arrows):
-        key.append(("inner transition, by the numbers of its ends", GREY, "-"))
+    inner = [arrow.label for arrow in arrows if arrow.inner]
+    if inner:
+        numbers = ", by the numbers of its ends" if all(label[:2].isdigit() for label in inner) else ""
+        key.append((f"inner transition{numbers}", GREY, "-"))
     if any(arrow.inner and arrow.short for arrow in arrows):
         key.append(("short inner transition", GREY, ":"))
     return key

@@ -31,6 +31,8 @@ STEEPEST = 1.1
 """Slope of transitions at most: columns move apart."""
 CHARACTERS = 32
 """In a line of a state."""
+LETTER = 0.045
+"""Width of a letter of an inner transition's name [inch]."""
 APART = 0.8
 """Height between two states: a loop is there [inch]."""
 
@@ -250,8 +252,27 @@ def _states(
     longest = max((len(_chain(graph, pair)) for pair in pairs), default=0) if waypoints else 0
     steepest = max((abs(y[a] - y[b]) for a, b in (pair.states for pair in pairs)), default=0.0)
     gap = max(longest * WAYPOINT + (longest + 1) * STEP if longest else GAP, steepest / STEEPEST)
+    gap = max(gap, *(_written(graph, pair) for pair in pairs), 0.0) if waypoints else gap
     places = {name: (columns[name] * (WIDTH + gap) + 0.5 * WIDTH, y[name]) for name in sizes}
     return {name: Box(name, lines[name], places[name], (WIDTH, sizes[name]), False) for name in sizes}
+
+
+def _written(graph: ConstraintGraph, pair: StatePair) -> float:
+    """Distance between a pair of states at which the names of inner transitions fit between the waypoints [inch]."""
+    steps = len(_chain(graph, pair)) + 1
+    between = [WAYPOINT * 0.5 * (part.source.waypoint + part.target.waypoint) for part, _ in _inner_of(graph, pair)]
+    names = [LETTER * len(_label(part, whole)) + 0.1 for part, whole in _inner_of(graph, pair)]
+    return steps * max((a + b for a, b in zip(between, names, strict=True)), default=0.0)
+
+
+def _inner_of(graph: ConstraintGraph, pair: StatePair) -> list[tuple[Transition, Transition]]:
+    """Inner transitions of a pair, each with the transition it belongs to."""
+    return [(part, whole) for whole in _of(graph, pair) for part in whole.inner]
+
+
+def _label(part: Transition, whole: Transition) -> str:
+    """What is written at an inner transition."""
+    return _shortened(part.name, [whole.name, whole.name.removesuffix("_ls")])
 
 
 def _wrapped(name: str) -> list[str]:
@@ -339,11 +360,10 @@ def _inner(
     t0 = first / n + (track.leaves(heights[first], away) if first else 0.0)
     t1 = last / n - (track.leaves(heights[last], -away) if last < n else 0.0)
     points = track.line(t0, t1, away)
-    label = _shortened(part.name, [whole.name, whole.name.removesuffix("_ls")])
     middle = track.at(0.5 * (t0 + t1), away + side * 0.07)
     return Arrow(
-        part.name, part.source.name, part.target.name, label, points if i < j else points[::-1], middle, track.tilt,
-        gained, True, part.short, part.is_level_set,
+        part.name, part.source.name, part.target.name, _label(part, whole), points if i < j else points[::-1],
+        middle, track.tilt, gained, True, part.short, part.is_level_set,
     )  # fmt: skip
 
 
@@ -360,6 +380,6 @@ def _aside(graph: ConstraintGraph, boxes: dict[str, Box]) -> dict[str, Box]:
 
 
 def _shortened(name: str, whole: list[str]) -> str:
-    """A name without that of the transition it belongs to."""
-    start = max((other for other in whole if name.startswith(other)), key=len, default="")
+    """A name without that of the transition it belongs to, where a factory has put it in front with an underscore."""
+    start = max((other for other in whole if name.startswith(f"{other}_")), key=len, default="")
     return re.sub(r"^[_\W]+", "", name[len(start) :]) or name

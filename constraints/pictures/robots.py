@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_mapping, as_tuple, finite_vector
+from liegroups.arguments import as_tuple, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import WrongObjectError
 from ..robot import Frame, Robot, as_placement
-from ..robot.pinocchio import Placement
-from ..robot.placement import has_matrix, shape_of
-from .figures import Cube, new_figure, save_figure, show_cube
+from .figures import PALETTE
+from .views import View, check_axes
 
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
+Stick = tuple[int, Vector, Vector]
+"""The joint that it hangs on, or leads to; its ends (3,) [m]."""
 
 
 def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[tuple[Vector, Vector]]:
     """The robot as line segments in the world: from each joint to those it carries, and to the tips.
+
+    Joints on the world hang on the link that carries them, where the model has it, else on the origin; in a system of
+    several robots then on nothing. Nothing holds an object that moves freely.
 
     Args:
         robot: the robot.
@@ -36,17 +38,78 @@ def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
         UnknownFrameError: a tip is no frame of the robot; lists the names that come closest.
     """
+    return [(a, b) for _, a, b in sticks_of(robot, q, tips)]
+
+
+def sticks_of(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[Stick]:
+    """The sticks of `stick_figure`, with their joints."""
     posture, model, tips = robot.at(q), robot.model, as_tuple(tips, "tips", "frames")
     origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    sticks: list[tuple[Vector, Vector]] = []
+    seats = _seats(robot)
+    sticks: list[Stick] = []
     for joint in range(1, model.njoints):
         parent = int(model.parents[joint])
-        if parent or model.joints[joint].nv == 1:  # nothing holds an object that moves freely
-            sticks.append((origins[parent], origins[joint]))
+        if parent:
+            sticks.append((joint, origins[parent], origins[joint]))
+        elif model.joints[joint].nv == 1 and (joint in seats or "/" not in model.names[joint]):
+            sticks.append((joint, seats.get(joint, origins[0]), origins[joint]))
     for tip in tips:
         frame = robot.frame(tip)
-        sticks.append((origins[frame.joint], np.array(posture.placement(frame).translation)))
-    return [(a, b) for a, b in sticks if float(np.abs(a - b).max()) > 1e-9]
+        sticks.append((frame.joint, origins[frame.joint], np.array(posture.placement(frame).translation)))
+    return [stick for stick in sticks if float(np.abs(stick[1] - stick[2]).max()) > 1e-9]
+
+
+def _seats(robot: Robot) -> dict[int, Vector]:
+    """Where in the world the links are that carry joints: joint -> (3,)."""
+    frames = robot.model.frames
+    joints = [frame for frame in frames if frame.type.name == "JOINT" and frame.parentFrame]
+    joints = [frame for frame in joints if not robot.model.parents[frame.parentJoint]]
+    return {int(frame.parentJoint): np.array(frames[frame.parentFrame].placement.translation) for frame in joints}
+
+
+def ends_of(robot: Robot, beside: Sequence[Frame] = ()) -> list[Frame]:
+    """The ends of a stick figure: of each joint that carries no other one, the frame that is furthest from it.
+
+    Where it has no frame, it is the centre of mass.
+
+    Args:
+        robot: the robot.
+        beside: frames that are drawn anyway; there is an end beside them only where it is further from the joint.
+    """
+    model, ends = robot.model, list[Frame]()
+    known = [(frame.parentJoint, frame.placement) for frame in model.frames]
+    known += [(frame.joint, frame.placement) for frame in robot.added_frames]
+    parents = {int(parent) for parent in model.parents}
+    for joint in {*range(1, model.njoints)} - parents:
+        if not model.parents[joint] and model.joints[joint].nv > 1:
+            continue  # an object
+        drawn = [frame.placement for frame in beside if frame.joint == joint]
+        reach = max((_length(placement) for placement in drawn), default=0.0)
+        levers = [np.array(placement.translation) for owner, placement in known if owner == joint]
+        lever = max(levers, key=_size, default=np.zeros(3))
+        if not drawn and _size(lever) < 1e-9 and model.inertias[joint].mass > 0.0:
+            lever = np.array(model.inertias[joint].lever)
+        if _size(lever) > 1.001 * reach + 1e-9:
+            ends.append(robot.frame(model.names[joint], np.concatenate([lever, [0.0, 0.0, 0.0, 1.0]])))
+    return ends
+
+
+def _size(vector: Vector) -> float:
+    return float(np.linalg.norm(vector))
+
+
+def _length(placement: Any) -> float:
+    return _size(np.array(placement.translation))
+
+
+def parts_of(robot: Robot) -> list[str]:
+    """By joint, without the world: the part of a system it belongs to ("panda" of "panda/joint1"), "" without one."""
+    return [name.rpartition("/")[0] for name in robot.joint_names]
+
+
+def colours_of(robot: Robot) -> dict[str, str]:
+    """A colour for each part of a system, in the order of their joints; of a robot alone, the part is ""."""
+    return {part: PALETTE[i % len(PALETTE)] for i, part in enumerate(dict.fromkeys(parts_of(robot)))}
 
 
 def draw_configuration(
@@ -55,116 +118,88 @@ def draw_configuration(
     q: ArrayLike,
     *,
     tips: Sequence[str | Frame] = (),
-    colour: str | Sequence[float] = "#1f77b4",
+    colour: str | Sequence[float] | None = None,
     width: float = 2.0,
     alpha: float = 1.0,
+    view: Any = None,
+    ends: Sequence[Frame] | None = None,
 ) -> None:
     """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
 
     Args:
-        axes: matplotlib axes with `projection="3d"`.
+        axes: matplotlib axes with `projection="3d"`; flat ones for a flat view.
         robot: the robot.
         q: configuration (nq,).
         tips: frames at the ends, for instance a hand.
-        colour: of everything.
+        colour: of everything; without, each robot and object of a system has its own.
         width: of the sticks [points].
         alpha: opacity.
+        view: as in `plot_configurations`; of what the axes are by default.
+        ends: frames to which sticks lead too; by default of each joint that carries no other one the furthest.
 
     Raises:
-        WrongObjectError: the axes are flat.
+        WrongObjectError: axes that do not suit the view.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
     """
-    if not hasattr(axes, "get_zlim"):
-        raise WrongObjectError("axes", "matplotlib axes made with projection='3d'", axes)
-    sticks = stick_figure(robot, q, tips)
-    for a, b in sticks:
-        axes.plot(*np.stack([a, b], axis=1), color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
-    ends = np.array([end for _, end in sticks])
-    inner = ends[: len(ends) - len(tips)] if tips else ends
-    if len(inner):
-        axes.plot(*inner.T, ".", color=colour, markersize=2.0 * width, alpha=alpha)
-    if tips:
-        posture = robot.at(q)
-        points = np.array([posture.placement(robot.frame(tip)).translation for tip in tips])
-        axes.plot(*points.T, "o", color=colour, markersize=2.6 * width, alpha=alpha, markeredgecolor="white")
+    seen = view if isinstance(view, View) else View.of("3d" if hasattr(axes, "get_zlim") else view, robot, q)
+    check_axes(axes, seen)
+    frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
+    further = ends_of(robot, frames) if ends is None else ends
+    sticks = sticks_of(robot, q, [*further, *frames])
+    parts, posture = ["", *parts_of(robot)], robot.at(q)
+    colours = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
+    origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
+    for part, own in colours.items():
+        joints = [joint for joint in range(1, len(parts)) if parts[joint] == part]
+        lines = [end for joint, a, b in sticks if parts[joint] == part for end in (a, b, np.full(3, np.nan))][:-1]
+        style: dict[str, Any] = {"color": own, "alpha": alpha}
+        if lines:
+            axes.plot(*seen.seen(lines), linewidth=width, solid_capstyle="round", solid_joinstyle="round", **style)
+        held = {joint for joint, *_ in sticks} | {int(robot.model.parents[joint]) for joint in joints}
+        dots = [origins[j] for j in joints if j in held or not (frames and any(f.joint == j for f in frames))]
+        dots += [np.array(posture.placement(end).translation) for end in further if parts[end.joint] == part]
+        if dots:
+            axes.plot(*seen.seen(dots), "o", markersize=2.2 * width, markeredgewidth=0.0, **style)
+        marked = [np.array(posture.placement(tip).translation) for tip in frames if parts[tip.joint] == part]
+        if marked:
+            axes.plot(*seen.seen(marked), "o", markersize=3.6 * width, markeredgecolor="white", **style)
 
 
-def plot_configurations(
-    robot: Robot,
-    groups: Mapping[str, ArrayLike],
-    path: str | os.PathLike[str] | None = None,
-    *,
-    tips: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
-) -> Any:
-    """Configurations as stick figures, one picture a group, side by side on one scale.
-
-    Args:
-        robot: the robot.
-        groups: title -> configurations (nq,) or (n, nq), drawn over each other, the last one the strongest.
-        path: also write the figure there.
-        tips: frames at the ends, for instance a hand.
-        placements: drawn in all pictures as three arrows, for instance a target.
-
-    Returns:
-        the matplotlib figure.
-
-    Raises:
-        WrongObjectError: no groups, or one without configurations; one tip, or one placement, that is in no sequence.
-        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
-        MissingExtraError: matplotlib is not installed.
-        FileError: the file cannot be written.
-    """
-    tips, frames = as_tuple(tips, "tips", "frames"), _placements(placements)
-    drawn = {
-        title: [robot.check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
-        for title, Q in as_mapping(groups, "groups of configurations", "title -> configurations").items()
-    }
-    if not drawn or not all(drawn.values()):
-        raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
-    ends = [end for Q in drawn.values() for q in Q for stick in stick_figure(robot, q, tips) for end in stick]
-    ends += [np.asarray(frame.translation) for frame in frames]
-    cube = Cube.around(ends)
-    figure = new_figure(4.2 * len(drawn), 4.4, layout="none")
-    figure.text(0.5, 0.02, f"grid {cube.grid:g} m", ha="center", fontsize=9, color="#808080")
-    for column, (title, Q) in enumerate(drawn.items(), start=1):
-        width = 1.0 / len(drawn)
-        figure.text((column - 0.5) * width, 0.93, title, ha="center", fontsize=13)
-        axes = figure.add_axes(((column - 1) * width, 0.05, width, 0.88), projection="3d", computed_zorder=False)
-        show_cube(axes, cube, cube.grid, zoom=1.15)
-        for frame in frames:
-            draw_frame(axes, frame, 0.3 * cube.reach)
-        for i, q in enumerate(Q, start=1):
-            draw_configuration(axes, robot, q, tips=tips, alpha=0.15 + 0.85 * (i / len(Q)) ** 3)
-    return save_figure(figure, path)
-
-
-def _placements(placements: Any) -> list[Placement]:
-    """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
-    several = "a sequence of placements, [placement]"
-    if has_matrix(placements, 4) or shape_of(placements) == (7,):
-        raise WrongObjectError("placements", several, "one placement")
-    given = as_tuple(placements, "placements", several.removeprefix("a sequence of "))
-    return [as_placement(placement, f"placement {i}") for i, placement in enumerate(given)]
-
-
-def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:
+def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0, view: View | None = None) -> None:
     """Draw a placement as three arrows: x red, y green, z blue.
 
     Args:
-        axes: matplotlib axes with `projection="3d"`.
+        axes: matplotlib axes with `projection="3d"`; flat ones for a flat view.
         placement: of the frame in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
         length: of the arrows [m].
         width: of the arrows [points].
+        view: of the axes; in space by default.
     """
     oMf: Any = as_placement(placement)
+    seen = View.of("3d") if view is None else view
+    check_axes(axes, seen)
+    start = np.array(oMf.translation)
     for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):
-        arrow = axes.quiver(*oMf.translation, *(length * column), color=colour, linewidth=width, arrow_length_ratio=0.3)
-        arrow.set_zorder(10)
+        if not seen.flat:
+            arrow = axes.quiver(*start, *(length * column), color=colour, linewidth=width, arrow_length_ratio=0.3)
+            arrow.set_zorder(10)
+            continue
+        (x, y), (u, v) = (seen.seen(point)[:, 0] for point in (start, length * column))
+        if np.hypot(u, v) > 0.05 * length:
+            scale: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "units": "dots"}
+            axes.quiver(x, y, u, v, color=colour, width=1.4 * width, headwidth=3.5, headlength=4.0, zorder=10, **scale)
+        else:  # towards the one who looks, or away
+            axes.plot([x], [y], "o", color=colour, markersize=2.2 * width, zorder=11)
 
 
 def draw_box(
-    axes: Any, placement: object, size: ArrayLike, *, colour: str = "#1f77b4", width: float = 1.5, alpha: float = 1.0
+    axes: Any,
+    placement: object,
+    size: ArrayLike,
+    *,
+    colour: str = PALETTE[0],
+    width: float = 1.5,
+    alpha: float = 1.0,
 ) -> None:
     """Draw the edges of a box.
 

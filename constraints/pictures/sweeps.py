@@ -19,16 +19,17 @@ from ..reduced.sweeps.sweep_result import Sweep, least_values, passive_columns
 from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.joints import radian_columns
-from .figures import new_figure, save_figure
+from .figures import BAD, PALETTE, new_figure, save_figure
 
 COLOURS = {
-    SingularityKind.DEAD_POINT: "#d62728",
-    SingularityKind.BRANCH_POINT: "#9467bd",
-    SingularityKind.ACTUATORS: "#ff7f0e",
+    SingularityKind.DEAD_POINT: BAD,
+    SingularityKind.BRANCH_POINT: "#8e3b8e",
+    SingularityKind.ACTUATORS: "#b07700",
 }
 HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
-MOST = 8
+LINES = (*PALETTE, BAD, "#8a8a8a")
+MOST = len(LINES)
 """So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
 
 
@@ -84,7 +85,7 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
     curves, is_angle = _curves(sweep, way)
     names = np.array(sweep.coordinates.dependent)
     groups = [(mask, unit) for mask, unit in ((is_angle, "rad"), (~is_angle, "m")) if mask.any()]
-    figure = new_figure(7.0, 2.4 * (len(groups) + 1) + 0.4)
+    figure = new_figure(7.0, 2.4 * (len(groups) + 1) + 0.4, shown=path is None)
     panels = figure.subplots(len(groups) + 1, 1, sharex=True, squeeze=False)[:, 0]
     for axes, (mask, unit) in zip(panels, groups, strict=False):
         _draw_coordinates(axes, way, curves[:, mask], names[mask].tolist(), unit)
@@ -143,7 +144,7 @@ def _draw_coordinates(axes: Any, way: _Way, curves: Matrix, names: list[str], un
         for number, part in enumerate(way.parts):
             label = names[i] if number == 0 else HIDDEN
             style = "--" if number % 2 else "-"
-            axes.plot(way.values[part], curves[part, i], style, color=f"C{k}", linewidth=1.5, label=label)
+            axes.plot(way.values[part], curves[part, i], style, color=LINES[k], linewidth=1.5, label=label)
     axes.set_ylabel(f"dependent [{unit}]")
     left = curves.shape[1] - len(most)
     title = f"and {left} that move less" if left else None

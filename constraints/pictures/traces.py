@@ -10,17 +10,22 @@ import numpy as np
 
 from ..errors import OptionError
 from ..words import counted
-from .figures import new_figure, save_figure
+from .figures import BAD, GOOD, PALETTE, check_place, new_figure, save_figure
 
 if TYPE_CHECKING:
     from ..solvers import Projection
 
+FAILED = "#8a8a8a"
+"""Of tries that were given up."""
 LEAST_RESIDUAL = 1e-17
 """A residual of zero has no place on a logarithmic axis: it is drawn here."""
 
 
 def plot_trace(
-    projection: Projection, path: str | os.PathLike[str] | None = None, threshold: float | None = None
+    projection: Projection,
+    path: str | os.PathLike[str] | None = None,
+    threshold: float | None = None,
+    ax: Any = None,
 ) -> Any:
     """Residual by iteration on a logarithmic axis, one line a try, restarts marked.
 
@@ -28,30 +33,32 @@ def plot_trace(
         projection: made with `Options(trace=True)`.
         path: also write the figure there.
         threshold: drawn as a line where it is known (`projector.options.threshold`).
+        ax: matplotlib axes to draw in; a new figure by default.
 
     Returns:
         the matplotlib figure; a notebook shows it, `figure.savefig` writes it.
 
     Raises:
         OptionError: the projection has no trace.
+        WrongObjectError: `ax` are no axes, `path` no path.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
     trace = getattr(projection, "trace", None)
     if trace is None:
         raise OptionError("the projection has no trace to plot: project with Options(trace=True)")
-    figure = new_figure(7.0, 4.0)
-    axes = figure.add_subplot()
+    check_place(ax, path)
+    axes = new_figure(7.0, 4.0, shown=path is None).add_subplot() if ax is None else ax
     residuals = np.maximum(np.array([step.residual for step in trace], dtype=np.float64), LEAST_RESIDUAL)
     starts = [0, *(i for i, step in enumerate(trace) if step.restarted and i), len(trace)]
     for i, (begin, end) in enumerate(pairwise(starts)):
         reached = i == len(starts) - 2 and projection.success
-        colour = "#1f77b4" if reached or len(starts) == 2 else "#9a9a9a"
+        colour = PALETTE[0] if reached or len(starts) == 2 else FAILED
         axes.semilogy(np.arange(begin, end), residuals[begin:end], "o-", color=colour, markersize=4, linewidth=1.5)
         if i:
-            axes.axvline(begin - 0.5, color="#ff7f0e", linestyle=":", label="restart" if i == 1 else None)
+            axes.axvline(begin - 0.5, color=BAD, linestyle=":", label="restart" if i == 1 else None)
     if threshold is not None:
-        axes.axhline(threshold, color="#2ca02c", linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
+        axes.axhline(threshold, color=GOOD, linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
     if threshold is not None or len(starts) > 2:
         axes.legend(frameon=False)
     axes.set_xlabel("iterate")
@@ -62,4 +69,4 @@ def plot_trace(
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True, which="major", color="#e4e4e4")
     axes.spines[["top", "right"]].set_visible(False)
-    return save_figure(figure, path)
+    return save_figure(axes.figure, path)

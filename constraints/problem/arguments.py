@@ -42,18 +42,18 @@ _log = logging.getLogger(__package__)
 _PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
 """Types of what holds no robot: most of what is in a constraint."""
 FROZEN = "frozen dofs of a problem"
-_ADD = "a new one, `Problem(robot, [a, b])`, or `problem | Problem(robot, [b])`: problems do not change"
+_ADD = "`problem | Problem(robot, [b])`, or make a new one, `Problem(robot, [a, b])`: problems are immutable"
 NOT_HERE = {
     **dict.fromkeys(("add", "add_constraint", "append"), _ADD),
-    "+": "a | b, or a.merged(b), asks for all that both ask for",
-    "remove": "a new one, `Problem(robot, [a])`: problems do not change",
+    "+": "a | b, or a.merged(b), has the constraints of both",
+    "remove": "a new one, `Problem(robot, [a])`: problems are immutable",
     **dict.fromkeys(("project", "solve", "apply"), "`Projector(problem).project(q)`"),
-    "set_rhs": "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`",
+    "set_rhs": "`rhs = problem.rhs.replace(name, point)` and `project(q, rhs)`",
 }
 """Names that people try on problems, and how the same is said."""
 UNMOVED = "no dof moves it: it is satisfied everywhere or nowhere"
 """What is said of a constraint whose function depends on no column."""
-OF_PROBLEM = "a constraint, or its name (of a configuration: problem.is_satisfied(q))"
+OF_PROBLEM = "a constraint, or its name (for a configuration: problem.is_satisfied(q))"
 
 
 def space_of(where: object) -> tuple[Space, Robot | None]:
@@ -69,7 +69,7 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
         return space, robot
     if robot is None:
         raise EmptyProblemError(f"nothing moves: the space '{space.name}' has no coordinate")
-    raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has no joint but fixed ones; {FREE_ROBOTS}")
+    raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has only fixed joints; {FREE_ROBOTS}")
 
 
 def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterable[RowOwner] = ()) -> Bounds:
@@ -83,17 +83,17 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterabl
     if bounds is None:
         joints = other_bounds(robot, owners)
         if joints:
-            of = "the bounds of the problem's robot count, not those of the robot that functions were built on"
+            of = "the bounds of the problem's robot are used, not those of the robot of its functions"
             _log.info("%s: %s; they differ on %s", robot.name if robot is not None else space.name, of, joints)
         return robot.bounds if robot is not None else Bounds.none(space)
     if not isinstance(bounds, Bounds):
         expected = "Bounds, or None for the robot's"
         if isinstance(bounds, bool):
-            expected += "; Bounds.none(space) for none at all"
+            expected += "; Bounds.none(space) for no bounds"
         elif isinstance(bounds, tuple | list):
             expected += ": Bounds(space, lower, upper)"
         elif isinstance(bounds, Mapping):
-            expected += "; some joints by name are bounds of the robot, robot.with_bounds({...})"
+            expected += "; to change the bounds of some joints: robot.with_bounds({...})"
         raise WrongObjectError("bounds of a problem", expected, repr(bounds) if isinstance(bounds, bool) else bounds)
     if bounds.space != space:
         raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
@@ -168,7 +168,7 @@ def _levels(entries: list[Any]) -> list[list[Any]]:
         raise WrongObjectError(
             "constraints of a problem",
             "constraints alone, [a, b], or levels alone, [[a], [b, c]]",
-            f"a mixture: entries {', '.join(lone)} are no levels, entries {levels} are",
+            f"a mixture: entries {', '.join(lone)} are not levels, entries {levels} are",
         )
     return [list(level) for level in entries]
 
@@ -178,8 +178,8 @@ def own_options(
 ) -> dict[str, Any]:
     """What else a problem is made of, by name: what the caller may change later is copied, for it is pickled."""
     if as_flag(optional_last, "optional_last of a problem") and len(levels) < 2:
-        what = "optional_last of a problem: it wants two levels or more, [[must hold], [wish]]; all constraints given"
-        raise OptionError(f"{what} are in one level, so that nothing would have to hold")
+        what = "optional_last of a problem: it needs two levels or more, [[mandatory], [optional]]; all constraints"
+        raise OptionError(f"{what} are in one level, so nothing would be mandatory")
     if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}
         weights = named
@@ -200,8 +200,7 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
     mine, theirs = robots_of(space), robots_of(constraint.space)
     if theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         raise RobotMismatchError(
-            f"{constraint.name!r} is a function of another robot than the problem's: "
-            "build all functions on one Robot object"
+            f"{constraint.name!r} belongs to another robot than the problem: build all functions on one Robot object"
         )
     return constraint.on(space)
 
@@ -266,7 +265,7 @@ def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
     entries = [frozen] if isinstance(frozen, Segments) else _listed(frozen, what)
     if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
         if len(entries) != space.nv:
-            raise SizeError(f"{what}, as booleans", f"{space.nv}, one a tangent column", len(entries))
+            raise SizeError(f"{what}, as booleans", f"{space.nv}, one per tangent column", len(entries))
         out[:] = entries
         entries = []
     for entry in entries:
@@ -282,12 +281,10 @@ def _listed(names: Any, what: str) -> list[Any]:
     """What is in a sequence; one name is none."""
     expected = "a sequence of joint names or Segments, or booleans (nv,)"
     if isinstance(names, str):
-        raise WrongObjectError(what, expected, f"one name alone: write ['{names}']")
+        raise WrongObjectError(what, expected, f"a single name: write ['{names}']")
     if isinstance(names, Mapping):
-        values = (
-            "a mapping: they stay where the start has them, which robot.configuration({joint: value}, start=q) sets"
-        )
-        raise WrongObjectError(what, expected, f"{values}; locked_joint(robot, joint, value) asks for a value")
+        values = "a mapping: the values are those of the start; robot.configuration({joint: value}, start=q) sets them"
+        raise WrongObjectError(what, expected, f"{values}; locked_joint(robot, joint, value) gives a value")
     try:
         return list(names)
     except TypeError:

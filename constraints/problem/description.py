@@ -85,7 +85,7 @@ def describe(problem: Problem) -> str:
     others = other_bounds(problem.robot, problem.constraints)
     if others:
         whose = "the problem's robot" if problem.robot and problem.bounds is problem.robot.bounds else "the problem"
-        lines.append(f"    they are those of {whose}; the robot that functions were built on has others on {others}")
+        lines.append(f"    these are the bounds of {whose}; the robot of its functions has other bounds on {others}")
     return "\n".join(lines)
 
 
@@ -97,7 +97,7 @@ def _costs(problem: Problem) -> Iterator[str]:
         names = dof_names(problem.space, np.flatnonzero(free & (problem.weights == cost)).tolist())
         yield f"  cost of motion {cost:.4g}{' (moves freely; frozen= keeps it still)' if not cost else ''}: {names}"
     if len(unlike) > SHOWN:
-        yield f"  and {len(unlike) - SHOWN} costs of motion more"
+        yield f"  and {len(unlike) - SHOWN} more costs of motion"
 
 
 def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold: float) -> list[str]:
@@ -153,7 +153,7 @@ def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...
         if owner.target is not None and rhs.velocity is None and (rhs.vector[block] == owner.default_rhs).all():
             names.setdefault(owner.target.first_time, []).append(f"{owner.name!r}")
     return tuple(
-        f"Target of {', '.join(group)} read at time {t:g} s: `rhs=problem.rhs_at(t)` takes it at t"
+        f"Target of {', '.join(group)} evaluated at time {t:g} s: `rhs=problem.rhs_at(t)` evaluates it at t"
         for t, group in names.items()
     )
 
@@ -219,7 +219,7 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     if list(kinds) != list(table.words[:1]):
         ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
         said = [f"{row_numbers(rows)} {kind}" for kind, rows in ordered]
-        more = [f"and {len(said) - SHOWN} kinds more"] if len(said) > SHOWN else []
+        more = [f"and {len(said) - SHOWN} more kinds"] if len(said) > SHOWN else []
         yield f"    {'; '.join([*said[:SHOWN], *more])}"
     if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
         held = owner.output_function().value(owner.space.neutral)
@@ -234,10 +234,10 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     elif owner.group.log(owner.default_rhs).any():
         yield f"    right-hand side {_point(owner.default_rhs)}"
     if _mixes_positions(owner):
-        yield "    translation rows of SE3 are positions only where the rotation has no error: R3xSO3 has plain ones"
+        yield "    translation rows of SE3 are positions only if the rotation error is zero; those of R3xSO3 always are"
     angle = _least_angle(owner)
     if angle > np.pi * (1.0 + 1e-9):
-        vector = f"a rotation vector is at most pi long, this one at least {angle:.4g}"
+        vector = f"a rotation vector is at most pi long, this one is at least {angle:.4g} long"
         yield f"    out of reach: {vector}; angles are in radians"
     idle = idle_limits(table, _function(owner), owner.group)
     if idle:

@@ -78,7 +78,7 @@ def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHan
         for j, owner in enumerate(part.stack):
             i = places.get(_identity(owner, problem.space))
             if i is None:
-                words = f"the constraint object {owner.name!r} of a part is none of those here"
+                words = f"the constraint object {owner.name!r} of a part is not in this problem"
                 raise UnknownNameError("constraint object of a part", owner.name, stack.names, words)
             point = (part.of(j), *_rates(part, part.stack.full_slices[j]))
             if i in found and not _same(owner, found[i], point):
@@ -102,9 +102,9 @@ def _whole(problems: Sequence[Problem]) -> Problem:
     mine, theirs = robots_of(part.space), robots_of(whole.space)
     if mine and theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         names = " and ".join(f"'{p.space.name if p.robot is None else p.robot.name}'" for p in (part, whole))
-        why = "" if part.space == whole.space else " (a system is another robot than each of its parts)"
+        why = "" if part.space == whole.space else " (a system and its parts are different robots)"
         raise RobotMismatchError(
-            f"problems to be merged are of two robots, {names}: build all of them on one Robot object{why}"
+            f"problems to be merged belong to two robots, {names}: build all of them on one Robot object{why}"
         )
     words = "problems to be merged (one space must be the other, or exactly one factor of it)"
     raise SpaceMismatchError(words, part.space, whole.space)

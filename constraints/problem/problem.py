@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @final
 @absent(NOT_HERE)
-@unchanging("make another one, Problem(...)", rhs="problem.rhs.replace(name, point) gives others to project(q, rhs)")
+@unchanging("make a new one, Problem(...)", rhs="use rhs = problem.rhs.replace(name, point) and project(q, rhs)")
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Problem:
     """Constraints on a configuration space, by level, with bounds. Immutable; right-hand sides are arguments.
@@ -54,36 +54,36 @@ class Problem:
     Args:
         where: a Robot (which brings its bounds) or a Space (which has none), such as `robot.space * Rn(k)`. Functions
             on one factor of a product are lifted to it.
-        constraints: constraints; or sequences of them, one a level, the most important first.
-        bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
-        weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
-        frozen: joints (by name) or Segments that do not move; or booleans (nv,), as `problem.frozen` shows them.
-        optional_last: the last level shapes the steps, but need not be satisfied: a projection ends as soon as the
-            levels above are, wherever the last one then is. With `Options(optimise_last=True)` its error is then made
-            as small as it gets around there.
+        constraints: constraints; or one sequence of constraints per level, the most important level first.
+        bounds: bounds to use instead of the robot's; `Bounds.none(space)` for no bounds.
+        weights: costs of motion, (nv,) or by joint: a dof with a larger cost moves less, with cost 0 freely; ones by
+            default.
+        frozen: names of joints or Segments that do not move; or booleans (nv,), as in `problem.frozen`.
+        optional_last: the last level is optional: it shapes the steps, but a projection ends when the levels above are
+            satisfied. With `Options(optimise_last=True)` the error of the optional level is then minimised locally.
 
     Attributes:
         robot: the robot, or None.
-        space: where configurations live.
-        levels: one Stack a level, of what Newton steps solve.
+        space: space of the configurations.
+        levels: one Stack per level, with the constraints that Newton steps solve.
         resolution: which explicit constraints are resolved, in which order, and why others are not.
-        explicits: those that are, as a Stack, in resolution order.
+        explicits: the resolved explicit constraints, as a Stack, in resolution order.
         constraints: all as one Stack, the levels and then the explicits: the layout of right-hand sides.
-        rhs: the constraints' default right-hand sides.
+        rhs: the default right-hand sides of the constraints.
         bounds: bounds in force.
         weights: (nv,) costs of motion.
         frozen: (nv,) true for columns that do not move.
         free: (nv,) true for columns that steps move: neither computed nor frozen.
-        columns: (nv,) true for the tangent columns some row depends on.
-        constraint_levels: the constraints by level, on this space, also those that are computed, which `levels` lacks.
+        columns: (nv,) true for the tangent columns that some row depends on.
+        constraint_levels: all constraints by level, on this space, including the computed ones, which `levels` lacks.
         has_cost: (nv,) true for columns whose cost was given.
         revolute: (nv,) true for the columns that are an angle stored as one number.
-        wraps: (nv,) true for revolute columns that may be shifted by whole turns: range and all functions allow it.
+        wraps: (nv,) true for revolute columns that may be shifted by full turns: range and all functions allow it.
 
     Raises:
-        EmptyProblemError: no row that counts.
+        EmptyProblemError: no row, or all rows masked.
         DuplicateError: the same constraint twice.
-        RobotMismatchError: functions of two robots.
+        RobotMismatchError: functions of different robots.
         SpaceMismatchError: a function on another space.
     """
 
@@ -106,7 +106,7 @@ class Problem:
     has_cost: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
-    @names_checked(limits="bounds=", costs="weights=", priorities="levels are lists of constraints")
+    @names_checked(limits="bounds=", costs="weights=", priorities="give a list of constraints for each level")
     def __init__(
         self,
         where: Robot | Space,
@@ -126,7 +126,7 @@ class Problem:
         levels = left_to_steps(owners, resolution, options["optional_last"])
         everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
-            raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
+            raise EmptyProblemError("a problem needs at least one row: it has no constraint, or all rows are masked")
         box = bounds_on(space, robot, bounds, everything)
         priced, has_cost = costs(space, weights)
         set_fields(
@@ -154,28 +154,28 @@ class Problem:
     # Right-hand sides.
 
     def rhs_from(self, q: ArrayLike) -> RightHandSide:
-        """Right-hand sides that q (nq,) satisfies, on the rows that take one."""
+        """Right-hand sides that q (nq,) satisfies, for the rows that take one."""
         return self.rhs.read_at(self.at(q))
 
     def rhs_at(self, t: float) -> RightHandSide:
-        """Right-hand sides at time t [s] with the velocities and accelerations of targets; no clock is read."""
+        """Right-hand sides at time t [s], with velocities and accelerations of targets; never reads a clock."""
         return self.rhs.at(t)
 
     def check_rhs(self, rhs: RightHandSide | ArrayLike | None) -> RightHandSide:
-        """What a user gives as right-hand sides: the default, a RightHandSide of this problem, or the flat vector."""
+        """Check right-hand sides given by a user: None for the defaults, a RightHandSide, or a flat vector."""
         if rhs is None:
             return self.rhs
         return rhs.on(self.constraints) if isinstance(rhs, RightHandSide) else RightHandSide(self.constraints, rhs)
 
     def rhs_from_parts(self, *parts: RightHandSide) -> RightHandSide:
-        """Right-hand sides of a merged problem from those of its parts; what no part has keeps its default.
+        """Right-hand sides of a merged problem from those of its parts; other constraints keep their defaults.
 
         Args:
-            parts: right-hand sides of problems all of whose constraints (the objects) are here.
+            parts: right-hand sides of problems whose constraint objects are all in this problem.
 
         Raises:
-            UnknownNameError: a constraint that is not here.
-            MergeConflictError: two parts give one constraint different points.
+            UnknownNameError: a constraint is not in this problem.
+            MergeConflictError: two parts give different points to the same constraint.
         """
         from .merging import rhs_from_parts
 
@@ -192,7 +192,7 @@ class Problem:
 
         Args:
             q: configuration (nq,), checked and copied.
-            workspace: borrow this one; by default the point has one of its own and never goes stale.
+            workspace: memory to borrow; by default the point has separate memory and stays valid.
         """
         if self.robot is not None:
             return self.robot.at(q, workspace=workspace)
@@ -200,7 +200,7 @@ class Problem:
         return place_alone(self.space, q) if workspace is None else place(self.space, q, as_workspace(workspace))
 
     def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
-        """Errors of all rows that count and their Jacobian, all levels one after the other; copies."""
+        """Errors of all rows that count and their Jacobian, level by level; copies."""
         point = self.at(q)  # held until all is copied: its memory is lent to the next who asks when it is gone
         rows = stack_rows(self.constraints, point, Order.POSITION, self.check_rhs(rhs))
         return Rows(rows.error.copy(), rows.jacobian.copy(), self.constraints.slices)
@@ -212,7 +212,7 @@ class Problem:
 
         Args:
             q: configuration (nq,).
-            constraint: the object, its position, or its name when unique.
+            constraint: the object, its position, or its name if unique.
             rhs: right-hand sides; the default ones if absent.
         """
         point, sides = self.at(q), self.check_rhs(rhs)  # the point is held until all is copied
@@ -222,7 +222,7 @@ class Problem:
         return owner.error_at(point, sides.points[id(owner)])[owner.rows.mask]
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
-        """Largest norm over the constraints of their errors at q; an optional last level is left out."""
+        """Largest error norm of a constraint at q, without the optional last level."""
         point, sides = self.at(q), self.check_rhs(rhs)
         stacks = [stack for stack in (*self.mandatory, self.explicits) if stack.size]
         return max([stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks], default=0.0)
@@ -242,7 +242,7 @@ class Problem:
 
         Args:
             q: configuration (nq,).
-            constraint: only this one, and no bounds.
+            constraint: test only this one, without the bounds.
             rhs: right-hand sides; the default ones if absent.
             threshold: largest accepted error norm of a constraint.
         """
@@ -253,22 +253,22 @@ class Problem:
         return self.residual(q, rhs) <= threshold and self.bounds.contains(self.check(q))
 
     def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
-        """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors; bounds are not looked at.
+        """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors; bounds are ignored.
 
         Args:
-            q: configuration (nq,); judged there, whether it satisfies the constraints or not.
+            q: configuration (nq,); it need not satisfy the constraints.
             rhs: right-hand sides; the default ones if absent.
         """
         return tangent_basis(self, self.at(q), self.check_rhs(rhs))
 
     def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
-        """Dimension of the solutions around q, bounds aside: nv less the rank of the Jacobian (tolerance 1e-6)."""
+        """Dimension of the solutions around q, without bounds: nv minus the rank of the Jacobian (tolerance 1e-6)."""
         return self.tangent_basis(q, rhs).shape[1]
 
     def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         r"""The part of v that keeps all mandatory errors: the nearest motion of the free dofs, computed dofs following.
 
-        Bounds are not looked at: a walk that meets one stays there (see `projection.active_bounds`).
+        Bounds are ignored: a walk that meets a bound stays there (see `projection.active_bounds`).
 
         .. math:: v' = T P\, v_{free}, \qquad P = I - J_r^+ J_r, \quad J_r = J T
 
@@ -276,7 +276,7 @@ class Problem:
 
         Args:
             q: configuration (nq,).
-            v: velocity (nv,); its components on computed and frozen dofs do not count.
+            v: velocity (nv,); its components on computed and frozen dofs are ignored.
             rhs: right-hand sides; the default ones if absent.
         """
         return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
@@ -298,7 +298,7 @@ class Problem:
 
         .. math:: J_r = J\, T_{free} = J_{free} + J_{out}\, \partial q_{out} / \partial q_{free}
 
-        Rows are those of `levels`, one after the other; columns those of `free`.
+        Rows: those of `levels`, in order; columns: those of `free`.
 
         Args:
             q, rhs: as `resolution_jacobian`.
@@ -313,11 +313,11 @@ class Problem:
     # Relations.
 
     def merged(self, *others: Problem) -> Problem:
-        """The problem that asks for all that this one and others ask for; `a | b` is short for `a.merged(b)`.
+        """One problem with all constraints of this one and of others; `a | b` is short for `a.merged(b)`.
 
-        Levels are put together by their number, constraints of this problem first. A constraint that several have (the
-        same object) is there once, at the most important of its levels. Optional last levels become one, the last.
-        Bounds are intersected; frozen dofs are those of all; costs hold where some problem gives them, ones elsewhere.
+        Levels with the same number are joined, constraints of this problem first. A constraint object of several
+        problems is kept once, at its most important level. Optional last levels are joined to one, the last.
+        Bounds are intersected, frozen dofs united; costs are those given by any problem, ones elsewhere.
         Right-hand sides: `merged.rhs_from_parts(a.rhs, b.rhs)`.
 
         Args:
@@ -325,9 +325,9 @@ class Problem:
                 `robot.space * Rn(k)`: everything is lifted to the bigger one.
 
         Raises:
-            SpaceMismatchError, RobotMismatchError: spaces that do not go together.
-            EmptyIntervalError: bounds that share nothing; the joint is named.
-            MergeConflictError: two costs for one joint.
+            SpaceMismatchError, RobotMismatchError: spaces that cannot be merged.
+            EmptyIntervalError: bounds that do not intersect; the message names the joint.
+            MergeConflictError: two different costs for a joint.
         """
         from .merging import merge_problems
 
@@ -337,19 +337,19 @@ class Problem:
         return self.merged(other)
 
     def contains(self, constraint: object) -> bool:
-        """Whether the constraint (the object, or its name) is one of this problem's."""
+        """Whether this problem has the constraint (the object, or its name)."""
         if constraint is None or isinstance(constraint, str):
             return constraint in self.constraints.names
         owner = expect(constraint, RowOwner, "what a problem may contain", OF_PROBLEM)
         return any(owner.original is o.original for o in self.constraints)
 
     def implies(self, other: Problem) -> bool:
-        """Whether every constraint of the other problem (the objects) is one of this problem's."""
+        """Whether this problem has every constraint object of the other problem."""
         return all(self.contains(owner) for owner in expect(other, Problem, "problem to be implied").constraints)
 
     @property
     def reduced_size(self) -> int:
-        """Number of rows left to Newton steps, all levels."""
+        """Number of rows solved by Newton steps, over all levels."""
         return sum(level.size for level in self.levels)
 
     @property
@@ -362,7 +362,7 @@ class Problem:
     # Reading.
 
     def describe(self) -> str:
-        """The problem in words: its space, its constraints with their rows and how each is resolved, its bounds."""
+        """The problem in words: its space, constraints with their rows and how each is solved, and bounds."""
         return describe(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -373,17 +373,17 @@ class Problem:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Problem:
-        """The problem of a file: data, never code. Raises FileError, with the place in the file."""
+        """Read a problem from a file, which is data, never code. Raises FileError, with the place in the file."""
         from ..files import load_problem
 
         return load_problem(path)
 
     def plot_dependencies(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
-        """Matplotlib figure of the explicit constraints, left to right in the order of resolution (extra `plot`).
+        """Draw the explicit constraints, left to right in resolution order; a matplotlib figure (extra `plot`).
 
         Args:
             path: also write it there.
-            ax: axes to draw in; a figure of its own if absent.
+            ax: axes to draw in; a new figure if absent.
         """
         from ..pictures import plot_dependencies
 

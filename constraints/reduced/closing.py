@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
@@ -130,12 +131,15 @@ class Closing(Result):
             lines.append("  " + ADVICE)
         return "\n".join(lines)
 
-    def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
+    def plot_iterates(
+        self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
+    ) -> Any:
         """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
 
         Args:
             path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
             poses: number of poses in a strip.
+            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
 
         Returns:
             The matplotlib figure (extra `plot`).
@@ -148,7 +152,7 @@ class Closing(Result):
         """
         from ..pictures import plot_iterates
 
-        return plot_iterates(self, path, poses)
+        return plot_iterates(self, path, poses, view)
 
     def __str__(self) -> str:
         used = counted(self.iterations, "iteration")

@@ -43,7 +43,7 @@ _MEANT = {
     **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
     "hv": "`redundant`, names, or `partition.redundant`, rows",
     "robot": "`constraint_set.robot`",
-    **{name: f"of a closed state, `coordinates.at(q, v).{name}`" for name in ("B", "lu", "velocity", "acceleration")},
+    **{name: f"`coordinates.at(q, v).{name}`, of a closed state" for name in ("B", "lu", "velocity", "acceleration")},
 }
 """Names that people try on coordinates, and how the same is said here."""
 

@@ -44,19 +44,19 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    r"""Box :math:`l \le q \le u` on the plain numbers of a space's points; infinite where there is no bound.
+    r"""Box :math:`l \le q \le u` on the vector coordinates of a configuration; infinite if there is no bound.
 
-    Entries of unit vectors, (cos, sin) and quaternions, never have bounds: what is given for them is left out. Values
-    of at least 1e300 are no bounds. A coordinate whose two bounds are equal is frozen: it cannot move (`frozen`).
+    Entries of unit vectors, (cos, sin) and quaternions, never have bounds: values given for them are ignored. Values of
+    1e300 or more mean no bound. A coordinate whose two bounds are equal is frozen: it cannot move (`frozen`).
 
     Args:
         space: space of the configurations.
-        lower, upper: (nq,) [m or rad by coordinate], infinite where there is none.
+        lower, upper: (nq,) [m or rad by coordinate], infinite if there is no bound.
 
     Raises:
-        SizeError, DtypeError, WrongObjectError: an array is not of size nq, or not of numbers; or the space is none.
+        SizeError, DtypeError, WrongObjectError: an array is not of size nq, or not numeric; or `space` is not a Space.
         NotFiniteError: a bound is NaN.
-        EmptyIntervalError: a lower bound is above the upper one; the joint is named.
+        EmptyIntervalError: a lower bound is above the upper one; the message names the joint.
     """
 
     space: Space
@@ -76,8 +76,7 @@ class Bounds:
             if np.isnan(array).any():
                 i = int(np.isnan(array).argmax())
                 raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
-        lower[lower <= -UNBOUNDED] = -np.inf
-        upper[upper >= UNBOUNDED] = np.inf
+        lower, upper = limits_of(lower), limits_of(upper)
         wrong = (lower > upper) | (lower >= UNBOUNDED) | (upper <= -UNBOUNDED)
         if wrong.any():
             i = int(wrong.argmax())
@@ -86,16 +85,16 @@ class Bounds:
 
     @staticmethod
     def none(space: Space) -> Bounds:
-        """No bounds at all."""
+        """Bounds without any limit."""
         size = as_space(space, "space of bounds").nq
         return Bounds(space, np.full(size, -np.inf), np.full(size, np.inf))
 
     @staticmethod
     def of(model: Model, space: Space) -> Bounds:
-        """The bounds that a pinocchio model states, as it states them; a log line names the joints that they freeze."""
+        """The bounds of a pinocchio model, unchanged; a log line names the joints that they freeze."""
         bounds = Bounds(space, model.lowerPositionLimit, model.upperPositionLimit)
         if bounds.frozen_joints:
-            words = "cannot move, their two bounds are equal (robot.with_bounds gives other ones)"
+            words = "cannot move, their two bounds are equal (robot.with_bounds changes them)"
             _log.warning("%s: these joints %s: %s", model.name or "robot", words, first_names(bounds.frozen_joints))
         return bounds
 
@@ -104,7 +103,7 @@ class Bounds:
         return self if space is self.space else Bounds(space, self.lower, self.upper)
 
     def replace(self, bounds: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Bounds:
-        """The same bounds but for the joints given.
+        """The same bounds, except for the joints given.
 
         Args:
             bounds: joint name -> (lower, upper), each one number for all vector coordinates of the joint, or one for
@@ -112,9 +111,9 @@ class Bounds:
 
         Raises:
             UnknownJointError: lists the joints whose names come closest.
-            OptionError: the joint has no coordinate that takes a bound.
+            OptionError: the joint has no coordinate that can have bounds.
             EmptyIntervalError, SizeError, NotFiniteError: what is wrong with a bound.
-            WrongObjectError: the value is no pair.
+            WrongObjectError: the value is not a pair.
         """
         lower, upper = self.lower.copy(), self.upper.copy()
         vector = plain_entries(self.space.nq, self.space.unit_blocks)
@@ -125,7 +124,7 @@ class Bounds:
             q = factors[joint].q
             entries = q.start + np.flatnonzero(vector[q])
             if not entries.size:
-                raise OptionError(f"joint '{joint}' is a unit vector in q: it takes no bounds")
+                raise OptionError(f"joint '{joint}' is a unit vector in q: it cannot have bounds")
             if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
@@ -146,7 +145,7 @@ class Bounds:
         return bool(((q >= self.lower - tolerance) & (q <= self.upper + tolerance)).all())
 
     def violations(self, q: ArrayLike, tolerance: float = 0.0) -> tuple[Violation, ...]:
-        """The coordinates that are outside, in the order of q.
+        """The coordinates outside their bounds, in the order of q.
 
         Args:
             q: configuration (nq,).
@@ -186,7 +185,7 @@ class Bounds:
 
     @cached_property
     def frozen(self) -> BoolVector:
-        """(nv,) true for the tangent columns that cannot move: those of coordinates whose two bounds are equal."""
+        """(nv,) true for the tangent columns that cannot move because the two bounds of their coordinate are equal."""
         return read_only(self.tangent_lower == self.tangent_upper)
 
     @cached_property
@@ -202,6 +201,17 @@ class Bounds:
 
     def __reduce__(self) -> Any:
         return Bounds, (self.space, self.lower, self.upper)
+
+
+def limits_of(numbers: ArrayLike) -> Vector:
+    """Limits of a model, infinite where it says by a number beyond `UNBOUNDED` that there is none; a copy.
+
+    Args:
+        numbers: of positions, velocities or efforts.
+    """
+    limits = np.array(numbers, dtype=np.float64)
+    limits[limits >= UNBOUNDED], limits[limits <= -UNBOUNDED] = np.inf, -np.inf
+    return limits
 
 
 def _joint_side(value: object, size: int, what: str) -> Vector:

@@ -150,7 +150,7 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
         OptionError: size is no number of configurations.
     """
     if size is not None and (not isinstance(size, int | np.integer) or size < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise OptionError(f"size of random configurations: expected a number of them or None, got {size!r}")
+        raise OptionError(f"size of random configurations: expected a whole number or None, got {size!r}")
     space = bounds.space
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     for i in space.vector_q[radians[space.vector_v]]:

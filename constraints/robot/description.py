@@ -1,15 +1,18 @@
-"""Robots and configurations in words, for people to read."""
+"""Robots and configurations for people: in words, and in pictures (extra `plot`)."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from liegroups import SE2, SE3, SO2, Factor
-from liegroups.arrays import BoolVector, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..words import counted
 from .bounds import Bounds
+from .frame import Frame
 from .joints import joint_kind, radian_columns
 from .space import RobotSpace
 from .urdf import FREE_ROBOTS
@@ -78,10 +81,102 @@ def description(robot: Robot) -> str:
         frozen = ", cannot move: both bounds are equal" if joint in robot.bounds.frozen_joints else ""
         lines.append(f"  {joint:<{wide}}  {kind}, {', '.join(dict.fromkeys(boxes)) or 'no bounds'}{frozen}")
     if not robot.nv:
-        lines.append(f"  nothing moves: it has no joint but fixed ones; {FREE_ROBOTS}")
+        lines.append(f"  nothing moves: all its joints are fixed; {FREE_ROBOTS}")
     for mimic in robot.mimics:
         law = f"{mimic.multiplier:g} * {mimic.source} + {mimic.offset:g}"
-        lines.append(f"  not enforced: {mimic.joint} = {law}")
+        lines.append(f"  mimic, not enforced: {mimic.joint} = {law}")
     if robot.disabled_collisions:
-        lines.append(f"  collisions that do not count: {len(robot.disabled_collisions)} pairs of links")
+        lines.append(f"  disabled collisions: {len(robot.disabled_collisions)} pairs of links")
     return "\n".join(lines)
+
+
+class Drawn:
+    """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
+
+    def plot(
+        self,
+        q: ArrayLike | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        view: str | Sequence[float] | None = None,
+        ax: Any = None,
+        tips: Sequence[str | Frame] = (),
+        frames: Sequence[str | Frame] = (),
+        placements: Sequence[object] = (),
+        shapes: Iterable[Any] = (),
+        colour: str | None = None,
+    ) -> Any:
+        """Draw a configuration as a stick figure: joints are dots, open closures are dashed lines.
+
+        `matplotlib.pyplot.show()` opens the figure, a notebook shows it below the cell. With a path it is written to
+        the file instead, and no figure stays open.
+
+        Args:
+            q: configuration (nq,), or several (n, nq), drawn over each other, the last one the strongest; the neutral
+                one, put into the bounds, by default, or the first posture of a mechanism.
+            path: the file that the figure is written to; its ending says the format.
+            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]. By default the plane in which all joints move,
+                and "3d" where there is none.
+            ax: matplotlib axes to draw in, made with `projection="3d"` unless the view is flat.
+            tips: frames at the ends, for instance a hand, drawn as larger dots.
+            frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
+            placements: placements in the world, drawn so, for instance a target.
+            shapes: solids (`manipulation.Shape`); geometry of URDF files is not drawn.
+            colour: one for all; by default each robot and object of a system has its own.
+
+        Returns:
+            the matplotlib figure.
+
+        Raises:
+            SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
+            UnknownFrameError, UnknownNameError: a frame, or a view, that there is not.
+            WrongObjectError: axes that do not suit the view; a frame, a placement or a shape that is in no sequence.
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
+        from ..pictures import plot_robot
+
+        what: Any = self
+        return plot_robot(
+            what, q, path, view=view, ax=ax, tips=tips, frames=frames, placements=placements, shapes=shapes,
+            colour=colour,
+        )  # fmt: skip
+
+    def animate(
+        self,
+        configurations: ArrayLike,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        rate: float = 15.0,
+        view: str | Sequence[float] | None = None,
+        tips: Sequence[str | Frame] = (),
+        frames: Sequence[str | Frame] = (),
+        placements: Sequence[object] = (),
+        shapes: Iterable[Any] = (),
+    ) -> Any:
+        """Configurations one after the other, as an animation of matplotlib's, also written to a file.
+
+        `matplotlib.pyplot.show()` opens its window, a notebook shows it with its controls.
+
+        Args:
+            configurations: (n, nq).
+            path: the file that it is written to: `.gif`, `.html` (with its controls), or `.mp4` (needs ffmpeg).
+            rate: configurations a second.
+            view, tips, frames, placements, shapes: as in `plot`.
+
+        Returns:
+            the animation, a `matplotlib.animation.FuncAnimation`.
+
+        Raises:
+            OptionError: a rate that is not positive.
+            SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `plot`.
+            UnknownNameError, WrongObjectError, MissingExtraError: as `plot`.
+            FileError: the file cannot be written, or not as an animation.
+        """
+        from ..pictures import animate
+
+        what: Any = self
+        return animate(
+            configurations, path, shapes, robot=what, rate=rate, view=view, tips=tips, frames=frames,
+            placements=placements,
+        )  # fmt: skip

@@ -103,8 +103,8 @@ class ElementaryTree:
 
         With :math:`J_i` the columns of the world Jacobian, W the wrench in the world, and the sign of columns as in J,
 
-        .. math:: rac{\partial}{\partial q_k}\, s_i\, J_i^T W
-            = s_i\,ig([k 	ext{ carries } i] - [k 	ext{ carries } b]ig)\,W^T [J_k, J_i]
+        .. math:: \frac{\partial}{\partial q_k}\, s_i\, J_i^T W
+            = s_i\,\big([k \text{ carries } i] - [k \text{ carries } b]\big)\,W^T [J_k, J_i]
 
         Args:
             world_jacobian: of the joints (6, nv), spatial, in the world.
@@ -117,6 +117,23 @@ class ElementaryTree:
         turned *= self._moves - on_b
         turned *= signs[:, None]
         return turned
+
+    def carried_slope(self, world_jacobian: Matrix, jacobian: Matrix, force: Vector) -> Matrix:
+        r"""Derivative (nv, nv) by q of the joint forces of a force at the mean of points of bodies, fixed in the world.
+
+        With :math:`w_k` the axes of the joints and :math:`J_i` the columns of the mean, in the world,
+
+        .. math:: \frac{\partial}{\partial q_k}\, F \cdot J_i = \begin{cases}
+            F \cdot (w_k \times J_i) & k \text{ carries } i \\
+            F \cdot (w_i \times J_k) & i \text{ carries } k \end{cases}
+
+        Args:
+            world_jacobian: of the joints (6, nv), spatial, in the world.
+            jacobian: of the mean (3, nv), in the world.
+            force: F (3,), in the axes of the world.
+        """
+        turned: Matrix = jacobian.T @ pin.skew(force) @ world_jacobian[3:]  # (i, k): F . (w_k x J_i)
+        return np.where(self._moves > 0.0, turned, self._moves.T * turned.T)
 
 
 @final

@@ -17,7 +17,7 @@ from ..keywords import unchanging
 from .pinocchio import Placement, pin
 from .placement import as_placement
 
-_ANOTHER = "robot.with_frame(name, on, placement) has a frame elsewhere, and placement.copy() one that changes"
+_ANOTHER = "robot.with_frame(name, on, placement) adds a frame elsewhere, and placement.copy() can be changed"
 _translation: Any = pin.SE3.translation.fget
 _rotation: Any = pin.SE3.rotation.fget
 
@@ -56,16 +56,15 @@ class FixedPlacement(pin.SE3):
         raise FrozenValueError("FixedPlacement", "setRandom", _ANOTHER)
 
 
-@unchanging("robot.with_frame(name, on, placement) has another one")
+@unchanging("robot.with_frame(name, on, placement) adds another one")
 @dataclass(frozen=True, eq=False)
 class Frame:
     r"""Frame f fixed on joint j: :math:`{}^oM_f = {}^oM_j\, {}^jM_f`.
 
     Args:
-        name: the name by which messages call it.
+        name: its name in messages.
         joint: index of the joint that carries it; 0 is the world.
-        placement: :math:`{}^jM_f` (`pinocchio.SE3`; what `rigid_transform` and `as_placement` know is taken too). The
-            frame has a copy that does not change.
+        placement: :math:`{}^jM_f` (`pinocchio.SE3`, or what `rigid_transform` and `as_placement` accept); copied.
         joint_name: name of the joint, for printing.
     """
 
@@ -86,7 +85,7 @@ class Frame:
         set_fields(self, placement=placement)
 
     def moved(self, offset: Placement) -> Frame:
-        r"""The frame at an offset seen from this one, :math:`{}^jM_f\,{}^fM_{new}`, under the same name."""
+        r"""The frame at an offset from this one, :math:`{}^jM_f\,{}^fM_{new}`, with the same name."""
         other = copy.copy(self)
         set_fields(other, placement=FixedPlacement(self.placement * offset))
         return other

@@ -29,7 +29,7 @@ WORLD = "world"
 
 
 class FrameKind(Enum):
-    """What a frame stands for in the model."""
+    """What kind of frame it is in the model."""
 
     JOINT = "joint"
     FIXED_JOINT = "fixed joint"
@@ -162,4 +162,4 @@ def _same_place(a: Frame, b: Frame) -> bool:
 def _check_finite(placement: Placement, whose: str) -> None:
     """Refuse a placement that holds what is no number: a file may say so, and an axis may be none."""
     if not np.isfinite(placement.homogeneous).all():
-        raise ModelError(f"the placement of {whose} on its parent holds NaN or infinity")
+        raise ModelError(f"the placement of {whose} on its parent contains NaN or infinity")

@@ -21,7 +21,7 @@ class Angle(Enum):
     """What the coordinates of a joint are, where they are numbers and not unit vectors."""
 
     NONE = "lengths, or no numbers"
-    TURN = "angles, of which a whole turn changes nothing"
+    TURN = "angles, for which a full turn changes nothing"
     SCREW = "an angle and a length at once"
 
 
@@ -110,7 +110,7 @@ def joint_space(joint: Any, name: str) -> Space:
             f"joint '{name}' is a pinocchio mimic joint: build the model with mimic=False, so that both joints are "
             "independent, and let a constraint couple them"
         )
-    raise ModelError(f"joint '{name}' has the type {kind}, which is unknown here")
+    raise ModelError(f"joint '{name}' has the type {kind}, which this library does not know")
 
 
 def joint_kind(joint: Any) -> str:

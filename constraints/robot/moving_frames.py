@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+import numpy as np
+
 from liegroups.arrays import Matrix, Vector
+from liegroups.second_order import cross
 from liegroups.third_order import se3_ad
 
 from .frame import Frame
@@ -14,7 +18,9 @@ if TYPE_CHECKING:
     from .elementary import ElementaryTree
 
 _LOCAL: Any = pin.LOCAL
+_IN_WORLD: Any = pin.LOCAL_WORLD_ALIGNED
 _derivatives: Any = pin.getFrameAccelerationDerivatives
+_of_point: Any = pin.getPointClassicAccelerationDerivatives
 
 
 class SeenFrame(NamedTuple):
@@ -34,6 +40,20 @@ class SeenFrame(NamedTuple):
     twist_q: Matrix
     acceleration_q: Matrix
     acceleration_v: Matrix
+
+
+class Part(NamedTuple):
+    """A point of a body, in a mean.
+
+    Attributes:
+        joint: index, in the robot, of the joint that carries the body.
+        placement: of the point on it; its rotation counts for nothing.
+        share: of the whole.
+    """
+
+    joint: int
+    placement: Any
+    share: float
 
 
 class RelativeFrame(NamedTuple):
@@ -87,8 +107,36 @@ class MovingFrames:
             self._frames[id(frame)] = known
         return known
 
+    def mean(self, parts: Sequence[Part]) -> SeenFrame:
+        """The mean of points of bodies, as the origin of a frame that never turns.
+
+        Args:
+            parts: at least one; their shares add up to 1.
+        """
+        data, n = self.data, self.tree.model.nv
+        place, velocity, acceleration = np.zeros((3, 3))
+        slopes = np.zeros((4, 6, n))
+        for part in parts:
+            joint, at = self.tree.joints[part.joint], part.placement
+            oMp = data.oMi[joint] * at
+            nu, gamma = at.actInv(data.v[joint]), at.actInv(data.a[joint])
+            v = nu.linear
+            place += part.share * oMp.translation
+            velocity += part.share * oMp.rotation.dot(v)
+            acceleration += part.share * oMp.rotation.dot(gamma.linear + cross(nu.angular, v))
+            for whole, own in zip(slopes, _of_point(self.tree.model, data, joint, at, _IN_WORLD), strict=True):
+                whole[:3] += part.share * own.reshape(3, n)  # pinocchio gives one column as a vector
+        twist_q, by_q, by_v, J = slopes
+        still, origin = np.zeros(3), pin.SE3(np.eye(3), place)
+        twist, second = pin.Motion(velocity, still), pin.Motion(acceleration, still)
+        return SeenFrame(origin, twist, second, J, twist_q, by_q, by_v)
+
     def relative(self, a: Frame, b: Frame) -> RelativeFrame:
-        r"""Frame b seen from frame a, which may be held in the world.
+        """Frame b seen from frame a, which may be held in the world."""
+        return self.seen_from(a, self.seen(b))
+
+    def seen_from(self, a: Frame, to: SeenFrame) -> RelativeFrame:
+        r"""A frame seen from frame a, which may be held in the world.
 
         With :math:`X = {}^aM_b` and :math:`\nu` its body twist,
 
@@ -96,7 +144,6 @@ class MovingFrames:
             \delta X = J\,\delta q, \qquad
             \delta \nu = \delta\nu_b - X^{-1}\delta\nu_a + \mathrm{ad}_{X^{-1}\nu_a}\,\delta X
         """
-        to = self.seen(b)
         if not a.joint:
             twist, acceleration = to.twist.vector, to.acceleration.vector
             pose = a.placement.actInv(to.pose)

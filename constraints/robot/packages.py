@@ -1,4 +1,4 @@
-"""Where files are: `package://` addresses, and the robots of the `example-robot-data` distribution."""
+"""Where files are: `package://` addresses, robots of `example-robot-data`, files with visual geometry."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
-from liegroups.arguments import as_path, as_tuple
+from liegroups.arguments import as_path, as_tuple, expect
 
 from ..errors import FileError
 
@@ -57,7 +58,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
     if not text.startswith(_SCHEME):
         path = Path(text).expanduser()
         if path.is_dir():
-            raise FileError(text, "is a folder, a file was expected")
+            raise FileError(text, "is a folder, but a file was expected")
         if not path.is_file():
             raise FileError(text, _missing(path))
         return path
@@ -74,10 +75,58 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
             return home / rest
     if homes:
         raise FileError(text, f"{_missing(homes[0] / rest)} (package '{package}' is {homes[0]})")
-    searched = ", ".join(str(folder) for folder in folders) or "nowhere, since no folder was given"
+    searched = ", ".join(str(folder) for folder in folders) or "no folder, because none was given"
     searched += _neighbours(folders, package)
     hint = "; it comes with pip install example-robot-data" if package == _ROBOT_DATA else ""
     raise FileError(text, f"no package '{package}'; looked in {searched}{hint}")
+
+
+class VisualFile(NamedTuple):
+    """A file with the visual geometry of a robot's links. It is read when somebody draws the robot, not before.
+
+    Attributes:
+        source: its absolute path, or the XML text itself.
+        kind: "URDF", "MJCF" or "SDF".
+        packages: folders in which its meshes are looked for.
+        prefix: what stands before the names of its links in a system ("panda/").
+    """
+
+    source: str
+    kind: str = "URDF"
+    packages: tuple[str, ...] = ()
+    prefix: str = ""
+
+    @staticmethod
+    def of(
+        source: str | os.PathLike[str], kind: str = "URDF", packages: Iterable[str | os.PathLike[str]] = ()
+    ) -> VisualFile:
+        """The entry of a file.
+
+        Args:
+            source: path, `package://` address, or the XML text itself.
+            kind: "URDF", "MJCF" or "SDF".
+            packages: folders in which packages are looked for.
+
+        Raises:
+            FileError: there is no such file.
+        """
+        text, folders = os.fspath(source), as_folders(packages)
+        is_text = text.lstrip("\ufeff \t\r\n").startswith("<")
+        return VisualFile(text if is_text else os.path.abspath(find_resource(text, folders)), kind, folders)
+
+    def prefixed(self, prefix: str) -> VisualFile:
+        """The same of links whose names have got a prefix."""
+        return self._replace(prefix=prefix + self.prefix)
+
+
+def as_visuals(entries: Iterable[VisualFile]) -> tuple[VisualFile, ...]:
+    """Files with visual geometry, or a typed error that names what is none.
+
+    Raises:
+        WrongObjectError: what is no `VisualFile`.
+    """
+    files = as_tuple(entries, "visuals of a robot", "VisualFile")
+    return tuple(expect(file, VisualFile, f"visuals {i} of a robot") for i, file in enumerate(files))
 
 
 def as_folders(packages: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -130,4 +179,4 @@ def _missing(path: Path) -> str:
     if not path.parent.is_dir():
         return f"no such file: the folder {path.parent} does not exist"
     near = difflib.get_close_matches(path.name, sorted(p.name for p in path.parent.iterdir() if p.is_file()), n=3)
-    return f"no such file; beside it there is {', '.join(near)}" if near else "no such file"
+    return f"no such file; the same folder has {', '.join(near)}" if near else "no such file"

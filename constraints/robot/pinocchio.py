@@ -83,3 +83,16 @@ class Model(Protocol):
     def createData(self) -> Any:  # pinocchio's name
         """Memory for one evaluation of the algorithms."""
         ...
+
+
+def model_for(candidate: object) -> str:
+    """How a model is had from what came in its place, in words.
+
+    Args:
+        candidate: what came: a path, pinocchio's wrapper, the tuple of a model and its geometries.
+    """
+    if isinstance(getattr(candidate, "model", None), pin.Model):
+        return "a pinocchio.Model (its `.model`)"
+    if isinstance(candidate, tuple | list) and any(isinstance(entry, pin.Model) for entry in candidate):  # pyright: ignore[reportUnknownVariableType]
+        return "a pinocchio.Model (which is one of these)"
+    return "a pinocchio.Model (for a file: Robot.from_urdf)"

@@ -34,7 +34,7 @@ def rigid_transform(
     Args:
         translation: of b seen from a (3,) [m].
         rotation: a 3 x 3 matrix, a scipy `Rotation`, a `pinocchio.Quaternion`, or a quaternion xyzw (4,).
-        rpy: instead of it, angles roll, pitch, yaw (3,) [rad] about the fixed axes x, y, z in this order, as in URDF:
+        rpy: instead of `rotation`: roll, pitch, yaw (3,) [rad] about the fixed axes x, y, z in this order, as in URDF:
             :math:`R = R_z(y)\,R_y(p)\,R_x(r)`.
 
     Raises:
@@ -57,12 +57,12 @@ def rigid_transform(
 def as_placement(placement: object, what: str = "placement") -> Placement:
     """Read a placement: a `pinocchio.SE3`, a 4 x 4 matrix, or seven numbers (translation [m], quaternion xyzw).
 
-    What has the matrix as `homogeneous`, `as_matrix()` or `GetAsMatrix4()` is read by it: the rigid transforms of
-    pinocchio, scipy, mink, jaxlie and Drake. A rotation alone stays where it is: its translation is zero.
+    An object with the matrix as `homogeneous`, `as_matrix()` or `GetAsMatrix4()` is accepted too: rigid transforms of
+    pinocchio, scipy, mink, jaxlie and Drake. The translation of a rotation alone is zero.
 
     Args:
-        placement: what the user gave; None is the identity.
-        what: how an error message names it.
+        placement: the value given by the user; None is the identity.
+        what: its name in error messages.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
@@ -79,7 +79,7 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
     if numbers.shape == (4, 4):
         x, y, z, w = numbers[3].tolist()
         if max(abs(x), abs(y), abs(z), abs(w - 1.0)) > 1e-6:
-            raise NotNormalizedError(what, "4 x 4 matrix", 1.0, "must have 0 0 0 1 as its last row")
+            raise NotNormalizedError(what, "4 x 4 matrix", 1.0, "must have the last row 0 0 0 1")
         return pin.SE3(_rotation_matrix(numbers[:3, :3], what), np.ascontiguousarray(numbers[:3, 3]))
     raise SizeError(
         what, "(7,), (4, 4) or (3, 3)", numbers.shape, _hint(numbers) or "translation and quaternion, or a matrix"
@@ -87,13 +87,13 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
 
 
 def as_rotation(rotation: object, what: str = "rotation") -> Matrix:
-    """Read a rotation matrix (3, 3): from a matrix, a scipy `Rotation`, a quaternion xyzw, or that of a placement.
+    """Read a rotation matrix (3, 3) from a matrix, a scipy `Rotation`, a quaternion xyzw, or a placement.
 
-    As `as_placement`, it reads what has a matrix. Three numbers are refused: they may be angles of many kinds.
+    As in `as_placement`, an object with a matrix is accepted. Three numbers are refused: their meaning is ambiguous.
 
     Args:
-        rotation: what the user gave.
-        what: how an error message names it.
+        rotation: the value given by the user.
+        what: its name in error messages.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
@@ -171,10 +171,10 @@ def _rotation_matrix(R: Matrix, what: str) -> Matrix:
     worst, turns = _orthogonality(R)
     if worst > 1e-6:
         raise NotNormalizedError(
-            what, "rotation matrix", 1.0 + worst, f"R must have R R^T = 1, which is off by {worst:.3g}"
+            what, "rotation matrix", 1.0 + worst, f"R must satisfy R R^T = 1, but is off by {worst:.3g}"
         )
     if not turns:
-        raise NotNormalizedError(what, "rotation matrix", 1.0, "must not reflect: its determinant is -1")
+        raise NotNormalizedError(what, "rotation matrix", 1.0, "must not be a reflection: its determinant is -1")
     if worst > 1e-12:  # as of single precision: the nearest rotation
         return np.asarray(pin.Quaternion(np.ascontiguousarray(R)).normalized().matrix())
     return np.ascontiguousarray(R)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
 
-_MOVING = "of a motion, `robot.at(q, v)`: `{}`"
+_MOVING = "`{}` of a motion, `robot.at(q, v)`"
 _OF_MOTIONS = {
     "twist": "`velocity(frame)`",
     "acceleration": "`drift_acceleration(frame)`, at zero joint acceleration",
@@ -50,7 +50,7 @@ _OF_POSTURES = {
     "frame_names": "`robot.frame_names`",
 }
 """Names that people try on motions and postures, and how the same is said here."""
-_AT = "of a posture: `robot.at(q).{}`"
+_AT = "`robot.at(q).{}`, of a posture"
 _PLACES = ("fk", "forward_kinematics", "frame_placement", "placement", "pose")
 _PROJECTION = "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`"
 OF_ROBOTS = {
@@ -58,10 +58,14 @@ OF_ROBOTS = {
     "position": _AT.format("placement(frame).translation"),
     **dict.fromkeys(("jacobian", "frame_jacobian"), _AT.format("jacobian(frame)")),
     **dict.fromkeys(("center_of_mass", "com"), _AT.format("center_of_mass()")),
-    "velocity": "of a motion: `robot.at(q, v).velocity(frame)`",
-    "mass_matrix": "of a motion: `robot.at(q, v).mass_matrix()`",
+    "velocity": "`robot.at(q, v).velocity(frame)`, of a motion",
+    "mass_matrix": "`robot.at(q, v).mass_matrix()`, of a motion",
     **dict.fromkeys(("inverse_kinematics", "ik"), _PROJECTION),
-    "home": "`reference('home')`, where the model has one",
+    **dict.fromkeys(("addFrame", "add_frame"), "another robot, `with_frame(name, on, placement)`"),
+    **dict.fromkeys(("data", "createData"), "`robot.model.createData()`, for pinocchio; `robot.at(q)` has its own"),
+    **dict.fromkeys(("collision_model", "geometry"), "`CollisionModel(robot, urdfs=path)`"),
+    "q0": "`neutral`, or `reference(name)`",
+    "home": "`reference('home')`, if the model has this posture",
     "dof": "`nv`",
     "sample": "`random(rng)`",
     "lower": "`bounds.lower`",
@@ -152,14 +156,14 @@ def _forget(memory: ref[Kinematics], key: int, _: object) -> None:
 @final
 @absent(_OF_POSTURES)
 class Posture(Point):
-    """The Point of a robot's space: kinematics at q, computed once, on demand, in stages.
+    """A robot at a configuration q: its kinematics are computed once, on demand, in stages.
 
-    `robot.at(q)` makes one that never goes stale; `robot.at(q, workspace)` one that borrows the workspace and raises
-    StalePostureError once the workspace has moved on.
+    `robot.at(q)` makes a posture that stays valid; `robot.at(q, workspace)` makes one that borrows the workspace and
+    raises StalePostureError once the workspace holds another configuration.
 
     Attributes:
-        kinematics: memory of the stages; `placed` and `with_jacobians` compute them and give it.
-        frames: the frames it knows by name: those of the robot that made it, or of its model.
+        kinematics: memory of the stages; `placed` and `with_jacobians` compute them and return it.
+        frames: the named frames of the robot that made it, or of its model.
     """
 
     __slots__ = ("_lease", "frames", "kinematics", "space")
@@ -185,7 +189,7 @@ class Posture(Point):
         """Stage 1: the placements of the joints are computed.
 
         Args:
-            last: index of the last joint that the caller reads; those behind it may not be computed.
+            last: index of the last joint that the caller reads; later joints may not be computed.
         """
         k = self.kinematics
         if k.placed == self.serial == self.workspace.serial and last <= k.last:
@@ -220,7 +224,7 @@ class Posture(Point):
     # Values: copies, for users.
 
     def frame(self, frame: Frame | str) -> Frame:
-        """The frame of that name, or the frame itself.
+        """The frame with this name, or the frame itself.
 
         Raises:
             UnknownFrameError: lists the frames whose names come closest.
@@ -246,9 +250,7 @@ class Posture(Point):
         at = self.frame(frame)
         return self.placed().oMi[at.joint].act(at.placement)
 
-    @names_checked(
-        "its rows are in the axes of the frame, which `placement(frame).rotation` turns into those of the world"
-    )
+    @names_checked("its rows are in the axes of the frame; multiply them by `placement(frame).rotation` for world axes")
     def jacobian(self, frame: Frame | str) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
         return self.with_jacobians().frame_jacobian(self.frame(frame))
@@ -262,7 +264,7 @@ class Posture(Point):
 @final
 @absent(_OF_MOTIONS)
 class Motion(MovingPoint):
-    """A posture with a velocity: velocities, drift accelerations, mass matrix and bias force as further stages.
+    """A posture with a velocity; it also gives velocities, drift accelerations, mass matrix and bias force.
 
     Attributes:
         point, posture: where.
@@ -326,7 +328,7 @@ class Motion(MovingPoint):
         return np.asarray(at.placement.actInv(self.with_drift().data.a[at.joint]).vector)
 
     def mass_matrix(self) -> Matrix:
-        """Joint-space inertia M(q) (nv, nv), symmetric; a copy."""
+        """Joint-space inertia matrix M(q) (nv, nv), symmetric; a copy."""
         k = self._stages()
         if k.mass != self.point.serial:
             k.mass_matrix = k.inertia_of(k.model, k.data, self.point.q)
@@ -334,7 +336,7 @@ class Motion(MovingPoint):
         return k.mass_matrix.copy()
 
     def inverse_mass_matrix(self) -> Matrix:
-        r""":math:`M(q)^{-1}` (nv, nv) by articulated bodies, without M; not finite where a joint moves no mass."""
+        r""":math:`M(q)^{-1}` (nv, nv) by articulated bodies, without M; not finite if a joint moves no mass."""
         k = self._stages()
         return k.inverse_inertia_of(k.model, k.data, self.point.q)
 
@@ -350,7 +352,7 @@ class Motion(MovingPoint):
         return pin.rnea(k.model, k.data, self.point.q, self.v, a) - k.data.nle
 
     def bias_force(self) -> Vector:
-        """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
+        """Coriolis, centrifugal and gravity forces h(q, v) (nv,), with M a + h = tau."""
         k = self._stages()
         if k.bias != self.point.serial:
             pin.nonLinearEffects(k.model, k.data, self.point.q, self.v)

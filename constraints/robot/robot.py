@@ -20,13 +20,14 @@ from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
-from .description import configuration_table, description
+from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .joints import radian_columns
 from .mimic import Mimic, as_mimics
-from .pinocchio import Model, pin
+from .packages import VisualFile, as_folders, as_visuals
+from .pinocchio import Model, model_for, pin
 from .posture import OF_ROBOTS, Motion, Posture
 from .space import RobotSpace
 from .srdf import read_srdf
@@ -39,31 +40,32 @@ KEPT = 32
 
 @final
 @absent(OF_ROBOTS)
-@unchanging("with_bounds, with_references, with_frame, with_srdf give another one")
+@unchanging("with_bounds, with_references, with_frame, with_srdf return a changed copy")
 @dataclass(frozen=True, eq=False, init=False)
-class Robot:
+class Robot(Drawn):
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
 
-    It works on its own copy of the model. Two robots are the same one when `robot.space.same_robot(other.space)`.
+    It uses its own copy of the model. Two robots have the same model if `robot.space.same_robot(other.space)`.
 
     Args:
-        model: a `pinocchio.Model`, whoever made it.
+        model: any `pinocchio.Model`.
         name: name of the robot; the model's by default.
-        bounds: bounds of its joints; those the model states by default.
-        references: named reference postures (nq,); those of the model are kept beside them.
-        mimics: what the model's file says of joints that follow others (not enforced).
-        disabled_collisions: pairs of links whose collisions do not count, by name; those of an SRDF.
+        bounds: bounds of its joints; those of the model by default.
+        references: named reference postures (nq,), added to those of the model.
+        mimics: joints that follow others, from the mimic tags of the file (not enforced).
+        disabled_collisions: pairs of links, by name, whose collisions are ignored, as in an SRDF.
+        visuals: files with the visual geometry of its links, for drawings (`pictures.show`); set by the loaders.
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
-        kept: what others made ready for this robot, as `constraints.reach` its projectors.
+        kept: data prepared for this robot by others, for example the projectors of `constraints.reach`.
 
     Raises:
-        WrongObjectError: `model` is no `pinocchio.Model`.
+        WrongObjectError: `model` is not a `pinocchio.Model`.
         DuplicateNameError: two joints share a name.
-        ModelError: the model has mimic joints, or two frames of one kind at different places share a name.
-        EmptyIntervalError, NotFiniteError: the model states bounds that make no sense; the joint is named.
-        SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not suit the model.
+        ModelError: the model has mimic joints, or two frames of the same kind at different places share a name.
+        EmptyIntervalError, NotFiniteError: the model has invalid bounds; the message names the joint.
+        SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not fit the model.
         UnknownNameError: a disabled collision of a link that the model does not have.
 
     Example:
@@ -79,6 +81,7 @@ class Robot:
     mimics: tuple[Mimic, ...]
     disabled_collisions: tuple[DisabledCollision, ...]
     kept: Kept[Any]
+    visuals: tuple[VisualFile, ...]
     _frames: FrameTable
 
     def __init__(
@@ -89,8 +92,9 @@ class Robot:
         references: Mapping[str, ArrayLike] | None = None,
         mimics: Iterable[Mimic] = (),
         disabled_collisions: Iterable[DisabledCollision] = (),
+        visuals: Iterable[VisualFile] = (),
     ) -> None:
-        own: Model = pin.Model(expect(model, pin.Model, "model", "a pinocchio.Model (for a file: Robot.from_urdf)"))
+        own: Model = pin.Model(expect(model, pin.Model, "model", model_for(model)))
         expect(bounds, (Bounds, NoneType), "bounds", "a Bounds")
         frames = FrameTable.of(own)
         space = RobotSpace(own)
@@ -103,6 +107,7 @@ class Robot:
             mimics=as_mimics(mimics, space),
             disabled_collisions=as_disabled(disabled_collisions, link_names(own)),
             kept=Kept(KEPT),
+            visuals=as_visuals(visuals),
             _frames=frames,
         )
 
@@ -116,58 +121,59 @@ class Robot:
         base: Base = Base.FIXED,
         name: str | None = None,
     ) -> Robot:
-        """A robot from a URDF file; only its kinematic tree is read, no geometry.
+        """A robot from a URDF file; only its kinematic tree is read, geometry when somebody draws it.
 
-        Crossed limits, and those without `lower` and `upper`, are no bounds; the log (warnings) says what was odd.
+        Limits with lower > upper, or without `lower` and `upper`, are ignored; the log (warnings) names these joints.
 
         Args:
             source: path, `package://NAME/rest` address, or the XML text itself.
-            srdf: the same, for a file with reference postures and disabled collisions, as in `with_srdf`.
-            packages: folders of packages; then come `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `example-robot-data`.
+            srdf: the same for an SRDF file, with reference postures and disabled collisions, as in `with_srdf`.
+            packages: folders of packages, searched before `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, example-robot-data.
             base: how the root is attached to the world.
             name: name of the robot; the file's by default.
 
         Raises:
-            FileError: a file is missing or cannot be read whole; names it and the reason.
+            FileError: a file is missing or cannot be read; the message names it and the reason.
 
         Example:
             >>> text = "<robot name='box'><link name='body'/></robot>"
             >>> print(Robot.from_urdf(text, base=Base.FREE_FLYER))
             Robot box (nq 7, nv 6)
         """
+        packages = as_folders(packages)
         model, mimics = read_urdf(source, packages, base)
-        robot = cls(model, name, mimics=mimics)
+        robot = cls(model, name, mimics=mimics, visuals=[VisualFile.of(source, "URDF", packages)])
         return robot if srdf is None else robot.with_srdf(srdf, packages)
 
     @classmethod
     def system(cls, parts: Iterable[Part], name: str | None = None) -> Robot:
-        """Several robots and objects as one robot, the names of their joints and frames prefixed ("panda/joint1").
+        """Several robots and objects as one robot; joints and frames get the part's name as prefix ("panda/joint1").
 
-        Bounds, frames, reference postures ("panda/home": the other parts at neutral), mimics and pairs of links whose
-        collisions do not count are carried over.
+        Bounds, frames, reference postures ("panda/home": the other parts at neutral), mimics and disabled collisions
+        are kept.
 
         Args:
-            parts: robots with their names and places; a part may stand on a frame of an earlier one.
+            parts: robots with their names and placements; a part may be placed on a frame of an earlier part.
             name: name of the system; the names of the parts by default.
 
         Raises:
-            DuplicateNameError: two parts have one name.
-            UnknownFrameError: a part stands on a frame that no earlier part has.
+            DuplicateNameError: two parts have the same name.
+            UnknownFrameError: a part is placed on a frame that no earlier part has.
         """
-        model, mimics, disabled = join(parts, name, cls)
-        return cls(model, mimics=mimics, disabled_collisions=disabled)
+        model, mimics, disabled, visuals = join(parts, name, cls)
+        return cls(model, mimics=mimics, disabled_collisions=disabled, visuals=visuals)
 
     def with_srdf(self, source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Self:
-        """The same robot with what an SRDF file says of it; it shares the space.
+        """The same robot with data of an SRDF file; it shares the space.
 
-        Read are the reference postures (`group_state`) and the pairs of links whose collisions do not count
-        (`disable_collisions`), which a `CollisionModel` leaves out; links that are not there are named in the log.
+        The reference postures (`group_state`) and the disabled collisions (`disable_collisions`) are read; a
+        `CollisionModel` ignores these pairs of links. The log names links that the robot does not have.
 
         Args:
             source, packages: as in `from_urdf`.
 
         Raises:
-            FileError: the file is missing or cannot be read whole.
+            FileError: the file is missing or cannot be read.
         """
         postures, disabled = read_srdf(source, self.space, packages)
         together = tuple(dict.fromkeys((*self.disabled_collisions, *disabled)))
@@ -181,11 +187,11 @@ class Robot:
 
     # Sizes and names
 
-    model = FieldOf[Model]("space.model", "The robot's own copy of the model. Not to be written to.")
+    model = FieldOf[Model]("space.model", "The robot's own copy of the model. Do not change it.")
 
     @property
     def added_frames(self) -> tuple[Frame, ...]:
-        """The frames that `with_frame` has added, in order; the model does not have them."""
+        """The frames that `with_frame` has added, in order; they are not in the model."""
         return self._frames.added
 
     nq = FieldOf[int]("space.nq", "Number of entries of a configuration.")
@@ -208,13 +214,13 @@ class Robot:
     # Frames
 
     def frame(self, name: str | Frame, placement: object = None, *, kind: FrameKind | None = None) -> Frame:
-        r"""The frame of that name: a body, a joint, a fixed joint, an operational frame, or "universe", the world.
+        r"""The frame with this name: a body, a joint, a fixed joint, an operational frame, or "universe", the world.
 
         Args:
-            name: the name, or a frame; "world" is the universe too where the model has no frame of that name.
+            name: the name, or a frame; "world" is the universe too if the model has no frame "world".
             placement: gives a new frame g offset from the frame f, :math:`{}^jM_g = {}^jM_f\,{}^fM_g`
                 (`pinocchio.SE3`, a matrix, translation [m] and quaternion xyzw, or `rigid_transform(...)`).
-            kind: which one, where several frames of different kinds share a name.
+            kind: which one, if several frames of different kinds share a name.
 
         Raises:
             UnknownFrameError: lists the frames whose names come closest.
@@ -241,7 +247,7 @@ class Robot:
         """
         return self._with(_frames=self._frames.with_frame(name, self.frame(on), placement))
 
-    @names_checked("bounds are by joint, {'elbow': (lower, upper)}; all at once are Bounds(robot.space, lower, upper)")
+    @names_checked("give bounds by joint, {'elbow': (lower, upper)}, or all at once, Bounds(robot.space, lower, upper)")
     def with_bounds(self, bounds: Bounds | Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Self:
         """The same robot with other bounds for some joints; it shares the space.
 
@@ -281,7 +287,7 @@ class Robot:
         return self._factor(joint).v
 
     def segments(self, *joints: str) -> Segments:
-        """The block of the space that those joints make, in the order of q.
+        """The block of the space with the coordinates of these joints, in the order of q.
 
         Raises:
             UnknownJointError: lists the joints whose names come closest.
@@ -296,28 +302,28 @@ class Robot:
     # Configurations
 
     def check(self, q: ArrayLike, what: str = "q") -> Vector:
-        """Validate a configuration: float64 (nq,), finite, unit vectors of norm 1; such an array comes back as it is.
+        """Validate a configuration: float64 (nq,), finite, unit vectors of norm 1; a valid array is returned unchanged.
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with it.
         """
         return self.space.check(q, what)
 
-    @names_checked("values are by joint, {'elbow': 1.0}; of names and values in two lists, dict(zip(names, values))")
+    @names_checked("give values by joint, {'elbow': 1.0}; from two lists: dict(zip(names, values))")
     def configuration(
         self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
     ) -> Vector:
-        """A configuration made of values by joint.
+        """A configuration from values by joint.
 
         Args:
             values: joint name -> value: its entries of q, or an angle for a (cos, sin) joint, (x, y, angle) for a
-                planar one, a rotation matrix for a spherical one, a `pinocchio.SE3` for a free-flyer.
+                planar joint, a rotation matrix for a spherical joint, a `pinocchio.SE3` for a free-flyer.
             start: configuration (nq,), or name of a reference posture, for the joints not given; neutral by default.
             **joints: the same as `values`, for names that are identifiers.
 
         Raises:
             UnknownJointError, UnknownNameError: lists the names that come closest.
-            SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: names the joint.
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: a wrong value; names the joint.
             DuplicateNameError: a joint is given twice.
         """
         return configured(self, merged(values, joints), start)
@@ -336,19 +342,19 @@ class Robot:
         """The same robot with more reference postures (nq,) by name; it shares the space.
 
         Raises:
-            SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: a wrong value; names the posture.
         """
         return self._with(references={**self.references, **checked_postures(self.space, references)})
 
     def random(self, rng: np.random.Generator, size: int | None = None) -> Vector:
-        r"""Random configurations: uniform in the bounds, uniform angles, Haar rotations.
+        r"""Random configurations: uniform within bounds, uniform angles, uniform rotations (Haar measure).
 
         The range of a revolute joint is cut to :math:`[-\pi, \pi]`; coordinates in metres without bounds are drawn in
         [-1, 1].
 
         Args:
             rng: generator, for instance `numpy.random.default_rng(0)`.
-            size: how many; one if absent.
+            size: how many; a single one by default.
 
         Returns:
             (nq,), or (size, nq).
@@ -364,13 +370,13 @@ class Robot:
     def at(
         self, q: ArrayLike, v: ArrayLike | Workspace | None = None, workspace: Workspace | None = None
     ) -> Posture | Motion:
-        """The posture at q, or the motion at (q, v), whose kinematics are computed once, on demand.
+        """The posture at q, or the motion at (q, v); its kinematics are computed once, on demand.
 
         Args:
             q: configuration (nq,).
-            v: tangent velocity (nv,), for a motion; a workspace may stand in its place.
-            workspace: memory to borrow; the posture raises StalePostureError once it has moved on. Without, the
-                posture never goes stale.
+            v: tangent velocity (nv,), for a motion; a workspace may be given in its place.
+            workspace: memory to borrow; the posture raises StalePostureError once the workspace holds another
+                configuration. Without a workspace the posture stays valid.
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or v.
@@ -381,7 +387,7 @@ class Robot:
         return found
 
     def format(self, q: ArrayLike) -> str:
-        """A configuration as a table: a line a joint, with units, and a mark where it is out of bounds."""
+        """A configuration as a table: one line per joint, with units, and a mark if it is out of bounds."""
         return configuration_table(self.check(q), self.bounds, self.space)
 
     def describe(self) -> str:

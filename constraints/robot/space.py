@@ -32,10 +32,10 @@ _POOL = 16
 
 @final
 class RobotSpace(PlacedSpace):
-    """Configuration space of a kinematic tree; its maps for one vector are pinocchio's, its batches the product's.
+    """Configuration space of a kinematic tree: maps for one vector by pinocchio, batch maps by the product space.
 
     Args:
-        model: the tree, owned by the robot and not written to.
+        model: the tree; it belongs to the robot and is never changed.
 
     Attributes:
         model: the tree.
@@ -44,7 +44,7 @@ class RobotSpace(PlacedSpace):
         zero_velocity: (nv,) zeros.
 
     Raises:
-        ModelError: a joint that follows another one (a mimic joint), or of a type unknown here; it is named.
+        ModelError: a mimic joint, or a joint of an unknown type; the message names it.
     """
 
     def __init__(self, model: Model) -> None:
@@ -72,22 +72,22 @@ class RobotSpace(PlacedSpace):
         """
         joints = self._joints
         if frame.joint >= len(joints) or frame.joint_name not in ("", joints[frame.joint]):
-            raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {robot}")
+            raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is not a frame of {robot}")
 
     @cached_property
     def elementary(self) -> ElementaryTree:
-        """The same tree with elementary joints, whose derivatives pinocchio knows; made on request, never pickled."""
+        """The same tree with elementary joints, whose derivatives pinocchio knows; built on request, never pickled."""
         return ElementaryTree(self.model)
 
     # Identity
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the model: two robots with one digest are the same robot."""
+        """Digest of the model: two robots with the same digest have the same model."""
         return hashlib.sha256(pickle.dumps(self.model)).hexdigest()
 
     def same_robot(self, other: Space) -> bool:
-        """True when the other space is that of the same model (after unpickling, the digest decides)."""
+        """True if the other space belongs to the same model (after unpickling, the digest decides)."""
         if self is other:
             return True
         return isinstance(other, RobotSpace) and self.atoms == other.atoms and self.digest == other.digest
@@ -113,9 +113,9 @@ class RobotSpace(PlacedSpace):
 
         Args:
             q: configuration (nq,), checked and copied.
-            v: tangent velocity (nv,), for a Motion; a workspace may stand in its place.
-            workspace: borrow this one: the posture is stale once the workspace moves on. By default the posture has
-                one of its own, from a pool, and never goes stale.
+            v: tangent velocity (nv,), for a Motion; a workspace may be given in its place.
+            workspace: borrow this one: the posture is stale once the workspace holds another configuration. By default
+                the posture takes one from a pool and stays valid.
         """
         if isinstance(v, Workspace):
             v, workspace = None, v
@@ -150,7 +150,7 @@ class RobotSpace(PlacedSpace):
             last: index of a joint.
 
         Returns:
-            Index of the last joint that is there, and the model: the whole one where little would be saved.
+            Index of the last joint in it, and the model: the whole model if a part would save little.
         """
         if last + 1 > WORTH_CUTTING * self.model.njoints:
             return ALL_JOINTS, self.model

@@ -112,7 +112,7 @@ def _disabled(root: ElementTree.Element, name: str, links: tuple[str, ...]) -> t
                 pairs.setdefault(pair, DisabledCollision(a, b, "disabled by default"))
     if unknown:
         first = UnknownNameError("link", next(iter(unknown)), links)
-        _log.warning("%s: the robot has no link %s: %d tags of disabled collisions left out (%s)",
+        _log.warning("%s: the robot has no link %s: %d tags of disabled collisions ignored (%s)",
                      name, ", ".join(unknown), left, first)  # fmt: skip
     return tuple(pairs.values())
 
@@ -137,7 +137,7 @@ def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict
     for state in root.iter("group_state"):
         posture = state.get("name")
         if not posture:
-            raise FileError(name, "a group_state has no name, and each needs one")
+            raise FileError(name, "a group_state has no name, but it needs one")
         q = postures.setdefault(posture, np.array(space.neutral))
         for element in state.iter("joint"):
             joint = element.get("name")
@@ -149,11 +149,11 @@ def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict
                 unknown[joint] = None
                 continue
             if stated.setdefault(posture, {}).setdefault(joint, value) != value:
-                _log.warning("%s: group_state '%s' is given more than once, and differs in joint '%s': the later value "
+                _log.warning("%s: group_state '%s' is given twice with different values of joint '%s': the later value "
                              "counts", name, posture, joint)  # fmt: skip
             factor = factors[joint]
             with in_file(name):
                 q[factor.q] = joint_value(factor.space, value[0] if len(value) == 1 else value, what)
     if unknown:
-        _log.warning("%s: the robot has no joint %s: left out of the reference postures", name, ", ".join(unknown))
+        _log.warning("%s: the robot has no joint %s: ignored in the reference postures", name, ", ".join(unknown))
     return postures

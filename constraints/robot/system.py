@@ -15,6 +15,7 @@ from liegroups.errors import DuplicateNameError
 from .disabled_collisions import DisabledCollision
 from .frame_table import FrameTable
 from .mimic import Mimic
+from .packages import VisualFile
 from .pinocchio import Model, Placement, pin
 from .placement import as_placement
 
@@ -29,9 +30,9 @@ class Part:
     Args:
         name: its joints and frames are called `name/joint`, `name/frame`.
         robot: the robot.
-        placement: of its world in the system's, :math:`{}^oM_p`, or in the frame it stands on, :math:`{}^fM_p`
+        placement: of its world frame in the world of the system, :math:`{}^oM_p`, or in the frame `on`, :math:`{}^fM_p`
             (`pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw); the identity by default.
-        on: frame of an earlier part it is fixed on ("panda/panda_hand"); the world by default.
+        on: frame of an earlier part that it is fixed on ("panda/panda_hand"); the world by default.
     """
 
     name: str
@@ -42,7 +43,7 @@ class Part:
 
 def join(
     parts: Iterable[Part], name: str | None, kind: type[Robot]
-) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...]]:
+) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...], tuple[VisualFile, ...]]:
     """Append the models of the parts to each other, in their order, names prefixed.
 
     The bounds of the parts become limits of the model, their reference postures postures of the model, the other parts
@@ -55,7 +56,7 @@ def join(
         kind: the class of robots; a robot is made of parts, and parts hold robots.
 
     Returns:
-        the model of the whole, its mimics, and its pairs of links whose collisions do not count.
+        the model of the whole, its mimics, its pairs of links whose collisions do not count, its visual geometry.
 
     Raises:
         DuplicateNameError: two parts have one name.
@@ -83,6 +84,7 @@ def join(
     lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
     mimics: list[Mimic] = []
     disabled: list[DisabledCollision] = []
+    visuals: list[VisualFile] = []
     for part in parts:
         robot, prefix = part.robot, f"{part.name}/"
         for posture, q in robot.references.items():
@@ -95,8 +97,9 @@ def join(
             upper[slices[prefix + joint]] = robot.bounds.upper[robot.slice_of(joint)]
         mimics += [mimic.prefixed(prefix) for mimic in robot.mimics]
         disabled += [pair.prefixed(prefix) for pair in robot.disabled_collisions]
+        visuals += [file.prefixed(prefix) for file in robot.visuals]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
-    return model, tuple(mimics), tuple(disabled)
+    return model, tuple(mimics), tuple(disabled), tuple(visuals)
 
 
 def _prefixed(robot: Robot, prefix: str) -> Any:

@@ -32,7 +32,7 @@ FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, ba
 
 
 class Base(Enum):
-    """How the root of a robot is attached to the world; the joint of a moving one is called "root_joint"."""
+    """How the root of a robot is attached to the world; the joint of a moving base is called "root_joint"."""
 
     FIXED = "fixed to the world"
     FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
@@ -105,7 +105,7 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
     _check_finite(model, name)
     _set_bounds(root, name, model)
     if not model.nv:
-        _log.warning("%s: nothing moves: it has no joint but fixed ones; %s", name, FREE_ROBOTS)
+        _log.warning("%s: nothing moves: all its joints are fixed; %s", name, FREE_ROBOTS)
     return model, _mimics(root, name, model)
 
 
@@ -124,7 +124,7 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
         sides = [side for side in ("lower", "upper") if limit.get(side) is not None]
         if element.get("type") not in ("revolute", "prismatic"):
             if sides:
-                said["are of a type without bounds, so their lower and upper do not count"].append(joint)
+                said["are of a type without bounds, so their lower and upper are ignored"].append(joint)
             continue
         i = int(model.joints[names.index(joint)].idx_q)
         lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
@@ -134,7 +134,7 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
         elif lower > upper:
             said["have a lower limit above the upper one, so they have no bounds"].append(interval)
         elif len(sides) == 1:
-            said["have one of lower and upper, and the other is 0, as URDF says"].append(interval)
+            said["have only one of lower and upper; the other is 0, as URDF defines"].append(interval)
         if not sides or lower > upper:
             model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
     for words, joints in said.items():
@@ -148,7 +148,7 @@ def _check(root: ElementTree.Element, name: str) -> None:
         if axis is not None and kind in ("revolute", "continuous", "prismatic", "planar"):
             xyz = numbers(axis.get("xyz"), name, f"{what}, axis")
             if len(xyz) != 3 or not any(xyz):
-                raise FileError(name, f"{what}: its axis '{axis.get('xyz')}' is no direction")
+                raise FileError(name, f"{what}: its axis '{axis.get('xyz')}' is not a direction")
             if kind == "planar" and any(xyz[:2]):
                 _log.warning("%s: planar %s: its axis is not z, but pinocchio moves it in its x-y plane", name, what)
         for tag, attributes in (("limit", ("lower", "upper")), ("origin", ("xyz", "rpy"))):
@@ -180,7 +180,7 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
             continue
         source = tag.get("joint")
         if source not in joints:
-            _log.warning("%s: joint '%s' mimics '%s', which is no joint that moves: left out", name, joint, source)
+            _log.warning("%s: joint '%s' mimics '%s', which is not a joint that moves: ignored", name, joint, source)
             continue
         if source == joint:
             raise FileError(name, f"joint '{joint}' mimics itself")

@@ -119,7 +119,7 @@ def urdf_graph(root: Element, path: str) -> UrdfGraph:
     if has_xacro(root):
         raise FileError(path, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
     if root.find("link") is None and root.find("group") is not None:
-        raise FileError(path, "has no <link>: it is an SRDF, which goes with its URDF, Robot.from_urdf(urdf, srdf)")
+        raise FileError(path, "has no <link>: it is an SRDF; load it with its URDF: Robot.from_urdf(urdf, srdf)")
     faults: list[Fault] = []
     twice: list[Element] = []
     links, joints = (_named(root, tag, path, faults, twice) for tag in ("link", "joint"))
@@ -139,9 +139,9 @@ def _named(root: Element, tag: str, path: str, faults: list[Fault], twice: list[
     for i, element in enumerate(root.findall(tag)):
         name = element.get("name")
         if not name:
-            raise FileError(path, f"<{tag}> number {i + 1} has no name, and every one needs it")
+            raise FileError(path, f"<{tag}> number {i + 1} has no name, but it needs one")
         if name in found:
-            faults.append(Fault(f"{tag} '{name}'", f"two {tag}s have this name, only the first one counts"))
+            faults.append(Fault(f"{tag} '{name}'", f"two {tag}s have this name, only the first one would be used"))
             twice.append(element)
         else:
             found[name] = element
@@ -191,8 +191,8 @@ def check_is_tree(root: Element, path: str) -> None:
 def _loop(link: str, joints: Sequence[UrdfJoint]) -> str:
     both = " and ".join(f"'{j.name}' (from '{j.parent}')" for j in joints)
     return (
-        f"link '{link}' has {len(joints)} parents, through the joints {both}: this is a loop, and a robot is a tree. "
-        "constraints.models.load cuts the loop itself; or leave one of the joints out and close the loop in a sidecar, "
+        f"link '{link}' has {len(joints)} parents, through the joints {both}: a loop, but a robot must be a tree. "
+        "constraints.models.load cuts the loop itself; or remove one of the joints and close the loop in a sidecar, "
         "a YAML file beside the URDF with two frames that must meet: closed_loop: [[frame_a, frame_b]] and type: [6d]"
     )
 
@@ -200,8 +200,8 @@ def _loop(link: str, joints: Sequence[UrdfJoint]) -> str:
 def _no_tree(roots: Sequence[str]) -> str:
     if roots:
         names = ", ".join(f"'{root}'" for root in roots)
-        return f"the links {names} are no joint's child: expected one root, join the others to it"
-    return "every link is the child of a joint: the joints make a circle, expected one root"
+        return f"the links {names} are not the child of any joint: expected one root, join the others to it"
+    return "every link is the child of a joint: the joints form a cycle, expected one root"
 
 
 def misspelt(root: Element) -> Iterator[Fault]:
@@ -233,10 +233,10 @@ def _out_of_place(element: Element, what: str, once: Iterable[str]) -> Iterator[
     tags = [child.tag for child in element]
     for tag in ("link", "joint"):
         if tag in tags:
-            yield Fault(what, f"a <{tag}> inside it means nothing: it belongs to <robot>")
+            yield Fault(what, f"a <{tag}> inside it has no meaning: it belongs in <robot>")
     for tag in once:
         if is_ambiguous(element, tag):
-            yield Fault(what, f"<{tag}> is there twice, and says different things: one was expected")
+            yield Fault(what, f"<{tag}> is given twice with different content: one was expected")
 
 
 def is_ambiguous(element: Element, tag: str) -> bool:

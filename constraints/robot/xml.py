@@ -69,7 +69,7 @@ def read_xml(
     _check_depth(element, name)
     if root is not None and element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
-        raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
+        raise FileError(name, f"is not {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
     return element, name
 
 
@@ -89,7 +89,7 @@ _LATE_DECLARATION = re.compile(
 def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> ElementTree.Element:
     """The outermost element; where the text is not valid XML, what it is after small mistakes are mended."""
     if encoding is None and not _is_unicode(content):
-        _log.log(loud, "%s: is not the UTF-8 that it says it is: read as Latin-1", name)
+        _log.log(loud, "%s: is declared as UTF-8 but is not: read as Latin-1", name)
         encoding = "iso-8859-1"
     try:
         return _tree(content, name, encoding)
@@ -114,7 +114,7 @@ def _check_depth(root: ElementTree.Element, name: str) -> None:
     while layer:
         depth += 1
         if depth > _DEEPEST:
-            raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} deep, expected less")
+            raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} levels deep, expected less")
         layer = [child for element in layer for child in element]
 
 
@@ -124,7 +124,7 @@ def _tree(content: bytes, name: str, encoding: str | None) -> ElementTree.Elemen
 
     def refuse(_name: str, _system: str | None, _public: str | None, declares: bool) -> None:
         if declares:
-            reason = "a document type with declarations of its own (<!DOCTYPE ... [...]>) is refused"
+            reason = "a document type with its own declarations (<!DOCTYPE ... [...]>) is refused"
             raise FileError(name, f"line {parser.CurrentLineNumber}: {reason}")
 
     parser.buffer_text = True
@@ -206,10 +206,10 @@ def numbers(text: str | None, name: str, what: str, count: int | None = None) ->
         try:
             value = float(word)
         except ValueError:
-            raise FileError(name, f"{what}: '{word}' is no number") from None
+            raise FileError(name, f"{what}: '{word}' is not a number") from None
         if not abs(value) < float("inf"):
-            raise FileError(name, f"{what}: '{word}' is no finite number")
+            raise FileError(name, f"{what}: '{word}' is not a finite number")
         out.append(value)
     if count is not None and len(out) != count:
-        raise FileError(name, f"{what} takes {counted(count, 'number')}, there are {len(out)}")
+        raise FileError(name, f"{what} needs {counted(count, 'number')}, got {len(out)}")
     return out

@@ -53,8 +53,8 @@ def idle_limits(rows: RowTable, function: Function | None, group: Space) -> str:
     pairs = zip(-rows.lower, rows.upper, strict=True)
     degrees = [not (_is_no_limit(low) and _is_no_limit(high)) for low, high in pairs]
     found = np.flatnonzero(idle & angular & degrees).tolist()
-    why = "no rotation is more than pi; angles are in radians (were degrees meant?)"
-    return f"limits of {row_numbers(found)} never act: {why}" if found else ""
+    why = "a rotation vector is at most pi long; angles are in radians (did you mean degrees?)"
+    return f"limits of {row_numbers(found)} have no effect: {why}" if found else ""
 
 
 def _is_no_limit(size: float) -> bool:

@@ -20,7 +20,7 @@ INTERVAL = "an interval"
 
 
 class Comparison(Enum):
-    """Comparison type of a tangent row, in the field's words; the value says what the row asks for."""
+    """Comparison type of a tangent row; the value describes the condition on the row."""
 
     EQUALITY = "equal to a right-hand side that may vary"
     EQUAL_TO_ZERO = "equal to zero"
@@ -117,7 +117,7 @@ class RowTable:
         one = Comparison.EQUAL_TO_ZERO if comparison is None and not bounded else comparison
         listed = isinstance(comparison, list | tuple)
         types: list[Any] = [*comparison] if listed else [one]
-        words = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
+        words = "a Comparison, or one per row (for a right-hand side: rhs=, or Implicit.equal(function, rhs))"
         for entry in types:
             expect(entry, (Comparison, NoneType), f"comparison of '{what}'", words)
         types = types if listed else types * size
@@ -159,7 +159,7 @@ def _refuse_margins_of_equalities(types: list[Any], margins: Vector, one: bool, 
     equal = np.array([entry in (Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO) for entry in types], dtype=np.bool_)
     wrong = np.flatnonzero(equal & (margins > 0.0))
     if wrong.size and (equal.all() or not one):
-        way = "Implicit.between(f, lower, upper) leaves room, and Options(threshold=...) is how exactly one is solved"
+        way = "Implicit.between(f, lower, upper) gives a tolerance, and Options(threshold=...) the accuracy"
         raise OptionError(f"'{what}': row {wrong[0]} is {types[wrong[0]].name} and has no margin; {way}")
 
 
@@ -190,11 +190,11 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
     Raises:
         WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
     """
-    array = real_numbers(default if numbers is None else numbers, f"{name} of '{what}'", "numbers by row")
+    array = real_numbers(default if numbers is None else numbers, f"{name} of '{what}'", "numbers per row")
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():
-        words = "expected numbers (where there is no limit, -inf or inf), received NaN at {}"
+        words = "expected numbers (-inf or inf for no limit), received NaN at {}"
         raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist(), words)
     return np.array(np.broadcast_to(array, (size,)))
 
@@ -203,7 +203,7 @@ def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
     if mask is None:
         return np.ones(size, dtype=np.bool_)
     try:
-        array = truth_values(mask, f"mask of '{what}'", "booleans by row")
+        array = truth_values(mask, f"mask of '{what}'", "booleans per row")
     except WrongObjectError as error:
         words = f"{error.expected}{_meant_by_mask(mask, size)}"
         raise WrongObjectError(error.what, words, error.received) from None
@@ -222,5 +222,5 @@ def _meant_by_mask(mask: ArrayLike, size: int) -> str:
         return ""
     rows: list[Any] = np.atleast_1d(numbers).tolist()
     if numbers.dtype.kind == "f" or len(set(rows)) < len(rows) or not all(0 <= row < size for row in rows):
-        return " (weights of rows are Implicit(..., scale=))"
-    return f" ({[row in rows for row in range(size)]} for the rows {sorted(rows)} alone)"
+        return " (for weights of rows: Implicit(..., scale=))"
+    return f" ({[row in rows for row in range(size)]} for only the rows {sorted(rows)})"

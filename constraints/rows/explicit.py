@@ -33,39 +33,39 @@ from .target import Target
 @UNCHANGING
 @dataclass(frozen=True, eq=False, repr=False)
 class Explicit(RowOwner):
-    r"""Output variables that are a function of input variables.
+    r"""Output variables that are computed from input variables.
 
     .. math:: q_{out} = g^{-1}\left( f(q_{in})\; rhs \right)
 
-    the product in the output group of f. Errors, satisfaction and fall-back are those of its implicit twin
-    :math:`h(q) = f(q_{in})^{-1} g(q_{out})`, compared to the same right-hand side.
+    with the product in the output group of f. Errors and satisfaction are those of its implicit twin
+    :math:`h(q) = f(q_{in})^{-1} g(q_{out})`, with the same right-hand side, which is also the fall-back.
 
     Args:
         f: function of the input block, or of the whole space (its declared columns are then the inputs).
-        outputs: block of the whole space that is computed; may be several segments.
-        inputs: block of the whole space on which f lives; None where f lives on the whole space.
+        outputs: block of the whole space that is computed; it may consist of several segments.
+        inputs: block of the whole space that is the argument of f; None if f takes the whole space.
         g: function of the output block into the group of f; the identity by default.
         g_inverse: its inverse, from the group of f to the output block.
-        implicit: another twin, a function of the whole space, in whose coordinates the right-hand side is then given.
-        rhs_map: function from the output space of that twin to the group of f, that converts right-hand sides.
-        comparison: as in `Implicit`; EQUAL_TO_ZERO by default. Rows that are no equality, or masked, make the
+        implicit: another twin, a function of the whole space; right-hand sides are then given in its coordinates.
+        rhs_map: function from the output space of this twin to the group of f; it converts right-hand sides.
+        comparison: as in `Implicit`; EQUAL_TO_ZERO by default. Inequality rows and masked rows make the
             constraint implicit.
         rhs: default right-hand side; the neutral element by default.
         mask: rows that count, as in `Implicit`.
-        level: the level at which it is solved if it must fall back to its twin.
-        whole: the whole space; known from f where f lives on it, from the problem otherwise.
-        exact_parts: what `known_exact` was said of, for copies by `dataclasses.replace`.
-        name: name in messages; f's by default.
+        level: the level of its twin, if the twin must be solved instead.
+        whole: the whole space; by default the inputs of f if `inputs` is None, else taken from the problem.
+        exact_parts: set by `known_exact`, for copies by `dataclasses.replace`.
+        name: name in messages; that of f by default.
 
     Attributes:
-        map: f as a function of the whole space, where that is known.
-        twin: the implicit constraint with the same solutions, likewise.
+        map: f as a function of the whole space, if the whole space is known.
+        twin: the implicit constraint with the same solutions, if the whole space is known.
 
     Raises:
         OverlapError: inputs and outputs share coordinates.
-        SpaceMismatchError: spaces that do not meet.
+        SpaceMismatchError: spaces that do not match.
         SizeError: segments that reach beyond the whole space.
-        OptionError, WrongObjectError: what else is wrong.
+        OptionError, WrongObjectError: another argument is wrong.
 
     Source: `Explicit` of hpp-constraints.
     """
@@ -98,7 +98,7 @@ class Explicit(RowOwner):
         if not self.outputs.v:
             raise WrongObjectError(f"outputs of {self.name!r}", "at least one coordinate", "none")
         if (self.g is None) != (self.g_inverse is None):
-            raise WrongObjectError(f"g of {self.name!r}", "g together with g_inverse", "only one of them")
+            raise WrongObjectError(f"g of {self.name!r}", "g and g_inverse together", "only one of them")
         if self.inputs is not None and self.inputs.overlaps(self.outputs):
             shared = sorted(set(self.inputs.v) & set(self.outputs.v))
             raise OverlapError(f"inputs and outputs of {self.name!r}", "share coordinates", shared)
@@ -158,7 +158,7 @@ class Explicit(RowOwner):
         set_fields(self, map=f, twin=twin, space=space)
 
     def on(self, space: Space) -> Explicit:
-        """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
+        """The same constraint on a whole space: bound to it, or lifted from one of its factors."""
         as_space(space, f"space for {self.name!r}")
         if self.is_bound:
             return self if same_space(self.space, space) else self._moved(space)
@@ -193,17 +193,17 @@ class Explicit(RowOwner):
         return not self.map.columns.any()
 
     def known_exact(self) -> Self:
-        """The same constraint, of which its maker knows that whatever it computes satisfies its twin."""
+        """The same constraint, marked by its author: the computed outputs always satisfy the twin."""
         exact = copy.copy(self)
         set_fields(exact, exact_parts=self._parts)
         return exact
 
     @property
     def is_exact(self) -> bool:
-        """Whether what is computed is known to satisfy the twin; a solver measures the others by their twin.
+        """Whether the computed outputs are known to satisfy the twin; if not, a solver evaluates the twin too.
 
-        It is where neither g nor another twin is given, and where who made it knows (`known_exact`), as long as it is
-        made of the same parts.
+        True if neither g nor another twin is given, or if its author marked it (`known_exact`) and its parts are
+        still the same.
         """
         said = bool(self.exact_parts) and all(map(operator.is_, self.exact_parts, self._parts))
         return said or (self.g is None and self.implicit is None)
@@ -225,10 +225,10 @@ class Explicit(RowOwner):
         return moved if g_inverse is None else g_inverse.value_of(moved)
 
     def refusal(self) -> str | None:
-        """Why it cannot be resolved explicitly, whatever the others are; None where it can."""
+        """Why it cannot be resolved explicitly, independent of the other constraints; None if it can."""
         for row, (word, counts) in enumerate(zip(self.rows.words, self.rows.mask, strict=True)):
             if not counts:
-                return f"row {row} is masked: the outputs would not be determined"
+                return f"row {row} is masked, so the outputs would not be determined"
             if self.rows.lower[row] != 0.0 or self.rows.upper[row] != 0.0:
                 return f"row {row} is {word}: only equalities determine the outputs"
         return None

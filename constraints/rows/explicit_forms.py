@@ -44,21 +44,21 @@ def explicit_relative_pose(
     level: int = 0,
     name: str = "",
 ) -> Explicit:
-    r"""Pose of a free-flying object, from frame b of it seen from frame a.
+    r"""Pose of a free-flying object, computed from the pose of its frame b relative to frame a.
 
     With M2 the free-flyer joint of b, :math:`{}^{2}F_b` the placement of b on it, P its parent's frame,
 
     .. math:: q_{out} = {}^PM_a(q_{in})\; rhs\; {}^2F_b^{-1}
 
-    The twin is `Transformation(robot, b, reference=a)`, in whose coordinates (t, w) the right-hand side is given and
-    read. Inputs are the joints on exactly one of the chains of a and of the object's parent.
+    The twin is `Transformation(robot, b, reference=a)`; right-hand sides are in its coordinates (t, w). Inputs are the
+    joints on exactly one of the chains of a and of the object's parent.
 
     Args:
         robot: the robot.
-        a, b: frames; None is the world, b is on a joint that is a free-flyer.
+        a, b: frames; None is the world; b is on a free-flyer joint.
         rhs: (t, w) of b seen from a, (6,) [m, rad]; zero by default.
         comparison: EQUAL_TO_ZERO by default.
-        level: where the twin is solved if it cannot be explicit.
+        level: level of the twin, if the constraint cannot be explicit.
         name: name in messages.
 
     Raises:
@@ -85,7 +85,7 @@ def explicit_relative_pose(
 
 
 def explicit_contact(hold: ConvexShapeContactHold, rhs: Any = None, *, level: int = 0, name: str = "") -> Explicit:
-    r"""The pose of a free object that stands on a surface, computed from where it stands.
+    r"""The pose of a free object on a surface, computed from its place on the surface.
 
     With F the frame of the floor's surface, :math:`{}^{2}F_b` that of the object's surface on its free-flyer joint, and
     P the frame of that joint's parent,
@@ -93,19 +93,19 @@ def explicit_contact(hold: ConvexShapeContactHold, rhs: Any = None, *, level: in
     .. math:: q_{out} = {}^PM_F(q_{in})\; f(rhs)\; {}^2F_b^{-1}
 
     with f the pose of `PoseOfContact`. The right-hand side is a value of the hold: five zeros, the point (y, z) [m] of
-    the floor's polygon in the plane of `floor.inward`, and (cos, sin) of the rotation about the normal. Its rows are
+    the floor's polygon in the plane of `floor.inward`, and (cos, sin) of the rotation about the normal. The rows are
     EQUAL_TO_ZERO (5) and EQUALITY (3).
 
     Args:
-        hold: the contact with its complement, of one pair of surfaces: where it has several, name one (`pair=`). The
+        hold: the contact with its complement, with one pair of surfaces; choose it by `pair=` if there are several. The
             object's surface is on a free-flyer joint, the floor's in the world or on another joint.
-        rhs: where the object stands (9,); by default at the centre of the floor's surface, its edge along the floor's.
-        level: where the hold is solved if it cannot be explicit.
-        name: name in messages; the hold's by default.
+        rhs: the object's place (9,); by default at the centre of the floor's surface, its edge along the floor's.
+        level: level of the hold, if it cannot be explicit.
+        name: name in messages; that of the hold by default.
 
     Raises:
-        OptionError: the hold has several pairs of surfaces; they are listed.
-        WrongObjectError: no hold, or the object's surface is not on a free-flyer joint.
+        OptionError: the hold has several pairs of surfaces; the message lists them.
+        WrongObjectError: not a hold, or the object's surface is not on a free-flyer joint.
         OverlapError: the floor moves with the object.
 
     Source: explicit `ConvexShapeContact` of hpp-constraints, which has the pair of surfaces in its right-hand side.
@@ -114,7 +114,7 @@ def explicit_contact(hold: ConvexShapeContactHold, rhs: Any = None, *, level: in
     if len(hold.pairs) != 1:
         known = ", ".join(map(str, map(tuple, hold.pairs)))
         raise OptionError(
-            f"{hold.name!r} has several pairs of surfaces: an explicit contact needs one of them, {known}"
+            f"{hold.name!r} has several pairs of surfaces: an explicit contact needs one of them: {known}"
         )
     floor, surface = hold.surfaces_of(hold.pairs[0])
     label = name or hold.name
@@ -136,16 +136,16 @@ def linear_coupling(
 
     Args:
         robot: the robot.
-        joint: the joint that follows, of one coordinate.
+        joint: the joint that follows; it has one coordinate.
         sources: joint name -> multiplier.
         offset: b [rad or m].
         name: name in messages.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
-        WrongObjectError: a joint that is not one number.
-        OverlapError: the joint among its own sources.
-        DtypeError, NotFiniteError: a multiplier or offset that is no number.
+        WrongObjectError: a joint with more than one coordinate.
+        OverlapError: the joint is one of its own sources.
+        DtypeError, NotFiniteError: a multiplier or offset is not a number.
     """
     _single(as_robot(robot, "robot of a linear coupling"), joint)
     as_mapping(sources, f"sources of '{joint}'", "from joint name to multiplier")
@@ -164,7 +164,7 @@ def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
         robot: the robot; see `robot.mimics`.
 
     Raises:
-        WrongObjectError: a tag on a joint that is not one number, as a continuous one.
+        WrongObjectError: a mimic tag on a joint with several numbers in q, for example a continuous joint.
     """
     return tuple(mimic_constraint(robot, m) for m in as_robot(robot, "robot of mimic constraints").mimics)
 
@@ -181,16 +181,16 @@ def mimic_constraint(robot: Robot, mimic: Mimic) -> Explicit:
 
 
 def locked_joint(where: Robot | Space, joint: str | Segments, value: object = None, *, name: str = "") -> Explicit:
-    """A joint held at a value: an explicit constraint without input, all rows EQUALITY.
+    """A joint held at a value: an explicit constraint without inputs, with all rows EQUALITY.
 
     Its right-hand side is the *difference* from the value: locked at 0.5, the right-hand side [0.2] holds the joint at
-    0.7, and `problem.rhs_from(q)` where q has it.
+    0.7, and `problem.rhs_from(q)` holds it at its value in q.
 
     Args:
         where: the robot; or the whole space, for extra variables.
         joint: name of the joint; or Segments, for a part of a vector joint or for extra variables.
-        value: what `robot.configuration` takes for the joint; the neutral element by default, which a warning in the
-            log says of a robot's joint. Where it is now, `Problem(..., frozen=[joint])` holds it.
+        value: as in `robot.configuration`; the neutral element by default, with a warning in the log for a robot's
+            joint. To hold the joint at its start value use `Problem(..., frozen=[joint])`.
         name: name in messages.
 
     Raises:
@@ -206,7 +206,7 @@ def locked_joint(where: Robot | Space, joint: str | Segments, value: object = No
     else:
         block, label = where.segments(joint) if isinstance(where, Robot) else Segments.of(whole, joint), joint
     if value is None and isinstance(where, Robot) and not isinstance(joint, Segments):
-        now = f"Problem(..., frozen=['{joint}']) holds it where the start has it"
+        now = f"Problem(..., frozen=['{joint}']) holds it at its value in the start"
         _log.warning("locked '%s': no value was given, it is held at %s; %s", joint, block.space.neutral.tolist(), now)
     point = block.space.neutral if value is None else joint_value(block.space, value, f"value of locked '{label}'")
     f = Constant(point, block.space, whole, name=f"locked {label}")
@@ -217,5 +217,5 @@ def _single(robot: Robot, joint: str) -> int:
     """Column of a joint of one number."""
     factor = robot.space.factors[robot.joint_index(joint) - 1]
     if factor.space.atoms != (("R", 1),):
-        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint of one number", factor.space.name)
+        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint of one coordinate", factor.space.name)
     return factor.v.start

@@ -25,14 +25,14 @@ from .target import Target
 _log = logging.getLogger(__package__)
 
 _WORDS = {
-    "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
+    "weight": "Implicit(..., scale=) scales rows, and levels of a Problem set priorities",
     "gain": "Implicit(..., scale=) scales rows",
-    "priority": "levels of a Problem put constraints in order",
+    "priority": "levels of a Problem set priorities",
     **dict.fromkeys(("tolerance", "tol"), "Options(threshold=...) of the projector"),
 }
 """What other libraries give to a task or a constraint."""
-RHS_HERE = "rhs = problem.rhs.replace(name, point), given to project(q, rhs), is another right-hand side"
-UNCHANGING = unchanging("make another one", rhs=RHS_HERE)
+RHS_HERE = "use rhs = problem.rhs.replace(name, point) and project(q, rhs)"
+UNCHANGING = unchanging("make a new one", rhs=RHS_HERE)
 """Of constraints that are dataclasses."""
 
 
@@ -52,26 +52,26 @@ _NEUTRAL: Any = _Neutral()
 class Implicit(RowOwner):
     r"""Rows :math:`\log(rhs^{-1}\, h(q))`, each compared to its interval: a numerical constraint.
 
-    EQUAL_TO_ZERO holds a row at zero, EQUALITY holds it at a right-hand side that may change, SUPERIOR asks for at
-    least the margin, INFERIOR for at most minus the margin; where the comparison is None the interval [lower, upper]
-    counts. The error of a row is its signed, scaled distance to its interval.
+    EQUAL_TO_ZERO holds a row at zero, EQUALITY holds it at a right-hand side that may change. SUPERIOR means at least
+    the margin, INFERIOR at most minus the margin. If the comparison is None, the interval [lower, upper] is used. The
+    error of a row is its signed, scaled distance to its interval.
 
     Args:
         function: h.
-        comparison: one Comparison, or one (or None) by tangent row. EQUAL_TO_ZERO by default.
+        comparison: one Comparison, or one (or None) per tangent row. EQUAL_TO_ZERO by default.
         rhs: default right-hand side, a point of the outputs; the neutral element by default. Rows of its logarithm that
-            are not EQUALITY must be zero. A `Target` is one that varies in time.
-        mask: by row, true for the rows that count; all by default.
+            are not EQUALITY must be zero. A `Target` is a right-hand side that varies in time.
+        mask: per row, true for the rows that count; all by default.
         scale: factor of each row's error (to weigh metres against radians), 1 by default.
-        margin: how far inside SUPERIOR and INFERIOR rows must end, 0 by default; at least the solver's threshold makes
-            sure that the value ends on the right side of zero. Equalities have none.
-        lower, upper: intervals of the rows without comparison. Rows of a rotation are in radians and at most pi: limits
-            beyond that, which never act, are named by a warning in the log where they look like degrees.
-        name: name in messages; the function's by default.
+        margin: how far inside their limit SUPERIOR and INFERIOR rows must end, 0 by default. A margin of at least the
+            solver's threshold guarantees the sign of the value. Equalities have no margin.
+        lower, upper: intervals of the rows without comparison. Rows of a rotation are in radians and at most pi: a
+            warning in the log names larger limits that look like degrees.
+        name: name in messages; that of the function by default.
 
     Raises:
-        RightHandSideError: a right-hand side on a row that takes none; the row is named.
-        SizeError, NotFiniteError, NotNormalizedError, OptionError, WrongObjectError: what else is wrong.
+        RightHandSideError: a right-hand side on a row that takes none; the message names the row.
+        SizeError, NotFiniteError, NotNormalizedError, OptionError, WrongObjectError: another argument is wrong.
 
     Example:
         >>> from constraints import Implicit, Pose
@@ -108,7 +108,7 @@ class Implicit(RowOwner):
     # Constructors, by what they ask for.
 
     @classmethod
-    @names_checked("a right-hand side goes to Implicit.equal(function, rhs)", **_WORDS)
+    @names_checked("for a right-hand side use Implicit.equal(function, rhs)", **_WORDS)
     def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
         """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
         return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)
@@ -126,7 +126,7 @@ class Implicit(RowOwner):
         """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
         if rhs is None:  # pyright: ignore[reportUnnecessaryComparison]
             what = f"right-hand side of {name or as_function(function, 'function of a constraint').name}"
-            neutral = "a point, or a Target; left out, Implicit.equal(f), it is the neutral element"
+            neutral = "a point, or a Target; without it, Implicit.equal(f), it is the neutral element"
             raise WrongObjectError(what, neutral, "None")
         return cls(function, Comparison.EQUALITY, None if rhs is _NEUTRAL else rhs, mask=mask, name=name)
 
@@ -143,7 +143,7 @@ class Implicit(RowOwner):
     ) -> Self:
         """Rows of log h(q) are at least `lower + margin`, on the rows of the mask.
 
-        A solution may be below that by half the solver's threshold: for a clearance give a margin of at least that.
+        A solution may be lower by half the solver's threshold: for a guaranteed clearance give at least this margin.
         """
         return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), mask=mask, name=name)
 
@@ -158,7 +158,7 @@ class Implicit(RowOwner):
         mask: ArrayLike | None = None,
         name: str = "",
     ) -> Self:
-        """Rows of log h(q) are at most `upper - margin`; as in `above`, a margin of the threshold makes sure."""
+        """Rows of log h(q) are at most `upper - margin`, on the rows of the mask; for the margin see `above`."""
         return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name)
 
     @classmethod
@@ -181,11 +181,11 @@ class Implicit(RowOwner):
         return cls(f, lower=low + margins, upper=high - margins, mask=mask, name=name)
 
     def on(self, space: Space) -> Self:
-        """The same constraint on a bigger space, one of whose factors is where it lives."""
+        """The same constraint on a bigger space that has its space as a factor."""
         return self.with_function(self.function_on(self.function, space))
 
     def with_function(self, function: Function) -> Self:
-        """The same constraint on another function into the same outputs."""
+        """The same constraint on another function with the same outputs."""
         other = self.copy_on(function)
         set_fields(other, function=function)
         return other

@@ -28,19 +28,19 @@ _T = TypeVar("_T")
 
 def _by_name(who: str, name: str, own: tuple[str, ...]) -> Exception:
     """The error for a constraint that is given as an argument, replace(hand=point)."""
-    words = f"{who} has no argument '{name}': of a constraint of that name, rhs.replace('{name}', point)"
+    words = f"{who} has no argument '{name}': for a constraint with this name use rhs.replace('{name}', point)"
     return UnknownNameError(f"argument of {who}", name, own, words)
 
 
 @final
 class RightHandSide:
-    """The right-hand sides of a stack of constraints, one after the other. A value: changing it makes another one.
+    """The right-hand sides of a stack of constraints, concatenated. Immutable: methods return changed copies.
 
     Args:
         stack: the constraints, in order.
-        vector: (stack.rhs_size,), one point of the output group after the other; each is checked. By default each
-            constraint's own default.
-        velocity, acceleration: (sum of group.nv,) of targets that move, in their body frames; zero by default.
+        vector: (stack.rhs_size,), the points of the output groups, concatenated; each is checked. By default the
+            default of each constraint.
+        velocity, acceleration: (sum of group.nv,) of moving targets, in their body frames; zero by default.
 
     Attributes:
         stack: the constraints.
@@ -48,8 +48,8 @@ class RightHandSide:
         velocity, acceleration: as given, or None.
 
     Raises:
-        RightHandSideError: a value on a row that takes none; the row is named.
-        SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
+        RightHandSideError: a value on a row that takes none; the message names the row.
+        SizeError, NotFiniteError, NotNormalizedError: another wrong value; the message names the constraint.
     """
 
     __slots__ = ("_points", "acceleration", "stack", "vector", "velocity")
@@ -66,12 +66,12 @@ class RightHandSide:
             parts = [owner.default_rhs for owner in stack]
         else:
             if isinstance(vector, Mapping):
-                by_name = "a mapping; for one by name, problem.rhs.replace(name, point)"
+                by_name = "a mapping (to set one constraint by its name: problem.rhs.replace(name, point))"
                 raise WrongObjectError(
                     "right-hand side", f"{counted(stack.rhs_size, 'number')} or a RightHandSide", by_name
                 )
             if isinstance(vector, Point):
-                read = "one that it satisfies: problem.rhs_from(posture.q), a RightHandSide"
+                read = "a RightHandSide (to get one that a posture satisfies: problem.rhs_from(posture.q))"
                 raise WrongObjectError("right-hand side", read, f"a {type(vector).__name__}")
             numbers = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
@@ -82,9 +82,9 @@ class RightHandSide:
         self.acceleration = None if acceleration is None else _vector(acceleration, size, f"acceleration {of}")
 
     def read_at(self, point: Point | ArrayLike, which: Iterable[int] | None = None) -> RightHandSide:
-        """The same but for some constraints, whose right-hand sides become those that a point satisfies.
+        """A copy in which the right-hand sides of some constraints become those that a point satisfies.
 
-        They are valid as they come, and not checked again.
+        These are valid and not checked again.
 
         Args:
             point: where; a point, or a configuration (nq,).
@@ -109,10 +109,10 @@ class RightHandSide:
         return points
 
     def with_valid(self, vector: Vector) -> RightHandSide:
-        """Others of the same constraints, at rest, from a vector that is known to be valid.
+        """Right-hand sides of the same constraints, at rest, from a vector that is known to be valid.
 
         Args:
-            vector: (rhs_size,); it belongs to them from now on.
+            vector: (rhs_size,); not copied, do not change it afterwards.
         """
         other = object.__new__(RightHandSide)
         other.stack, other.vector, other._points = self.stack, read_only(vector), None
@@ -120,7 +120,7 @@ class RightHandSide:
         return other
 
     def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
-        """The same but for some constraints, whose right-hand sides are those of another problem that has them too.
+        """A copy in which some constraints take their right-hand sides from another problem that has them too.
 
         Args:
             other: right-hand sides of the other problem.
@@ -143,13 +143,13 @@ class RightHandSide:
         return self.kept(explicit, workspace, "map", explicit.output_function)
 
     def kept(self, explicit: Explicit, workspace: Workspace, name: str, make: Callable[[Vector], _T]) -> _T:
-        """What `make` makes of the right-hand side of an explicit constraint, once for as long as that is the same.
+        """The result of `make` for the right-hand side of an explicit constraint, recomputed only when that changes.
 
         Args:
             explicit: one of the constraints.
-            workspace: keeps it, for one right-hand side at a time.
-            name: of what is made.
-            make: given the right-hand side (group.nq,).
+            workspace: stores the result, for one right-hand side at a time.
+            name: name of the result.
+            make: function of the right-hand side (group.nq,).
         """
         kept: _Kept = workspace.resource(explicit, name, _Kept)
         if kept.seen is not self:
@@ -162,13 +162,13 @@ class RightHandSide:
             kept.seen = self
         return kept.made
 
-    @answered(_by_name, "one constraint a call: rhs.replace(name, point)")
+    @answered(_by_name, "one constraint per call: rhs.replace(name, point)")
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
-        """The same right-hand sides but for one constraint.
+        """A copy with another right-hand side for one constraint.
 
         Args:
             constraint: the object, its position, or its name when unique.
-            point: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
+            point: numbers, an Element, or a placement or rotation if the outputs are poses or rotations.
         """
         i = self.stack.index(constraint)
         vector = self.vector.copy()
@@ -176,7 +176,7 @@ class RightHandSide:
         return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
 
     def at(self, t: float) -> RightHandSide:
-        """The same at time t [s]: targets with their velocities and accelerations there, the others at rest.
+        """The right-hand sides at time t [s]: targets with their velocities and accelerations, the others at rest.
 
         Args:
             t: time; no clock is read.
@@ -195,7 +195,7 @@ class RightHandSide:
         return other
 
     def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
-        """True when every point is the same element of its group (q and -q are one), within a tangent tolerance."""
+        """True if every point is the same element of its group (q and -q are equal), within a tangent tolerance."""
         if len(self.stack) != len(other.stack):
             return False
         for owner, peer, s in zip(self.stack, other.stack, self.stack.rhs_slices, strict=True):
@@ -207,10 +207,10 @@ class RightHandSide:
         return True
 
     def on(self, stack: Stack) -> RightHandSide:
-        """These right-hand sides on a stack of the same constraints (another copy of it, as after unpickling).
+        """These right-hand sides for another copy of the same stack of constraints, for example after unpickling.
 
         Raises:
-            OtherConstraintsError: the stack has other constraints, of other names or groups, or of the same names.
+            OtherConstraintsError: the stack has other constraints (even if their names are the same).
         """
         if stack is self.stack:
             return self
@@ -229,7 +229,7 @@ class RightHandSide:
 
     @staticmethod
     def load(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
-        """Those of a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
+        """Read them from a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
         from ..files import load_rhs
 
         return load_rhs(path, stack)
@@ -238,11 +238,11 @@ class RightHandSide:
 
         def __getitem__(self, constraint: object) -> NoReturn:
             """Refused: `of` reads one."""
-            raise OperatorError(f"rhs[{constraint!r}]", "rhs.of(name) is the point of a constraint")
+            raise OperatorError(f"rhs[{constraint!r}]", "use rhs.of(name) for the point of a constraint")
 
         def __setitem__(self, constraint: object, point: object) -> NoReturn:
             """Refused: they do not change."""
-            way = "right-hand sides do not change; rhs = rhs.replace(name, point) are others"
+            way = "right-hand sides are immutable; use rhs = rhs.replace(name, point)"
             raise OperatorError(f"rhs[{constraint!r}] = ...", way)
 
     def __repr__(self) -> str:

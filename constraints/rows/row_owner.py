@@ -26,12 +26,12 @@ from .target import Target
 
 
 class Reference(NamedTuple):
-    """A right-hand side that may move: what rows are compared to, and how fast it goes.
+    """A right-hand side that may move: the point that rows are compared to, and its motion.
 
     Attributes:
         point: (group.nq,); None for the neutral element.
-        velocity: its body velocity (group.nv,); None where it rests.
-        acceleration: the derivative of that (group.nv,); None where it is zero.
+        velocity: its body velocity (group.nv,); None if it is at rest.
+        acceleration: derivative of the velocity (group.nv,); None if it is zero.
     """
 
     point: Vector | None = None
@@ -39,7 +39,7 @@ class Reference(NamedTuple):
     acceleration: Vector | None = None
 
 
-_RHS = "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`: constraints do not change"
+_RHS = "`rhs = problem.rhs.replace(name, point)` and `project(q, rhs)`: constraints are immutable"
 _NOT_HERE: dict[str, str] = dict.fromkeys(
     ("set_target", "set_rhs", "set_right_hand_side", "set_value", "update_target", "right_hand_side"), _RHS
 )
@@ -48,28 +48,28 @@ _NOT_HERE: dict[str, str] = dict.fromkeys(
 
 @absent(_NOT_HERE)
 class RowOwner(ABC):
-    r"""Whoever has rows to stack: an implicit or explicit constraint, a loop closure, a contact.
+    r"""Base class of everything with rows: implicit and explicit constraints, loop closures, contacts.
 
     Its rows are those of a function h, :math:`\log(rhs^{-1}\, h(q))`, each compared to its interval by a `RowTable`.
-    Who derives from this says which function and which table (`take_rows`), and what becomes of them on a bigger
-    space (`on`).
+    A subclass sets the function and the table (`take_rows`), and defines the same rows on a bigger space
+    (`on`).
 
     Attributes:
-        name: in messages.
+        name: its name in messages.
         measured: h, on the space where the rows are evaluated.
-        space: where it is evaluated.
-        group: where its right-hand side lives.
-        rows: what each tangent row of the group asks for.
+        space: space of the configurations.
+        group: space of its right-hand side.
+        rows: the condition on each tangent row of the group.
         columns, periodic: (space.nv,) as those of a Function.
-        errors_are_values: whether errors are the value of h less the right-hand side, and nothing else.
-        default_rhs: (group.nq,) right-hand side used where none is given.
-        target: what moves the right-hand side in time, or None.
-        has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
-        rate_function: what velocity and acceleration rows are of, where they are not derivatives of the position rows:
-            its Jacobian and drift (into a flat group, equalities alone). None elsewhere.
-        wrapped_rotation_vectors: blocks of rows that are rotation vectors of which any of the same rotation will do.
-        kept: (group.nq,) entries of a value that its right-hand side keeps; None where rows of one rotation or pose
-            differ.
+        errors_are_values: whether errors are simply the value of h minus the right-hand side.
+        default_rhs: (group.nq,) right-hand side used if none is given.
+        target: the Target that gives the right-hand side at each time, or None.
+        has_position: False for rows of velocity only (a contact without anchor): not allowed in a Problem.
+        rate_function: function whose Jacobian and drift give velocity and acceleration rows, if these are not the
+            derivatives of the position rows (only vector outputs and equalities). Otherwise None.
+        wrapped_rotation_vectors: blocks of rows that are rotation vectors; any vector of the same rotation is accepted.
+        kept: (group.nq,) entries of a value that its right-hand side keeps; None if rows of the same rotation or
+            pose differ.
     """
 
     name: str
@@ -95,13 +95,13 @@ class RowOwner(ABC):
 
     @final
     def take_rows(self, measured: Function, rows: RowTable, rhs: Any, **fields: object) -> None:
-        """Say what the rows are (from the constructor).
+        """Define the rows (called by the constructor).
 
         Args:
             measured: h.
-            rows: what each row asks for.
-            rhs: default right-hand side, as of `check_rhs`; a `Target`; or None for the neutral element.
-            fields: what else to set, before the right-hand side is checked.
+            rows: the condition on each row.
+            rhs: default right-hand side, as in `check_rhs`; a `Target`; or None for the neutral element.
+            fields: other attributes to set before the right-hand side is checked.
         """
         target = rhs if isinstance(rhs, Target) else None
         kept = _kept_entries(measured.outputs, rows)
@@ -126,33 +126,33 @@ class RowOwner(ABC):
 
     @final
     def copy_on(self, function: Function) -> Self:
-        """The same rows of another function into the same group."""
+        """The same rows for another function with values in the same group."""
         other = self.copy_of()
         other._measure(function)
         return other
 
     @final
     def copy_of(self) -> Self:
-        """A copy of this constraint, to be changed before anybody has it: it stays the same constraint to its user."""
+        """A copy of this constraint, to be changed before it is used; for users it is still the same constraint."""
         other = copy.copy(self)
         set_fields(other, _original=self.original)
         return other
 
     @property
     def original(self) -> RowOwner:
-        """The constraint object that the user gave: this one, or the one it was lifted from, however often."""
+        """The constraint object given by the user: this one, or the one it was lifted from (even repeatedly)."""
         return self if self._original is None else self._original
 
     @abstractmethod
     def on(self, space: Space) -> RowOwner:
-        """The same rows on a bigger space, one of whose factors is where they live."""
+        """The same rows on a bigger space that has their space as a factor."""
 
     @final
     def function_on(self, function: Function, space: Space) -> Function:
         """A function of this constraint on a bigger space.
 
         Raises:
-            SpaceMismatchError: the space has no such factor; the constraint is named.
+            SpaceMismatchError: the space has no such factor; the message names the constraint.
         """
         try:
             return function.on(space)
@@ -161,7 +161,7 @@ class RowOwner(ABC):
 
     @final
     def unclipped(self) -> Self:
-        """The same rows but with the interval [0, 0] where it is wider than a point: values, not distances."""
+        """The same rows with the interval [0, 0] instead of wider ones: errors are values, not distances."""
         if not (self.rows.one_sided & self.rows.mask).any():
             return self
         bare, rows = self.copy_of(), self.rows.unclipped()
@@ -176,8 +176,8 @@ class RowOwner(ABC):
         """A right-hand side as a point of the group (nq,), read-only.
 
         Args:
-            rhs: numbers, an Element, or a placement or rotation where the group is one of poses or rotations.
-            what: how messages name it.
+            rhs: numbers, an Element, or a placement or rotation if the group is one of poses or rotations.
+            what: its name in messages.
 
         Raises:
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
@@ -203,7 +203,7 @@ class RowOwner(ABC):
 
     @final
     def rhs_at_value(self, value: Vector) -> Vector:
-        """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
+        """The right-hand side from a value h: exp of the EQUALITY rows of log h, with zeros in the other rows."""
         if self.kept is not None:
             kept = np.where(self.kept, value, self.group.neutral)
             return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
@@ -213,19 +213,19 @@ class RowOwner(ABC):
 
     @final
     def error_at(self, point: Point, rhs: Vector | None = None) -> Vector:
-        """Errors of all rows (group.nv,) at a point, a copy; what masked rows hold does not count."""
+        """Errors of all rows (group.nv,) at a point, a copy; ignore the values in masked rows."""
         error = np.zeros(self.group.nv)
         self.write_position(point, rhs, error, None)
         return error
 
     @final
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """Write the errors of all rows, and their Jacobian where one is given; what masked rows hold does not count.
+        """Write the errors of all rows, and their Jacobian if an array is given; ignore the values in masked rows.
 
         Args:
             point: where.
             rhs: right-hand side (group.nq,); None for the neutral element.
-            error: (group.nv,) to be filled; zero where the rows have no position.
+            error: (group.nv,) to be filled; zero if the rows have no position.
             jacobian: (group.nv, space.nv) to be filled; as in `Function.evaluate`.
         """
         if self.errors_are_values:
@@ -280,7 +280,7 @@ class RowOwner(ABC):
         r"""Write the second time derivative of the errors at zero acceleration of the space, and the Jacobian.
 
         With joint accelerations a it is :math:`\ddot e = J a + error`: the error is the drift
-        :math:`\dot J v` less the acceleration of the target.
+        :math:`\dot J v` minus the acceleration of the target.
 
         Args:
             motion: where, and how fast.
@@ -314,19 +314,19 @@ class RowOwner(ABC):
 
     @property
     def has_exact_derivatives(self) -> bool:
-        """Whether `slopes` are formulas: no difference (but where rotation vectors are taken to another turn)."""
+        """Whether `slopes` uses formulas, not finite differences (except for rotation vectors wrapped by a turn)."""
         return has_formulas(self)
 
     def slopes(self, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector) -> RowSlopes:
-        r"""What velocity rows, acceleration rows and :math:`J^T \lambda` change by with q and v.
+        r"""Derivatives of velocity rows, acceleration rows and :math:`J^T \lambda` by q and v.
 
-        By formulas where the function has `drift_derivatives` of its own, else by differences.
+        By formulas if the function defines `drift_derivatives`, else by finite differences.
 
         Args:
             motion: where, and how fast.
-            reference: right-hand side, with its velocity and acceleration, which are kept.
-            a: acceleration of the space (nv,), which is kept.
-            multipliers: :math:`\lambda` (group.nv,), kept too; zero for masked rows.
+            reference: right-hand side with its velocity and acceleration, all constant.
+            a: acceleration (nv,), constant.
+            multipliers: :math:`\lambda` (group.nv,), constant; zero for masked rows.
         """
         return row_slopes(self, motion, self._shorter(reference), a, multipliers)
 

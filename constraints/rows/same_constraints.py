@@ -27,15 +27,13 @@ def what_differs(theirs: Stack, mine: Stack) -> str:
         theirs, mine: the two stacks.
     """
     if len(theirs) != len(mine):
-        return f"it is for {len(theirs)} constraints ({', '.join(theirs.labels)}), here are {len(mine)}"
+        return f"it belongs to {len(theirs)} constraints ({', '.join(theirs.labels)}), the problem has {len(mine)}"
     for i, (their, own) in enumerate(zip(theirs, mine, strict=True)):
         if (their.name, their.group) != (own.name, own.group):
             words = f"constraint {i} is {their.name!r} in {their.group.name}"
             return f"its {words}, the problem's is {own.name!r} in {own.group.name}"
         if their.original is not own.original and not _alike(their, own):
-            return (
-                f"its {their.name!r} is another constraint than {own.name!r} of this problem, though they share a name"
-            )
+            return f"its {their.name!r} and {own.name!r} of this problem are different constraints with the same name"
     return ""
 
 

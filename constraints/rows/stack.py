@@ -27,10 +27,10 @@ from .row_owner import RowOwner
 
 @final
 class Stack:
-    """Row owners in order, with the place of each in stacked rows and in stacked right-hand sides. Immutable.
+    """Constraints (row owners) in order, with their places in stacked rows and right-hand sides. Immutable.
 
     Args:
-        owners: row owners on one space.
+        owners: row owners on the same space.
 
     Attributes:
         owners: as given.
@@ -73,7 +73,7 @@ class Stack:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the owners in quotes, with the position where several share one."""
+        """Names of the owners in quotes, with the position if several share a name."""
         return tuple(label(name, i, self.names) for i, name in enumerate(self.names))
 
     def norms(self, error: Vector) -> list[tuple[str, float]]:
@@ -81,19 +81,19 @@ class Stack:
         return [(name, float(np.sqrt(error[s] @ error[s]))) for name, s in zip(self.names, self.slices, strict=True)]
 
     def index(self, which: object) -> int:
-        """Position of an owner, given as the object, its position, or its name when unique.
+        """Position of an owner, given as the object, its position, or its name if unique.
 
         Raises:
-            UnknownNameError: not there.
+            UnknownNameError: no such constraint.
             AmbiguousNameError: several owners have the name; lists their positions.
             SizeError: no such position.
         """
         if isinstance(which, RowOwner):
             i = self._position.get(id(which), self._position.get(id(which.original)))
             if i is None:
-                words = f"this constraint object {which.name!r} is none of those here"
+                words = f"this constraint object {which.name!r} is not in this stack"
                 if which.name in self.names:
-                    words += ", one of which has its name: give that one, or the name"
+                    words += ", but another one has its name: give that one, or the name"
                 raise UnknownNameError("constraint object", which.name, self.names, words)
             return i
         if isinstance(which, str):
@@ -111,11 +111,11 @@ class Stack:
         raise WrongObjectError("constraint", "the object, its position, or its name", which)
 
     def is_known_copy(self, other: Stack) -> bool:
-        """Whether `remember_copy` was told so: two stacks are compared once."""
+        """Whether `remember_copy` was called for this stack; two stacks are compared only once."""
         return other in self._copies
 
     def remember_copy(self, other: Stack) -> None:
-        """Remember that another stack has the same constraints, for as long as it lives."""
+        """Remember that another stack has the same constraints, as long as that stack exists."""
         self._copies.add(other)
 
     def __len__(self) -> int:

@@ -24,20 +24,20 @@ from .stack import Stack
 
 
 class Order(Enum):
-    """At which level rows are asked for."""
+    """Order of derivative of the rows: position, velocity or acceleration."""
 
     POSITION = "errors of the configuration"
-    VELOCITY = "J v less the velocity of the targets"
-    ACCELERATION = "drift less the acceleration of the targets: what J a must cancel"
+    VELOCITY = "J v minus the velocity of the targets"
+    ACCELERATION = "drift minus the acceleration of the targets, which J a must cancel"
 
 
 @final
 class Rows:
-    """Stacked rows, in the order of the stack: views of the workspace, valid until the next stacking there.
+    """Stacked rows, in the order of the stack: views of the workspace, valid until it is used for other rows.
 
     Attributes:
         error: (stack.size,).
-        jacobian: (stack.size, nv); not up to date where it was not asked for.
+        jacobian: (stack.size, nv); not up to date if it was not requested.
         parts: views of the error, one for each owner with rows that count.
     """
 
@@ -54,7 +54,7 @@ class Rows:
         return other
 
     def copy(self) -> Rows:
-        """The same in other memory, without its parts: rows that are solved for, and not measured."""
+        """A copy in new memory, without `parts`: for rows that are solved, not measured."""
         return Rows(self.error.copy(), self.jacobian.copy(), ())
 
     @property
@@ -63,7 +63,7 @@ class Rows:
         return dot(self.error, self.error) if self.parts else 0.0
 
     def measure(self) -> tuple[float, float]:
-        """Merit, and largest norm of the rows of one owner; infinite where one is not a number."""
+        """Merit, and the largest norm over the owners; infinite if an error is NaN."""
         merit = worst = 0.0
         for part in self.parts:
             length = norm(part)
@@ -74,7 +74,7 @@ class Rows:
 
     @property
     def residual(self) -> float:
-        """Largest norm of the rows of one owner; infinite where one is not a number."""
+        """Largest norm over the owners of their errors; infinite if an error is NaN."""
         return self.measure()[1]
 
 
@@ -224,25 +224,25 @@ def stack_rows(
     *,
     jacobian: bool = True,
 ) -> Rows:
-    r"""Evaluate and stack the rows of all owners that count.
+    r"""Evaluate and stack the rows of all owners (only rows that count).
 
     POSITION: the error of each row and its Jacobian. VELOCITY: the time derivative of the errors,
     :math:`J v + \partial_{rhs} e\; \nu_{rhs}`, and the same Jacobian. ACCELERATION: their second time derivative at
     zero joint acceleration, and the same Jacobian: with joint accelerations a it is :math:`J a + error`.
 
     Args:
-        stack: whose rows.
-        point: where: a point, or a configuration (nq,); for VELOCITY and ACCELERATION a motion.
-        order: at which level.
-        rhs: right-hand sides; each owner's default if absent.
+        stack: the owners.
+        point: a point, or a configuration (nq,); for VELOCITY and ACCELERATION a motion.
+        order: order of derivative.
+        rhs: right-hand sides; the default of each owner if absent.
         jacobian: False leaves the Jacobian out (POSITION only).
 
     Returns:
-        Views of the workspace of the point; copies where it is a configuration.
+        Views of the workspace of the point; copies if `point` is a configuration.
 
     Raises:
-        WrongObjectError: VELOCITY or ACCELERATION at a point without velocity; or an argument that is something else.
-        SpaceMismatchError: the point is in another space than the stack, or the right-hand side of other constraints.
+        WrongObjectError: VELOCITY or ACCELERATION at a point without velocity; or an argument of another type.
+        SpaceMismatchError: the point is not in the space of the stack, or the right-hand side has other constraints.
         UndefinedError: a function has no value there.
     """
     there: Any = point

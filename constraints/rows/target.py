@@ -27,19 +27,19 @@ class Target:
     r"""A point of a group as a function of time, with its velocity and acceleration.
 
     Evaluation never reads a clock: t is an argument. Velocity and acceleration are in the body frame of the moving
-    point; where they are not given they are central differences along the group,
+    point. If they are not given, they are central differences along the group,
 
     .. math:: \nu(t) \approx \frac{y(t + h) \ominus y(t - h)}{2h}
 
-    (errors about 1e-9 and 1e-5 for motions of unit speed). Where they are given they are believed:
-    `constraints.testing.check_target` compares them to differences, and now and then so does `rhs_at(t)`, which warns
-    in the log (`constraints`) once a target.
+    (errors about 1e-9 and 1e-5 for motions of unit speed). Given ones are used unchecked, but
+    `constraints.testing.check_target` compares them to differences. `rhs_at(t)` does so now and then, and warns in the
+    log (`constraints`) once per target.
 
     Args:
         value: t [s] -> point of the output group: its numbers (nq,), a placement or a rotation.
         velocity: t [s] -> tangent (nv,) [unit/s].
         acceleration: t [s] -> tangent (nv,) [unit/s2].
-        interval: (start, end) where it is defined [s]; everywhere by default.
+        interval: (start, end) in which it is defined [s]; all times by default.
 
     Example:
         >>> rise = Target(lambda t: [0.3, 0.0, 0.4 + 0.1 * t], interval=(0.0, 2.0))
@@ -66,11 +66,11 @@ class Target:
             raise WrongObjectError("interval of a Target", "two numbers (start, end)", repr(interval))
         start, end = self.interval
         if not start <= end:
-            raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}, or one is no number")
+            raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}, or one is not a number")
 
     @property
     def first_time(self) -> float:
-        """Time 0, or the end of the interval that is nearest to it: whence default right-hand sides are read [s]."""
+        """Time of the default right-hand side [s]: 0, or the end of the interval nearest to 0."""
         return float(np.clip(0.0, *self.interval))
 
     def at(self, t: float) -> Vector:
@@ -104,14 +104,14 @@ class Target:
         return (self.velocity_at(ahead, space) - self.velocity_at(behind, space)) / (ahead - behind)
 
     def disagreement(self, t: float, space: Space, tolerance: float = 1e-3) -> str:
-        """Which given rate is not the derivative of what it belongs to, in words; empty where none.
+        """Describe the given velocity or acceleration that is not the derivative it should be; empty if all are right.
 
-        At a kink anything between the slopes of both sides passes.
+        At a kink any value between the slopes of both sides is accepted.
 
         Args:
             t: time [s].
             space: the output group.
-            tolerance: largest distance to the difference, relative to 1 + the largest entry.
+            tolerance: largest accepted difference, relative to 1 + the largest entry.
         """
         if self.velocity is not None:
             slopes = self._slopes(lambda s: self._point(s, space), space.difference, t, 1e-5)
@@ -124,12 +124,12 @@ class Target:
         return ""
 
     def watch(self, t: float, space: Space, name: str) -> None:
-        """Warn in the log, once a target, where a given rate is no derivative; looked at ever more seldom.
+        """Warn in the log, once per target, if a given rate is not the derivative; checked less and less often.
 
         Args:
             t: time [s].
             space: the output group.
-            name: of its constraint.
+            name: name of its constraint.
         """
         if self.velocity is None and self.acceleration is None:
             return
@@ -204,7 +204,7 @@ def _off(what: str, of: str, rate: Vector, slopes: list[Vector], t: float, toler
     true = 0.5 * (low[row] + high[row])
     return (
         f"the {what} of the target at {t:.6g} s is not the derivative of its {of}: row {row} is {rate[row]:.6g}, "
-        f"the {of} changes by {true:.6g} a second"
+        f"the {of} changes by {true:.6g} per second"
     )
 
 

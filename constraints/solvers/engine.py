@@ -190,17 +190,17 @@ class Program(ABC):
 
 
 class Engine(ABC):
-    """Compiles problems to programs. The readable one, in Python and numpy, is the default and the oracle of others."""
+    """Compiles problems to programs. The readable engine, in Python and numpy, is the reference for the others."""
 
     @abstractmethod
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
 
     def evaluation(self, where: Robot | Space, stack: Stack) -> Evaluation:
-        """What evaluates constraints: their functions, where an engine has no way of its own.
+        """Evaluation of constraints: by their functions, unless the engine has a faster one.
 
         Args:
-            where: the robot, or space, that they are on.
+            where: the robot or space of the constraints.
             stack: the constraints.
         """
         return Evaluation(where, stack)

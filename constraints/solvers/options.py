@@ -39,32 +39,32 @@ def _names_checked(cls: type[_T]) -> type[_T]:
 @_names_checked
 @dataclass(frozen=True, repr=False)
 class Options:
-    """How a projector works. Frozen; the defaults are for planning queries from anywhere.
+    """Options of a projector. Immutable; the defaults are for planning queries from any start.
 
     Attributes:
         threshold: a constraint is satisfied when the norm of its scaled error is at most this, 1e-15 or more (float64
-            rounds errors at about 1 m to 1e-16); the solver iterates to half of it, so that a solution stays one when
-            it is tested again.
-        max_iterations: budget; an iteration is one Jacobian with its step, or one restart.
+            rounds errors at about 1 m to 1e-16); the solver iterates to half of it, so that a later test of the
+            solution passes.
+        max_iterations: limit; an iteration is one Jacobian with its step, or one restart.
         restarts: start again from a random configuration when a try stalls, within the same budget.
-        seed: of the table of restart configurations; with the bytes of the start it determines everything.
-        wrap: shift revolute joints whose range is a full turn by whole turns into their bounds; such joints are then
-            free to turn while the solver runs.
+        seed: seed of the table of restart configurations; seed and start determine the result.
+        wrap: shift revolute joints with a range of a full turn by full turns into their bounds; these joints may then
+            leave their bounds while the solver runs.
         trace: keep every iterate in `projection.trace`.
-        step_control: how much of each step is taken; all of it by default.
+        step_control: chooses the part of each step that is taken; by default the full step.
         damping: mu = damping * squared error + 1e-12 in (J J^T + mu I) y = e.
         cap: largest move of a coordinate in one step [rad or m].
-        saturating_passes: how often dofs that reached a bound are set to it and the others solved again, a step.
-        stall_ratio, stall_count: a try with restarts left ends after `stall_count` iterations in a row whose residual
-            is not below `stall_ratio` times the best one.
+        saturating_passes: how often per step dofs that reach a bound are set to it and the others solved again.
+        stall_ratio, stall_count: a try with restarts left ends after `stall_count` consecutive iterations with a
+            residual not below `stall_ratio` times the best one.
         patience_ratio, patience_count: the same for a try without restarts.
-        nearest: go on from a solution to one whose weighted distance to the start (or to `near`) is stationary.
-        optimise_last: go on from a solution to one where the squared error of the optional last level is least around.
-        refine_iterations: budget of either, beside `max_iterations`; a solution stays one when it ends.
-        refine_tolerance: part of the gradient that may be left at a stationary point, `projection.stationarity`.
-        refine_gain: `optimise_last` ends when a step promises less than this part of the squared error.
+        nearest: from a solution, continue to one whose weighted distance to the start (or to `near`) is stationary.
+        optimise_last: from a solution, continue to a local minimum of the squared error of the optional last level.
+        refine_iterations: limit for these two, in addition to `max_iterations`; the result is always a solution.
+        refine_tolerance: part of the gradient that may remain at a stationary point, `projection.stationarity`.
+        refine_gain: `optimise_last` ends when a step would reduce the squared error by less than this part.
         restart_table: number of random configurations drawn once per projector.
-        screen: configurations a restart looks at, by value only; it goes on from the one of least residual.
+        screen: configurations that a restart evaluates, without Jacobian; it continues from the smallest residual.
 
     Raises:
         UnknownOptionError: no option of that name; lists those that come closest.
@@ -113,7 +113,7 @@ class Options:
         for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
             self._require(name, isinstance(getattr(self, name), bool), "True or False")
         if self.nearest and self.optimise_last:
-            raise OptionError("options 'nearest' and 'optimise_last': one objective at a time; leave one of them out")
+            raise OptionError("options 'nearest' and 'optimise_last' cannot be used together: choose one")
         self._require("step_control", isinstance(self.step_control, StepControl), "a StepControl")  # pyright: ignore[reportUnnecessaryIsInstance]
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
@@ -126,21 +126,21 @@ class Options:
         return f"Options({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write them to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
+        """Write the options to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
         from ..files import save_options
 
         save_options(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Options:
-        """The options of a file. Raises FileError, with the place in the file."""
+        """Read options from a file. Raises FileError, with the place in the file."""
         from ..files import load_options
 
         return load_options(path)
 
     @staticmethod
     def local(**changes: Any) -> Options:
-        """For steps of planners and paths: no restarts, no wrapping, so that the result is near the start.
+        """Options for steps of planners and paths: no restarts, no wrapping, so the result is near the start.
 
         Args:
             **changes: other options.
@@ -161,4 +161,4 @@ def below_rounding(what: str, value: float) -> str:
         value: what came.
     """
     least = f"expected at least {LEAST_THRESHOLD:g}: float64 rounds errors at about 1 m to 1e-16"
-    return f"{what}: {least}, so that less is met by chance only; got {value!r}"
+    return f"{what}: {least}, so a smaller one is met only by chance; got {value!r}"

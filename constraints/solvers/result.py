@@ -20,17 +20,17 @@ MEANT = {
     **dict.fromkeys(("fun", "cost"), "`residual`"),
     "nit": "`iterations`",
     "save": "`report(path)`",
-    "diagnose": "of one row, `batch[i].diagnose()`",
-    "samples": "of its path, `or_raise().samples`",
+    "diagnose": "`batch[i].diagnose()`, of one row",
+    "samples": "`or_raise().samples`, of its path",
 }
 """What results of other libraries call things, and how the same is said here."""
 
 
 class Result(NamesChecked, ABC):
-    """What an operation gave that may have failed: a value that says so by `success`.
+    """Result of an operation that may fail; `success` says whether it did not.
 
-    A failure is a value like any other, so that `if result:` would pass for it. The truth value of a result therefore
-    raises, as that of a numpy array does. `result is None` and `len(batch) == 0` stay what they are.
+    A failure is an ordinary value, so `if result:` would pass for it. The truth value of a result therefore raises, as
+    for a numpy array. `result is None` and `len(batch) == 0` work as usual.
     """
 
     _meant: ClassVar[Mapping[str, str]] = MEANT
@@ -38,7 +38,7 @@ class Result(NamesChecked, ABC):
     @property
     @abstractmethod
     def success(self) -> bool | BoolVector:
-        """Whether what was asked for was found; of several, (n,) for each."""
+        """Whether the operation succeeded; for several, (n,) booleans."""
 
     @final
     def __bool__(self) -> NoReturn:

@@ -40,10 +40,10 @@ class _Members(EnumMeta):
 
 
 class StatusEnum(Enum, metaclass=_Members):
-    """Why something ended: each value is a sentence for humans, and the name what containers show.
+    """Why a computation ended: each value is a sentence for humans; containers show the name.
 
-    A status is no text: to compare it with one raises, since it would never be equal. It is neither true nor false:
-    `if result.status:` would pass for a failure too. The first member is that of success.
+    A status is not text: comparing it with text raises, because they are never equal. It is neither true nor false:
+    `if result.status:` would pass for a failure too. The first member means success.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -68,14 +68,14 @@ class StatusEnum(Enum, metaclass=_Members):
         """
         kind = type(self).__name__
         advice = f"`success` of the result, or `status is {kind}.{next(iter(type(self))).name}`"
-        raise TruthValueError(kind, advice, "that of a failure would be true too")
+        raise TruthValueError(kind, advice, "a failure would count as true too")
 
     @classmethod
     def _member_meant(cls, text: str) -> str:
         """What to compare with instead of a text."""
         name, kind = text.strip().upper().rpartition(".")[2], cls.__name__
-        member = f"{kind}.{name}" if name in cls.__members__ else f"{kind}.NAME, of {', '.join(cls.__members__)}"
-        return f"{member} (or ask the result for `success`)"
+        member = f"{kind}.{name}" if name in cls.__members__ else f"{kind}.NAME, one of {', '.join(cls.__members__)}"
+        return f"{member} (or use `success` of the result)"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
@@ -85,15 +85,15 @@ class StatusEnum(Enum, metaclass=_Members):
 
 
 class Status(StatusEnum):
-    """Why a projection ended. The value is the sentence for humans."""
+    """Why a projection ended. The value is a sentence for humans."""
 
     CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
     STATIONARY = "No small motion within bounds lowers the error."
     STALLED = "The error stopped falling before it reached the threshold."
-    MAX_ITERATIONS = "The budget of iterations ended before the last try did."
-    OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
-    UNDEFINED = "A function has no value at a configuration that was met."
-    LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
+    MAX_ITERATIONS = "The iteration limit was reached before the last try ended."
+    OUT_OF_BOUNDS = "The constraints are satisfied, but the configuration is outside its bounds."
+    UNDEFINED = "A function has no value at a configuration that the search reached."
+    LEFT_BRANCH = "The constraints are satisfied, but on another branch than the start, or too far from it."
 
 
 class Step(NamedTuple):
@@ -111,13 +111,13 @@ class Step(NamedTuple):
 
 
 class Refined(NamedTuple):
-    """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
+    """Result of the refinement by `Options(nearest=True)` or `Options(optimise_last=True)`.
 
     Attributes:
         stationarity: part of the gradient of the objective that no active row explains, relative to its terms;
-            infinite where a function has no value beside the solution.
+            infinite if a function has no value next to the solution.
         near: the reference of `nearest` (nq,); None with `optimise_last`.
-        from_start: whether the reference is the start, none being given.
+        from_start: whether the reference is the start, because none was given.
     """
 
     stationarity: float

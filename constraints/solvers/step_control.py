@@ -14,14 +14,14 @@ from ..errors import OptionError
 
 
 class StepState(NamedTuple):
-    """What a step control is told.
+    """Input of a step control.
 
     Attributes:
         iteration: number of the step in its try, from 0.
         merit: sum over the mandatory levels of squared scaled errors, at the iterate.
         slope: derivative of the merit along the step, per unit of alpha (negative downhill).
         residual: largest error norm of a constraint.
-        threshold: of the projection.
+        threshold: threshold of the projection.
     """
 
     iteration: int
@@ -32,22 +32,22 @@ class StepState(NamedTuple):
 
 
 class StepControl(ABC):
-    """Chooses the part alpha of a step that is taken. A value without memory: what it needs is in the state."""
+    """Chooses the part alpha of a step that is taken. It has no memory; its input is the state."""
 
     @abstractmethod
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """Part of the step, in (0, 1].
 
         Args:
-            state: where the iteration stands.
-            trial: merit after alpha times the step (one evaluation by value).
+            state: state of the iteration.
+            trial: function that gives the merit after alpha times the step (one evaluation without Jacobian).
         """
 
 
 @final
 @dataclass(frozen=True)
 class FullSteps(StepControl):
-    """Every damped, capped step is taken whole: the default. It asks for no trial."""
+    """Take every damped, capped step in full: the default. It needs no trial evaluation."""
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """One."""
@@ -61,7 +61,7 @@ FULL_STEPS = FullSteps()
 @final
 @dataclass(frozen=True)
 class ConstantStep(StepControl):
-    """Always the same part.
+    """Always the same part of the step.
 
     Args:
         value: alpha in (0, 1].
@@ -83,17 +83,17 @@ class ConstantStep(StepControl):
 @final
 @dataclass(frozen=True)
 class Backtracking(StepControl):
-    r"""Armijo: shorten the step until the merit falls by enough.
+    r"""Armijo rule: shorten the step until the merit decreases enough.
 
     .. math:: f(\alpha) \le f(0) + c\,\alpha\, f'(0)
 
     Args:
-        c: part of the promised decrease that is asked for.
+        c: required part of the predicted decrease.
         tau: factor between tries.
-        smallest: alpha that is taken without a test when all larger ones failed.
+        smallest: alpha that is used without a test if all larger ones failed.
 
-    Source: `lineSearch::Backtracking` of hpp-constraints, with one merit on both sides of the test (there the value is
-    the largest squared error of a constraint, and the slope that of the sum over all levels).
+    Source: `lineSearch::Backtracking` of hpp-constraints, with the same merit on both sides of the test (there the
+    value is the largest squared error of a constraint, but the slope belongs to the sum over all levels).
     """
 
     c: float = 0.001
@@ -163,7 +163,7 @@ class ErrorNormBased(StepControl):
         _check_parts(self, "smallest")
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
-        """By the residual, over the threshold."""
+        """A function of residual / threshold."""
         ratio = (state.residual / state.threshold) ** 2
         middle, half = 0.5 + 0.5 * self.smallest, 0.5 * (1.0 - self.smallest)
         return middle - half * tanh(_SLOPE * ratio + _OFFSET)

@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
+from ..functions.differences import force_derivative_by_differences
 from ..functions.function import Function
 from ..point import place, place_motion
 from ..workspace import Workspace
@@ -202,3 +203,29 @@ def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, to
                 f"{mine[row, column]:.9g}, but by differences {differences[row, column]:.9g}"
             )
             within(law, float(error[row, column]), limit, "drift_derivatives", seen, q=q, v=v, a=a)
+
+
+def check_force_derivative(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
+    """Derivatives of J^T y of the function's own against differences.
+
+    Args:
+        f: function.
+        q: configuration.
+        rng: where y comes from.
+        tolerance: relative to 1 + the largest entry.
+    """
+    if type(f).force_derivative is Function.force_derivative:
+        return
+    y, n = rng.standard_normal(f.outputs.nv), f.inputs.nv
+    own, differences = np.full((n, n), np.nan), np.zeros((n, n))
+    f.force_derivative(place(f.inputs, q, Workspace()), y, own)
+    force_derivative_by_differences(f, place(f.inputs, q, Workspace()), y, differences)
+    error, limit = np.abs(own - differences), tolerance * (1.0 + largest(differences))
+    for row, column in np.argwhere(~(error <= limit))[:1]:
+        law = "the force derivative is the derivative of J^T y"
+        seen = (
+            f"the force derivative of {f.name}, row {column_name(f.inputs, row)}, column "
+            f"{column_name(f.inputs, column)}, is {own[row, column]:.9g}, but by differences "
+            f"{differences[row, column]:.9g}"
+        )
+        within(law, float(error[row, column]), limit, "force_derivative", seen, q=q, y=y)

@@ -21,7 +21,7 @@ from ..point import place
 from ..robot import Robot
 from ..robot.space import RobotSpace
 from ..workspace import Workspace
-from .derivatives import check_drift, check_drift_derivatives, check_jacobian
+from .derivatives import check_drift, check_drift_derivatives, check_force_derivative, check_jacobian
 from .failure import CheckFailed, copies_of, largest, require, within
 from .places import column_name, evaluated, turning_entries
 
@@ -88,6 +88,7 @@ def _check_laws(
         check_drift(f, q, rng, tolerance)
     if places:
         check_drift_derivatives(f, places[0], rng, tolerance)
+        check_force_derivative(f, places[0], rng, tolerance)
         _check_copies(f, places[0], pickles)
     mend = "keep no state and no cache: intermediate results belong in point.scratch(self, name, shape)"
     for name, (value, content) in _state(f).items():

@@ -10,6 +10,7 @@ rows.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from constraints.actions import (
     RungeKutta4,
     SemiImplicitEuler,
 )
-from constraints.dynamics import DerivativeStatus, DynamicsStatus
+from constraints.dynamics import DerivativeStatus, DynamicsStatus, forward_dynamics
 from constraints.loops import (
     Axes,
     Baumgarte,
@@ -39,7 +40,9 @@ from constraints.loops import (
     Hinge,
     SurfaceContact,
     assemble_position,
+    assemble_velocity,
 )
+from constraints.models import load
 
 LEFT, RIGHT = "left_sole_link", "right_sole_link"
 
@@ -204,6 +207,31 @@ class TestLoops:
         for scheme in (SemiImplicitEuler, RungeKutta4):
             step = scheme(action, 1e-3)
             assert step.calc_diff(step.calc(action.state.join(q), np.zeros(3))).status is DerivativeStatus.SINGULAR
+
+
+class TestRowsOfRounding:
+    """Cassie's loops have rows that nothing moves: 1e-17 long where others are 1, they are no independent rows."""
+
+    def test_cassie(self) -> None:
+        """Multipliers are those of forward dynamics, of least norm; they were 1e19, and called unique."""
+        mechanism = load(Path(__file__).parents[1] / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
+        robot, rows = mechanism.robot, mechanism.constraint_set()
+        q = np.array(next(iter(mechanism.postures.values())))
+        rng = np.random.default_rng(3)
+        q = assemble_position(rows, robot.space.integrate(q, 0.1 * rng.standard_normal(robot.nv)), tolerance=1e-12).q
+        v = assemble_velocity(rows, q, rng.standard_normal(robot.nv))
+        tau = rng.standard_normal(robot.nv)
+        action = ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
+        done = action.calc(action.state.join(q, v), tau)
+        plain = forward_dynamics(rows, robot.at(q, v), tau)
+        assert done.status is plain.status is DynamicsStatus.RANK_DEFICIENT
+        assert error(done.acceleration, plain.acceleration) < 1e-9
+        assert error(done.multipliers, plain.multipliers) < 1e-9
+        assert np.abs(action.calc_diff(done).or_raise().multipliers_x).max() < 1e6
+        hit = ImpulseDynamics(robot, rows)
+        jump = hit.calc(action.state.join(q, rng.standard_normal(robot.nv)))
+        assert jump.status is DynamicsStatus.RANK_DEFICIENT
+        assert np.abs(jump.impulses).max() < 1e3
 
 
 class TestSingularMass:

@@ -21,7 +21,7 @@ from actions.test_stored import contacts_of
 from crocoddyl_cases import robot_of
 from robots import arm, two_arms
 
-from constraints import Implicit, Position, Target
+from constraints import Implicit, Position, Robot, Target
 from constraints.actions import (
     Actuators,
     ContactForwardDynamics,
@@ -233,6 +233,18 @@ class TestBadInput:
     def test_masks(self, options: Any, kind: type[Exception]) -> None:
         with pytest.raises(kind):
             PointContact(robot_of("anymal"), "LF_FOOT", **{"axes": Axes.LOCAL, **options})
+
+    def test_efforts_without_limits_are_infinite(self) -> None:
+        """A model without limits has the largest float there; a solver takes that for a bound."""
+        model = pin.Model()
+        for i, name in enumerate(("free", "limited")):
+            joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3.Identity(), name)
+            model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+        model.upperEffortLimit[1], model.lowerEffortLimit[1] = 3.0, -2.0
+        assert model.upperEffortLimit[0] > 1e300
+        action = ContactForwardDynamics(Robot(model, "two"))
+        assert action.u_lower.tolist() == [-np.inf, -2.0]
+        assert action.u_upper.tolist() == [np.inf, 3.0]
 
     def test_actuators(self) -> None:
         robot = two_arms()

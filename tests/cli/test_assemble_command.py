@@ -223,13 +223,13 @@ def test_outputs_are_checked_before_the_work(
 def test_outputs_do_not_write_over_what_is_read_or_each_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Mend 17: the file that is read, by another name too, is no place for an output; nor is one place for two."""
+    """Mend 17: the input file, by another name too, is no place for an output; nor is one place for two."""
     model = tmp_path / "model.urdf"
     model.write_bytes(FIVE_BAR.read_bytes())
     (tmp_path / "link.npz").symlink_to(model)
     for place in (model, tmp_path / "link.npz", tmp_path / ".." / tmp_path.name / "model.urdf"):
         assert main(["assemble", str(model), "--save", str(place)]) == 2
-        assert "the file that is read" in capsys.readouterr().err
+        assert "the input file" in capsys.readouterr().err
     assert model.read_bytes() == FIVE_BAR.read_bytes()
     out = str(tmp_path / "out")  # without an ending it may be either
     assert main(["assemble", str(model), "--save", out, "--plot", out]) == 2

@@ -168,7 +168,7 @@ def test_a_report_is_done_again_bit_for_bit_in_another_process(tmp_path: Path) -
     done = command("project", "report.json", folder=tmp_path, PYTHONHASHSEED="77")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "bit for bit the same as reported" in done.stdout
+    assert "the same as reported, bit for bit" in done.stdout
     assert projection.status.name in done.stdout
     data = json.loads((tmp_path / "report.json").read_text())
     assert data["result"]["q"] == projection.q.tolist()
@@ -371,7 +371,7 @@ def test_errors_of_ours_say_so(file: Path, capsys: pytest.CaptureFixture[str], m
     monkeypatch.setattr(Problem, "describe", broken)
     assert main(["describe", str(file)]) == 70
     said = capsys.readouterr().err
-    assert said.startswith("error: this is an error of lie-constraints, please report it: TypeError: two lines")
+    assert said.startswith("error: this is a bug in lie-constraints, please report it: TypeError: two lines")
     assert said.count("\n") == 1
     with pytest.raises(TypeError):
         main(["--traceback", "describe", str(file)])

@@ -106,7 +106,7 @@ def test_two_contradictory_positions() -> None:
     assert "Without 'here' it succeeds." in diagnosis.suggestions
     assert "Without 'there' it succeeds." in diagnosis.suggestions
     text = str(diagnosis)
-    assert "Not to be satisfied together" in text
+    assert "Cannot be satisfied together" in text
     assert f"{trial.tries} tries" in text
 
 
@@ -247,7 +247,7 @@ def test_one_constraint_of_more_rows_than_dofs() -> None:
     problem = Problem(arm(), [hand], frozen=[arm().joint_names[0], arm().joint_names[2]])
     diagnosis = failed(problem, arm().neutral).diagnose()
     assert not any("'hand' it succeeds" in words for words in diagnosis.suggestions)
-    assert "Leave rows out by a mask: 6 are asked for, and 5 dofs may move." in diagnosis.suggestions
+    assert "Mask some rows: there are 6 rows, and only 5 dofs may move." in diagnosis.suggestions
 
 
 def test_a_chain_of_explicit_constraints_in_conflict() -> None:
@@ -292,7 +292,7 @@ def test_a_budget_that_was_too_small() -> None:
     assert diagnosis.solution is not None
     assert problem.is_satisfied(diagnosis.solution)
     assert diagnosis.trials[0].tries == 1
-    assert diagnosis.suggestions[0].startswith("Give it more iterations")
+    assert diagnosis.suggestions[0].startswith("Allow more iterations")
     more = Options(restarts=False, max_iterations=diagnosis.trials[0].iterations)
     assert Projector(problem, more).project(result.q).success
 
@@ -307,7 +307,7 @@ def test_a_success_says_so() -> None:
     assert diagnosis.conflict is diagnosis.solution is diagnosis.without_bounds is None
     assert diagnosis.suggestions == ()
     assert "CONVERGED" in str(diagnosis)
-    assert "Nothing to mend" in str(diagnosis)
+    assert "Nothing to correct" in str(diagnosis)
 
 
 # Rows.

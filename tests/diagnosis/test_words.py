@@ -74,7 +74,7 @@ def test_a_success_says_that_there_is_nothing_to_mend() -> None:
     fine = made(status=Status.CONVERGED, residual=1e-5, explicits=("lid",), doubtful_jacobians=(("hand", 1.0),))
     assert fine.success
     assert fine.suggestions == ()
-    assert str(fine).splitlines()[1] == "Nothing to mend: all mandatory constraints hold."
+    assert str(fine).splitlines()[1] == "Nothing to correct: all mandatory constraints are satisfied."
     assert "Computed" not in str(fine)
     assert "Computed constraints involved: 'lid', 'door'" in str(made(explicits=("lid", "door")))
 
@@ -84,14 +84,14 @@ def test_errors_are_listed_up_to_eight() -> None:
     lines = str(made(errors=errors[:8])).splitlines()
     assert lines[2:4] == ["  'c0': 1 (not satisfied)", "  'c1': 0.9 (optional)"]
     assert len(lines) == 10
-    assert str(made(errors=errors)).splitlines()[10:] == ["  and 1 more, none larger"]
+    assert str(made(errors=errors)).splitlines()[10:] == ["  and 1 more, not larger"]
     at_threshold = (ConstraintNorm("hand", 0, 1e-4, False),)
     assert str(made(errors=at_threshold)).splitlines()[-1] == "  'hand': 0.0001"
     nowhere = (ConstraintNorm("hand", 0, np.inf, False), ConstraintNorm("hand", 1, 0.0, False))
     text = str(made(errors=nowhere, undefined=(Undefined("hand", 0, Q, "no root"),)))
     assert "  'hand' (constraint 0): inf, no value: no root" in text
     assert "  'hand' (constraint 1): 0\n" in text + "\n"
-    assert "Start where 'hand' (constraint 0) has a value, or keep it there by bounds: no root." in text
+    assert "Start where 'hand' (constraint 0) has a value, or keep it there with bounds: no root." in text
 
 
 def test_bounds_are_listed_up_to_eight() -> None:
@@ -106,20 +106,20 @@ def test_conflicts_in_words() -> None:
     conflict = Conflict((HAND, FOOT), together, without)
     text = str(made(conflict=conflict, trials=(made().trials[0], *without)))
     said = "as far as projection can tell (1 try, 1 iteration, least residual 0.125):"
-    assert f"Not to be satisfied together, {said}\n  'hand'\n  'foot'\n  Without any one" in text
+    assert f"Cannot be satisfied together, {said}\n  'hand'\n  'foot'\n  If any one" in text
     assert "What would help:\n  Without 'hand' it succeeds.\n  Without 'foot' it succeeds.\nErrors" in text
-    assert "No one of them" not in text
+    assert "Leaving out one of them is not" not in text
     lone = Conflict((ARM,), trial(ARM, reached=False, outside=0.25, tries=2), (trial(HAND, FOOT, FROZEN),))
     text = str(made(conflict=lone))
     words = "(2 tries, 17 iterations, least residual 0.125, 0.25 outside bounds)"
     assert f"Out of reach, as far as projection can tell {words}:\n  the bounds of 'arm'\n" in text
-    assert "Without any one" not in text
-    assert "No one of them left out lets all the rest be satisfied" in text  # that trial is not among those made
+    assert "If any one" not in text
+    assert "Leaving out one of them is not enough to satisfy the rest" in text  # that trial is not among those made
     held = Conflict((FROZEN,), trial(FROZEN, reached=False), (None,))
     text = str(made(conflict=held, trials=(made().trials[0], trial(HAND, FOOT, ARM))))
     assert "  the frozen dofs\n  (some of these may not be needed" in text
     assert "With its frozen dofs free to move it succeeds." in text
-    assert "No one of them" not in text
+    assert "Leaving out one of them is not" not in text
 
 
 def test_to_ask_for_nothing_is_no_help() -> None:
@@ -144,8 +144,8 @@ def test_what_bounds_cost_is_said_the_farthest_first() -> None:
 @pytest.mark.parametrize(
     ("first", "engine", "said"),
     [
-        ({"tries": 1}, "", "Give it more iterations: 17 more from its result satisfy all"),
-        ({"tries": 1}, "Mine()", "Solve it by NewtonEngine(): of its iterations, 17 more from its result satisfy all"),
+        ({"tries": 1}, "", "Allow more iterations: 17 more iterations from its result satisfy all"),
+        ({"tries": 1}, "Mine()", "Solve it with NewtonEngine(): 17 more iterations from its result satisfy all"),
         ({"tries": 2}, "", "Start elsewhere, or allow restarts and more iterations: a solution exists"),
         ({"tries": 1, "solution": None}, "", "Start elsewhere"),
     ],
@@ -154,15 +154,15 @@ def test_what_a_solution_shows(first: dict[str, Any], engine: str, said: str) ->
     trials = (trial(HAND, FOOT, ARM, FROZEN)._replace(**first), trial(HAND, FOOT, ARM, FROZEN))
     (one,) = made(solution=Q, engine=engine, trials=trials, without_bounds=Q).suggestions
     assert one.startswith(said)
-    assert ("look at the steps of Mine()" in one) == bool(engine)
+    assert ("check the steps of Mine()" in one) == bool(engine)
 
 
 def test_a_threshold_below_rounding_is_told() -> None:
     whole = (trial(HAND, residual=3e-12),)
     below = made(threshold=1e-12, trials=whole, rounding=2.34e-11, solution=Q)
     assert below.is_below_rounding
-    assert below.suggestions == ("Ask for a threshold of 3e-11 or more: float64 tells no more apart here.",)
-    assert "The threshold is below rounding: all is satisfied as well" in str(below)
+    assert below.suggestions == ("Ask for a threshold of 3e-11 or more: float64 cannot resolve less here.",)
+    assert "The threshold is below rounding: all is satisfied to float64" in str(below)
     assert replace(below, rounding=2e-11).suggestions[0].startswith("Ask for a threshold of 2e-11 ")
     for other in (
         {"rounding": 2.9e-12}, {"threshold": 3e-12}, {"threshold": 1e-4}, {"status": Status.CONVERGED},
@@ -176,7 +176,7 @@ def test_a_threshold_below_rounding_is_told() -> None:
 
 def test_doubtful_jacobians_come_first() -> None:
     first, *_ = made(doubtful_jacobians=(("hand", 1.25),), undefined=(Undefined("foot", 1, Q, "no"),)).suggestions
-    assert first.startswith("Look at the Jacobian of 'hand': it is off by 1.25 from differences there;")
+    assert first.startswith("Look at the Jacobian of 'hand': it differs by 1.25 from finite differences there;")
 
 
 def redundant(row: int, *repeats: int, mismatch: float = 0.25, everywhere: bool = True) -> RedundantRow:
@@ -193,9 +193,9 @@ def test_dependent_rows_in_words() -> None:
         "Redundant rows (not consistent: 0.3 of the error is out of reach of any small motion):",
         "  row 0 of 'hand' depends on row 1 of 'foot'; mismatch 0.25",
         "  row 1 of 'hand' depends on row 0 of 'foot' and row 1 of 'foot'; mismatch 0.25",
-        "  row 2 of 'hand' depends on row 0 of 'foot' and row 1 of 'foot' and 2 more, here only: a singular "
+        "  row 2 of 'hand' depends on row 0 of 'foot' and row 1 of 'foot' and 2 more, only here: a singular "
         "configuration; mismatch 0.25",
-        "  row 3 of 'hand' is moved by no free dof; mismatch 0.25",
+        "  row 3 of 'hand' depends on no free dof; mismatch 0.25",
     ]
     three = str(made(dependence=rows((redundant(1, 0, 1, 2),))))
     assert three.endswith("depends on row 0 of 'foot' and row 1 of 'foot' and 1 more; mismatch 0.25")
@@ -220,7 +220,7 @@ def test_what_rows_suggest() -> None:
         assert made(dependence=rows((silent,))).suggestions == ()
     assert len(made(dependence=rows((redundant(0, 1, mismatch=-0.1),))).suggestions) == 1
     full = made(dependence=rows(), dofs=2)
-    assert full.suggestions == ("Leave rows out by a mask: 4 are asked for, and 2 dofs may move.",)
+    assert full.suggestions == ("Mask some rows: there are 4 rows, and only 2 dofs may move.",)
     for other in ({"dofs": 3}, {"dependence": rows(rows=(1, 1))}, {"dependence": None}):
         assert replace(full, **other).suggestions == ()
     assert "Leave rows" not in "".join(replace(full, solution=Q).suggestions)

@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from docs.pages import DOCS, ROOT, blocks, text_of
 from samples import SAMPLES
 
 import constraints
 from constraints import Function, Options, Projector
+from constraints.__main__ import main
 from constraints.rows.row_owner import RowOwner
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DOCS = ROOT / "docs"
-PAGES = ("tutorial", "concepts", "options", *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))))
-
-
-def load_blocks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_blocks", DOCS / "blocks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_blocks"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-blocks = load_blocks()
-
-
-def text_of(page: str) -> str:
-    return (DOCS / f"{page}.md").read_text(encoding="utf-8")
+PAGES = (
+    *("../README", "index", "tutorial", "concepts", "options", "statuses", "choosing", "command_line"),
+    *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))),
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -75,12 +58,39 @@ def test_differences_are_seen():
     assert blocks.differences("rank 3, 0.2 off\n", "rank 4, 0.2 off\n", roughly=True) != []
 
 
+def test_commands_of_the_page_on_sidecars_print_what_it_says(tmp_path, monkeypatch, capsys):
+    """Welcome: the command on the page, and what it says of a pair that is welded instead of pinned."""
+    monkeypatch.chdir(tmp_path)
+    blocks.run(DOCS / "howto/loop_sidecar.md")
+    page = text_of("howto/loop_sidecar")
+    (command, said), *_ = re.findall(
+        r"^```sh\npython -m constraints ([^\n]*)\n```\n```text\n(.*?)^```", page, re.M | re.S
+    )
+    capsys.readouterr()
+    assert main(command.split()) == 0
+    assert blocks.differences(said, capsys.readouterr().out) == []
+    Path("welded.yaml").write_text(Path("fourbar.yaml").read_text().replace("[3d]", "[6d]"))
+    assert main(["assemble", "fourbar.urdf", "--loops", "welded.yaml"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    lines = page[page.index("closed 0\n") :].partition("```")[0].splitlines()
+    assert [line for line in printed if line in lines] == lines
+
+
+def test_a_page_is_run_up_to_a_neighbour_that_is_not_installed(tmp_path, monkeypatch):
+    """Welcome: the page on OMPL, which no extra brings, is checked where OMPL is, and its first half everywhere."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n\n```python\nfrom ompl import base\n```\n\n```python\nprint(2)\n```\n")
+    monkeypatch.setattr(blocks, "find_spec", lambda name: None)
+    assert [printed for _, printed in blocks.run(page)] == ["1\n"]
+
+
 def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():
     linked: set[Path] = set()
     for path in DOCS.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            linked |= {(path.parent / name).resolve() for name in tree.split() if not name.startswith(":")}
+            names = [re.sub(r"^.*<(.*)>$", r"\1", line.strip()) for line in tree.splitlines() if line.strip()]
+            linked |= {(path.parent / name).resolve() for name in names if not name.startswith(":")}
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             assert "://" in target or (path.parent / target).exists(), f"{path.name} links to {target}"
     pages = {path.with_suffix("").resolve() for path in DOCS.rglob("*.md")} - {(DOCS / "index").resolve()}

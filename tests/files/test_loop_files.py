@@ -324,7 +324,7 @@ def test_what_is_not_data_is_refused_by_name(tmp_path: Path) -> None:
         Problem(TWO_ARMS, [leg]).save(tmp_path / "problem.json")
     hands = closure(Hinge.pin())
     with pytest.raises(
-        NotSavableError, match=r"'rows' cannot be saved: .*function of a closure or contact: give that itself"
+        NotSavableError, match=r"'rows' cannot be saved: .*function of a closure or contact: use that object itself"
     ):
         Problem(TWO_ARMS, [Implicit.between(hands.function, -0.1, 0.1, name="rows")]).save(tmp_path / "problem.json")
     done = Projector(Problem(TWO_ARMS, [hands]), Options.local(), OwnEngine()).project(TWO_ARMS.neutral)
@@ -357,7 +357,7 @@ def broken() -> dict[str, tuple[str, Callable[[dict[str, Any]], object], str]]:
         ),
         "frames on one joint": ("hands", lambda d: d.update(successor=d["predecessor"]), "both on joint"),
         "a joint that is not there": ("hands", lambda d: d["predecessor"].update(joint=77), "is no frame of"),
-        "a target": ("hands", lambda d: d.update(target=[0.0]), "the entry 'target', which means nothing"),
+        "a target": ("hands", lambda d: d.update(target=[0.0]), "the entry 'target', which is unknown"),
         "no robot": ("hands", lambda d: d.pop("robot"), "has no entry 'robot'"),
         "a space without the robot": ("hands", lambda d: d.update(space="R3"), "space"),
         "a negative length": ("leg", lambda d: d.update(length=-1.0), "expected a positive number"),

@@ -169,12 +169,12 @@ def test_functions_of_older_files_are_read_as_what_they_are_now(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("kind", "change", "said"),
     [
-        ("RelativePose", {"reference": "hand"}, r"the entry 'reference', which means nothing here"),
+        ("RelativePose", {"reference": "hand"}, r"the entry 'reference', which is unknown here"),
         ("RelativePose", {"a": None}, r"\.a: expected"),
         ("RelativePosition", {"b": "hnd"}, r"hand"),
         ("RelativeCenterOfMass", {"frame": None}, r"\.frame: expected"),
         ("RelativeCenterOfMass", {"reference": [0.0, 1.0]}, r"\.reference: expected 3 numbers"),
-        ("RelativePose", {"type": "RelativePoze"}, r"none of type 'RelativePoze'; the nearest are (?!.*Relative)"),
+        ("RelativePose", {"type": "RelativePoze"}, r"no type 'RelativePoze'; the nearest are (?!.*Relative)"),
     ],
 )
 def test_mistakes_in_functions_of_older_files_are_named(
@@ -625,7 +625,7 @@ def test_options_of_a_user_are_refused(tmp_path: Path) -> None:
         def alpha(self, state: Any, trial: Any) -> float:
             return 0.5
 
-    with pytest.raises(NotSavableError, match="Mine is no step control of this library"):
+    with pytest.raises(NotSavableError, match="Mine is not a step control of this library"):
         Options(step_control=Mine()).save(tmp_path / "options.json")
     with pytest.raises(NotSavableError, match="restart_table"):
         Options(restart_table=10**6).save(tmp_path / "options.json")

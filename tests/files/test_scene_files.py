@@ -141,7 +141,7 @@ def entry(*keys: Any, value: Any) -> Callable[[Any], None]:
 BAD: dict[str, tuple[Callable[[Any], object], str, str]] = {
     "kind": (entry("format", value="lie-constraints problem"), "$.format", "is a problem, expected a scene"),
     "version": (entry("version", value=2), "$.version", "later version"),
-    "unknown entry": (entry("robot", value=[]), "$", "'robot', which means nothing here"),
+    "unknown entry": (entry("robot", value=[]), "$", "'robot', which is unknown here"),
     "no workspace": (lambda data: data.pop("workspace"), "$", "no entry 'workspace'"),
     "empty workspace": (entry("workspace", "upper", value=[-1, 1, 1]), "$.workspace", "-1"),
     "no robot file": (entry("robots", 0, "urdf", value="nowhere.urdf"), "$.robots[0].urdf", "nowhere.urdf"),

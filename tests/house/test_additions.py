@@ -91,7 +91,7 @@ def test_what_is_no_direction_is_refused() -> None:
     problem, _ = reachable()
     with pytest.raises(WrongObjectError, match="LinearStep"):
         NewtonEngine(PseudoInverse(6))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(OptionError, match="SparseKKT solves one level, without bounds"):
+    with pytest.raises(OptionError, match="SparseKKT solves one level without bounds"):
         Projector(problem, engine=NewtonEngine(SparseKKT))
 
 
@@ -105,7 +105,7 @@ def stepping(solve: Any) -> type[LinearStep]:
     [
         (lambda self, e, J, mu, root=None: None, "MyStep.solve returned None"),
         (lambda self, e, J, mu, root=None: [0.0] * 7, r"MyStep.solve returned \[0.0"),
-        (lambda self, e, J, mu, root=None: np.zeros(3), r"shape \(3,\) where nv is 7"),
+        (lambda self, e, J, mu, root=None: np.zeros(3), r"shape \(3,\), but nv is 7"),
         (lambda self, e, J, mu, root=None: np.full(7, np.nan), "not finite"),
         (lambda self, e, J, mu, root=None: np.linalg.solve(np.zeros((7, 7)), np.zeros(7)), "could not solve .Singular"),
     ],

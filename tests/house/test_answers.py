@@ -142,7 +142,7 @@ def delete_field() -> None:
         (11, lambda: TOOL >= 0.3, OperatorError, r"Implicit.above\(f, lower\)"),
         (11, lambda: 0.3 > TOOL, OperatorError, r"Implicit.below\(f, upper\)"),
         (11, lambda: np.full(3, 0.3) <= TOOL, OperatorError, r"Implicit.above\(f, lower\)"),
-        (18, Unwritten, NotWrittenError, r"Unwritten does not write evaluate; write evaluate\(self, point, value"),
+        (18, Unwritten, NotWrittenError, r"Unwritten does not define evaluate; define evaluate\(self, point, value"),
         (
             20,
             lambda: np.ones((1, 7)) @ POSE,
@@ -153,11 +153,11 @@ def delete_field() -> None:
         (25, lambda: Implicit.equal(POSE, None), WrongObjectError, r"right-hand side of Pose\(tool\): .*got None"),  # pyright: ignore
         (30, lambda: HAND.set_target(GOAL), NoAttributeError, r"problem.rhs.replace\(name, point\)"),
         (30, lambda: LOCK.set_rhs([1.0]), NoAttributeError, r"problem.rhs.replace\(name, point\)"),
-        (31, set_field(HAND, "rhs"), FrozenValueError, r"'rhs' .*an Implicit does not change; rhs = problem.rhs.repl"),
+        (31, set_field(HAND, "rhs"), FrozenValueError, r"'rhs' .*an Implicit is immutable; use rhs = problem.rhs.repl"),
         (31, set_field(LOCK, "rhs"), FrozenValueError, r"problem.rhs.replace\(name, point\)"),
-        (31, delete_field, FrozenValueError, r"an Implicit does not change"),
-        (31, set_field(PROBLEM, "bounds"), FrozenValueError, r"a Problem does not change; make another one"),
-        (31, set_field(ARM, "bounds"), FrozenValueError, r"a Robot does not change; with_bounds"),
+        (31, delete_field, FrozenValueError, r"an Implicit is immutable"),
+        (31, set_field(PROBLEM, "bounds"), FrozenValueError, r"a Problem is immutable; make a new one"),
+        (31, set_field(ARM, "bounds"), FrozenValueError, r"a Robot is immutable; with_bounds"),
         (36, lambda: RHS.replace(hand=GOAL), UnknownNameError, r"rhs.replace\('hand', point\)"),
         (37, set_index, OperatorError, r"rhs\['hand'\] = ... is not defined: .*rhs = rhs.replace\(name, point\)"),
         (37, lambda: RHS["hand"], OperatorError, r"rhs.of\(name\)"),
@@ -167,12 +167,12 @@ def delete_field() -> None:
         (43, lambda: Problem(ARM, [HAND], frozen={"elbow": 1.0}), WrongObjectError, r"a mapping: .*locked_joint"),  # pyright: ignore
         (46, lambda: PROBLEM.project(HOME), NoAttributeError, r"Projector\(problem\).project\(q\)"),
         (46, lambda: PROBLEM.solve(HOME), NoAttributeError, r"Projector\(problem\).project\(q\)"),
-        (47, lambda: PROBLEM.contains(HOME), WrongObjectError, r"its name \(of a configuration: problem.is_satis"),
+        (47, lambda: PROBLEM.contains(HOME), WrongObjectError, r"its name \(for a configuration: problem.is_satis"),
         (47, lambda: PROBLEM.contains(TOOL), WrongObjectError, "a constraint, or its name"),
         (51, lambda: PROJECTOR(HOME), OperatorError, r"projector\(q\) is not defined: projector.project\(q\)"),
         (52, lambda: PROJECTOR.apply(HOME), NoAttributeError, r"a Projector has no attribute 'apply': .*project\(q\)"),
         (52, lambda: PROJECTOR.solve(HOME), NoAttributeError, r"project\(q\)"),
-        (56, lambda: STATUS.SUCCESS, NoAttributeError, "a Status has no attribute 'SUCCESS': here it is `Status.CONV"),
+        (56, lambda: STATUS.SUCCESS, NoAttributeError, "a Status has no attribute 'SUCCESS': use `Status.CONV"),
         (56, lambda: STATUS.CONVERGD, NoAttributeError, "nearest names are CONVERGED"),
         (56, lambda: PATH_STATUS.SUCCESS, NoAttributeError, "valid names are COMPLETE"),
         (67, lambda: HINGE.revolute([0, 0, 1]), NoAttributeError, r"a Hinge has no .*`Hinge.pin\(axis\)`"),
@@ -183,7 +183,7 @@ def delete_field() -> None:
             69,
             lambda: assemble_position(FOUR.constraint_set(), FOUR.posture("closed"), driven={"crank": 0.5}),  # pyright: ignore
             WrongObjectError,
-            r"driven joints: .*a mapping: they stay where the start has them, which robot.configuration",
+            r"driven joints: .*a mapping: the values are those of the start; robot.configuration",
         ),
         (74, lambda: STATE == "free", WrongObjectError, r"comparison of a State with 'free'.*state.name == 'free'"),
         (74, lambda: "free" != STATE, WrongObjectError, r"comparison of a State with 'free'"),
@@ -243,7 +243,7 @@ def test_a_right_hand_side_left_out_is_neutral() -> None:
 def test_not_a_number_is_no_limit() -> None:
     """Mend: a hundred mistakes, number 29."""
     with pytest.raises(
-        NotFiniteError, match=r"lower of 'reach': .*no limit, -inf or inf\), received NaN at \[1\]"
+        NotFiniteError, match=r"lower of 'reach': .*-inf or inf for no limit\), received NaN at \[1\]"
     ) as caught:
         Implicit.between(TOOL, [0.3, np.nan, 0.2], [0.5, 1.0, 0.6], name="reach")
     assert caught.value.where == (1,)
@@ -258,7 +258,7 @@ def test_a_joint_locked_without_a_value_says_where(caplog: pytest.LogCaptureFixt
         locked_joint(ARM, "elbow")
     assert caplog.messages == [
         "locked 'elbow': no value was given, it is held at [0.0]; "
-        "Problem(..., frozen=['elbow']) holds it where the start has it"
+        "Problem(..., frozen=['elbow']) holds it at its value in the start"
     ]
 
 
@@ -304,8 +304,8 @@ def test_a_diagnosis_names_the_engine_at_fault() -> None:
     found = Projector(PROBLEM, engine=engine).project(HOME).diagnose()
     assert found.engine == "NewtonEngine(Climbing)"
     assert "more iterations" not in str(found)
-    assert "Solve it by NewtonEngine()" in str(found)
-    assert "look at the steps of NewtonEngine(Climbing)" in str(found)
+    assert "Solve it with NewtonEngine()" in str(found)
+    assert "check the steps of NewtonEngine(Climbing)" in str(found)
 
 
 def test_what_is_frozen_still_copies_and_pickles() -> None:
@@ -360,10 +360,10 @@ def test_what_is_frozen_still_copies_and_pickles() -> None:
             FrozenValueError,
             r"'translation'.*robot.with_frame.*placement.copy\(\)",
         ),
-        (122, set_field(ON_TOOL, "rotation"), FrozenValueError, "a FixedPlacement does not change"),
+        (122, set_field(ON_TOOL, "rotation"), FrozenValueError, "a FixedPlacement is immutable"),
         (122, lambda: ON_TOOL.setIdentity(), FrozenValueError, "'setIdentity'"),
         (122, lambda: ON_TOOL.setRandom(), FrozenValueError, "'setRandom'"),
-        (122, set_field(ARM.frame("tool"), "placement"), FrozenValueError, "a Frame does not change; robot.with_frame"),
+        (122, set_field(ARM.frame("tool"), "placement"), FrozenValueError, "a Frame is immutable; robot.with_frame"),
         (137, lambda: PROBLEM + PROBLEM, OperatorError, r"Problem \+ Problem is not defined: a \| b, or a.merged\(b\)"),
         (163, lambda: APART**2, OperatorError, r"\(Position.*elbow\)\) \*\* 2 is not defined: g @ f .*from_callable"),
         (164, lambda: np.sqrt(TOOL), OperatorError, r"np.sqrt\(Position\(tool\)\) is not defined: .*from_callable"),
@@ -589,7 +589,7 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
             25,
             lambda: Implicit.equal(TOOL, mask=[0, 1, 2], name="point"),
             WrongObjectError,
-            r"mask of 'point': expected booleans by row \(\[True, True, True\] for the rows \[0, 1, 2\] .*got 2 at 2$",
+            r"expected booleans per row \(\[True, True, True\] for only the rows \[0, 1, 2\] .*got 2 at 2$",
         ),
         (
             25,
@@ -616,7 +616,7 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
             30,
             lambda: Implicit.equal(POSE, GOAL, mask=[1, 1, 1, 0.1, 0.1, 0.1], name="hand"),
             WrongObjectError,
-            r"mask of 'hand': expected booleans by row \(weights of rows are Implicit\(..., scale=\)\), got 0.1 at 3$",
+            r"expected booleans per row \(for weights of rows: Implicit\(..., scale=\)\), got 0.1 at 3$",
         ),
         (
             30,
@@ -625,15 +625,20 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
             r"weights of rows .*scale=.*got 10 at 0$",
         ),
         (30, lambda: Implicit.equal(TOOL, mask=np.ones(3)), WrongObjectError, r"scale=\)\), got 1.0 at 0$"),
-        (30, lambda: Implicit.equal(TOOL, mask=[[1], [1, 0]]), WrongObjectError, "expected booleans by row, got list$"),  # pyright: ignore
+        (
+            30,
+            lambda: Implicit.equal(TOOL, mask=[[1], [1, 0]]),
+            WrongObjectError,
+            "expected booleans per row, got list$",
+        ),  # pyright: ignore
         (30, lambda: Handle("top", ARM.frame("tool"), mask=[1, 1, 1, 0.1, 1, 1]), WrongObjectError, "got 0.1 at 3$"),
         (
             46,
             lambda: PROBLEM | Problem(PAIR, [Implicit.equal(Position(PAIR, "left/tool"))]),
             RobotMismatchError,
-            r"of two robots, 'sample_arm' and 'left . right': build all of them on one Robot object \(a system is",
+            r"to two robots, 'sample_arm' and 'left . right': build all of them on one Robot object \(a system and its",
         ),
-        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "of two robots, 'box' and "),
+        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "belong to two robots, 'box' and "),
         (46, lambda: problem_of_scene() | problem_of_box(), RobotMismatchError, "build all of them on one"),
         (
             46,
@@ -740,7 +745,8 @@ def test_limits_of_rotations_in_degrees_are_named(
 ) -> None:
     """Mend: the seventh list, number 29: once, when the constraint is made; the problem's description says it too."""
     tilt = Implicit.between(function, lower, upper, name="tilt")
-    said = f"limits of {rows} never act: no rotation is more than pi; angles are in radians (were degrees meant?)"
+    why = "a rotation vector is at most pi long; angles are in radians (did you mean degrees?)"
+    said = f"limits of {rows} have no effect: {why}"
     assert caplog.messages == ([f"constraint 'tilt': {said}"] if rows else [])
     described = Problem(function.inputs, [tilt]).describe()
     assert (f"    {said}" in described.splitlines()) if rows else ("never act" not in described)

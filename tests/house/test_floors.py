@@ -54,6 +54,7 @@ ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it
 # Methods, and lazy names of a room, that reach up through the one door of files, of pictures or of the diagnosis: that
 # is where people look for them. Nothing else imports upwards.
 COMFORT = {
+    "constraints.robot.description": ("plot", "animate"),
     "constraints.rows.right_hand_side": ("save", "load"),
     "constraints.problem.problem": ("save", "load", "plot_dependencies"),
     "constraints.solvers.options": ("save", "load"),

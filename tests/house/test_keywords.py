@@ -38,11 +38,11 @@ CLOSED = FOUR.posture("closed")
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda: POSTURE.velocity("tool"), r"a Posture has no attribute 'velocity': .*`robot.at\(q, v\)`: `velocity"),
+        (lambda: POSTURE.velocity("tool"), r"a Posture has no attribute 'velocity': .*`velocity\(frame\)` of a motion"),
         (lambda: PATH.sampels, "nearest names are samples"),
         (lambda: POSTURE.fk("tool"), r"`placement\(frame\)`"),
         (lambda: MOTION.jacobian("tool"), r"a Motion has no attribute 'jacobian': .*`posture.jacobian\(frame\)`"),
-        (lambda: PATH.at(0.5), r"a Path has no attribute 'at': here it is `path\(time\)`"),
+        (lambda: PATH.at(0.5), r"a Path has no attribute 'at': use `path\(time\)`"),
         (lambda: PATH.length(), "`duration`"),
         (lambda: INTERPOLATION.at(0.5), r"an Interpolation has no attribute 'at': .*`or_raise\(\)\(time\)`"),
         (lambda: INTERPOLATION.samples, r"`or_raise\(\).samples`"),
@@ -83,7 +83,7 @@ def test_calls_with_too_many_or_too_few_arguments_are_answered(function: Any, ar
     [
         (assemble_position, (RULES, CLOSED), {"options": Options()}, r"no argument 'options': tolerance=, max_itera"),
         (interpolate, (PROBLEM, HOME, HOME), {"max_angel": 0.1}, "nearest names are max_angle"),
-        (Options, (), {"tol": 1e-6}, "here it is 'threshold'"),
+        (Options, (), {"tol": 1e-6}, "use 'threshold'"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

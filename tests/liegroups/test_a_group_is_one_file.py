@@ -181,7 +181,7 @@ def test_constraints_may_have_values_in_it() -> None:
 
 def test_a_problem_with_it_is_no_file(tmp_path) -> None:
     problem = Problem(SIM2, [Implicit.equal(Identity(SIM2), SIM2.neutral)])
-    with pytest.raises(NotSavableError, match=r"the space 'Sim2' \(a Group\) is none of those of this library"):
+    with pytest.raises(NotSavableError, match=r"the space 'Sim2' \(a Group\) is not a space of this library"):
         problem.save(tmp_path / "problem.json")
 
 

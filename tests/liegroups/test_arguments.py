@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liegroups import SE3, ProductSpace, Space, WrongObjectError
-from liegroups.arguments import as_tolerance, expect, is_finite_number
+from liegroups.arguments import as_callable, as_tolerance, expect, integers, is_finite_number
 
 
 def test_expect_returns_the_object_itself() -> None:
@@ -27,7 +27,7 @@ def test_expect_returns_the_object_itself() -> None:
         (3, Space, "", "part of a test: expected a Space, got int"),
         (None, (ProductSpace, int), "", "part of a test: expected a ProductSpace or an int, got NoneType"),
         ("x", Space, "a Space, SE3", "part of a test: expected a Space, SE3, got 'x'"),
-        (ProductSpace, Space, "", r"got the class ProductSpace itself, no object of it: ProductSpace\(\.\.\.\)"),
+        (ProductSpace, Space, "", r"the class ProductSpace itself, not an object of it: write ProductSpace\(\.\.\.\)"),
         (np.zeros(3), str, "a string", "expected a string, got ndarray"),
     ],
 )
@@ -57,3 +57,17 @@ def test_a_tolerance_is_zero_or_more() -> None:
     for candidate in wrong:
         with pytest.raises(WrongObjectError, match="tolerance of all"):
             as_tolerance(candidate, "tolerance of all")
+
+
+@pytest.mark.parametrize("rows", [{}, {2: "z"}])
+def test_a_mapping_is_no_sequence_of_row_numbers(rows: object) -> None:
+    """Welcome: `function.restricted({})` was accepted silently, as no rows; of {2: "z"} the keys were."""
+    with pytest.raises(WrongObjectError, match="rows of a test"):
+        integers(rows, "rows of a test")
+
+
+def test_a_space_is_no_function_though_it_has_a_call() -> None:
+    """Welcome: a group where a function of time is asked for was taken, silently, and refused when it was called."""
+    assert as_callable(abs, "function of a test", "a function of time") is abs
+    with pytest.raises(WrongObjectError, match=r"function of a test.*a function of time"):
+        as_callable(SE3, "function of a test", "a function of time")

@@ -65,9 +65,9 @@ def test_the_direction_of_approach_is_an_attribute_or_a_tag() -> None:
     both = "<handle name='h' approaching_direction='0 0 1'>"
     with pytest.raises(FileError, match="only once"):
         read(f"{both}{BODY}{HERE}<approaching_direction>0 0 1</approaching_direction></handle>")
-    with pytest.raises(FileError, match="approaching_direction takes 3 numbers, there are 2"):
+    with pytest.raises(FileError, match="approaching_direction needs 3 numbers, got 2"):
         read(f"<handle name='h' approaching_direction='0 1'>{BODY}{HERE}</handle>")
-    with pytest.raises(FileError, match="'up' is no number"):
+    with pytest.raises(FileError, match="'up' is not a number"):
         read(f"<handle name='h' approaching_direction='up'>{BODY}{HERE}</handle>")
 
 

@@ -427,6 +427,7 @@ def test_validation():
     assert "no target of transition 'go' was found" in words
     assert "transition 'on' was not tried" in words
     assert words in str(report)
+    assert report.describe() == str(report)
 
 
 def test_graphs_pickle():

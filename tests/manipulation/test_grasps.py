@@ -122,7 +122,7 @@ LINK, HERE = "<link name='base_link'/>", "<position>0 0 0 1 0 0 0</position>"
         (f"<gripper name='a'>{LINK}{HERE}</gripper>" * 2, "another one has this name"),
         (f"<gripper name='a'>{LINK}<position>0 0 0 1 0 0</position></gripper>", "found 6"),
         (f"<gripper name='a'>{LINK}<position>0 0 0 2 0 0 0</position></gripper>", "norm 2"),
-        (f"<gripper name='a'>{LINK}<position>0 0 0 1 0 0 x</position></gripper>", "'x' is no number"),
+        (f"<gripper name='a'>{LINK}<position>0 0 0 1 0 0 x</position></gripper>", "'x' is not a number"),
         (f"<gripper name='a'>{LINK}<position xyz='0 0 0'>0 0 0 1 0 0 0</position></gripper>", "found both"),
         (f"<gripper name='a'>{LINK}<position rpy='0 0 0' xyzw='0 0 0 1'/></gripper>", "only one of xyzw, rpy"),
         (f"<gripper name='a' clearance='-1'>{LINK}{HERE}</gripper>", "not negative"),

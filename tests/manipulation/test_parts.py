@@ -30,6 +30,7 @@ from constraints.manipulation.rules import check_rules, is_allowed
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.validation import Rate, Validation
 from constraints.manipulation.walk import Walk, walk
+from constraints.pictures.browser.films import film_of
 
 LINK = "<link name='base_link'/>"
 
@@ -588,6 +589,31 @@ def test_a_walk_goes_through_its_states_to_its_goal(seed: int) -> None:
     poor = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7), tries=1)
     assert (poor.done, poor.tries, poor.success) == (1, 1, False)
     assert poor.path is not None
+
+
+def test_a_walk_says_which_transition_each_piece_of_its_path_is_on() -> None:
+    """Grasp states are named at the slider of a viewer: by the transitions of the walk, or by the states of a graph."""
+    graph, _ = corner()
+    rng = np.random.default_rng(0)
+    q, goal = 0.3 * arm().random(rng), 0.3 * arm().random(rng)
+    q[0], goal[1] = 0.1, 0.2
+    found = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7))
+    path = found.or_raise()
+    assert len(found.on) == len(path.pieces)
+    assert [part.name for part in dict.fromkeys(found.on)] == ["stay in a", "in", "out"]  # by way of a waypoint state
+    for part, piece in zip(found.on, path.pieces, strict=True):
+        for sample in piece.samples:
+            assert graph.contains(part.containing, sample)
+    film = film_of(found)
+    assert film.label(0) == f"stay in a (in '{found.on[0].containing}')"
+    assert film.label(-1) == f"out (in '{found.on[-1].containing}')"
+    by_state = film_of(found, graph=graph)
+    assert by_state.label(0) == "a"
+    assert by_state.label(-1) == graph.state_of(path.end).name
+    other = path.end.copy()
+    other[0] = 0.4
+    back = walk(graph, other, ["b to a"], np.random.default_rng(7), goal=q)
+    assert len(back.on) == len(back.or_raise().pieces)
 
 
 def test_walks_look_at_their_arguments() -> None:

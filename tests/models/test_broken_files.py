@@ -115,7 +115,7 @@ def test_the_small_file_of_these_tests_loads(tmp_path: Path) -> None:
 
 NOT_JSON: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "line 1, column 1"),
-    "binary": (b"\x93\x01\x00", "no text in UTF-8: byte 0"),
+    "binary": (b"\x93\x01\x00", "not UTF-8 text: byte 0"),
     "npy": (b"\x93NUMPY\x01\x00", "seems to be an array of numpy"),
     "pickle": (b"cposix\nsystem\n(S'echo'\ntR.", "is no JSON"),
     "yaml": (b"format: lie-constraints problem\n", "is no JSON"),
@@ -125,10 +125,10 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
     "objects nested deep": (b'{"a":' * 100_000, "nested too deep|is no JSON"),
     "NaN": (b'{"format": NaN}', 'the number NaN is not JSON, expected the text "inf"'),
     "twice": (b'{"version": 1, "version": 2}', "two entries named 'version'"),
-    "long integer": (b'{"version": ' + b"9" * 5000 + b"}", "is no JSON of ours"),
-    "a list": (b"[]", "is no file of lie-constraints"),
-    "null": (b"null", "is no file of lie-constraints"),
-    "a foreign object": (b'{"robot": 1}', "is no file of lie-constraints"),
+    "long integer": (b'{"version": ' + b"9" * 5000 + b"}", "is not valid JSON here"),
+    "a list": (b"[]", "is not a file of lie-constraints"),
+    "null": (b"null", "is not a file of lie-constraints"),
+    "a foreign object": (b'{"robot": 1}', "is not a file of lie-constraints"),
     "a foreign format": (b'{"format": "ply"}', r"\$\.format: expected one of lie-constraints problem"),
 }
 
@@ -171,32 +171,32 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "version as a text": (small(version="1"), r"\$\.version: expected an integer"),
     "version true": (small(version=True), r"\$\.version: expected an integer"),
     "another kind": (small(format="lie-constraints options"), "is a options, expected a problem"),
-    "an entry too many": (small(code="import os"), r"at \$: has the entry 'code', which means nothing here"),
+    "an entry too many": (small(code="import os"), r"at \$: has the entry 'code', which is unknown here"),
     "a module": (
-        with_function({"type": "os.system"}), r"\$\.levels\[0\]\[0\]\.function\.type.*none of type 'os\.system'"
+        with_function({"type": "os.system"}), r"\$\.levels\[0\]\[0\]\.function\.type.*no type 'os\.system'"
     ),
-    "a base class": (with_function({"type": "Function"}), "none of type 'Function'"),
-    "a special name": (with_function({"type": "__class__"}), "none of type '__class__'"),
-    "code": (with_function({"type": "FromCallable", "f": "eval"}), "none of type 'FromCallable'"),
+    "a base class": (with_function({"type": "Function"}), "no type 'Function'"),
+    "a special name": (with_function({"type": "__class__"}), "no type '__class__'"),
+    "code": (with_function({"type": "FromCallable", "f": "eval"}), "no type 'FromCallable'"),
     "a typo": (with_function({"type": "Afine", "A": [[1.0, 0.0]]}), "nearest are Affine"),
-    "a field too many": (with_function(FIRST | {"_A": []}), "entry '_A', which means nothing"),
+    "a field too many": (with_function(FIRST | {"_A": []}), "entry '_A', which is unknown"),
     "a field missing": (with_function({"type": "Affine"}), r"\.function: has no entry 'A'"),
     "a ragged matrix": (with_function({"type": "Affine", "A": [[1.0, 2.0], [1.0]]}), r"\.A: expected rows"),
     "a text as number": (with_function(FIRST | {"A": [["1.0", 2.0]]}), r"\.A\[0\]\[0\]: expected a number.*'1\.0'"),
     "infinity": (with_function({"type": "Affine", "A": [["inf", 2.0]]}), r"\.A\[0\]\[0\]: expected a finite number"),
-    "a large integer": (with_function(FIRST | {"A": [[10**400, 2.0]]}), r"\.A\[0\]\[0\]: is an integer beyond"),
+    "a large integer": (with_function(FIRST | {"A": [[10**400, 2.0]]}), r"\.A\[0\]\[0\]: is an integer too large"),
     "sizes that do not fit": (with_function({"type": "Affine", "A": [[1.0, 2.0, 3.0]]}), "R3"),
     "too deep": (with_function(deep(60)), "is nested more than 50 deep"),
     "much too deep": (with_function(deep(400)), "nested"),
-    "parts that double": (doubled(40), "is made of more than 20000 functions"),
-    "spaces that multiply": (spaces(8), "is made of more than 20000 functions"),
+    "parts that double": (doubled(40), "has more than 20000 functions"),
+    "spaces that multiply": (spaces(8), "has more than 20000 functions"),
     "a vast space": (small(where="R999999"), r"\$\.where: has coordinates of 999999 numbers; expected at most 4000"),
     "a vaster space": (small(where="R" + "9" * 30), r"\$\.where: expected a space"),
     "a space of no size": (small(where="R-1"), r"\$\.where: expected a space"),
     "a vast product": (small(where={"type": "ProductSpace", "factors": ["R3000"] * 2}), "coordinates of 6000 numbers"),
     "a long name": (with_function(FIRST | {"name": "x" * 10_000}), "text of 10000 characters"),
     "a later reference": (
-        small(shared={"a": {"ref": "b"}, "b": {"type": "ProductSpace", "factors": []}}), "no shared data before this"
+        small(shared={"a": {"ref": "b"}, "b": {"type": "ProductSpace", "factors": []}}), "no shared data with the name"
     ),
     "a reference to itself": (
         small(shared={"a": {"type": "ProductSpace", "factors": [{"ref": "a"}]}}), r"factors\[0\]\.ref: no shared data"
@@ -205,8 +205,8 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         with_function({"ref": "s"}, shared={"s": {"type": "ProductSpace", "factors": ["R2"]}}),
         r"\.function\.ref: expected a function, 's' is a ProductSpace",
     ),
-    "a reference with more": (with_function({"ref": "a", "type": "Affine"}), "entry 'type', which means nothing"),
-    "no levels": (small(levels=[]), "at least one row that counts"),
+    "a reference with more": (with_function({"ref": "a", "type": "Affine"}), "entry 'type', which is unknown"),
+    "no levels": (small(levels=[]), "at least one row"),
     "no such comparison": (
         small(levels=[[small()["levels"][0][0] | {"comparison": "EQUAL"}]]), r"comparison: expected one of EQUALITY"
     ),
@@ -252,7 +252,7 @@ def test_large_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(FileError, match="larger than 1000 bytes"):
         load(json.dumps(small()) + " " * 1000, tmp_path)
     monkeypatch.setattr(module, "LARGEST_FILE", 100)
-    with pytest.raises(NotSavableError, match="read up to 100"):
+    with pytest.raises(NotSavableError, match="may have at most 100"):
         problem.save(tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 

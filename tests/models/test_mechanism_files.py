@@ -172,7 +172,7 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
     [
         ("[1, 2]", "mapping"),
         ("{joints: 3}", "closed_loop"),
-        ("closed_loop: [[a, b]]", "1 pairs, type has 0"),
+        ("closed_loop: [[a, b]]", "1 pair, type has 0 entries"),
         ("{closed_loop: [[a]], type: [6d]}", "pair of frame names"),
         ("{closed_loop: [[a, 3]], type: [6d]}", "pair of frame names"),
         ("{closed_loop: 3, type: []}", "must be a list"),
@@ -396,7 +396,7 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'/></sdf>", "no link"),
         ("<sdf><model name='m'><link name='a'/><link name='a'/></model></sdf>", "named 'a'"),
         ("<sdf><model name='m'><link/></model></sdf>", "has no name"),
-        ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is no number"),
+        ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is not a number"),
         ("<sdf><model name='m'><link name='a'><pose>0 0</pose></link></model></sdf>", "expected 6 numbers"),
         ("<sdf><model name='m'><link name='a'><pose relative_to='b'/></link>"
          "<link name='b'><pose relative_to='a'/></link></model></sdf>", "circle"),

@@ -216,7 +216,7 @@ def test_broken_joints_are_named_and_left_out_when_lenient(old: str, new: str, w
     [
         ('<mimic joint="j9"/>', ("mimic tag of joint 'j3'", "'j9'", "nearest names are")),
         ('<mimic joint="j3"/>', ("mimic tag of joint 'j3'", "itself")),
-        ('<mimic multiplier="2"/>', ("mimic tag of joint 'j3'", "no joint to follow")),
+        ('<mimic multiplier="2"/>', ("mimic tag of joint 'j3'", "not name the joint to follow")),
     ],
 )
 def test_mimics_of_nothing_are_mistakes(tag: str, words: tuple[str, ...]) -> None:

@@ -129,9 +129,9 @@ def own(solve: Any) -> type[LinearStep]:
 @pytest.mark.parametrize(("solve", "said"), [
     (lambda self, e, J, mu, root=None: None, "MyStep.solve returned None"),
     (lambda self, e, J, mu, root=None: np.zeros(3, dtype=np.float32), "MyStep.solve returned array"),
-    (lambda self, e, J, mu, root=None: np.zeros(2), r"shape \(2,\) where nv is 3"),
-    (lambda self, e, J, mu, root=None: np.zeros((3, 1)), r"shape \(3, 1\) where nv is 3"),
-    (lambda self, e, J, mu, root=None: np.array([0.0, np.inf, 0.0]), "not finite, of errors that are"),
+    (lambda self, e, J, mu, root=None: np.zeros(2), r"shape \(2,\), but nv is 3"),
+    (lambda self, e, J, mu, root=None: np.zeros((3, 1)), r"shape \(3, 1\), but nv is 3"),
+    (lambda self, e, J, mu, root=None: np.array([0.0, np.inf, 0.0]), "not finite although the errors are"),
     (lambda self, e, J, mu, root=None: np.linalg.solve(np.zeros((3, 3)), np.zeros(3)), "could not solve .Singular"),
 ])  # fmt: skip
 def test_directions_of_users_are_watched(solve: Any, said: str) -> None:
@@ -176,7 +176,7 @@ def test_sparse_steps_solve_one_level_without_bounds() -> None:
         Problem(space, [[row], [other]]), Problem(space, [row], Bounds(space, joint, upper)),
         Problem(space, [row, body], Bounds(space, lower, upper)),
     ):  # fmt: skip
-        with pytest.raises(OptionError, match="SparseKKT solves one level, without bounds"):
+        with pytest.raises(OptionError, match="SparseKKT solves one level without bounds"):
             Projector(problem, engine=engine)
     target = Implicit.equal(Affine([[1.0]]).on(space, Segments.coordinates(space, [0])), [0.4])
     for problem in (

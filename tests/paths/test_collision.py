@@ -141,6 +141,40 @@ def test_long_and_short_ways_between_samples_are_all_looked_at(backwards: bool) 
     assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
 
 
+CHAIN = (
+    "<robot name='chain'>"
+    + "".join(
+        f"<link name='{n}'><collision><origin xyz='0 0 0.15'/><geometry><box size='0.1 0.1 0.2'/></geometry>"
+        "</collision></link>"
+        for n in "abcd"
+    )
+    + "".join(
+        f"<joint name='{p}{c}' type='revolute'><parent link='{p}'/><child link='{c}'/><origin xyz='0 0 0.3'/>"
+        "<axis xyz='0 1 0'/><limit lower='-3' upper='3' effort='1' velocity='1'/></joint>"
+        for p, c in pairwise("abcd")
+    )
+    + "</robot>"
+)
+
+
+def test_solids_of_a_file_are_found_on_a_reduced_model() -> None:
+    """Welcome: `Robot(pin.buildReducedModel(...))` with the URDF of the whole robot; the joint is locked at 1 rad.
+
+    Solids that only a locked joint lies between are on neighbouring joints, and left out: `left_out` names them.
+    """
+    whole = Robot.from_urdf(CHAIN)
+    locked = whole.configuration({"bc": 1.0})
+    reduced = Robot(pin.buildReducedModel(whole.model, [whole.joint_index("bc")], locked))
+    full, part = (CollisionModel(robot, urdfs=CHAIN, margin=0.2) for robot in (whole, reduced))
+    assert part.pairs == (("a_0", "d_0"),)
+    assert ("a_0", "c_0") in {(pair.a, pair.b) for pair in part.left_out}
+    found = []
+    for q in reduced.random(np.random.default_rng(0), 200):
+        found.append(("a_0", "d_0", None) in part.collisions(q))
+        assert found[-1] == (("a_0", "d_0", None) in full.collisions([q[0], 1.0, q[1]]))
+    assert 10 < sum(found) < 190
+
+
 def test_a_file_without_collision_geometry_is_refused(tmp_path: Path) -> None:
     """A robot of which nothing can collide would look free everywhere."""
     bare = tmp_path / "bare.urdf"

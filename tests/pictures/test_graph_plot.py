@@ -20,7 +20,7 @@ from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures.figures import new_figure
 from constraints.pictures.graph_layout import Picture, picture_of
-from constraints.pictures.paths import wires
+from constraints.pictures.shapes import wires
 
 CASES = {
     "smallest": ({}, True),
@@ -137,6 +137,27 @@ def test_graph_made_by_hand_is_drawn() -> None:
     assert isinstance(empty.plot(), Figure)
 
 
+def test_names_given_by_hand_are_readable() -> None:
+    """Welcome: "take-ball-up" on "take" was written "ball-up", and waypoints covered the names between them."""
+    robot = factory().robot
+    placed, held = State("placement"), State("grasp", priority=1)
+    ready, lifted = State("gripper-above-ball", waypoint=True), State("ball-above-ground", waypoint=True)
+    parts = [
+        Transition("approach-ball", placed, ready, placed), Transition("take-ball-up", ready, lifted, placed),
+        Transition("take-ball-away", lifted, held, held),
+    ]  # fmt: skip
+    take = Transition("take", placed, held, placed, inner=parts)
+    figure = ConstraintGraph(robot, [placed, held, ready, lifted], [take]).plot()
+    axes = figure.axes[0]
+    said = {text.get_text(): text for text in axes.texts}
+    assert {part.name for part in parts} <= set(said)
+    assert "inner transition" in said
+    figure.canvas.draw()
+    boxes = [patch.get_window_extent() for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    for part in parts:
+        assert not any(said[part.name].get_window_extent().overlaps(box) for box in boxes), part.name
+
+
 def test_graph_is_drawn_to_files_and_axes(tmp_path: Path) -> None:
     graph = recorded_graph()
     for ending in ("png", "svg"):
@@ -195,13 +216,15 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
         assert min(np.abs(line - corner[:, None]).max(axis=0).min() for line in lines) < 1e-9
         lids = [solid for solid in axes.collections if isinstance(solid, Poly3DCollection)]
         assert len(lids) == 1  # of the box that is moved
-        assert f"{time:.2f} s" in [text.get_text() for text in axes.texts]
+        (words,) = [text for text in axes.texts if text.get_text() == f"{time:.2f} s"]
+        box, (width, height) = words.get_window_extent(), figure.get_size_inches() * figure.dpi
+        assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.0
     limits = {(*axes.get_xlim(), *axes.get_ylim(), *axes.get_zlim()) for axes in figure.axes}
     assert len(limits) == 1
 
 
 def test_animation_has_its_pictures_and_they_move(motion: Motion, tmp_path: Path) -> None:
-    animate(motion, tmp_path / "path.gif", SHAPES, frames=3, rate=10.0, tips=[GRIPPER])
+    animate(motion, tmp_path / "path.gif", SHAPES, count=3, rate=10.0, tips=[GRIPPER])
     with Image.open(tmp_path / "path.gif") as picture:
         assert getattr(picture, "n_frames", 1) == 3
         assert picture.info["duration"] == 100
@@ -243,8 +266,8 @@ def test_drawing_a_path_refuses_what_it_cannot_use(motion: Motion, tmp_path: Pat
     with pytest.raises(OptionError, match="rate"):
         animate(motion, tmp_path / "a.gif", rate=0.0)
     with pytest.raises(FileError, match="nowhere"):
-        animate(motion, tmp_path / "nowhere" / "path.gif", frames=2)
+        animate(motion, tmp_path / "nowhere" / "path.gif", count=2)
     with pytest.raises(FileError, match="nowhere"):
         plot_path(motion, tmp_path / "nowhere" / "strip.png", 2)
     with pytest.raises(FileError, match="nonsense"):
-        animate(motion, tmp_path / "path.nonsense", frames=2)
+        animate(motion, tmp_path / "path.nonsense", count=2)

@@ -188,7 +188,7 @@ def refusals(problem: Problem) -> dict[str, str]:
         ({"comparison": SUPERIOR}, "row 0 is SUPERIOR: only equalities determine the outputs"),
         ({"comparison": INFERIOR}, "row 0 is INFERIOR: only equalities determine the outputs"),
         ({"comparison": [EQUALITY, ZERO, SUPERIOR]}, "row 2 is SUPERIOR: only equalities determine the outputs"),
-        ({"mask": [True, False, True]}, "row 1 is masked: the outputs would not be determined"),
+        ({"mask": [True, False, True]}, "row 1 is masked, so the outputs would not be determined"),
     ],
     ids=["superior", "inferior", "one inequality", "masked"],
 )

@@ -156,14 +156,14 @@ def test_a_dof_is_bounded_by_one_side_too(lower: list[float], upper: list[float]
 )
 def test_rows_of_se3_that_are_no_positions_are_told(constraint: Implicit, told: bool):
     """Told where translation rows are asked for one by one, or as intervals, and the rotation is not held."""
-    hint = "translation rows of SE3 are positions only where the rotation has no error"
+    hint = "translation rows of SE3 are positions only if the rotation error is zero"
     assert (hint in Problem(arm(), [constraint]).describe()) == told
 
 
 @pytest.mark.parametrize("kind", [Implicit.equal, Implicit.zero])
 def test_which_masks_of_se3_hold_no_position(kind: Callable[..., Implicit]):
     """Of the 63: those with a row of translation that hold neither all of the translation nor all of the rotation."""
-    hint = "translation rows of SE3 are positions only where the rotation has no error"
+    hint = "translation rows of SE3 are positions only if the rotation error is zero"
     space = Rn(2) * SE3
     for number in range(1, 64):
         mask = [bool(number >> i & 1) for i in range(6)]

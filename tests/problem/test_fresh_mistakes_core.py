@@ -69,7 +69,7 @@ class Belt(Rn):  # pyright: ignore[reportGeneralTypeIssues]
 
 def test_a_class_is_no_object_of_it() -> None:
     """Mend, fresh mistake 20: checks say that a class was given, and that an object of it is wanted."""
-    with pytest.raises(WrongObjectError, match=r"expected a Space, got the class Belt itself, no object of it: Belt\("):
+    with pytest.raises(WrongObjectError, match=r"expected a Space, got the class Belt itself, not an object of it"):
         check_space(Belt)  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="expected a Function, got the class Position itself"):
         check_function(Position)  # pyright: ignore[reportArgumentType]
@@ -502,7 +502,7 @@ def test_frozen_dofs_as_booleans() -> None:
     still[:] = False
     assert problem.frozen.any()
     assert not Problem(robot, [tool], frozen=[False] * 7).frozen.any()
-    with pytest.raises(SizeError, match="as booleans: expected size 7, one a tangent column, received 3"):
+    with pytest.raises(SizeError, match="as booleans: expected size 7, one per tangent column, received 3"):
         Problem(robot, [tool], frozen=[True, False, True])  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError):
         Problem(robot, [tool], frozen=[True, "elbow"])  # pyright: ignore[reportArgumentType]
@@ -516,10 +516,10 @@ def test_bounds_of_another_robot_are_named(caplog: pytest.LogCaptureFixture) -> 
     with caplog.at_level(logging.INFO, "constraints"):
         problem = Problem(robot, [Implicit.equal(np.eye(3) @ tool, [0.45, 0.1, 0.3], name="point")])
         assert [r.getMessage() for r in caplog.records if "bounds" in r.getMessage()] == [
-            "sample_arm: the bounds of the problem's robot count, not those of the robot that functions were built on; "
+            "sample_arm: the bounds of the problem's robot are used, not those of the robot of its functions; "
             "they differ on elbow"
         ]
-        assert "those of the problem's robot; the robot that functions were built on has others on elbow" in (
+        assert "the bounds of the problem's robot; the robot of its functions has other bounds on elbow" in (
             problem.describe()
         )
         caplog.clear()
@@ -527,7 +527,7 @@ def test_bounds_of_another_robot_are_named(caplog: pytest.LogCaptureFixture) -> 
             Problem(careful, [Implicit.equal(tool, [0.45, 0.1, 0.3])]),
             Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.45, 0.1, 0.3])]),
         ):
-            assert "functions were built on" not in other.describe()
+            assert "robot of its functions" not in other.describe()
         Problem(robot, [Implicit.equal(tool, [0.45, 0.1, 0.3])], careful.bounds)  # given: nothing to say in the log
         assert not caplog.records
 
@@ -537,7 +537,7 @@ def test_one_level_cannot_be_optional() -> None:
     robot = sample_arm()
     point = Implicit.equal(Position(robot, "tool"), [0.45, 0.1, 0.3], name="point")
     for levels in ([[point]], [point]):
-        with pytest.raises(OptionError, match=r"optional_last.*\[\[must hold\], \[wish\]\]"):
+        with pytest.raises(OptionError, match=r"optional_last.*\[\[must hold\], \[optional\]\]"):
             Problem(robot, levels, optional_last=True)
     wish = Problem(robot, [[], [point]], optional_last=True)
     assert wish.optional_last

@@ -74,7 +74,7 @@ def test_a_cut_that_opens_no_loop_is_told(caplog: pytest.LogCaptureFixture) -> N
     mechanism = load(LINKAGE.replace("</model>", tool), cut=["wrist"])
     assert "joint 'wrist': closes no loop" in mechanism.describe()
     told = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
-    assert told == ["linkage: joint 'wrist' closes no loop: it is cut as asked, and what hangs on it is free"]
+    assert told == ["linkage: joint 'wrist' closes no loop: it is cut as requested, and the part behind it is free"]
     caplog.clear()
     whole = load(LINKAGE.replace("</model>", tool))
     assert whole.cut == ("pin",)
@@ -195,7 +195,7 @@ def test_results_answer_the_words_of_other_libraries() -> None:
     assert (again.q == result.q).all()
     assert copy.copy(result).status is result.status
     error = pickle.loads(pickle.dumps(NoAttributeError("Projection", "x", ("q",), "`q`")))
-    assert str(error) == "a Projection has no attribute 'x': here it is `q`; the valid names are q"
+    assert str(error) == "a Projection has no attribute 'x': use `q`; the valid names are q"
 
 
 def test_a_class_is_no_factor() -> None:

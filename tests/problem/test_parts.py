@@ -144,7 +144,7 @@ def test_costs_are_listed_up_to_twelve() -> None:
     listed = [line for line in said if line.startswith("  cost of motion")]
     assert len(listed) == 12
     assert listed[0].startswith("  cost of motion 15: ")
-    assert "  and 2 costs of motion more" in said
+    assert "  and 2 more costs of motion" in said
     said = Problem(space, row, weights=np.r_[1.0, 1.0, 1.0, np.arange(2.0, 14.0)]).describe()
     assert said.count("cost of motion") == 12
     assert "more" not in said
@@ -164,8 +164,8 @@ def test_targets_in_words() -> None:
     early = Implicit.equal(Identity(Rn(1)), Target(lambda t: [t], interval=(-3.0, 3.0)), name="early")
     problem = Problem(Rn(1), [late, early, moved()])
     assert without_time(problem, problem.rhs) == (
-        "Target of 'late' read at time 1 s: `rhs=problem.rhs_at(t)` takes it at t",
-        "Target of 'early', 'go' read at time 0 s: `rhs=problem.rhs_at(t)` takes it at t",
+        "Target of 'late' evaluated at time 1 s: `rhs=problem.rhs_at(t)` evaluates it at t",
+        "Target of 'early', 'go' evaluated at time 0 s: `rhs=problem.rhs_at(t)` evaluates it at t",
     )
     assert without_time(problem, problem.rhs_at(1.0)) == ()
     (said,) = without_time(problem, problem.rhs.replace("late", [2.0]).replace("go", [9.0]))
@@ -197,7 +197,8 @@ def test_rows_that_no_angle_reaches_are_told() -> None:
     ):
         found = [line for line in Problem(space, [constraint]).describe().splitlines() if "out of reach" in line]
         words = (
-            f"    out of reach: a rotation vector is at most pi long, this one at least {told}; angles are in radians"
+            f"    out of reach: a rotation vector is at most pi long, this one is at least {told} "
+            "long; angles are in radians"
         )
         assert found == ([words] if told else [])
 
@@ -307,7 +308,7 @@ def test_frozen_columns_in_every_form() -> None:
         assert not columns.flags.writeable
     for wrong, kind, said in (
         ("a", WrongObjectError, r"one name alone: write \['a'\]"), ({"a": 1.0}, WrongObjectError, "a mapping"),
-        (3, WrongObjectError, "frozen dofs"), ([True] * 4, SizeError, "5, one a tangent column"),
+        (3, WrongObjectError, "frozen dofs"), ([True] * 4, SizeError, "5, one per tangent column"),
         ([False, False, True, False, False], OverlapError, "frozen dofs of a problem"),
         ([True, "a"], WrongObjectError, "the name of a joint"), (["c"], UnknownJointError, "'c'"),
         ([Segments.coordinates(Rn(9), [7])], SizeError, "columns below 5"),
@@ -332,7 +333,7 @@ def test_bounds_in_every_form() -> None:
     assert np.isinf(free.lower).all()
     assert np.isinf(free.upper).all()
     for wrong, said in (
-        (True, r"Bounds.none\(space\) for none at all, got True"), (([0.0], [1.0]), r"Bounds\(space, lower, upper\)"),
+        (True, r"Bounds.none\(space\) for no bounds, got True"), (([0.0], [1.0]), r"Bounds\(space, lower, upper\)"),
         ([0.0, 1.0], r"Bounds\(space, lower, upper\)"), ({"a": (0.0, 1.0)}, r"robot.with_bounds\(\{...\}\)"),
         (3.0, "expected Bounds, or None for the robot's, got"),
     ):  # fmt: skip
@@ -357,13 +358,10 @@ def test_other_bounds_are_those_of_robots_in_functions(caplog: pytest.LogCapture
     with caplog.at_level("INFO", "constraints.problem"):
         problem = Problem(robot, both)
     assert f"they differ on {names[1]}, {names[3]}" in caplog.text
-    said = f"others on {names[1]}, {names[3]}"
+    said = f"other bounds on {names[1]}, {names[3]}"
+    assert f"these are the bounds of the problem's robot; the robot of its functions has {said}" in problem.describe()
     assert (
-        f"they are those of the problem's robot; the robot that functions were built on has {said}"
-        in problem.describe()
-    )
-    assert (
-        f"they are those of the problem; the robot that functions were built on has {said}"
+        f"these are the bounds of the problem; the robot of its functions has {said}"
         in Problem(robot, both, Bounds.none(robot.space)).describe()
     )
 
@@ -395,12 +393,12 @@ def test_where_nothing_moves_and_levels_that_are_none() -> None:
     hand = Implicit.zero(Position(arm(), "tool"), name="hand")
     for wrong, said in (
         ([Position(arm(), "tool")], "constraint 0 of level 0"), ([[hand], ["hand"]], "constraint 0 of level 1"),
-        ([hand, [hand]], r"a mixture: entries 0 \(hand\) are no levels, entries 1 are"),
+        ([hand, [hand]], r"a mixture: entries 0 \(hand\) are not levels, entries 1 are"),
         (hand, r"constraints, \[constraint\]"),
     ):  # fmt: skip
         with pytest.raises(WrongObjectError, match=said):
             Problem(arm(), wrong)
-    with pytest.raises(EmptyProblemError, match="at least one row that counts"):
+    with pytest.raises(EmptyProblemError, match="at least one row"):
         Problem(arm(), [Implicit.zero(Position(arm(), "tool"), mask=False)])
     with pytest.raises(OptionError, match="optional_last of a problem"):
         Problem(arm(), [[hand]], optional_last=True)
@@ -613,7 +611,7 @@ def test_right_hand_sides_of_parts_in_detail() -> None:
     assert made.velocity is None
     with pytest.raises(MergeConflictError, match="right-hand side of 'move'"):
         whole.rhs_from_parts(a.rhs.replace("move", q), b.rhs)
-    with pytest.raises(UnknownNameError, match="'rest' of a part is none of those here"):
+    with pytest.raises(UnknownNameError, match="'rest' of a part is not in this problem"):
         a.rhs_from_parts(whole.rhs)
     moving = RightHandSide(a.constraints, a.rhs.vector, np.arange(6.0), None)
     made = whole.rhs_from_parts(moving)

@@ -98,6 +98,8 @@ def test_evaluation_is_that_of_the_problem(make: Callable[[], Problem], engine: 
         sides = problem.rhs_from(problem.space.integrate(q, rng.normal(0.0, 0.3, problem.space.nv)))
         for rhs in (None, sides, sides.vector.tolist()):
             assert_close(projector.residual(q, rhs), problem.residual(q, rhs))
+            assert_close(projector.error(q, rhs=rhs), problem.error(q, rhs=rhs))
+            assert_close(projector.error(q, 0, rhs), problem.error(q, 0, rhs))
             assert_close(projector.jacobian(q, rhs), problem.jacobian(q, rhs))
             basis, expected = projector.tangent_basis(q, rhs), problem.tangent_basis(q, rhs)
             assert basis.shape == expected.shape

@@ -150,7 +150,7 @@ def test_a_status_is_no_text(text: str) -> None:
     """Mend, fresh mistake 154: a comparison that could never be true raises, and names the member and `success`."""
     member = Status.CONVERGED
     for compare in (lambda: text == member, lambda: member != text, lambda: Status.STALLED in [text]):
-        with pytest.raises(WrongObjectError, match=r"expected Status.CONVERGED \(or ask the result for `success`\)"):
+        with pytest.raises(WrongObjectError, match=r"expected Status.CONVERGED \(or use `success` of the result\)"):
             compare()
     with pytest.raises(WrongObjectError, match=r"Status.NAME, of CONVERGED, STATIONARY"):
         _ = Status.CONVERGED == "fine"

@@ -248,7 +248,7 @@ def test_effort_in_words() -> None:
     """Used of what was given; tries; what to do about a failure, and nothing of it for a success."""
     far = Problem(Rn(1), [Implicit.zero(Function.from_callable(lambda q: q**2 + 1.0, Rn(1), Rn(1)))])
     spent = Projector(far, Options(max_iterations=3, restarts=False)).project([2.0])
-    assert spent.effort.startswith("3 iterations in 1 try used; `max_iterations` raises it; `diagnose()` tells hard")
+    assert spent.effort.startswith("3 iterations in 1 try used; raise `max_iterations` for more; `diagnose()` says")
     tried = Projector(far, Options(max_iterations=60)).project([2.0])
     assert f" in {tried.restarts + 1} tries used" in tried.effort
     alone = Projector(far, Options(max_iterations=500, restarts=False)).project([2.0])

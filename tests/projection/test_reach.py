@@ -445,7 +445,7 @@ def test_what_is_no_target_is_refused(target: Any, error: type[Exception], said:
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ({"q0": [0.0] * 7}, UnknownNameError, "here it is start="),
+        ({"q0": [0.0] * 7}, UnknownNameError, "use start="),
         ({"mask": [True] * 6}, UnknownNameError, r"Implicit.equal\(Pose"),
         ({"frozen": ["elbow"]}, UnknownNameError, "joints="),
         ({"base": "tool"}, UnknownNameError, "reference="),
@@ -496,7 +496,7 @@ def test_robots_and_frames_that_are_wrong_are_named() -> None:
         (np.zeros((5, 4)), {}, SizeError, "from_quat"),
         (np.zeros((5, 6)), {}, SizeError, "rpy"),
         ([], {}, SizeError, r"np.zeros\(\(0, 7\)\)"),
-        ([M, POINT], {}, WrongObjectError, "row 1 of targets.*Pose as of row 0.*Position"),
+        ([M, POINT], {}, WrongObjectError, "row 1 of targets.*Pose as in row 0.*Position"),
         ([POINT, POINT, None], {}, WrongObjectError, "row 2 of targets.*None"),
         ([POINT, [0.0, np.nan, 0.0]], {}, NotFiniteError, "row 1 of targets"),
         ([POSE, POSE * 2.0], {}, NotNormalizedError, "row 1 of targets"),

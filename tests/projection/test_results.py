@@ -207,8 +207,8 @@ def test_statuses_say_what_was_seen_and_guess_no_cause(status: Status) -> None:
 def test_a_failure_says_what_it_used_and_what_to_do() -> None:
     """Mend 3: in str, describe() and the error of or_raise()."""
     result = failed()
-    used = f"100 iterations in {result.restarts + 1} tries used; `max_iterations` raises it; "
-    used += "`diagnose()` tells hard from impossible"
+    used = f"100 iterations in {result.restarts + 1} tries used; raise `max_iterations` for more; "
+    used += "`diagnose()` says whether it is difficult or impossible"
     assert used in str(result)
     assert used in result.describe()
     with pytest.raises(NotProjectedError) as caught:
@@ -309,14 +309,15 @@ def test_what_was_not_read_is_grouped() -> None:
     """Mend 13: 30 ranges of ball joints are one line; each stays in `unread`, and in describe(details=True)."""
     ranges = [
         Unread(
-            f"range of joint 'ball {i}'", f"a ball joint has no bounds here; the file wants at most {0.1 * i:.4g} rad"
+            f"range of joint 'ball {i}'",
+            f"a ball joint cannot have bounds here; the limit of the file is {0.1 * i:.4g} rad",
         )
         for i in range(30)
     ]
     other = Unread("motor 'm'", "no joint is named 'm'")
     mechanism = Mechanism(sample_arm(), unread=(*ranges, other))
     not_read = [line for line in mechanism.describe().splitlines() if "not read" in line]
-    assert not_read == [f"  not read: {ranges[0]} (and 29 more like it)", f"  not read: {other}"]
+    assert not_read == [f"  not read: {ranges[0]} (and 29 more of this kind)", f"  not read: {other}"]
     assert mechanism.describe(details=True).count("not read") == 31
     assert grouped([]) == []
 
@@ -341,7 +342,7 @@ def test_an_option_given_to_a_projector_is_told_where_it_goes() -> None:
     for call, shown in calls:
         with pytest.raises(OptionError, match=rf"'threshold', it is an option: {shown}$"):
             call(threshold=1e-3)
-        with pytest.raises(UnknownOptionError, match=r"'tol': here it is 'threshold', .*Options\(threshold=\.\.\.\)"):
+        with pytest.raises(UnknownOptionError, match=r"'tol': use 'threshold', .*Options\(threshold=\.\.\.\)"):
             call(tol=1e-3)
         with pytest.raises(UnknownNameError, match="threshold"):
             call(treshold=1e-3)
@@ -357,7 +358,7 @@ def moving(interval: tuple[float, float] = (-np.inf, np.inf)) -> Problem:
 def test_a_target_without_a_time_is_told(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 17: the projection says at which time it took the target, in the log once, and where it is printed."""
     problem, q = moving(), arm().neutral
-    p, words = Projector(problem), "Target of 'hand' read at time 0 s: `rhs=problem.rhs_at(t)` takes it at t"
+    p, words = Projector(problem), "Target of 'hand' evaluated at time 0 s: `rhs=problem.rhs_at(t)` evaluates it at t"
     with caplog.at_level(logging.WARNING, logger="constraints"):
         silent = p.project(q, problem.rhs_at(0.0))
         assert not caplog.records
@@ -495,7 +496,7 @@ def test_words_of_the_field_are_answered_by_the_option(theirs: str, ours: str) -
     """Mend 23: what SciPy, HPP, Drake, pink and others call an option."""
     calls: list[Callable[..., Any]] = [Options, Options.local, lambda **o: replace(Options(), **o)]
     for call in calls:
-        with pytest.raises(UnknownOptionError, match=rf"no option is named '{theirs}': here it is '{ours}'$") as caught:
+        with pytest.raises(UnknownOptionError, match=rf"no option is named '{theirs}': use '{ours}'$") as caught:
             call(**{theirs: 1})
         assert caught.value.nearest == (ours,)
     assert option_meant(theirs) == ours
@@ -528,4 +529,4 @@ def test_a_batch_without_right_hand_sides_says_once_at_which_time_targets_stand(
     said = [record.getMessage() for record in caplog.records]
     assert len(said) == 1
     assert "no right-hand sides were given" in said[0]
-    assert "Target of 'moving' read at time 2 s" in said[0]
+    assert "Target of 'moving' evaluated at time 2 s" in said[0]

@@ -450,7 +450,7 @@ def test_pickled_loops_are_the_same() -> None:
 def test_problems_with_explicit_loops_are_not_saved_but_said(tmp_path: Path) -> None:
     """Files hold closures: the error says what to save."""
     for linkage in (mechanisms.four_bar(), mechanisms.slider_crank()):
-        with pytest.raises(NotSavableError, match="made of closures: save these"):
+        with pytest.raises(NotSavableError, match="computed from closures: save the closures"):
             linkage.explicit_loops(linkage.postures["closed"]).problem().save(tmp_path / "x.json")
 
 

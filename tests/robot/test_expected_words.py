@@ -191,7 +191,7 @@ def test_a_margin_moves_both_sides_of_an_interval_inside() -> None:
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        (False, r"Bounds\.none\(space\) for none at all, got False"),
+        (False, r"Bounds\.none\(space\) for no bounds, got False"),
         (True, r"Bounds\.none\(space\)"),
         (([-1.0] * 7, [1.0] * 7), r"Bounds\(space, lower, upper\)"),
         ({TOOL: (-1.0, 1.0)}, r"robot\.with_bounds"),
@@ -270,9 +270,9 @@ def test_levels_among_constraints_are_told_apart() -> None:
     robot = arm()
     a, b, c = (Implicit.zero(Position(robot, joint), name=joint) for joint in robot.joint_names[:3])
     names = [robot.joint_names[0]]
-    with pytest.raises(WrongObjectError, match=rf"entries 0 \(.*{names[0]}.*\) are no levels, entries 1 are"):
+    with pytest.raises(WrongObjectError, match=rf"entries 0 \(.*{names[0]}.*\) are not levels, entries 1 are"):
         Problem(robot, [a, [b, c]])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(WrongObjectError, match=r"entries 1 .*, 2 .* are no levels, entries 0 are"):
+    with pytest.raises(WrongObjectError, match=r"entries 1 .*, 2 .* are not levels, entries 0 are"):
         Problem(robot, [[a], b, c])  # pyright: ignore[reportArgumentType]
     assert [len(level) for level in Problem(robot, [[a], [b, c]]).constraint_levels] == [1, 2]
     with pytest.raises(WrongObjectError, match=r"Implicit\.equal\("):

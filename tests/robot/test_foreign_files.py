@@ -150,14 +150,14 @@ def test_sdf_links_of_mass_zero_are_read(caplog: pytest.LogCaptureFixture) -> No
     """Mend 6: kinematics need no mass; the log says where it matters, and a centre of mass of nothing is refused."""
     mechanism = load(sdf())
     assert mechanism.robot.joint_names == ("turn",)
-    assert "these links have mass 0, which matters to dynamics and to centres of mass alone: b" in said(caplog)
+    assert "these links have mass 0, which affects only dynamics and centres of mass: b" in said(caplog)
     robot = mechanism.robot
     at = Implicit.equal(Position(robot, robot.frame("b", [0.2, 0, 0, 0, 0, 0, 1])), [0, 0, 0])
     target = at.function.value(robot.configuration({"turn": 0.7}))
     assert Projector(Problem(robot, [Implicit.equal(at.function, target)])).project(robot.neutral).success
     with pytest.raises(ConstraintError, match="mass"):
         CenterOfMass(robot, joints=["turn"])
-    with pytest.raises(FileError, match="link 'b': its mass must not be negative, it is -1"):
+    with pytest.raises(FileError, match="link 'b': its mass must not be negative, got -1"):
         load(sdf(mass="-1"))
     with pytest.raises(FileError, match="link 'b': its inertia must not be negative"):
         load(sdf(mass="1"))
@@ -182,7 +182,7 @@ def test_a_robot_without_joints_says_that_nothing_moves(caplog: pytest.LogCaptur
     """Mend 7: `Base.FREE_FLYER` forgotten: loading, `describe()` and a problem say that nothing moves, and `base=`."""
     robot = Robot.from_urdf(BOX)
     assert [record.getMessage() for record in caplog.records] == [
-        "URDF text: nothing moves: it has no joint but fixed ones; base=Base.FREE_FLYER loads a URDF robot that is "
+        "URDF text: nothing moves: all its joints are fixed; base=Base.FREE_FLYER loads a URDF robot that is "
         "free in space, base=Base.PLANAR one on wheels"
     ]
     assert "nothing moves" in robot.describe()

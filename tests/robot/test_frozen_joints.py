@@ -75,7 +75,7 @@ def test_one_attribute_alone_is_read_to_the_letter(
     """Mend 20: one of them: URDF's 0 for the other, with a log line; where that crosses them, no bounds."""
     robot = Robot.from_urdf(chain(f"<limit {given} effort='1' velocity='1'/>"))
     assert [robot.bounds.lower[0], robot.bounds.upper[0]] == bounds
-    words = f"have one of lower and upper, and the other is 0, as URDF says: j0 [{bounds[0]}, {bounds[1]}]"
+    words = f"have only one of lower and upper; the other is 0, as URDF defines: j0 [{bounds[0]}, {bounds[1]}]"
     assert words in said(caplog)
     crossed = Robot.from_urdf(chain("<limit lower='2' effort='1' velocity='1'/>"))
     assert (crossed.bounds.lower[0], crossed.bounds.upper[0]) == (-np.inf, np.inf)
@@ -88,7 +88,7 @@ def test_complete_limits_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
     Robot.from_urdf(chain("", BARE, kind="continuous"))
     assert not said(caplog)
     Robot.from_urdf(chain("", ROOMY, kind="continuous"))
-    assert "are of a type without bounds, so their lower and upper do not count: j1" in said(caplog)
+    assert "are of a type without bounds, so their lower and upper are ignored: j1" in said(caplog)
 
 
 @pytest.mark.parametrize("name", CLOSABLE)

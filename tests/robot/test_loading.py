@@ -115,7 +115,7 @@ def test_packages_are_found_in_the_environment(tmp_path, monkeypatch):
     assert find_resource("package://robots/r.urdf", [tmp_path / "ros" / "robots"]).is_file()
     with pytest.raises(FileError, match=r"no package 'legs'.*ros"):
         find_resource("package://legs/r.urdf")
-    with pytest.raises(FileError, match=r"beside it there is r\.urdf"):
+    with pytest.raises(FileError, match=r"the same folder has r\.urdf"):
         find_resource("package://arms/q.urdf")
 
 
@@ -213,7 +213,7 @@ def test_a_mimic_of_no_joint_is_named_in_the_log(caplog):
 
 
 def test_missing_files(tmp_path):
-    with pytest.raises(FileError, match=r"beside it there is gripper\.urdf"):
+    with pytest.raises(FileError, match=r"the same folder has gripper\.urdf"):
         Robot.from_urdf(DATA / "griper.urdf")
     with pytest.raises(FileError, match="does not exist"):
         Robot.from_urdf(tmp_path / "no" / "robot.urdf")

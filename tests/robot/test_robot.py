@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pinocchio as pin
@@ -45,6 +46,34 @@ def close(a, b, tolerance=1e-12) -> bool:
 
 
 # The model
+
+
+def test_what_holds_a_model_is_told_where_it_is():
+    """Welcome: pinocchio's wrapper, and tuples of a model and its geometries, are no models; the message says where."""
+    model = pin.buildSampleModelManipulator()
+    with pytest.raises(WrongObjectError, match=r"a pinocchio.Model \(its `.model`\), got RobotWrapper"):
+        Robot(pin.RobotWrapper(model))
+    for several in ((model, pin.GeometryModel()), [model, None]):
+        with pytest.raises(WrongObjectError, match="which is one of these"):
+            Robot(cast("Any", several))
+    for other in ("arm.urdf", 3, (1, 2), model.createData()):
+        with pytest.raises(WrongObjectError, match=r"for a file: Robot\.from_urdf"):
+            Robot(cast("Any", other))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("addFrame", r"with_frame"),
+        ("q0", "neutral"),
+        ("data", r"model\.createData"),
+        ("collision_model", "CollisionModel"),
+    ],
+)
+def test_words_of_pinocchio_are_answered(name, said):
+    """Welcome: what people try on a robot that they have from a pinocchio model."""
+    with pytest.raises(AttributeError, match=said):
+        getattr(arm(), name)
 
 
 @pytest.mark.parametrize("robot", robots(), ids=str)

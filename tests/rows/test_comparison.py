@@ -164,7 +164,7 @@ def table(**changes):
     [
         ({"comparison": [ZERO, ZERO]}, SizeError, "comparison of 'hand': expected size 3, received 2"),
         ({"comparison": "EQUALITY"}, WrongObjectError, "comparison of 'hand': expected a Comparison"),
-        ({"mask": [1, 2, 0]}, WrongObjectError, "mask of 'hand': expected booleans by row"),
+        ({"mask": [1, 2, 0]}, WrongObjectError, "mask of 'hand': expected booleans per row"),
         ({"mask": [True]}, SizeError, "mask of 'hand': expected size 3"),
         ({"scale": 0.0}, OptionError, "'hand': scale must be positive"),
         ({"scale": [1.0, 1.0, -1.0]}, OptionError, "'hand': scale must be positive"),

@@ -279,11 +279,11 @@ def test_a_stack_knows_its_rows() -> None:
     for wrong in (True, 1.0, None):
         with pytest.raises(WrongObjectError):
             stack.index(wrong)
-    with pytest.raises(UnknownNameError, match="one of which has its name"):
+    with pytest.raises(UnknownNameError, match="but another one has its name"):
         stack.index(Implicit.zero(Identity(SO3), name="a"))
     with pytest.raises(UnknownNameError) as caught:
         stack.index(Implicit.zero(Identity(SO3), name="d"))
-    assert "one of which has its name" not in str(caught.value)
+    assert "but another one has its name" not in str(caught.value)
     twice = Stack([a, Implicit.zero(Identity(SO3), name="a"), c])
     assert twice.labels == ("'a' (constraint 0)", "'a' (constraint 1)", "'c'")
     with pytest.raises(AmbiguousNameError):
@@ -473,8 +473,8 @@ def test_what_makes_constraints_others() -> None:
         one(Affine([[1.0, 2.0, 0.0]], [0.5])),
     ):  # fmt: skip
         for a, b in ((mine, other), (other, mine)):
-            assert what_differs(a, b) == "its 'line' is another constraint than 'line' of this problem, though they " \
-                "share a name"  # fmt: skip
+            assert what_differs(a, b) == "its 'line' and 'line' of this problem are different constraints with the " \
+                "same name"  # fmt: skip
     wide = one(comparison=None, lower=-1.0, upper=1.0)
     assert what_differs(wide, one(comparison=None, lower=-1.0, upper=1.0)) == ""
     for sides in ((-1.0, 2.0), (-2.0, 1.0)):
@@ -482,7 +482,7 @@ def test_what_makes_constraints_others() -> None:
     far = one(Affine([[1.0, 2.0]], [0.6]), None, lower=-99.0, upper=99.0)
     assert what_differs(one(comparison=None, lower=-99.0, upper=99.0), far) != ""  # values, not distances
     two = Stack([mine[0], Implicit.zero(line, name="more")])
-    assert what_differs(mine, two) == "it is for 1 constraints ('line'), here are 2"
+    assert what_differs(mine, two) == "it belongs to 1 constraints ('line'), the problem has 2"
     renamed = Stack([Implicit(line, EQUALITY, name="row")])
     assert what_differs(renamed, mine) == "its constraint 0 is 'row' in R1, the problem's is 'line' in R1"
     groups = Stack([Implicit.equal(Identity(Rn(2)), name="line")])
@@ -560,8 +560,8 @@ def test_only_a_joint_of_a_robot_without_a_value_is_warned_of(caplog: pytest.Log
         assert not caplog.records
         lock = locked_joint(robot, joint)
     assert [record.getMessage() for record in caplog.records] == [
-        f"locked '{joint}': no value was given, it is held at [0.0]; Problem(..., frozen=['{joint}']) holds it where "
-        "the start has it"
+        f"locked '{joint}': no value was given, it is held at [0.0]; Problem(..., frozen=['{joint}']) holds it at its "
+        "value in the start"
     ]
     assert lock.name == f"locked {joint}"
     assert locked_joint(robot, block, 0.1).name == f"locked {list(block.v)}"
@@ -577,7 +577,7 @@ def test_refusals_of_explicit_resolution_name_the_row() -> None:
 
     plain = made()
     assert (plain.refusal(), plain.level, plain.is_bound, plain.is_constant) == (None, 0, True, False)
-    assert made(mask=[True, False]).refusal() == "row 1 is masked: the outputs would not be determined"
+    assert made(mask=[True, False]).refusal() == "row 1 is masked, so the outputs would not be determined"
     assert made(comparison=[ZERO, SUPERIOR]).refusal() == "row 1 is SUPERIOR: only equalities determine the outputs"
     assert made(comparison=[INFERIOR, ZERO]).refusal() == "row 0 is INFERIOR: only equalities determine the outputs"
     assert made(comparison=[ZERO, EQUALITY], level=2).refusal() is None

@@ -195,9 +195,9 @@ def test_constraints_made_again_are_told_from_others_of_the_same_names() -> None
 
     mine = problem(0.1)
     assert mine.residual(robot.neutral, problem(0.1).rhs) == mine.residual(robot.neutral)
-    with pytest.raises(SpaceMismatchError, match="is another constraint than 'hand'"):
+    with pytest.raises(SpaceMismatchError, match="and 'hand' of this problem are different constraints"):
         mine.residual(robot.neutral, problem(0.1001).rhs)
-    with pytest.raises(SpaceMismatchError, match="is another constraint than 'hand'"):
+    with pytest.raises(SpaceMismatchError, match="and 'hand' of this problem are different constraints"):
         mine.residual(robot.neutral, problem(0.1, comparison=[EQUALITY] * 5 + [ZERO]).rhs)
     with pytest.raises(SpaceMismatchError, match="'hand' in R3xSO3, the problem's is 'hand' in SE3"):
         mine.residual(robot.neutral, problem(0.1, R3xSO3).rhs)
@@ -218,7 +218,7 @@ def test_functions_without_a_value_are_compared_where_they_have_one(undefined: s
     mine, theirs = problem(undefined not in ("mine", "both")), problem(undefined not in ("theirs", "both"))
     vector = np.array([2.0])
     if undefined in ("mine", "theirs"):
-        with pytest.raises(SpaceMismatchError, match="is another constraint"):
+        with pytest.raises(SpaceMismatchError, match="are different constraints"):
             mine.is_satisfied([1.0, 1.0], rhs=theirs.rhs.replace("f", vector))
     elif undefined == "neither":
         assert mine.error([3.0, 1.0], rhs=theirs.rhs.replace("f", vector)).tolist() == [7.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -15,17 +16,21 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, SizeError, UnknownNameError, WrongObjectError
-from ...point import Point
+from ...point import MovingPoint, Point
 from ...ranges import length_of
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
-from ..frame_function import Framed, FrameFunction, kinematics_at
+from ...robot.posture import Kinematics
+from ..differences import force_derivative_by_differences
+from ..frame_function import Framed, FrameFunction, kinematics_at, motion_of
+from ..slopes import Rows
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
+from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
 from .contact_surface import Surface
 
 
 class SurfacePair(NamedTuple):
-    """Which surface lies on which, by name.
+    """Names of the two surfaces in contact.
 
     Attributes:
         floor: name of the floor's surface.
@@ -108,6 +113,45 @@ class _PairFunction(Framed):
         self.write(at, value, rows)
         pair.write_jacobian(k, rows, jacobian)
 
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        pair, at = self._nearest_at(motion_of(motion).with_drift())
+        out[:] = self.motion_rows(at, *pair.relative_motion(motion), np.zeros(self.outputs.nv))[1]
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """As of `Function`: always."""
+        return True
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `FrameFunction`: not on robots with ellipsoid joints."""
+        return self.robot.space.elementary.is_exact
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """As `Function.drift_derivatives`, of the pair that counts here."""
+        if not self.has_exact_derivatives:
+            super().drift_derivatives(motion, a, dq, dv)
+            return
+        pair, at = self._nearest_at(kinematics_at(motion_of(motion).point, None))
+        pair.write_slopes(motion, a, partial(self._rows, at), dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        """As `Function.force_derivative`, of the pair that counts here."""
+        if not self.has_exact_derivatives:
+            force_derivative_by_differences(self, point, y, out)
+            return
+        pair, at = self._nearest_at(kinematics_at(point, None))
+        pair.write_force_slope(point, y, partial(self._rows, at), out)
+
+    def _rows(self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return self.motion_rows(at, pose, twist, acceleration, multipliers)[0]
+
+    @abstractmethod
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """The rows of one pair with their slopes, and their second time derivatives: see `contact_slopes`."""
+
     @abstractmethod
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """Write the rows of one pair, and their derivatives (k, 6) by the body twist of the object's surface."""
@@ -137,8 +181,11 @@ class _PairFunction(Framed):
     @final
     def pair_at_point(self, point: Point) -> SurfacePair:
         """The same, at a point of the robot."""
-        k = kinematics_at(point, None)
-        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])[0].names
+        return self._nearest_at(kinematics_at(point, None))[0].names
+
+    @final
+    def _nearest_at(self, k: Kinematics) -> tuple[_Pair, Touch]:
+        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])
 
     @final
     def surfaces_of(self, pair: tuple[str, str]) -> tuple[Surface, Surface]:
@@ -161,16 +208,16 @@ class ConvexShapeContact(_PairFunction):
 
     with :math:`p` the centre of the object's surface seen from the floor's (x axes into the floor), :math:`\Pi` the
     nearest point of the floor's polygon, :math:`n` the object's normal and :math:`\cos\theta = n_x`. The value is
-    continuous where the point crosses an edge, and does not depend on the rotation about the normal. Of several pairs
-    of surfaces the one with the smallest error norm counts (metres and radians alike), so that this norm is continuous
-    where another pair takes over.
+    continuous when the point crosses an edge, and does not depend on the rotation about the normal. If there are
+    several pairs of surfaces, the pair with the smallest error norm counts (metres and radians alike). This norm is
+    continuous when another pair takes over.
 
     Args:
         robot: robot that owns all surfaces.
         floors: surfaces on which the object may stand.
-        objects: surfaces on which it may be put.
+        objects: surfaces of the object that may touch a floor.
         margin: m, height above the floor [m].
-        pair: (floor, object) by name: only this one.
+        pair: (floor, object), two names: use only this pair.
         name: name in messages.
 
     Attributes:
@@ -182,8 +229,8 @@ class ConvexShapeContact(_PairFunction):
 
     Raises:
         UnknownNameError: a name in `pair` that no surface has.
-        DuplicateNameError: two floors or two objects of one name.
-        OptionError, SizeError, WrongObjectError: what else is wrong.
+        DuplicateNameError: two floors or two objects have the same name.
+        OptionError, SizeError, WrongObjectError: another argument is wrong.
 
     Source: `ConvexShapeContact` of hpp-constraints, whose value jumps at the edges.
     """
@@ -194,15 +241,21 @@ class ConvexShapeContact(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        return contact_motion_rows(at, pose, twist, acceleration, multipliers)
+
 
 @final
 class ConvexShapeContactComplement(_PairFunction):
-    r"""Where on the floor an object's surface lies: the complement of `ConvexShapeContact`.
+    r"""Place of an object's surface on the floor: the complement of `ConvexShapeContact`.
 
     .. math:: f(q) = \left(\Pi(p_y, p_z),\; (\cos\varphi, \sin\varphi)\right) \in \mathbb{R}^2 \times SO(2)
 
-    with :math:`\varphi = \mathrm{atan2}(R_{zy} - R_{yz}, R_{yy} + R_{zz})` the rotation about the normal. Which pair of
-    surfaces it is about is not in the value: name it, or ask `pair_at`.
+    with :math:`\varphi = \mathrm{atan2}(R_{zy} - R_{yz}, R_{yy} + R_{zz})` the rotation about the normal. The value
+    does not say which pair of surfaces it belongs to: give `pair`, or call `pair_at`.
 
     Args:
         robot, floors, objects, margin, pair, name: as in `ConvexShapeContact`.
@@ -222,6 +275,12 @@ class ConvexShapeContactComplement(_PairFunction):
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """As `_PairFunction.write`."""
         write_place(at, value, rows)
+
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        return place_motion_rows(at, pose, twist, acceleration, multipliers)
 
 
 @final
@@ -251,6 +310,13 @@ class ConvexShapeContactHold(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
         write_place(at, value[5:], None if rows is None else rows[5:])
+
+    def motion_rows(
+        self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
+    ) -> tuple[Rows, Vector]:
+        """As `_PairFunction.motion_rows`."""
+        contact = contact_motion_rows(at, pose, twist, acceleration, multipliers[:5])
+        return stacked_rows([contact, place_motion_rows(at, pose, twist, acceleration, multipliers[5:])])
 
 
 def _surfaces(surfaces: Any, robot: Robot, what: str) -> tuple[Surface, ...]:

@@ -52,7 +52,7 @@ class PoseOfContact(Function):
         if outside > ON_THE_FLOOR:
             raise UndefinedError(
                 f"'{self.name}': the right-hand side puts the object {outside:.3g} m outside the surface "
-                f"'{self.floor.name}', which is no contact"
+                f"'{self.floor.name}', so there is no contact"
             )
         half = 0.5 * atan2(s, c)
         twist = (sin(half), 0.0, 0.0, cos(half))

@@ -40,15 +40,15 @@ class Nearest(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surface:
-    r"""A convex polygon on a joint, or in the world, that may be in contact with others.
+    r"""A convex polygon, on a joint or in the world, that may touch other surfaces.
 
     Its normal points out of the body: counter-clockwise vertices are seen from outside,
     :math:`n \propto \sum_i p_i \times p_{i+1}`. Its frame has its origin at the mean of the vertices and y along the
-    first edge; x is the normal, or for a floor (`inward`) the opposite of it, so that the x axes of two surfaces in
+    first edge; x is the normal, or for a floor (`inward`) the opposite of the normal: the x axes of two surfaces in
     contact agree.
 
     Args:
-        name: in messages, and to choose it among others.
+        name: its name in messages and in `pair`.
         frame: frame of the vertices, `robot.frame(...)`.
         points: vertices (n, 3) [m] in order.
 
@@ -58,7 +58,7 @@ class Surface:
 
     Raises:
         SizeError, DtypeError, NotFiniteError, WrongObjectError: what is wrong with the points.
-        ModelError: the polygon is no plane convex one with edges of positive length; the vertex is named.
+        ModelError: the polygon is not flat, not convex, or has an edge of length 0; the message names the vertex.
 
     Source: contact surfaces of hpp-manipulation (`contact` tags).
     """
@@ -90,15 +90,15 @@ class Surface:
 
     _edges: tuple[tuple[float, float, float, float, float], ...] = field(init=False, repr=False)
 
-    joint = FieldOf[int]("frame.joint", "Index of the joint that carries it; 0 is the world.")
+    joint = FieldOf[int]("frame.joint", "Index of the joint that carries the surface; 0 is the world.")
 
     @property
     def normal(self) -> Vector:
-        """Unit normal (3,) out of the body, in the axes of its joint; of the world where it is fixed there."""
+        """Unit normal (3,) out of the body, in the axes of its joint, or of the world if fixed there."""
         return np.array(self.outward.rotation[:, 0])
 
     def describe(self) -> str:
-        """In one line: where it is, how many vertices it has, and where its normal points."""
+        """One line of text: its place, number of vertices and normal."""
         where = f"on joint '{self.frame.joint_name}'" if self.joint else "fixed in the world"
         n = ", ".join(f"{x:.3g}" for x in (self.normal + 0.0).round(6).tolist())
         return f"surface '{self.name}' {where}: {counted(len(self.polygon), 'vertex')}, normal [{n}]"

@@ -137,11 +137,17 @@ class Mode:
         still = closed_beside(self.state, np.zeros(self.independent.size), np.zeros(self.state.v.size))
         return tuple(closed_beside(still, size * (phase * self.independent).real).q for phase in phases)
 
-    def animate(self, path: str | os.PathLike[str], frames: int = 24, amplitude: float | None = None) -> None:
-        """Write the motion of the mode as an animated GIF (extra `plot`), as `pictures.animate_mode`."""
+    def animate(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        frames: int = 24,
+        amplitude: float | None = None,
+        view: str | Sequence[float] | None = None,
+    ) -> Any:
+        """The motion of the mode as an animation, also written to a file (extra `plot`), as `pictures.animate_mode`."""
         from ...pictures import animate_mode
 
-        animate_mode(self, path, frames, amplitude)
+        return animate_mode(self, path, frames, amplitude, view)
 
     def __str__(self) -> str:
         return f"{self.kind.value}: {_numbers(self)}; {self.name}"
@@ -201,11 +207,13 @@ class Modes(Result, Sequence[Mode]):
             raise NoModesError(self)
         return self
 
-    def plot(self, path: str | os.PathLike[str] | None = None, most: int = 8) -> Any:
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, most: int = 8, view: str | Sequence[float] | None = None
+    ) -> Any:
         """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
         from ...pictures import plot_modes
 
-        return plot_modes(self, path, most)
+        return plot_modes(self, path, most, view)
 
     def describe(self) -> str:
         """A table: class, frequency, damping, eigenvalue, and what moves most."""

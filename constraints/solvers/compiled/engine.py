@@ -15,11 +15,11 @@ from ..options import Options
 
 
 def why_not(problem: Problem, options: Options | None = None) -> str | None:
-    """What keeps the compiled engine from solving a problem, so that the readable one does; None where nothing does.
+    """Why the compiled engine cannot solve a problem, and the readable engine does; None if it can.
 
     Args:
         problem: the problem.
-        options: of the projection; the defaults if absent.
+        options: options of the projection; the defaults if absent.
     """
     from .packing import NotPacked
     from .problem import packed
@@ -33,13 +33,13 @@ def why_not(problem: Problem, options: Options | None = None) -> str | None:
 
 @final
 class CompiledEngine(Engine):
-    """Newton projection by compiled kernels (extra `fast`); what they do not solve is left to the readable engine.
+    """Newton projection by compiled kernels (extra `fast`); the readable engine solves what they cannot.
 
-    `why_not(problem)` names what is in the way. The kernels are compiled once on a machine, in about a minute, and
-    kept (`python -m constraints warm-up` does it beforehand).
+    `why_not(problem)` gives the reason. The kernels are compiled once per machine, in about a minute, and stored
+    (`python -m constraints warm-up` does it beforehand).
 
     Raises:
-        MissingExtraError: at the first problem, where numba is not installed.
+        MissingExtraError: at the first problem, if numba is not installed.
     """
 
     def compile(self, problem: Problem, options: Options) -> Program:
@@ -49,7 +49,7 @@ class CompiledEngine(Engine):
         return compiled(problem, options)
 
     def evaluation(self, where: Robot | Space, stack: Stack) -> Evaluation:
-        """As `Engine.evaluation`: by the kernels, where they can."""
+        """As `Engine.evaluation`: by the kernels, if possible."""
         from .evaluation import CompiledEvaluation
 
         return CompiledEvaluation(where, stack)

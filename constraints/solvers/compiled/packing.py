@@ -176,7 +176,7 @@ class Packer:
         if self._tree is None:
             self._tree = Tree(self, robot, argument)
         if not (self._tree.robot.space.same_robot(robot.space) and self._tree.argument.at == argument.at):
-            raise NotPacked(f"functions of two robots, {self._tree.robot.name} and {robot.name}")
+            raise NotPacked(f"functions of two different robots, {self._tree.robot.name} and {robot.name}")
         return self._tree
 
     def pose_of(self, robot: Robot, argument: Argument, frame: Frame) -> tuple[int, Any]:

@@ -33,7 +33,7 @@ LIGHT, BOLD_PATIENCE = 1e-4, 8
 
 
 class Kind(Enum):
-    """What a member of a conflict is; the value says it in words."""
+    """Kind of a member of a conflict; the value describes it."""
 
     CONSTRAINT = "a constraint"
     BOUNDS = "the bounds of a joint"
@@ -45,8 +45,8 @@ class Member(NamedTuple):
 
     Attributes:
         kind: which of these.
-        name: of the constraint or the joint; "dofs" for what is frozen.
-        position: of the constraint in `problem.constraints`, of the joint among the leaves of the space; else 0.
+        name: name of the constraint or the joint; "dofs" for frozen dofs.
+        position: position of the constraint in `problem.constraints`, or of the joint in `space.leaves()`; else 0.
     """
 
     kind: Kind
@@ -58,12 +58,12 @@ class Trial(NamedTuple):
     """Whether some members could be satisfied together: found by projection, within a budget.
 
     Attributes:
-        members: what was tried; of a success all that the solution satisfies.
-        solution: a configuration that satisfies them; None where none was found.
-        tries: descents from the best iterate and from restarts.
-        iterations: of all tries.
-        residual: the least one that was met.
-        outside: how far the configuration of that residual is outside bounds among the members [rad or m].
+        members: what was tried; after a success, everything that the solution satisfies.
+        solution: a configuration that satisfies them; None if none was found.
+        tries: number of descents from the best iterate and from restarts.
+        iterations: total of all tries.
+        residual: the smallest one found.
+        outside: how far the configuration with this residual is outside bounds of the members [rad or m].
     """
 
     members: tuple[Member, ...]
@@ -84,12 +84,12 @@ class Trial(NamedTuple):
 class Conflict:
     """Members that no projection satisfied together, while each smaller set was satisfied.
 
-    That a set *can* be satisfied is certain: a configuration was found. That it *cannot* is the judgement of `trial`.
+    That a set *can* be satisfied is certain: a configuration was found. That it *cannot* is only the result of `trial`.
 
     Attributes:
         members: constraints, bounds of joints, frozen dofs.
         trial: the tries that did not satisfy them together.
-        without: for each member the trial that satisfied all others; None where there is none.
+        without: for each member the trial that satisfied all others; None if there is none.
     """
 
     members: tuple[Member, ...]
@@ -98,7 +98,7 @@ class Conflict:
 
     @property
     def is_minimal(self) -> bool:
-        """Whether leaving out any one member let the others be satisfied; false where the budget of trials ended."""
+        """Whether the others can be satisfied without any one member; false if the budget of trials ended."""
         return None not in self.without
 
 

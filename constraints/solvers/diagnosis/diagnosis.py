@@ -67,29 +67,29 @@ class Undefined(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Result):
-    """What is known about a projection; `str(diagnosis)` says it in words.
+    """What is known about a projection; `str(diagnosis)` is the text.
 
-    It is neither true nor false (`if diagnosis:` raises): `success` is that of the projection.
+    It is neither true nor false (`if diagnosis:` raises); `success` says whether the projection succeeded.
 
     Attributes:
         status, residual, threshold: of the projection.
         errors: constraints by the norm of their errors, largest first.
-        undefined: functions without value, where the projection ended or at its next step.
-        conflict: a minimal set of constraints, bounds and frozen dofs that no projection satisfied together; None where
-            all can be satisfied, or nothing was looked for (a success).
-        solution: a configuration that satisfies all within its bounds, where one was found although the projection
+        undefined: functions without value at the end of the projection or at its next step.
+        conflict: a minimal set of constraints, bounds and frozen dofs that no projection satisfied together; None if
+            all can be satisfied, or after a success.
+        solution: a configuration that satisfies all within its bounds, if one was found although the projection
             failed.
-        leaving: where all constraints were satisfied without bounds, how far that configuration (`without_bounds`) is
-            outside them.
-        without_bounds: that configuration; None where none was found, or none was looked for.
-        dependence: rank and singular values by level, redundant rows; None where a function has no value.
-        active_bounds: joints at a bound or outside it, and those that bounds keep from moving at all, in words.
-        explicits: names of the computed constraints that unsatisfied ones, or those of the conflict, depend on.
+        leaving: how far `without_bounds` is outside its bounds.
+        without_bounds: a configuration that satisfies all constraints, but not all bounds; None if none was found or
+            looked for.
+        dependence: rank and singular values by level, redundant rows; None if a function has no value.
+        active_bounds: joints at a bound or outside it, and joints that bounds freeze, in words.
+        explicits: names of the computed constraints that the unsatisfied or conflicting ones depend on.
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
-        doubtful_jacobians: unsatisfied constraints whose Jacobian disagrees with differences there, and by how much.
-        engine: what solved it, in words, where it is another one than that of the trials; else empty.
-        rounding: norm of the errors that rounding alone makes here; no threshold below it can be relied on.
+        doubtful_jacobians: unsatisfied constraints whose Jacobian differs from finite differences, and by how much.
+        engine: the engine that solved it, in words, if the trials used another one; else empty.
+        rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
     """
 
     status: Status
@@ -112,7 +112,7 @@ class Diagnosis(Result):
 
     @property
     def is_below_rounding(self) -> bool:
-        """Whether all constraints were satisfied to rounding, but not to a threshold that is less than that."""
+        """Whether all constraints were satisfied to rounding, but not to a smaller threshold."""
         met = [t.residual for t in self.trials if t.reached and len(t.members) == len(self.trials[0].members)]
         return not self.success and bool(met) and self.threshold < min(met) <= self.rounding
 
@@ -123,7 +123,7 @@ class Diagnosis(Result):
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """What would help, in sentences: only what was tried, or follows from the rows."""
+        """What would help, in sentences: only what was tried or follows from the rows."""
         return suggestions_of(self)
 
     def __str__(self) -> str:
@@ -133,20 +133,20 @@ class Diagnosis(Result):
 
 
 def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
-    """Say why a projection failed, or what its solution is like.
+    """Find out why a projection failed, or describe its solution.
 
-    For a failure, sets of constraints are projected again, so it takes up to `trials` projections of `iterations`;
-    nothing depends on a clock, and the same projection gives the same diagnosis.
+    After a failure, sets of constraints are projected again: up to `trials` projections of `iterations` each. Nothing
+    depends on a clock, so the same projection gives the same diagnosis.
 
     Args:
         projection: a failed one, or a success.
         iterations: budget of each trial. "Cannot be satisfied" means: not with this budget.
-        trials: at most so many trials.
-        seed: of the restarts of the trials.
+        trials: largest number of trials.
+        seed: seed of the restarts of the trials.
 
     Raises:
-        WrongObjectError: no projection.
-        OptionError: a budget that is no positive whole number.
+        WrongObjectError: not a projection.
+        OptionError: a budget that is not a positive whole number.
     """
     expect(projection, Projection, "projection to be diagnosed")
     for name, value, least in (("iterations", iterations, 1), ("trials", trials, 1), ("seed", seed, 0)):

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import as_callable, expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
-from ...errors import ConstraintError, WrongObjectError
+from ...errors import ConstraintError
 from ...linear_algebra import KktSystem, largest, numerical_rank, row_lengths, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
@@ -39,16 +39,16 @@ CONTRADICTION = 1e-5
 
 
 class SensitivityKind(Enum):
-    """Of what the derivative is taken. The value is the sentence for humans."""
+    """Which solution the derivative belongs to. The value is a sentence for humans."""
 
     NEAREST = "The stationary point of the distance to the reference, followed as the problem changes."
     LAST_LEVEL = "The stationary point of the error of the last level, followed as the problem changes."
-    UNIQUE = "The only solution around: the rows determine all dofs that they move."
+    UNIQUE = "The only solution nearby: the rows determine all dofs that they depend on."
     CONTINUED = "The projection of this solution, started from itself: the smallest motion that follows the rows."
 
 
 class SensitivityError(ConstraintError):
-    """A sensitivity that is not defined, with the reason; `projection` is the result it was asked of."""
+    """A sensitivity is not defined, with the reason; `projection` is the result it belongs to."""
 
     def __init__(self, projection: Projection, reason: str) -> None:
         self.projection, self.reason = projection, reason
@@ -68,7 +68,7 @@ class _Change(NamedTuple):
 
 @final
 class Sensitivity:
-    r"""First derivatives of a solution, by the implicit function theorem.
+    r"""First derivatives of a solution, from the implicit function theorem.
 
     With the free dofs x, multipliers :math:`\lambda` and a parameter :math:`\theta`, a refined solution satisfies
     :math:`G = g - E^T \lambda = 0` and :math:`c = 0` on its equality rows, active inequality rows and active bounds, so
@@ -79,25 +79,25 @@ class Sensitivity:
         \begin{pmatrix} dx \\ d\lambda \end{pmatrix}
         = - \begin{pmatrix} \partial_\theta G \\ \partial_\theta c \end{pmatrix} d\theta, \qquad H = D_x G
 
-    and computed dofs follow by the chain rule. Active rows and bounds are held. That is the derivative where their
-    multipliers are not zero (strict complementarity); `weakly_active` names the others, for which it holds on one side.
+    and computed dofs follow by the chain rule. Active rows and bounds stay active. This is the derivative if their
+    multipliers are not zero (strict complementarity); for those in `weakly_active` it holds on one side only.
 
-    Without refinement H is the costs of motion, and G zero: the derivative of the projection started again from the
-    solution (`CONTINUED`), which is that of the projection itself where the rows determine all dofs (`UNIQUE`; bounds
-    are not held then). The path of a greedy projection from another start has no such derivative. All columns are
-    tangent vectors (nv,) at the solution. H and what stands on the right are central differences.
+    Without refinement H is the matrix of costs of motion, and G is zero: the derivative of the projection started again
+    from the solution (`CONTINUED`). If the rows determine all dofs, it is the derivative of the projection itself
+    (`UNIQUE`; bounds are not held then). A projection from another start, not refined, has no such derivative. All
+    columns are tangent vectors (nv,) at the solution. H and the right-hand side are central differences.
 
     Args:
         projection: a successful one.
 
     Attributes:
         projection: as given.
-        kind: of what the derivative is taken.
+        kind: which solution the derivative belongs to.
         weakly_active: active bounds and inequality rows whose multiplier is zero.
 
     Raises:
-        SensitivityError: the projection failed; it was not refined to its end; its solution is not locally unique; or
-            an optional last level shaped it that was not optimised.
+        SensitivityError: the projection failed; its refinement did not finish; its solution is not locally unique; or
+            an optional last level was not optimised.
 
     Source: A. V. Fiacco, Introduction to Sensitivity and Stability Analysis in Nonlinear Programming, chapter 3.
     """
@@ -111,10 +111,10 @@ class Sensitivity:
         if not projection.success:
             raise SensitivityError(projection, f"the projection failed ({projection.status.name})")
         if problem.optional_last and not options.optimise_last:
-            reason = "its optional last level shapes the steps but is not at its least; use Options(optimise_last=True)"
+            reason = "its optional last level shaped the steps but was not optimised; use Options(optimise_last=True)"
             raise SensitivityError(projection, reason)
         if refined is not None and refined.stationarity > STATIONARY:
-            reason = f"the solution is not stationary ({refined.stationarity:.1g}); give it more refine_iterations"
+            reason = f"the solution is not stationary ({refined.stationarity:.1g}); use more refine_iterations"
             raise SensitivityError(projection, reason + (" and refine_gain=0" if options.optimise_last else ""))
         self._columns = refined_columns(problem, options.nearest)
         self._turning = options.wrap and not options.nearest  # joints that turn end at no bound; a distance has turns
@@ -149,7 +149,7 @@ class Sensitivity:
             hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
         self._system = KktSystem(E, hessian)
         if self._system.is_singular:
-            reason = "the solution is not locally unique: some motion costs nothing and changes nothing"
+            reason = "the solution is not locally unique: some motion has no cost and changes no row"
             raise SensitivityError(self.projection, reason)
         problem = self.projection.problem
         self._follow = problem.resolution_jacobian(problem.at(self.projection.q), self.projection.rhs)
@@ -169,15 +169,15 @@ class Sensitivity:
     def rhs_of(self, constraint: RowOwner | str | int) -> Matrix:
         r"""Derivative (nv, group.nv) by the right-hand side of one constraint: column i for :math:`rhs \oplus t\,e_i`.
 
-        Columns of rows that take none are zero; limits of inequalities are for `parameter`. Where only some rows of a
-        constraint take one, the column is by that row of log rhs.
+        Columns of rows without right-hand side are zero; for limits of inequalities use `parameter`. If only some rows
+        of a constraint have one, a column is the derivative by that row of log rhs.
 
         Args:
-            constraint: the object, its position, or its name when unique.
+            constraint: the object, its position, or its name if unique.
 
         Raises:
-            SensitivityError: rows contradict as soon as this right-hand side changes alone; no row of the constraint
-                takes one.
+            SensitivityError: rows contradict each other as soon as only this right-hand side changes; or no row of the
+                constraint has one.
         """
         problem, sides = self.projection.problem, self.projection.rhs
         owner = problem.constraints[constraint]
@@ -199,7 +199,7 @@ class Sensitivity:
 
     @cached_property
     def near(self) -> Matrix:
-        """Derivative (nv, nv) by the reference of `nearest`, in its own tangent; zero without one."""
+        """Derivative (nv, nv) by the reference of `nearest`, in the tangent space there; zero without one."""
         problem, refined = self.projection.problem, self.projection.refined
         if refined is None or refined.near is None:
             return np.zeros((problem.space.nv, problem.space.nv))
@@ -216,11 +216,11 @@ class Sensitivity:
 
     @cached_property
     def start(self) -> Matrix:
-        """Derivative (nv, nv) by the start, in its own tangent.
+        """Derivative (nv, nv) by the start, in the tangent space there.
 
-        Frozen dofs stay where they start, dofs that nothing moves too. `CONTINUED`: by the solution as its own start,
-        the others follow the projector onto the motions that keep the rows, in the costs of motion. `NEAREST`: with
-        `near` added where no reference was given, the start being it; the path to the solution has no part in it.
+        Frozen dofs, and dofs that no row depends on, keep their start values. `CONTINUED`: the start is the solution
+        itself; the other dofs follow the projector onto the motions that keep the rows, weighted by the costs of
+        motion. `NEAREST`: includes `near` if the start was the reference; the path to the solution has no effect.
         """
         projection, problem = self.projection, self.projection.problem
         space, out = problem.space, np.zeros((problem.space.nv, problem.space.nv))
@@ -249,18 +249,17 @@ class Sensitivity:
 
         Args:
             problem_at: parameters -> the problem, with the same constraints in the same order; called 2 k times near
-                `value`. The right-hand sides are its own where those of the projection were its problem's own.
+                `value`. Its default right-hand sides are used if the projection used the defaults.
             value: the parameters (k,), or one number, that give the projection's problem.
 
         Raises:
-            SensitivityError: rows contradict as soon as a parameter changes; or the problem at `value` is not the one
-                that was projected: residual, computed dofs or gradient at the solution are others, by an amount that
-                the message names.
-            SpaceMismatchError, WrongObjectError: what `problem_at` gives is another problem, or none.
-            SizeError, DtypeError, NotFiniteError: `value` is no number and no vector.
+            SensitivityError: rows contradict each other as soon as a parameter changes; or the problem at `value`
+                is not the projected one: residual, computed dofs or gradient at the solution
+                differ (the message says by how much).
+            SpaceMismatchError, WrongObjectError: `problem_at` returns another problem, or not a Problem.
+            SizeError, DtypeError, NotFiniteError: `value` is neither a number nor a vector.
         """
-        if not callable(problem_at):
-            raise WrongObjectError("problem_at of a parameter", "a function from parameters to a Problem", problem_at)
+        as_callable(problem_at, "problem_at of a parameter", "a function from parameters to a Problem")
         numbers, single = parameters_of(value)
 
         def seen(there: Vector) -> FeasibleSetAt:
@@ -292,7 +291,7 @@ class Sensitivity:
             ("a gradient of the objective changed by", gradient / scale, SAME_GRADIENT),
         ):
             if not amount <= most:
-                reason = f"the problem at the parameters {value} is not the one that was projected: it has {what}"
+                reason = f"the problem at the parameters {value} is not the projected one: it has {what}"
                 raise SensitivityError(projection, f"{reason} {amount:.3g} at the solution")
 
     def _seen(
@@ -342,7 +341,7 @@ class Sensitivity:
         """The motion (nv, k) that keeps the held rows and the stationarity."""
         follow, left = self._system.motion(change.rows, change.gradient)
         if (left > CONTRADICTION * np.maximum(1e-6, np.linalg.norm(change.rows, axis=0))).any():
-            reason = f"rows contradict each other as soon as the {what} changes: redundant ones, or bounds in the way"
+            reason = f"rows contradict each other as soon as the {what} changes: redundant, or blocked by bounds"
             raise SensitivityError(self.projection, reason)
         return self._T @ follow + change.direct
 

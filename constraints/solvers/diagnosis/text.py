@@ -52,22 +52,22 @@ def _by_jacobians(diagnosis: Diagnosis) -> Iterator[str]:
     """Jacobians that no step can rely on."""
     for name, off in diagnosis.doubtful_jacobians:
         words = "constraints.testing.check_function tells whether it is wrong"
-        yield f"Look at the Jacobian of '{name}': it is off by {off:.3g} from differences there; {words}."
+        yield f"Look at the Jacobian of '{name}': it differs by {off:.3g} from finite differences there; {words}."
 
 
 def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
     """What other projections showed."""
     if diagnosis.is_below_rounding:
-        yield f"Ask for a threshold of {_rounded_up(diagnosis.rounding)} or more: float64 tells no more apart here."
+        yield f"Ask for a threshold of {_rounded_up(diagnosis.rounding)} or more: float64 cannot resolve less here."
         return
     if diagnosis.solution is not None:
         first = diagnosis.trials[0]
         if first.reached and first.tries == 1:
-            more = f"{first.iterations} more from its result satisfy all (diagnosis.solution)"
+            more = f"{counted(first.iterations, 'more iteration')} from its result satisfy all (diagnosis.solution)"
             if diagnosis.engine:
-                yield f"Solve it by NewtonEngine(): of its iterations, {more}; look at the steps of {diagnosis.engine}."
+                yield f"Solve it with NewtonEngine(): {more}; check the steps of {diagnosis.engine}."
             else:
-                yield f"Give it more iterations: {more}."
+                yield f"Allow more iterations: {more}."
         else:
             yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
         return
@@ -96,7 +96,7 @@ def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
     """What the rows show: more of them than dofs, one that contradicts those it repeats, one that nothing moves."""
     known, reached = diagnosis.dependence, diagnosis.solution is not None
     if known is not None and not reached and sum(known.rows) > sum(known.ranks) == diagnosis.dofs:
-        yield f"Leave rows out by a mask: {sum(known.rows)} are asked for, and {diagnosis.dofs} dofs may move."
+        yield f"Mask some rows: there are {sum(known.rows)} rows, and only {diagnosis.dofs} dofs may move."
     for entry in diagnosis.dependence.redundant if diagnosis.dependence is not None else ():
         if abs(entry.mismatch) <= diagnosis.threshold or not entry.everywhere:
             continue
@@ -111,30 +111,30 @@ def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
 def _by_domain(diagnosis: Diagnosis) -> Iterator[str]:
     for entry in diagnosis.undefined:
         name = _label(diagnosis, entry.constraint, entry.position)
-        yield f"Start where {name} has a value, or keep it there by bounds: {entry.reason}."
+        yield f"Start where {name} has a value, or keep it there with bounds: {entry.reason}."
 
 
 def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
     conflict = diagnosis.conflict
     if conflict is None:
         if diagnosis.success:
-            yield "Nothing to mend: all mandatory constraints hold."
+            yield "Nothing to correct: all mandatory constraints are satisfied."
         elif diagnosis.is_below_rounding:
-            yield "The threshold is below rounding: all is satisfied as well as float64 can tell (diagnosis.solution)."
+            yield "The threshold is below rounding: all is satisfied to float64 accuracy (diagnosis.solution)."
         return
     trial = conflict.trial
     outside = f", {trial.outside:.3g} outside bounds" if trial.outside else ""
     spent = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
     tried = f"{spent}, least residual {trial.residual:.3g}{outside}"
     one = len(conflict.members) == 1
-    yield f"{'Out of reach' if one else 'Not to be satisfied together'}, as far as projection can tell ({tried}):"
+    yield f"{'Out of reach' if one else 'Cannot be satisfied together'}, as far as projection can tell ({tried}):"
     yield from (f"  {_member(diagnosis, member)}" for member in conflict.members)
     if not conflict.is_minimal:
         yield "  (some of these may not be needed: the budget of trials ended, or a trial was misjudged)"
     elif not one:
-        yield "  Without any one of them the others can be satisfied."
+        yield "  If any one of them is left out, the others can be satisfied."
     if conflict.is_minimal and not any(_mends(diagnosis, member) for member in conflict.members):
-        yield "  No one of them left out lets all the rest be satisfied: there are other conflicts beside this one."
+        yield "  Leaving out one of them is not enough to satisfy the rest: there are other conflicts too."
 
 
 def _rounded_up(number: float) -> str:
@@ -153,7 +153,7 @@ def _errors(diagnosis: Diagnosis) -> Iterator[str]:
             words += " (optional)" if entry.optional else " (not satisfied)"
         yield words
     if len(diagnosis.errors) > SHOWN:
-        yield f"  and {len(diagnosis.errors) - SHOWN} more, none larger"
+        yield f"  and {len(diagnosis.errors) - SHOWN} more, not larger"
 
 
 def _rows(diagnosis: Diagnosis) -> Iterator[str]:
@@ -170,8 +170,8 @@ def _rows(diagnosis: Diagnosis) -> Iterator[str]:
         for entry in known.redundant[:SHOWN]:
             others = " and ".join(_row(diagnosis, row) for row in entry.repeats[:2])
             more = f" and {len(entry.repeats) - 2} more" if len(entry.repeats) > 2 else ""
-            what = f"depends on {others}{more}" if others else "is moved by no free dof"
-            where = "" if entry.everywhere else ", here only: a singular configuration"
+            what = f"depends on {others}{more}" if others else "depends on no free dof"
+            where = "" if entry.everywhere else ", only here: a singular configuration"
             yield f"  {_row(diagnosis, entry.row)} {what}{where}; mismatch {entry.mismatch:.3g}"
         if len(known.redundant) > SHOWN:
             yield f"  and {len(known.redundant) - SHOWN} more"

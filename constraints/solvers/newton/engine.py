@@ -21,13 +21,13 @@ class NewtonEngine(Engine):
     """Newton projection with damped steps, priority levels, saturated bounds and restarts.
 
     Args:
-        step: the direction of descent, a class; damped least squares by default.
+        step: class that computes the direction of descent; damped least squares by default.
 
     Attributes:
         step: as given.
 
     Raises:
-        WrongObjectError: something else than a kind of LinearStep.
+        WrongObjectError: not a subclass of LinearStep.
     """
 
     def __init__(self, step: type[LinearStep] = DampedCholesky) -> None:

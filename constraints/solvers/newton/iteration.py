@@ -60,7 +60,7 @@ class NewtonIteration:
         sizes, scale = [level.size for level in self._levels], dof_scale(problem.weights)
         self.lower_levels = max(len(sizes) - 1, 0)
         if step.is_sparse and (self.lower_levels or self._bodies or not self.box.is_open or problem.explicits):
-            raise OptionError(f"{step.__name__} solves one level, without bounds: the problem has more than that")
+            raise OptionError(f"{step.__name__} solves one level without bounds, the problem has more")
         self._live = problem.free & ~problem.bounds.frozen
         self._step = step(sum(sizes[:1]), problem.weights)
         self._hierarchy = Hierarchy(
@@ -214,7 +214,7 @@ class NewtonIteration:
         alpha = control.alpha(StepState(number, merit, slope, residual, self._options.threshold), trial)
         if not is_part(alpha):
             what = f"alpha of {type(control).__name__}"
-            raise OptionError(f"{what}: a step control gives a number in (0, 1], got {alpha!r}")
+            raise OptionError(f"{what}: a step control must return a number in (0, 1], got {alpha!r}")
         return alpha
 
     def adapt(self, caps: list[float], before: Sequence[float], rows: Sequence[Rows]) -> tuple[list[float], bool]:

@@ -14,10 +14,10 @@ from .linear_step import LinearStep
 
 @final
 class LeastChange(LinearStep):
-    r"""The step of least cost :math:`dq^T W dq` that solves a level, in which a cost of zero is zero.
+    r"""The step of least cost :math:`dq^T W dq` that solves a level; a cost of zero is exactly zero.
 
-    What costs something moves only if what is free cannot do it alone. Explicit constraints are rows, so that computed
-    dofs have their own costs. It takes a singular value decomposition, which is slower than `DampedCholesky`.
+    A dof with a cost moves only if the dofs without cost cannot solve the level alone. Explicit constraints are rows,
+    so computed dofs keep their costs. It uses a singular value decomposition, which is slower than `DampedCholesky`.
 
     Args:
         rows, weights: as those of `LinearStep`.

@@ -25,20 +25,20 @@ _idamax: Any = blas.idamax  # index of the largest entry in size
 
 
 class LinearStep(ABC):
-    r"""How a level is solved to first order: a motion dq with :math:`e + J\,dq` small. A value without memory.
+    r"""Solves a level to first order: a motion dq with :math:`e + J\,dq` small. It has no memory.
 
     Subclass it for another direction of descent, and give the class to the engine: `NewtonEngine(MyStep)`. Bounds,
-    caps, lower levels, restarts and stopping are the same for all of them.
+    caps, lower levels, restarts and stopping are the same for all subclasses.
 
     Args:
         rows: number of rows of the level.
-        weights: costs of motion (nv,), not negative: zero where a motion costs nothing. None counts as ones.
+        weights: costs of motion (nv,), 0 or more; None means ones.
 
     Attributes:
-        resolves: whether explicit constraints are substituted, so that J is the reduced Jacobian; else they are rows
-            of J as all others.
-        is_sparse: whether J is a sparse matrix of scipy: of one level, without bounds, and without explicit constraints
-            substituted.
+        resolves: whether explicit constraints are substituted and J is the reduced Jacobian; else they are rows of J
+            like all others.
+        is_sparse: whether J is a sparse matrix of scipy: only for one level, without bounds, and without substitution
+            of explicit constraints.
     """
 
     resolves: ClassVar[bool] = True
@@ -55,11 +55,11 @@ class LinearStep(ABC):
 
     @classmethod
     def stacked_rows(cls, level: Stack, space: Space, moving: BoolVector) -> Any:
-        """Memory for the rows of a level in the form that `solve` takes, as `StackedRows`.
+        """Memory for the rows of a level in the form that `solve` takes: `StackedRows`.
 
         Args:
             level: the constraints.
-            space: of the configurations.
+            space: space of the configurations.
             moving: (nv,) true for the columns that move.
         """
         del moving  # the columns of the others are set to zero once rows are stacked
@@ -72,12 +72,12 @@ class LinearStep(ABC):
         Args:
             e: errors (rows,).
             J: their Jacobian (rows, nv), contiguous by rows; columns of dofs that do not move are zero.
-            mu: damping, positive: small where the error is.
-            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column: for free bodies with bounds on
-                their translation, whose axes have different costs.
+            mu: damping, positive: small if the error is small.
+            root: S (nv, nv) with S S^T in place of W^-1, if costs are not by column: for free bodies with bounds on
+                their translation and different costs of the axes.
 
         Raises:
-            StepError: a class that is not of this library returned something else, or could not solve.
+            StepError: a user-defined class returned something else, or could not solve.
         """
 
 
@@ -94,9 +94,9 @@ def _watched(solve: Any) -> Any:
         if getattr(step, "dtype", None) != np.float64:
             raise StepError(who, f"returned {step!r:.60}")
         if step.shape != J.shape[1:]:
-            raise StepError(who, f"returned an array of shape {step.shape} where nv is {J.shape[1]}")
+            raise StepError(who, f"returned an array of shape {step.shape}, but nv is {J.shape[1]}")
         if not np.isfinite(step).all() and np.isfinite(e).all():
-            raise StepError(who, "returned numbers that are not finite, of errors that are")
+            raise StepError(who, "returned numbers that are not finite although the errors are finite")
         return step
 
     return checked
@@ -108,7 +108,7 @@ class DampedCholesky(LinearStep):
 
     .. math:: dq = -W^{-1} J^T y, \qquad (J W^{-1} J^T + \mu I)\, y = e
 
-    It minimises :math:`|J\,dq + e|^2 + \mu\, dq^T W dq`. A cost of zero counts as 1e-6 of the least one.
+    It minimises :math:`|J\,dq + e|^2 + \mu\, dq^T W dq`. A cost of zero counts as 1e-6 of the smallest positive one.
 
     Args:
         rows, weights: as those of `LinearStep`.

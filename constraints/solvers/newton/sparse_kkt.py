@@ -33,13 +33,13 @@ def is_long_and_sparse(problem: Problem) -> bool:
 
 @final
 class SparseKKT(LinearStep):
-    r"""Damped steps of sparse rows, the least in the costs W.
+    r"""Damped steps for sparse rows, with least cost W.
 
     .. math:: \begin{pmatrix} W & J^T \\ J & -\mu I \end{pmatrix} \begin{pmatrix} dq \\ y \end{pmatrix}
         = \begin{pmatrix} 0 \\ -e \end{pmatrix}
 
-    by a sparse factorisation, whose band is as wide as a loop. A cost of zero counts as 1e-6 of the least one. One
-    level of equalities, without bounds; explicit constraints are rows.
+    by a sparse factorisation with a band as wide as a loop. A cost of zero counts as 1e-6 of the smallest positive one.
+    Only for one level of equalities without bounds; explicit constraints are rows.
 
     Args:
         rows, weights: as those of `LinearStep`.

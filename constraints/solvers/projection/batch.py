@@ -44,16 +44,16 @@ Objects = NDArray[np.object_]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ProjectionBatch(Result):
-    """What the projection of many configurations gave: arrays, row i for start i. Read-only.
+    """Results of projecting many configurations: arrays, row i for start i. Read-only.
 
-    `batch[i]` and iteration give a row as a `Projection`; its figures are those of `Projector.project`, bit for bit
-    (but for the time it took). `batch[2:5]`, `batch[~batch.success]` and `batch[[0, 3]]` are batches of some rows. A
-    batch is neither true nor false: ask `success.all()`, or `len(batch) == 0`.
+    `batch[i]` and iteration give a row as a `Projection`; it is bit for bit the result of `Projector.project` (except
+    for the time). `batch[2:5]`, `batch[~batch.success]` and `batch[[0, 3]]` are batches of some rows. A
+    batch is neither true nor false: use `success.all()`, or `len(batch) == 0`.
 
     Attributes:
-        problem, options, engine: what was solved, how, and by what.
-        starts: configurations (n, nq) that were given.
-        outcomes: what came out, row by row; most of its fields are properties too.
+        problem, options, engine: as given to the projector.
+        starts: the given configurations (n, nq).
+        outcomes: results, row by row; most of its fields are properties too.
     """
 
     problem: Problem
@@ -64,17 +64,19 @@ class ProjectionBatch(Result):
     _near: Vector | Matrix | None
     outcomes: Outcomes
 
-    q = FieldOf[Matrix]("outcomes.q", "Configurations (n, nq): solutions, or iterates of least residual.")
+    q = FieldOf[Matrix](
+        "outcomes.q", "Configurations (n, nq): solutions, or for failures the iterates of least residual."
+    )
 
     @property
     def status(self) -> Objects:
         """Why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask."""
         return self.outcomes.status
 
-    iterations = FieldOf[Indices]("outcomes.iterations", "How many each row took (n,).")
-    restarts = FieldOf[Indices]("outcomes.restarts", "How often each row started again (n,).")
+    iterations = FieldOf[Indices]("outcomes.iterations", "Number of iterations of each row (n,).")
+    restarts = FieldOf[Indices]("outcomes.restarts", "Number of restarts of each row (n,).")
     residual = FieldOf[Vector]("outcomes.residual", "Largest error norm of a constraint (n,).")
-    seconds = FieldOf[Vector]("outcomes.seconds", "How long each row took its worker (n,).")
+    seconds = FieldOf[Vector]("outcomes.seconds", "Computing time of each row [s] (n,).")
 
     @property
     def success(self) -> BoolVector:
@@ -83,7 +85,7 @@ class ProjectionBatch(Result):
 
     @property
     def counts(self) -> dict[Status, int]:
-        """How many rows ended with each status, of those that occur."""
+        """Number of rows with each status that occurs."""
         found = {status: int(np.count_nonzero(self.status == status)) for status in Status}
         return {status: count for status, count in found.items() if count}
 
@@ -147,7 +149,7 @@ class ProjectionBatch(Result):
             raise WrongObjectError("row of a batch", expected, given)
         if array.dtype.kind == "b":
             if array.size != len(self):
-                raise SizeError("mask of a batch", len(self), array.size, "one entry a row")
+                raise SizeError("mask of a batch", len(self), array.size, "one entry per row")
             return np.flatnonzero(array)
         return np.array([self._row(i) for i in array.tolist()], dtype=np.intp)
 

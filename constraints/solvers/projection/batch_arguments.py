@@ -27,7 +27,7 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
     """Configurations as a new float64 array (n, nq); the first bad row is named."""
     array = _numbers(Q, what, f"(n, {space.nq})")
     if array.ndim != 2 or array.shape[1] != space.nq:
-        hint = "one configuration a row; for a single one, project(q)"
+        hint = "one configuration per row; for a single one use project(q)"
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
     with np.errstate(over="ignore"):
         starts = np.array(array, dtype=np.float64, order="C")
@@ -66,7 +66,7 @@ def sides_of(problem: Problem, rhs: BatchRightHandSides | None, n: int) -> Sides
     if any(isinstance(side, RightHandSide) for side in listed):
         _as_many(len(listed), n)
         for i, side in enumerate(listed):
-            expect(side, RightHandSide, f"row {i} of rhs", "a RightHandSide, as the others")
+            expect(side, RightHandSide, f"row {i} of rhs", "a RightHandSide, like the others")
         return [_row_of(problem, i, side) for i, side in enumerate(listed)]
     array = _numbers(given, "right-hand sides (rhs)")
     return _flat_sides(problem, array, n) if array.ndim == 2 else problem.check_rhs(array)

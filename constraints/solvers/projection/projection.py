@@ -79,8 +79,8 @@ class Solved:
 
     q = FieldOf[Vector]("outcome.q", "Configuration (nq,), read-only: the solution, or the iterate of least residual.")
     status = FieldOf[Status]("outcome.status", "Why it ended.")
-    iterations = FieldOf[int]("outcome.iterations", "Jacobians with their steps, and restart draws.")
-    restarts = FieldOf[int]("outcome.restarts", "How often it started again.")
+    iterations = FieldOf[int]("outcome.iterations", "Number of iterations: Jacobians with their steps, and restarts.")
+    restarts = FieldOf[int]("outcome.restarts", "Number of restarts.")
     residual = FieldOf[float]("outcome.residual", "Largest error norm of a constraint at q.")
     trace = FieldOf[Sequence[Step] | None]("outcome.trace", "The iterates; None without `Options(trace=True)`.")
 
@@ -89,31 +89,31 @@ class Solved:
         """How the solution was refined; None without `nearest` and `optimise_last`, and on failure."""
         return self.outcome.refined
 
-    problem = FieldOf[Problem]("case.problem", "What was solved.")
+    problem = FieldOf[Problem]("case.problem", "The problem.")
     rhs = FieldOf[RightHandSide]("case.rhs", "Right-hand sides of its constraints.")
-    options = FieldOf[Options]("case.options", "How it was solved.")
-    start = FieldOf[Vector]("case.start", "Configuration (nq,) that was given.")
+    options = FieldOf[Options]("case.options", "The options.")
+    start = FieldOf[Vector]("case.start", "The given configuration (nq,).")
 
     @property
     def near(self) -> Vector | None:
         """The reference (nq,) that was given; None where it was the start, or none was wanted."""
         return self.case.near
 
-    engine = FieldOf[Engine]("case.engine", "What solved it.")
+    engine = FieldOf[Engine]("case.engine", "The engine that solved it.")
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Projection(Solved, Result):
-    """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
+    """Result of a projection. After a failure q is the best iterate; nothing is raised and no input changed.
 
-    It is neither true nor false (`if projection:` raises): `success` says whether it is a solution.
+    It is neither true nor false (`if projection:` raises); `success` says whether it is a solution.
 
     Attributes:
-        case: what was asked; its fields (`problem`, `rhs`, `options`, `start`, `near`, `engine`) are properties too.
-        outcome: what the program gave; its fields (`q`, `status`, `iterations`, `restarts`, `residual`, `trace`,
+        case: the input; its fields (`problem`, `rhs`, `options`, `start`, `near`, `engine`) are properties too.
+        outcome: the result; its fields (`q`, `status`, `iterations`, `restarts`, `residual`, `trace`,
             `refined`) are properties too.
-        seconds: how long it took.
+        seconds: computing time [s].
     """
 
     case: Case
@@ -131,15 +131,15 @@ class Projection(Solved, Result):
 
     @property
     def stationarity(self) -> float | None:
-        r"""How far a refined solution is from a stationary point of its objective; None where nothing was refined.
+        r"""How far a refined solution is from a stationary point of its objective; None without refinement.
 
         .. math:: \min_{\lambda,\,\mu \ge 0} |g - A^T \lambda - C^T \mu|\; /\; |\bar g|
 
         with g the gradient of the objective by the free dofs, A the equality rows, C the active inequality rows and
-        bounds; :math:`\bar g` are the terms that g is the sum of: those of free and of computed dofs, those of each row
-        of an optional level. A distance that can be zero counts as done within roundings. At most
-        `options.refine_tolerance` where the refinement came to its end; more where its
-        budget ended, or where `optimise_last` saw nothing left to gain. The constraints are satisfied in any case.
+        bounds; :math:`\bar g` are the terms whose sum is g: one each for free and for computed dofs, one for each row
+        of an optional level. A distance that can be zero counts as zero within rounding. The value is at most
+        `options.refine_tolerance` if the refinement finished, and larger if its iteration limit was reached or
+        `optimise_last` could not gain more. The constraints are satisfied in any case.
         """
         return None if self.refined is None else self.refined.stationarity
 
@@ -147,23 +147,23 @@ class Projection(Solved, Result):
         """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name).
 
         Raises:
-            UndefinedError: with the status UNDEFINED, where a function has no value at q.
+            UndefinedError: a function has no value at q (status UNDEFINED).
         """
         return self.problem.error(self.q, constraint, self.rhs)
 
     @property
     def effort(self) -> str:
-        """In words: the iterations and tries that were used, what gives it more, and what says more of a failure."""
+        """In words: the iterations and tries used, how to allow more, and how to learn more about a failure."""
         tries, most = counted(self.restarts + 1, "try"), self.options.max_iterations
         if self.iterations >= most:
-            used = f"{counted(self.iterations, 'iteration')} in {tries} used; `max_iterations` raises it"
+            used = f"{counted(self.iterations, 'iteration')} in {tries} used; raise `max_iterations` for more"
         else:
             alone = "" if self.options.restarts else ", without restarts"
             used = f"{self.iterations} of {counted(most, 'iteration')} in {tries} used{alone}"
         if self.success:
             return used
         if self.status is not Status.UNDEFINED:
-            return f"{used}; `diagnose()` tells hard from impossible"
+            return f"{used}; `diagnose()` says whether it is difficult or impossible"
         missed = missed_by_outputs(self.problem, self.q, self.rhs, self.options.threshold)
         if not missed:
             return f"{used}; `diagnose()` names the function"
@@ -172,7 +172,7 @@ class Projection(Solved, Result):
 
     @property
     def active_bounds(self) -> tuple[str, ...]:
-        """Joints at a bound or outside it, as "name at its lower bound", in the order of q."""
+        """Joints at a bound or outside it, in the order of q, for example "elbow at its lower bound"."""
         return active_bounds(self.problem, self.q)
 
     @property
@@ -181,7 +181,7 @@ class Projection(Solved, Result):
         return self.problem.bounds.violations(self.q)
 
     def singular_values(self) -> tuple[Vector, ...]:
-        """Singular values of the Jacobian at q by level, largest first; nothing that came before counts."""
+        """Singular values of the Jacobian at q, for each level, largest first."""
         J, start = self.problem.jacobian(self.q, self.rhs), 0
         values: list[Vector] = []
         for level in self.problem.levels:
@@ -194,14 +194,14 @@ class Projection(Solved, Result):
         """First derivatives of q by right-hand sides, reference, start, and parameters of the problem.
 
         Raises:
-            SensitivityError: where they are not defined; see `Sensitivity`.
+            SensitivityError: they are not defined; see `Sensitivity`.
         """
         from ..diagnosis import Sensitivity
 
         return Sensitivity(self)
 
     def or_raise(self) -> Projection:
-        """The projection itself if it succeeded.
+        """The projection itself, if it succeeded.
 
         Raises:
             NotProjectedError: it failed; the error carries the projection.
@@ -218,30 +218,30 @@ class Projection(Solved, Result):
         return "\n".join([str(self), *(f"  {line}" for line in errors)])
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
-        """Say why it failed: what disagrees, redundant rows, what would help. Print it, or read its data.
+        """Find out why it failed: conflicts, redundant rows, what would help. Print the result, or read its data.
 
-        A failure is projected again with parts of its constraints: up to `trials` projections.
+        After a failure, parts of the constraints are projected again: up to `trials` projections.
 
         Args:
             iterations: budget of each trial. "Cannot be satisfied" means: not with this budget.
-            trials: at most so many trials.
-            seed: of the restarts of the trials.
+            trials: largest number of trials.
+            seed: seed of the restarts of the trials.
 
         Raises:
-            OptionError: a budget that is no positive whole number.
+            OptionError: a budget that is not a positive whole number.
         """
         from ..diagnosis import diagnose
 
         return diagnose(self, iterations=iterations, trials=trials, seed=seed)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and what came out.
+        """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and the result.
 
-        `python -m constraints project FILE` does it again, and says whether it is bit for bit the same; in Python,
-        `Report.load(path).reproduce()`.
+        `python -m constraints project FILE` repeats it and says whether the result is the same bit for bit; in Python,
+        use `Report.load(path).reproduce()`.
 
         Raises:
-            NotSavableError: a constraint is not data (a Python function, a Target), or the engine is one of your own;
+            NotSavableError: a constraint is not data (a Python function, a Target), or the engine is user-defined;
                 nothing is written.
             FileError: the file cannot be written.
         """
@@ -249,21 +249,22 @@ class Projection(Solved, Result):
 
         save_report(self, path)
 
-    def plot(self, path: str | None = None) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.
 
         Args:
             path: also write it there.
+            ax: matplotlib axes to draw in; a new figure by default.
 
         Returns:
             The matplotlib figure (extra `plot`).
 
         Raises:
-            OptionError: without a trace; project with `Options(trace=True)`.
+            OptionError: there is no trace; project with `Options(trace=True)`.
         """
         from ...pictures import plot_trace
 
-        return plot_trace(self, path, self.options.threshold)
+        return plot_trace(self, path, self.options.threshold, ax)
 
     def __iter__(self) -> Never:
         """Refused: a projection is one value, not a pair as of other solvers.
@@ -271,7 +272,7 @@ class Projection(Solved, Result):
         Raises:
             WrongObjectError: names `q` and `success`.
         """
-        raise WrongObjectError("unpacked value", "a sequence: a projection has `q`, `success`, `status`", self)
+        raise WrongObjectError("unpacked value", "a sequence (a projection has `q`, `success`, `status`)", self)
 
     def __str__(self) -> str:
         timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))

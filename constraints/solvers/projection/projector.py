@@ -40,7 +40,7 @@ _NOT_HERE = {
     **dict.fromkeys(("apply", "solve", "run", "projected", "optimize"), "`project(q)`"),
     **dict.fromkeys(("solve_batch", "project_many", "map"), "`project_batch(Q)`"),
     "step": "`one_step(q)`",
-    "rhs": "`problem.rhs`; others are given to `project(q, rhs)`",
+    "rhs": "`problem.rhs`; give others to `project(q, rhs)`",
 }
 """Names that people try on projectors, and how the same is said."""
 
@@ -48,23 +48,22 @@ _NOT_HERE = {
 @final
 @absent(_NOT_HERE)
 class Projector:
-    """Puts configurations onto the constraints of a problem. Immutable; safe to share between threads.
+    """Projects configurations onto the constraints of a problem. Immutable; safe to share between threads.
 
     Args:
         problem: the constraints.
-        options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
-        engine: what solves: "compiled" (the default where the extra `fast` is installed; what it does not solve it
-            leaves to the readable one, and `why_not(problem)` says why), "readable" (the default elsewhere), or an
-            Engine.
+        options: the defaults are for queries from any start, `Options.local()` for steps of a planner.
+        engine: "compiled" (the default if the extra `fast` is installed; the readable engine solves what it cannot,
+            and `why_not(problem)` says why), "readable" (the default otherwise), or an Engine.
 
     Attributes:
         problem, options, engine: as given.
 
     Raises:
-        WrongObjectError: an argument that is something else.
-        OptionError: an option by its name; the message shows `Options(...)`.
-        UnknownNameError: an engine by a name that none has.
-        MissingExtraError: the compiled engine, where numba is not installed.
+        WrongObjectError: an argument has the wrong type.
+        OptionError: an option was given as an argument; the message shows `Options(...)`.
+        UnknownNameError: no engine has this name.
+        MissingExtraError: the compiled engine was requested, but numba is not installed.
 
     Example:
         >>> import numpy as np
@@ -80,7 +79,7 @@ class Projector:
         self, problem: Problem, options: Options | None = None, engine: Engine | str | None = None, **misplaced: Never
     ) -> None:
         _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
-        words = "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()"
+        words = "a Problem, as in Projector(Problem(robot, constraints)); for a mechanism, mechanism.problem()"
         self.problem = expect(problem, Problem, "problem of a projector", words)
         self.options = Options() if options is None else expect(options, Options, "options of a projector", "Options")
         self.engine = as_engine(engine)
@@ -99,22 +98,22 @@ class Projector:
         near: ArrayLike | None = None,
         **misplaced: Never,
     ) -> Projection:
-        """Put a configuration onto the constraints.
+        """Project a configuration onto the constraints.
 
-        A q that satisfies every constraint and its bounds comes back bit for bit, with CONVERGED and 0 iterations.
+        A q that satisfies every constraint and its bounds is returned bit for bit, with CONVERGED and 0 iterations.
 
         Args:
             q: start (nq,); not changed.
             rhs: right-hand sides; those of the constraints if absent.
-            near: with `Options(nearest=True)`, what the solution is near to (nq,); the start if absent. One that
-                satisfies everything is the solution.
+            near: with `Options(nearest=True)`, the configuration (nq,) that the solution shall be near; by default the
+                start. If it satisfies everything, it is the solution.
 
         Returns:
-            The solution, or the iterate of least residual with the status that says why.
+            The solution; or, after a failure, the iterate of least residual with the status that says why.
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q, rhs or near.
-            OptionError: `near` without `Options(nearest=True)`; an option, which the projector takes.
+            OptionError: `near` without `Options(nearest=True)`; an option, which belongs to the projector.
             RightHandSideError: a right-hand side on a row that takes none.
         """
         if misplaced:
@@ -140,17 +139,17 @@ class Projector:
 
         def __call__(self, *_: object, **__: object) -> NoReturn:
             """Refused: the method has a name."""
-            raise OperatorError("projector(q)", "projector.project(q) puts q onto the constraints")
+            raise OperatorError("projector(q)", "use projector.project(q)")
 
     def project_valid(
         self, q0: Vector, sides: RightHandSide, workspace: Workspace, reference: Vector | None = None
     ) -> Projection:
-        """As `project`, of arguments that are known to be valid, in a workspace of the caller's.
+        """As `project`, without checking the arguments, in a workspace of the caller.
 
         Args:
-            q0: start (nq,), a point of the space; it belongs to the result, and becomes read-only.
-            sides: right-hand sides of this very problem.
-            workspace: memory of the projection; nobody else uses it at the same time.
+            q0: start (nq,), a point of the space; it becomes part of the result and read-only.
+            sides: right-hand sides of this problem object.
+            workspace: memory of the projection, not used by others at the same time.
             reference: `near` of `project`.
         """
         began = perf_counter()
@@ -170,29 +169,29 @@ class Projector:
         progress: Progress | None = None,
         near: ArrayLike | None = None,
     ) -> ProjectionBatch:
-        """Put many configurations onto the constraints, here or on the workers of an executor.
+        """Project many configurations onto the constraints, in this process or on the workers of an executor.
 
-        A row has the figures of the single call, bit for bit, whatever the chunks and workers. A failed row is a
-        status. The problem is pickled once, and a worker unpickles it once. An interruption (Ctrl-C) cancels the
-        chunks that have not begun, and leaves the executor usable.
+        Each row is bit for bit the result of `project`, independent of chunks and workers. A failed row has its
+        status. The problem is pickled once, and each worker unpickles it once. An interruption (Ctrl-C) cancels the
+        chunks that have not begun, and the executor stays usable.
 
         Args:
-            Q: starts (n, nq), a configuration a row; not changed.
-            rhs: right-hand sides: one for all rows (a RightHandSide, or its flat vector), or one a row (a sequence of
-                n RightHandSides, or their flat vectors (n, size)); those of the constraints if absent.
+            Q: starts (n, nq), one configuration per row; not changed.
+            rhs: right-hand sides: one for all rows (a RightHandSide, or its flat vector), or one per row (a sequence
+                of n RightHandSides, or their flat vectors (n, size)); those of the constraints if absent.
             executor: any `concurrent.futures.Executor`: threads, processes, loky, Dask's `client.get_executor()`,
-                `mpi4py.futures.MPIPoolExecutor`; it stays the caller's. Without, all rows are done here.
-            chunk: rows a task; by default 32 tasks, of at most 1000 rows; of the compiled engine fewer, of 128 rows or
-                more, and threads of one process take rows from each other.
-            progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called here after
-                each chunk.
-            near: what `Options(nearest=True)` is near to: one configuration (nq,), or one a row (n, nq); each start if
-                absent.
+                `mpi4py.futures.MPIPoolExecutor`; it is not shut down. Without one, this process solves all rows.
+            chunk: rows per task; by default 32 tasks of at most 1000 rows. The compiled engine has fewer tasks, of 128
+                rows or more, and threads of one process take rows from each other.
+            progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called in this
+                process after each chunk.
+            near: reference of `Options(nearest=True)`: one configuration (nq,), or one per row (n, nq); by default
+                each start.
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError, BatchRowError: what is wrong with Q, rhs or near,
-                before any work; a bad row is named by its index.
-            ExecutorError: a worker died, or the executor is shut down.
+                raised before any work; the message has the index of a bad row.
+            ExecutorError: a worker died, or the executor was shut down.
             NotPicklableError: the problem cannot be sent to other processes.
 
         Example:
@@ -215,7 +214,7 @@ class Projector:
 
     def _check_near(self, near: ArrayLike | None) -> None:
         if near is not None and not self.options.nearest:
-            raise OptionError("'near' is read with Options(nearest=True) only; give the projector that option")
+            raise OptionError("'near' needs Options(nearest=True); give the projector this option")
 
     def _say_time(self) -> None:
         """Say once that targets are read where their time begins."""
@@ -224,10 +223,10 @@ class Projector:
             _log.warning("no right-hand sides were given: %s", words)
 
     def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
-        """The configuration after one step of the solver, whether its error is smaller or not.
+        """The configuration after one step of the solver, even if its error is larger.
 
         Args:
-            q: start (nq,); clamped to its bounds and with computed outputs before the step.
+            q: start (nq,); before the step it is clamped to its bounds and its outputs are computed.
             rhs: right-hand sides; those of the constraints if absent.
 
         Raises:
@@ -246,15 +245,26 @@ class Projector:
 
     # Evaluation, for planners: what the methods of the problem say, by the engine.
 
+    def error(
+        self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
+    ) -> Vector:
+        """As `problem.error(q, constraint, rhs)`: signed, scaled errors of the rows that count; of all, or of one."""
+        if constraint is not None:
+            return self.problem.error(q, constraint, rhs)
+        q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
+        error = self._evaluation.rows(q, sides, workspace, jacobian=False).error.copy()
+        self._pool.give(workspace)
+        return error
+
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
-        """As `problem.residual(q, rhs)`: largest norm over the constraints of their errors, q as it is."""
+        """As `problem.residual(q, rhs)`: largest error norm of a constraint at q, which is not changed."""
         q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
         residual = self.residual_valid(q, sides, workspace)
         self._pool.give(workspace)
         return residual
 
     def residual_valid(self, q: Vector, sides: RightHandSide, workspace: Workspace) -> float:
-        """As `residual`, of arguments that are known to be valid, in a workspace of the caller's."""
+        """As `residual`, without checking the arguments, in a workspace of the caller."""
         if self.problem.optional_last:  # which may be undefined
             return self.problem.residual(q, sides)
         return self._evaluation.rows(q, sides, workspace, jacobian=False).residual
@@ -291,19 +301,19 @@ def project(
     options: Options | None = None,
     **misplaced: Never,
 ) -> Projection:
-    """Put one configuration onto constraints: the front door.
+    """Project one configuration onto constraints.
 
     Args:
         where: the robot, or a space.
-        constraints: constraints, in one level or by level.
+        constraints: constraints, or lists of constraints by level.
         q: start (nq,).
-        options: how.
+        options: options of the projector.
 
     Returns:
-        The projection. For many configurations make a `Projector` once.
+        The projection. For many configurations make a `Projector` once and reuse it.
 
     Raises:
-        OptionError: an option by its name; the message shows `Options(...)`.
+        OptionError: an option was given as an argument; the message shows `Options(...)`.
     """
     own = ("where", "constraints", "q", "options")
     _refuse("project", "project(robot, constraints, q, {})", misplaced, *own)

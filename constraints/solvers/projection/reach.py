@@ -38,7 +38,7 @@ _START = dict.fromkeys(("q", "q0", "q_init", "qinit", "q_start", "initial_positi
 _NEAR = dict.fromkeys(("qref", "q_ref", "q_nominal", "q_near", "reference_configuration"), "near=")
 _FRAME = dict.fromkeys(("link", "end_effector", "end_link", "tip", "tcp", "tool", "body", "frame_name"), "frame")
 _TARGET = dict.fromkeys(("pose", "goal", "T", "Tep", "target_pose", "target_frame", "position"), "target")
-_ROWS = "Implicit.equal(Pose(robot, frame), target, mask=...), of which the page docs/howto/reach.md has an example"
+_ROWS = "Implicit.equal(Pose(robot, frame), target, mask=...), see the example on the page docs/howto/reach.md"
 _WORDS = {
     **_START,
     **_NEAR,
@@ -57,7 +57,7 @@ _WORDS = {
 def _unknown(who: str, name: str, own: tuple[str, ...]) -> Exception:
     """The error for an argument that there is not: an option, or a name of other libraries."""
     if name in _WORDS:
-        words = f"{who} has no argument '{name}': here it is {_WORDS[name]}"
+        words = f"{who} has no argument '{name}': use {_WORDS[name]}"
         return UnknownNameError(f"argument of {who}", name, own, words)
     call = f"{who}(robot, frame, {own[2]}, options={{}})"
     refuse_options(who, call, {name: ...}, tuple(field.name for field in fields(Options)), own)
@@ -78,40 +78,38 @@ def reach(
 ) -> Projection:
     r"""Inverse kinematics: a configuration within the bounds, in which a frame is at a target.
 
-    What is asked for is read from the target: a pose, a point, or a rotation,
+    The type of the target decides what is reached: a pose, a point, or a rotation,
 
     .. math:: {}^aM_f(q) = M \quad \text{or} \quad {}^ap_f(q) = p \quad \text{or} \quad {}^aR_f(q) = R
 
-    with f the frame and a the reference. The robot keeps what is made ready for it: the first call for a frame takes
-    milliseconds, the next ones what the projection takes. The figures are those of the long way, bit for bit:
+    with f the frame and a the reference. The robot keeps the prepared projector: the first call for a frame takes
+    milliseconds longer than the next ones. The result is bit for bit the same as with the full API:
     `Projector(Problem(robot, [Implicit.equal(Pose(robot, frame), target)]), options).project(start)`.
 
     Args:
-        robot: the robot. Joints that its file says follow others (`robot.mimics`) do so, where they or their sources
-            move the frame.
-        frame: what shall be at the target: a frame name or a Frame, as `robot.frame(name, offset)` has it.
+        robot: the robot. Mimic joints (`robot.mimics`) follow their sources, if they or their sources move the frame.
+        frame: frame that shall reach the target: a frame name, or a Frame such as `robot.frame(name, offset)`.
         target: a pose (`pinocchio.SE3`, 4 x 4, or seven numbers: translation [m], quaternion xyzw), a point (three
             numbers [m]) or a rotation (scipy `Rotation`, 3 x 3, or quaternion xyzw).
-        start: configuration (nq,) that the search begins at, or the name of a reference posture. By default `near`;
-            else `robot.neutral`, within its bounds.
-        near: configuration (nq,), or name of a reference posture: the solution is the nearest to it that is found from
-            the start (`Options(nearest=True)`). One that is at the target already is the solution.
-        reference: what the target is seen from: a frame of the robot, or a placement in the world (the default is
-            the world).
-        joints: names of the joints that may move, those that the frame does not hang on do not count. By default all
-            but free-flying and planar ones: a robot's base, and objects, stay where the start has them.
+        start: configuration (nq,) where the search begins, or the name of a reference posture. By default `near` if
+            given, else `robot.neutral`, clipped to the bounds.
+        near: configuration (nq,), or name of a reference posture: the search from the start ends at a solution nearest
+            to it, locally (`Options(nearest=True)`). If `near` is at the target already, it is the solution.
+        reference: frame of the robot, or placement in the world, in which the target is given; the world by default.
+        joints: names of the joints that may move; joints that do not move the frame are ignored. By default all joints
+            except free-flyers and planar ones: the base of a robot, and objects, stay where they are in the start.
             `joints=robot.joint_names` lets all move.
-        options: of the projector; as `Options.local()`, which stays near the start.
+        options: options of the projector, for example `Options.local()`, which stays near the start.
 
     Returns:
-        The projection: `q`, `success`, `status`; where it failed `print(result.diagnose())` says why. `result.problem`
-        and `result.rhs` are what was solved.
+        The projection: `q`, `success`, `status`; if it failed, `print(result.diagnose())` says why. `result.problem`
+        and `result.rhs` are the problem that was solved.
 
     Raises:
         UnknownFrameError, UnknownJointError, UnknownNameError: lists the names that come closest.
         WrongObjectError, SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
-        EmptyProblemError: nothing that may move moves the frame.
-        OptionError: options that do not go together.
+        EmptyProblemError: no joint that may move moves the frame.
+        OptionError: options that cannot be combined.
 
     Example:
         >>> from constraints import reach
@@ -141,25 +139,25 @@ def reach_batch(
     options: Options | None = None,
     executor: Executor | None = None,
 ) -> ProjectionBatch:
-    """As `reach`, for rows of targets, of starts, or of both. A row is what `reach` gives for it, bit for bit.
+    """As `reach`, for many targets, many starts, or both. Each row is bit for bit the result of `reach`.
 
-    What there is one of counts for all rows.
+    A single target, start or `near` is used for all rows.
 
     Args:
-        robot, frame, reference, joints, options: as of `reach`.
+        robot, frame, reference, joints, options: as for `reach`.
         targets: points (n, 3), poses (n, 7) or (n, 4, 4), rotations (n, 3, 3), or a list of targets of one kind; or one
-            target, as of `reach`, but for a rotation as a matrix (3, 3): three rows of three numbers are three points.
-        starts: configurations (n, nq), or one; by default as of `reach`.
+            target as for `reach`, except a rotation matrix (3, 3): three rows of three numbers are three points.
+        starts: configurations (n, nq), or one; by default as for `reach`.
         near: configurations (n, nq), or one.
-        executor: whose workers do it, any `concurrent.futures.Executor`; all is done here by default.
+        executor: any `concurrent.futures.Executor`, whose workers solve the rows; by default this process does.
 
     Returns:
         The batch: arrays `q` (n, nq), `success`, `status`; `batch[i]` is a projection.
 
     Raises:
-        as `reach`; a bad row is named by its index.
+        as `reach`; the message has the index of a bad row.
         SizeError: numbers of rows that differ.
-        ExecutorError, NotPicklableError: of the executor.
+        ExecutorError, NotPicklableError: problems with the executor.
 
     Example:
         >>> import numpy as np
@@ -184,7 +182,7 @@ class _Ready:
     """A robot's frame, made ready to reach targets of one kind. The robot keeps it.
 
     Args:
-        robot, frame, reference, joints, options: as of `reach`.
+        robot, frame, reference, joints, options: as for `reach`.
         asked: kind of the targets.
 
     Attributes:
@@ -249,7 +247,7 @@ def _ready(
 def _robot_of(candidate: Any) -> str:
     """What is meant by something that has a robot, as a mechanism with its closures."""
     if isinstance(getattr(candidate, "robot", None), Robot):
-        return "a Robot (`.robot` is one, without its closures; Projector(mechanism.problem([...])) keeps them)"
+        return "a Robot (`.robot` is the robot without the closures; Projector(mechanism.problem([...])) keeps them)"
     return ""
 
 
@@ -281,7 +279,7 @@ def _refuse_unmoved(robot: Robot, function: FrameOfRobot, held: Sequence[str]) -
     if not between:
         raise EmptyProblemError(f"{frame} cannot be moved: no joint is between it and {other}")
     held_ones = f"the joints between {frame} and {other} are held: {first_names(between)}"
-    raise EmptyProblemError(f"{held_ones}; give joints={between[:1]}, or more of them, to let them move")
+    raise EmptyProblemError(f"{held_ones}; to let them move, give joints={between[:1]} or more")
 
 
 def _posture(robot: Robot, q: Any, what: str) -> Vector:

@@ -84,7 +84,7 @@ def asked_by(target: Any, what: str) -> Asked:
     if shape is None and len(numbers) == 2 and all(_numeric_shape(part) for part in numbers):
         raise WrongObjectError(what, _ONE, "a pair (for translation and rotation: rigid_transform(*pair))")
     if shape is None:
-        raise WrongObjectError(what, _ONE, "a list of other things (for many targets: reach_batch)")
+        raise WrongObjectError(what, _ONE, "a list of something else (for many targets: reach_batch)")
     raise SizeError(what, _SHAPES, shape, _meant(shape))
 
 
@@ -120,7 +120,7 @@ def rows_of(targets: Any, what: str) -> Rows:
     kinds = [asked_by(row, f"row {i} of {what}") for i, row in enumerate(numbers)]
     for i, kind in enumerate(kinds):
         if kind is not kinds[0]:
-            both = f"{kinds[0].__name__} as of row 0, for all rows are of one kind"
+            both = f"{kinds[0].__name__} as in row 0, because all rows must be of one kind"
             raise WrongObjectError(f"row {i} of {what}", both, f"one of {kind.__name__}")
     return Rows(kinds[0], numbers, single=False)
 
@@ -131,11 +131,11 @@ def _refuse(target: Any, what: str) -> None:
     if target is None:
         raise WrongObjectError(what, _ONE, "None")
     if isinstance(target, str):
-        raise WrongObjectError(what, f"{_ONE}; seen from a frame, reach(..., reference={target!r})", repr(target))
+        raise WrongObjectError(what, f"{_ONE}; for a target in a frame: reach(..., reference={target!r})", repr(target))
     if isinstance(target, Target):
-        raise WrongObjectError(what, f"{_ONE}; of one that moves in time, target.at(t)", "a Target")
+        raise WrongObjectError(what, f"{_ONE}; for a target that moves in time: target.at(t)", "a Target")
     if isinstance(target, Function | RowOwner):
-        raise WrongObjectError(what, f"{_ONE}; with constraints, project(robot, [...], start)", target)
+        raise WrongObjectError(what, f"{_ONE}; for constraints: project(robot, [...], start)", target)
 
 
 def _numeric_shape(numbers: Any) -> tuple[int, ...] | None:
@@ -158,20 +158,20 @@ def _is_listed(candidate: Any) -> bool:
 def _meant(shape: tuple[int, ...]) -> str:
     """What to write for an array of another shape than that of a target."""
     if shape[1:] in _BY_ROW:
-        return "many targets are reached by reach_batch"
+        return "for many targets use reach_batch"
     if len(shape) == 2 and shape[1] == 1:
-        return "a column: target.ravel()"
+        return "for a column: target.ravel()"
     return way_from(shape[0]) if len(shape) == 1 else ""
 
 
 def _rows_meant(shape: tuple[int, ...]) -> str:
     """The same for rows."""
     if shape == (0,):
-        return "none at all, np.zeros((0, 7)), are still of a kind"
+        return "for no targets, give an empty array of one kind, np.zeros((0, 7))"
     if shape[1:] == (4,):
-        return "quaternions: scipy's Rotation.from_quat(rows), which is xyzw as well"
+        return "for quaternions: scipy's Rotation.from_quat(rows), also xyzw"
     if shape[1:] == (6,):
-        return "rigid_transform([x, y, z], rpy=[r, p, y]) of each"
+        return "for each row: rigid_transform([x, y, z], rpy=[r, p, y])"
     return way_from(shape[0]) if len(shape) == 1 else ""
 
 
@@ -180,4 +180,4 @@ def _refuse_like_a_rotation(numbers: Any, what: str) -> None:
     R = np.asarray(numbers, dtype=np.float64)
     if np.abs(R @ R.T - np.eye(3)).max() < _LIKE_A_ROTATION:
         words = "one rotation as [R] or scipy's Rotation.from_matrix(R); three points by Projector.project_batch"
-        raise WrongObjectError(what, words, "a matrix (3, 3) that is near to one of rotation: it may be either")
+        raise WrongObjectError(what, words, "a matrix (3, 3) that is nearly a rotation matrix: it may be either")

@@ -30,7 +30,7 @@ from ..refinement import refined
 Sides = RightHandSide | list[RightHandSide] | Vector | Matrix
 """Right-hand sides of rows: one for all, one a row, or the same as flat vectors (size,) or (n, size)."""
 
-GUARD = 'spawned workers import the script: put what it does under `if __name__ == "__main__":`'
+GUARD = 'spawned workers import the script: put its code under `if __name__ == "__main__":`'
 
 KEPT = 4
 """Problems that a worker keeps ready; the one used longest ago goes first."""
@@ -241,18 +241,20 @@ def _ours(job: Job) -> Generator[None]:
     except ConstraintError:
         raise  # the problem does not pickle, said while it was sent
     except CancelledError as error:
-        raise ExecutorError("the batch was cancelled: its executor was shut down, or its chunks cancelled") from error
+        raise ExecutorError(
+            "the batch was cancelled: its executor was shut down, or its chunks were cancelled"
+        ) from error
     except BrokenExecutor as error:
         raise ExecutorError(
             f"a worker of the executor died ({error}): {_without_guard()}out of memory, killed, or unable to start; an "
-            "executor that lost a worker takes no more work, make a new one"
+            "executor that lost a worker accepts no more work: make a new one"
         ) from error
     except Exception as error:
         _ = job.message  # raises if that is why
         if "bootstrapping phase" in str(error):  # a worker that imports the script, and comes by this line again
-            raise ExecutorError(f"a worker began the batch again while it started: {GUARD}") from error
+            raise ExecutorError(f"a worker ran the batch again when it started: {GUARD}") from error
         said = f"{type(error).__name__}: {error}"
-        raise ExecutorError(f"the executor does not run the batch ({said}): is it shut down?") from error
+        raise ExecutorError(f"the executor does not run the batch ({said}): was it shut down?") from error
 
 
 def _without_guard() -> str:
@@ -296,8 +298,8 @@ def _pickled(given: tuple[Any, ...]) -> bytes:
     if data:
         return data
     raise NotPicklableError(
-        f"the problem cannot be sent to another process ({reason}): functions of yours must be importable there, "
-        "defined at the top of a module (not a lambda, nor inside a function); or use threads; or install cloudpickle"
+        f"the problem cannot be sent to another process ({reason}): your functions must be importable there, defined "
+        "at the top level of a module (no lambda, not inside a function); or use threads; or install cloudpickle"
     ) from reason
 
 

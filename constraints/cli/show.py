@@ -1,0 +1,59 @@
+"""`show FILE`: a robot, mechanism or scene on a page of a browser, or as one HTML file."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..files.problems import load_problem
+from ..files.scenes import read_scene
+from ..models import load
+from ..pictures import show
+from .arguments import ALL_WELL, natural, outputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.description = (
+        "Show the robot of a file in a browser, with the visual geometry of its links (extra `view`). The page is "
+        "served until Ctrl-C."
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="URDF, SDF or MJCF; or a scene or a problem, as JSON")
+    add("--loops", metavar="SIDECAR.yaml", help="closed loops of a URDF")
+    add("--packages", metavar="FOLDER", nargs="+", default=[], help="folders in which meshes are looked for")
+    add("--posture", metavar="NAME", help="reference posture; by default the neutral one, or that of the file")
+    add("--port", type=natural, metavar="N", help="where the page is served (the first one from 8080 that is free)")
+    add("--open", action="store_true", help="open the page in the browser of this machine")
+    add("--save", metavar="OUT.html", help="write the page as one file that needs no network, and end")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show, or write."""
+    outputs((options.file,), **({} if options.save is None else {"html": options.save}))
+    what = _read(options)
+    with show(what, options.posture, packages=options.packages, port=options.port, open_browser=options.open) as view:
+        for reason in view.missing:
+            print(f"not drawn: {reason}")
+        if options.save is None:
+            view.wait()
+        else:
+            view.save(options.save)
+    return ALL_WELL
+
+
+def _read(options: argparse.Namespace) -> object:
+    """The scene, the robot of the problem, or the mechanism that a file has."""
+    if not options.file.lower().endswith(".json"):
+        return load(options.file, options.loops, packages=options.packages, strict=False)
+    if '"lie-constraints scene"' in _start(options.file):
+        return read_scene(options.file, options.packages)
+    return load_problem(options.file).robot
+
+
+def _start(path: str) -> str:
+    """The first lines of a file; empty where it cannot be read, which its reader says."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(1000)
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,4 @@
+"""Robots in a browser, by viser (extra `view`), imported on use."""
+
+from .films import Film as Film, film_of as film_of
+from .view import View as View, show as show

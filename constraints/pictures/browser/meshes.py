@@ -1,0 +1,165 @@
+"""Shapes as nodes of viser: solids as triangles, files with meshes read by trimesh (extra `view`)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import FileError
+from ...exports import from_extra
+from ...models.visual_shapes import Colour, Form, Mesh, Solid, Triangles
+from ...robot import pose_vector
+from ...robot.pinocchio import Placement
+
+PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
+"""Of shapes whose file gives no colour."""
+
+
+class Painted(NamedTuple):
+    """A mesh with colours and textures of its own.
+
+    Attributes:
+        glb: the mesh as a binary glTF.
+        bounds: (2, 3) its least and largest coordinates, before it is scaled [m].
+        scale: along x, y, z.
+    """
+
+    glb: bytes
+    bounds: Matrix
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+class Meshes:
+    """Shapes made ready for the browser; each file with a mesh is read once."""
+
+    def __init__(self) -> None:
+        self._trimesh = from_extra("trimesh", "view")
+        self._read: dict[str, Painted | Triangles] = {}
+
+    def add(self, scene: Any, name: str, placement: Placement, form: Form, colour: Colour | None) -> Matrix:
+        """Add a shape to a scene of viser; the corners (8, 3) of the box around it, where it is on the node above [m].
+
+        Args:
+            scene: of a viser server.
+            name: of the node.
+            placement: of the shape on the node above.
+            form: the shape.
+            colour: of a shape that has no colours of its own.
+
+        Raises:
+            FileError: the file of a mesh cannot be read; the reason says why.
+        """
+        seat = at(placement)
+        made = self._made(form)
+        if isinstance(made, Painted):
+            scene.add_glb(name, made.glb, scale=made.scale, **seat)
+            return _corners(made.bounds * np.array(made.scale), placement)
+        r, g, b, a = PLAIN if colour is None else colour
+        round_solid = isinstance(form, Solid) and form.kind in ("sphere", "capsule", "ellipsoid")
+        scene.add_mesh_simple(
+            name,
+            made.vertices.astype(np.float32),
+            made.faces.astype(np.uint32),
+            color=tuple(round(255 * x) for x in (r, g, b)),
+            opacity=None if a >= 1.0 else a,
+            flat_shading=not round_solid,
+            side="double",
+            **seat,
+        )
+        return _corners(np.array([made.vertices.min(axis=0), made.vertices.max(axis=0)]), placement)
+
+    def _made(self, form: Form) -> Triangles | Painted:
+        if isinstance(form, Triangles):
+            return form
+        if isinstance(form, Solid):
+            return self.solid(form)
+        read = self._read.get(form.path)
+        if read is None:
+            read = self._read[form.path] = self._loaded(form)
+        if isinstance(read, Painted):
+            return read._replace(scale=form.scale)
+        return Triangles(read.vertices * np.array(form.scale), read.faces)
+
+    def _loaded(self, mesh: Mesh) -> Painted | Triangles:
+        """A file: as a glTF where it has colours, as triangles where it has none."""
+        ending = os.path.splitext(mesh.path)[1].lower()
+        if ending == ".dae":
+            from_extra("collada", "view", "pycollada")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks of the readers of meshes are for their authors
+            try:
+                scene: Any = self._trimesh.load_scene(mesh.path)
+                if not scene.geometry:
+                    raise FileError(mesh.path, "it has no triangles")
+                if any(_has_colours(part) for part in scene.geometry.values()):
+                    return Painted(_painted(scene), np.array(scene.bounds))
+                whole = scene.to_mesh()
+            except FileError:
+                raise
+            except Exception as error:  # of any of the readers of formats
+                raise FileError(mesh.path, f"cannot be read as a mesh: {type(error).__name__}: {error}") from None
+        return Triangles(np.array(whole.vertices), np.array(whole.faces))
+
+    def solid(self, solid: Solid) -> Triangles:
+        """A solid as triangles, its middle at the origin."""
+        make, size = self._trimesh.creation, solid.size
+        if solid.kind == "box":
+            made = make.box(extents=size)
+        elif solid.kind == "cylinder":
+            made = make.cylinder(radius=size[0], height=size[1], sections=32)
+        elif solid.kind == "capsule":
+            made = make.capsule(radius=size[0], height=size[1], count=(16, 16))
+            made.apply_translation(-made.bounds.mean(axis=0))
+        else:
+            made = make.icosphere(subdivisions=3)
+            made.apply_scale(size if solid.kind == "ellipsoid" else size[0])
+        return Triangles(np.array(made.vertices), np.array(made.faces))
+
+
+def _has_colours(part: Any) -> bool:
+    """Whether a mesh brings a texture, or a colour that is not the one trimesh gives all."""
+    visual = getattr(part, "visual", None)
+    if visual is None or not getattr(visual, "defined", False):
+        return False
+    return visual.kind in ("texture", "face", "vertex")
+
+
+def _painted(scene: Any) -> bytes:
+    """A glTF of parts with colours, none of them a metal: that mirrors what is around it, and nothing is."""
+    for part in scene.geometry.values():
+        material: Any = getattr(part.visual, "material", None)
+        if material is not None:
+            paint = material.to_pbr() if hasattr(material, "to_pbr") else material
+            paint.metallicFactor, paint.roughnessFactor = 0.0, 0.6
+            part.visual.material = paint
+    return scene.export(file_type="glb")
+
+
+def _corners(bounds: Matrix, placement: Placement) -> Matrix:
+    """The corners (8, 3) of a box between two corners, on what it is placed on."""
+    corners = np.array([[bounds[i, 0], bounds[j, 1], bounds[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return corners @ np.asarray(placement.rotation).T + np.asarray(placement.translation)
+
+
+def at(placement: Placement) -> dict[str, Any]:
+    """A placement as viser takes it: translation, and quaternion wxyz."""
+    pose = pose_vector(placement)
+    return {"position": pose[:3], "wxyz": pose[[6, 3, 4, 5]]}
+
+
+def between(a: Matrix, b: Matrix) -> tuple[Matrix, Matrix, Vector]:
+    """Where a cylinder along z goes from points a to points b (n, 3): middles, quaternions wxyz (n, 4), lengths."""
+    d = b - a
+    lengths = np.sqrt((d**2).sum(axis=1))
+    z = np.where(lengths[:, None] > 0.0, d / np.maximum(lengths, 1e-12)[:, None], [0.0, 0.0, 1.0])
+    w = np.sqrt(np.maximum(0.5 * (1.0 + z[:, 2]), 0.0))  # the shortest rotation from the z axis
+    safe = np.maximum(w, 1e-9)
+    turned = np.stack([w, -0.5 * z[:, 1] / safe, 0.5 * z[:, 0] / safe, np.zeros(len(z))], axis=1)
+    turned[w < 1e-6] = [0.0, 1.0, 0.0, 0.0]
+    turned /= np.sqrt((turned**2).sum(axis=1, keepdims=True))
+    return 0.5 * (a + b), turned, lengths

@@ -1,0 +1,285 @@
+"""The nodes of a film in a scene of viser, and where they are at each of its configurations."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import ConstraintError
+from ...models.visual_shapes import Solid, Triangles, Visual
+from ...models.visuals import visuals_of
+from ...robot import Frame, FrameKind, Robot
+from ...robot.packages import VisualFile
+from ...words import first_names
+from ..views import Region
+from .films import Film
+from .meshes import Meshes, at, between
+from .sticks import Ends, Sticks, sticks_of
+
+OPEN, SHUT, FIXED = (214, 39, 40), (44, 160, 44), (90, 90, 90)
+"""Colours of closures: ends that are apart, ends that meet, ends that are fixed in the world."""
+MOVED, STANDS = (217 / 255, 115 / 255, 13 / 255, 1.0), (0.6, 0.6, 0.6, 1.0)
+"""Of shapes on joints, and of those on the world."""
+SEEN_APART = 1e-3
+"""Ends of a closure that are further apart than this part of the picture are joined by a rod."""
+THICK = 0.024
+"""Radius of a stick, as a part of the width of what is shown."""
+SAMPLED = 25
+"""Configurations from which the camera finds its place."""
+LOOK = np.array([0.62, -1.0, 0.42])
+"""Direction from what is shown to the camera."""
+FRONTS = (np.array([1.0, 0.0, 0.12]), np.array([0.0, -1.0, 0.12]), np.array([0.0, -0.05, 1.0]))
+"""The same of what is flat, across x, y and z."""
+FLAT, FLAT_MECHANISM = 1e-6, 0.15
+"""What is thinner than this part of its width is seen from its front; a mechanism has links in layers."""
+FIELD = 0.75
+"""Vertical field of view of the camera [rad]."""
+
+_log = logging.getLogger("constraints.pictures")
+
+
+@final
+class Stage:
+    """A robot in a scene of viser.
+
+    Args:
+        server: of viser.
+        film: what is shown.
+        frames: drawn as three arrows.
+        visuals: files with visual geometry.
+
+    Attributes:
+        missing: what could not be drawn, each with the reason.
+    """
+
+    def __init__(self, server: Any, film: Film, frames: Sequence[Frame], visuals: Sequence[VisualFile]) -> None:
+        self._scene, self._film, self._meshes = server.scene, film, Meshes()
+        self._carriers: dict[int, Any] = {}
+        self._corners: list[tuple[int, Matrix]] = []
+        self.missing: list[str] = []
+        seen = self._add_visuals(visuals)
+        self._add_shapes()
+        ends = [frame for pair in film.closures for frame in pair]
+        self._sticks = sticks_of(film.robot, seen, ends)
+        self.region = self._seen()
+        self._radius = THICK * 2.0 * self.region.reach
+        self._lines = self._add_sticks(self._sticks)
+        self._rods = self._add_closures()
+        for frame in frames:
+            name = f"{self._carrier(frame.joint)}/frame {plain(frame.name)}"
+            length, radius = 0.25 * self.region.reach, 0.25 * self._radius
+            self._scene.add_frame(name, axes_length=length, axes_radius=radius, **at(frame.placement))
+        self._add_floor()
+        up = np.array([0.0, 0.0, 1.0]) if self._look()[2] < 0.9 else np.array([0.0, 1.0, 0.0])
+        above = self.region.middle + 1.05 * self.region.reach * up
+        self.label = self._scene.add_label("/label", "", position=above, anchor="bottom-center")
+        self.label.visible = False
+        light(server.scene)
+        place_camera(server.initial_camera, self.region, self._look())
+
+    # What is there.
+
+    def _carrier(self, joint: int) -> str:
+        """Name of the node that moves with a joint."""
+        robot = self._film.robot
+        if not joint:
+            return "/world"
+        name = f"/joints/{joint} {plain(str(robot.model.names[joint]))}"
+        if joint not in self._carriers:
+            self._carriers[joint] = self._scene.add_frame(name, show_axes=False)
+        return name
+
+    def _add_visuals(self, files: Iterable[VisualFile]) -> set[int]:
+        """Add the visual geometry; the joints of all robots that have some."""
+        robot, seen = self._film.robot, set[int]()
+        for file in files:
+            try:
+                found, missing = visuals_of(file)
+            except ConstraintError as error:
+                self.missing.append(str(error))
+                continue
+            self.missing += missing
+            drawn = [self._add_visual(robot, file.prefix, i, visual) for i, visual in enumerate(found)]
+            if any(drawn):  # a link without geometry of a robot that has some is not seen elsewhere either
+                seen |= {i for i, name in enumerate(robot.model.names) if i and str(name).startswith(file.prefix)}
+        if self.missing:
+            _log.warning("%s: not drawn: %s", robot.name, first_names(self.missing, 3))
+        return seen
+
+    def _add_visual(self, robot: Robot, prefix: str, i: int, visual: Visual) -> bool:
+        """Add what is seen of a link; whether it could be."""
+        try:
+            frame = robot.frame(prefix + visual.link, kind=FrameKind.BODY)
+            name = f"{self._carrier(frame.joint)}/{plain(prefix + visual.link)} {i}"
+            placement = frame.placement * visual.placement
+            corners = self._meshes.add(self._scene, name, placement, visual.form, visual.colour)
+            self._corners.append((frame.joint, corners))
+        except ConstraintError as error:
+            self.missing.append(f"link '{prefix}{visual.link}': {error}")
+            return False
+        return True
+
+    def _add_shapes(self) -> None:
+        robot = self._film.robot
+        for i, shape in enumerate(self._film.shapes):
+            frame = robot.frame(shape.frame)
+            name = f"{self._carrier(frame.joint)}/shape {i} {plain(shape.name)}"
+            solid, colour = Solid(shape.kind.lower(), shape.size), MOVED if frame.joint else STANDS
+            corners = self._meshes.add(self._scene, name, frame.placement * shape.placement, solid, colour)
+            self._corners.append((frame.joint, corners))
+
+    def _add_sticks(self, sticks: Sticks) -> list[Any]:
+        """Bars from joint to joint, and a ball at each end."""
+        bars: list[Any] = []
+        r = self._radius
+        for i, (name, colour) in enumerate(zip(sticks.names, sticks.colours, strict=True)):
+            bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, rgb(colour)))
+            for side, ends in (("a", sticks.start), ("b", sticks.end)):
+                self._ball(f"stick {i}{side}", ends.joints[i], ends.points[i], 1.35 * r, rgb(colour))
+        return bars
+
+    def _add_closures(self) -> list[Any]:
+        """Balls at the ends of closures, and a rod between the two, seen where they are apart."""
+        rods: list[Any] = []
+        for i, pair in enumerate(self._film.closures):
+            for side, frame in zip("ab", pair, strict=True):
+                point, colour = np.array(frame.placement.translation), SHUT if frame.joint else FIXED
+                self._ball(f"closure {i}{side}", frame.joint, point, 1.7 * self._radius, colour)
+            rods.append(self._bar(f"/closures/{i}", 0.5 * self._radius, OPEN))
+        return rods
+
+    def _bar(self, name: str, radius: float, colour: tuple[int, int, int]) -> Any:
+        """A cylinder along z of length 1, which is stretched."""
+        solid = self._meshes.solid(Solid("cylinder", (radius, 1.0)))
+        return self._triangles(name, solid, colour, np.zeros(3))
+
+    def _ball(self, name: str, joint: int, point: Vector, radius: float, colour: tuple[int, int, int]) -> None:
+        solid = self._meshes.solid(Solid("sphere", (radius,)))
+        self._triangles(f"{self._carrier(joint)}/{name}", solid, colour, point)
+
+    def _triangles(self, name: str, solid: Triangles, colour: tuple[int, int, int], position: Vector) -> Any:
+        flat = "/sticks" in name or "/closures" in name
+        vertices, faces = solid.vertices.astype(np.float32), solid.faces.astype(np.uint32)
+        return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
+
+    def _add_floor(self) -> None:
+        region = self.region
+        low = float(region.middle[2] - region.reach)
+        height = 0.0 if low < 0.0 < float(region.middle[2] + region.reach) and low > -0.1 * region.reach else low
+        position = np.array([*region.middle[:2], height])
+        width, cell = 6.0 * region.reach, 0.5 * region.grid
+        self._scene.add_grid(
+            "/world/floor",
+            width,
+            width,
+            cell_size=cell,
+            section_size=region.grid,
+            cell_color=(228, 228, 228),
+            section_color=(205, 205, 205),
+            position=position,
+        )
+
+    # Where it is.
+
+    def _joints(self, q: Vector) -> tuple[Any, Matrix, Matrix]:
+        """Placements of the joints in the world, their origins (n, 3), their rotations (n, 3, 3)."""
+        placed = self._film.robot.at(q).placed().oMi
+        return (
+            placed,
+            np.array([oMi.translation for oMi in placed]),
+            np.array([oMi.rotation for oMi in placed]),
+        )
+
+    def _points(self, q: Vector) -> Matrix:
+        """What is to be in the picture: joints, ends of sticks and closures, corners of what is seen (n, 3) [m]."""
+        _, origins, axes = self._joints(q)
+        film = self._film
+        shown = [joint for joint in range(1, len(origins))]
+        fixed = [np.array(frame.placement.translation) for pair in film.closures for frame in pair if not frame.joint]
+        points = [*origins[shown], *self._sticks.start.placed(origins, axes), *self._sticks.end.placed(origins, axes)]
+        for joint, corners in self._corners:
+            points += [*(corners @ axes[joint].T + origins[joint])]
+        return np.array([*points, *fixed] or [np.zeros(3)])
+
+    def _seen(self) -> Region:
+        film = self._film
+        some = np.unique(np.linspace(0, len(film) - 1, min(len(film), SAMPLED)).round().astype(int))
+        return Region.around([point for i in some for point in self._points(film.configurations[i])], 1e-3)
+
+    def _look(self) -> Vector:
+        """Direction to the camera: in front of what is flat, above the side of everything else."""
+        size = np.ptp(self._points(self._film.configurations[0]), axis=0)
+        part = FLAT_MECHANISM if self._film.closures else FLAT
+        thin = np.flatnonzero(size < part * max(float(size.max()), 1e-9))
+        look = FRONTS[int(thin[0])] if len(thin) == 1 else LOOK
+        return look / np.linalg.norm(look)
+
+    def pose(self, q: Vector, label: str = "") -> None:
+        """Move everything to a configuration (nq,), and name it."""
+        placed, origins, axes = self._joints(q)
+        for joint, node in self._carriers.items():
+            move(node, **at(placed[joint]))
+        a, b = self._sticks.start.placed(origins, axes), self._sticks.end.placed(origins, axes)
+        stretch(self._lines, a, b)
+        pairs = self._film.closures
+        if pairs:
+            first, second = (
+                Ends.of([(pair[side].joint, np.array(pair[side].placement.translation)) for pair in pairs])
+                for side in (0, 1)
+            )
+            lengths = stretch(self._rods, first.placed(origins, axes), second.placed(origins, axes))
+            for rod, length in zip(self._rods, lengths.tolist(), strict=True):
+                rod.visible = length > SEEN_APART * self.region.reach
+        if self.label.text != label:
+            self.label.text = label
+        self.label.visible = bool(label)
+
+
+def move(node: Any, position: Vector, wxyz: Vector) -> None:
+    """Give a node another pose; nothing is sent where it has it."""
+    node.position, node.wxyz = position, wxyz
+
+
+def stretch(bars: Sequence[Any], a: Matrix, b: Matrix) -> Vector:
+    """Put bars of length 1 between points (n, 3); the lengths (n,) [m]."""
+    middles, turned, lengths = between(a, b)
+    for bar, middle, wxyz, length in zip(bars, middles, turned, lengths.tolist(), strict=True):
+        move(bar, middle, wxyz)
+        bar.scale = (1.0, 1.0, max(length, 1e-9))
+    return lengths
+
+
+def light(scene: Any) -> None:
+    """Light from above and below. An environment that is mirrored takes a computer without a graphics card long."""
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=2.6)
+
+
+def place_camera(camera: Any, region: Region, look: Vector) -> None:
+    """Let new pages see the whole region.
+
+    Args:
+        camera: the first one of a server.
+        region: what is shown.
+        look: unit vector to the camera.
+    """
+    away = 1.2 * region.reach / np.tan(0.5 * FIELD)
+    camera.fov, camera.near, camera.far = FIELD, 0.01 * away, 20.0 * away
+    camera.look_at, camera.position = region.middle, region.middle + away * look
+
+
+def plain(name: str) -> str:
+    """A name without the slashes by which viser puts one node on another."""
+    return re.sub(r"/+", ".", name).strip(".") or "_"
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Red, green, blue from 0 to 255 of "#rrggbb"."""
+    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return r, g, b

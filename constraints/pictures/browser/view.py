@@ -1,0 +1,378 @@
+"""A film on a page of a browser: a slider, a play button, a recording as one HTML file."""
+
+from __future__ import annotations
+
+import os
+import threading
+import webbrowser
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, cast, final
+
+import numpy as np
+
+from liegroups.arguments import as_flag, as_mapping, as_name, as_tuple
+from liegroups.arrays import ArrayLike, Vector
+
+from ...errors import FileError, OptionError
+from ...exports import from_extra
+from ...files.writing import write_file
+from ...keywords import names_checked
+from ...manipulation.graph import ConstraintGraph
+from ...paths.collision_shapes import Shape
+from ...ranges import whole_number
+from ...robot import Frame, Robot
+from ...robot.packages import VisualFile, as_folders
+from .films import Film, film_of
+from .joint_sliders import JointSliders
+from .stage import Stage
+
+FIRST_PORT = 8080
+LAST_PORT = 65535
+
+
+@names_checked("options are named: shapes=, frames=, port=, open_browser=, ...", host="address=")
+def show(
+    what: object,
+    q: object = None,
+    *,
+    shapes: Iterable[Shape] = (),
+    frames: Iterable[str | Frame] = (),
+    labels: Iterable[str] | None = None,
+    graph: ConstraintGraph | None = None,
+    urdfs: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None,
+    packages: Iterable[str | os.PathLike[str]] = (),
+    most: int = 400,
+    port: int | None = None,
+    address: str = "127.0.0.1",
+    open_browser: bool = False,
+) -> View:
+    """Show a robot, a path or a mechanism on a page of a browser, which this process serves until it ends.
+
+    Links are drawn by the visual geometry of the URDF, SDF or MJCF file that the robot is from; without one as sticks
+    from joint to joint. What cannot be drawn, as a mesh whose file is missing, is named in the log and in
+    `view.missing`, and the rest is drawn. Ends of closures are balls, joined by a red rod where they are apart. What
+    has several configurations has a slider and a play button.
+
+    Args:
+        what: a Robot; a Mechanism, at its posture "closed" or its first one; a Scene; or what has configurations of its
+            own: Path, Interpolation, Walk (named by its transitions), MotionRecord, Sweep, Mode, Assembly, Closing,
+            Projection, ProjectionBatch.
+        q: of a robot, mechanism or scene: a configuration (nq,), several (n, nq), name -> configuration, or the name of
+            a reference posture. By default the neutral configuration, moved into the bounds.
+        shapes: solids to draw, as for a `CollisionModel`.
+        frames: drawn as three arrows: x red, y green, z blue.
+        labels: a name for each configuration.
+        graph: names configurations by their states in this constraint graph.
+        urdfs: files with visual geometry instead of the robot's own: one, or by the name of the part of a system.
+        packages: more folders in which meshes are looked for.
+        most: how many configurations are taken of a path or a motion at most.
+        port: where the page is served; by default the first one from 8080 that is free.
+        address: of the network interface; by default only this machine can open the page.
+        open_browser: open the page in the browser of this machine.
+
+    Raises:
+        WrongObjectError: something that cannot be shown.
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a configuration.
+        UnknownNameError, UnknownFrameError: lists the names that come closest.
+        OptionError: the port is taken, or labels are not as many as configurations.
+        MissingExtraError: viser or trimesh is not installed.
+
+    Example:
+        >>> from constraints.models import sample_arm
+        >>> from constraints.pictures import show
+        >>> with show(sample_arm(), "home", port=8123) as view:  # doctest: +SKIP
+        ...     view.wait()
+        View of sample_arm at http://127.0.0.1:8123
+    """
+    film = film_of(what, q, shapes=shapes, labels=labels, graph=graph, most=most)
+    arrows = [film.robot.frame(frame) for frame in as_tuple(frames, "frames to show", "frames")]
+    view = View(film, arrows, _files(film.robot, urdfs, packages), port, address)
+    if as_flag(open_browser, "open_browser"):
+        webbrowser.open(view.url)
+    return view
+
+
+def _files(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
+    """The files with visual geometry."""
+    more = as_folders(packages)
+    if urdfs is None:
+        return tuple(file._replace(packages=(*more, *file.packages)) for file in robot.visuals)
+    if isinstance(urdfs, str | os.PathLike):
+        return (VisualFile.of(cast("str", urdfs), "URDF", more),)
+    files = as_mapping(urdfs, "urdfs of a view", "of names of parts to files")
+    return tuple(VisualFile.of(file, "URDF", more).prefixed(f"{part}/") for part, file in files.items())
+
+
+@final
+class View:
+    """A page that shows a robot. `show` makes it. It closes at the end of a `with` block, or of the process.
+
+    In a notebook it shows itself.
+
+    Args:
+        film: what is shown.
+        frames: drawn as three arrows.
+        visuals: files with visual geometry.
+        port: where the page is served; the first one from 8080 that is free if None.
+        address: of the network interface.
+
+    Attributes:
+        film: what is shown: configurations, times, labels.
+        missing: what could not be drawn, each with the reason.
+
+    Raises:
+        OptionError: the port is taken.
+        MissingExtraError: viser or trimesh is not installed.
+    """
+
+    def __init__(
+        self,
+        film: Film,
+        frames: Sequence[Frame] = (),
+        visuals: Sequence[VisualFile] = (),
+        port: int | None = None,
+        address: str = "127.0.0.1",
+    ) -> None:
+        self.film = film
+        self._server = _served(address, port)
+        self._lock, self._closed = threading.RLock(), threading.Event()
+        self._playing = threading.Event()
+        try:
+            self._stage = Stage(self._server, film, frames, visuals)
+            self.missing = tuple(self._stage.missing)
+            self._step, self._q = 0, film.configurations[0]
+            self._add_controls()
+            self._pose(0)
+        except BaseException:
+            self.close()
+            raise
+
+    # Where it is.
+
+    @property
+    def port(self) -> int:
+        """Where the page is served."""
+        return int(self._server.get_port())
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://{self._server.get_host()}:{self.port}"
+
+    # What it shows.
+
+    @property
+    def robot(self) -> Robot:
+        """The robot that is shown."""
+        return self.film.robot
+
+    @property
+    def q(self) -> Vector:
+        """Copy (nq,) of the configuration that is shown; another one may be set."""
+        return np.array(self._q)
+
+    @q.setter
+    def q(self, q: ArrayLike) -> None:
+        checked = np.array(self.robot.check(q))
+        with self._lock, self._server.atomic():
+            self._q = checked
+            self._stage.pose(checked)
+            if self._joints is not None:
+                self._joints.show(checked)
+
+    @property
+    def step(self) -> int:
+        """Which configuration of the film the slider is at; another one may be set, from 0."""
+        return self._step
+
+    @step.setter
+    def step(self, step: int) -> None:
+        i = whole_number(step, "step of a view", 0, len(self.film) - 1)
+        if self._slider is not None and self._slider.value != i:
+            self._slider.value = i
+        self._pose(i)
+
+    @property
+    def label(self) -> str:
+        """Name of the configuration that the slider is at; empty where it has none."""
+        return self.film.label(self._step)
+
+    def _pose(self, i: int) -> None:
+        with self._lock, self._server.atomic():
+            self._step, self._q = i, self.film.configurations[i]
+            self._stage.pose(self._q, self.film.label(i))
+            if self._words is not None:
+                self._words.content = self._said(i)
+
+    def _said(self, i: int) -> str:
+        """What stands under the slider."""
+        film = self.film
+        when = f"{film.times[i]:.2f} s of {film.times[-1]:.2f} s" if film.timed else f"{i} of {len(film) - 1}"
+        return f"{when}  \n**{film.label(i)}**" if film.label(i) else when
+
+    def _add_controls(self) -> None:
+        """Slider, play button, and what could not be drawn."""
+        gui, film = self._server.gui, self.film
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.set_panel_label(film.name)
+        self._slider = self._button = self._words = self._joints = None
+        if len(film) > 1:
+            self._slider = gui.add_slider("configuration", 0, len(film) - 1, 1, 0)
+            self._slider.on_update(self._slid)
+            self._button = gui.add_button("Play")
+            self._button.on_click(self._pressed)
+            self._words = gui.add_markdown(self._said(0))
+        else:
+            self._joints = JointSliders(gui, film.robot, film.configurations[0], self._turned)
+        if self.missing:
+            lines = "".join(f"- {reason}\n" for reason in self.missing)
+            with gui.add_folder(f"not drawn: {len(self.missing)}", expand_by_default=False):
+                gui.add_markdown(lines)
+
+    def _slid(self, event: Any) -> None:
+        """The slider was moved on a page."""
+        if event.client_id is not None:
+            self._pose(int(event.target.value))
+
+    def _pressed(self, _: Any) -> None:
+        """The button was pressed on a page."""
+        if self._playing.is_set():
+            self.pause()
+        else:
+            self.play()
+
+    def _turned(self, change: Callable[[Vector], None]) -> None:
+        """A joint was moved on a page."""
+        with self._lock, self._server.atomic():
+            self._q = np.array(self._q)
+            change(self._q)
+            self._stage.pose(self._q)
+
+    # In motion.
+
+    def play(self) -> None:
+        """Let the film run, again and again, until `pause`."""
+        if self._button is not None and not self._playing.is_set() and not self._closed.is_set():
+            self._playing.set()
+            self._button.label = "Pause"
+            threading.Thread(target=self._run, name="view", daemon=True).start()
+
+    def pause(self) -> None:
+        """Let the film stand."""
+        self._playing.clear()
+        if self._button is not None:
+            self._button.label = "Play"
+
+    def _run(self) -> None:
+        """Show one configuration after the other, in the time of the film."""
+        while self._playing.is_set() and not self._closed.is_set():
+            i = (self._step + 1) % len(self.film)
+            if self._closed.wait(self._pause(i)) or not self._playing.is_set():
+                return
+            self.step = i
+
+    def _pause(self, i: int) -> float:
+        """How long it takes to come to a configuration from the one before [s]."""
+        return max(float(self.film.times[i] - self.film.times[i - 1]), 0.0) if i else 0.5
+
+    # What is kept.
+
+    def to_html(self) -> str:
+        """The film as a page of its own, which plays it and needs no network and no Python."""
+        with self._lock:
+            before = self._step, self._q
+            self._pose(0)
+            recording = self._server.get_scene_serializer()
+            for i in range(1, len(self.film)):
+                recording.insert_sleep(self._pause(i))
+                self._pose(i)
+            if len(self.film) > 1:
+                recording.insert_sleep(0.5)
+            page = str(recording.as_html())
+            self._pose(before[0])
+            self._stage.pose(before[1], self.film.label(before[0]))
+            self._q = before[1]
+        return page
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the film as one HTML file, which any browser opens without network.
+
+        Args:
+            path: of the file.
+
+        Raises:
+            FileError: it cannot be written, or is not called .html.
+        """
+        write_file(as_html_path(path), self.to_html().encode())
+
+    # Its end.
+
+    def wait(self) -> None:
+        """Print where the page is, and wait until it is closed: by Ctrl-C, or from elsewhere."""
+        print(self, flush=True)
+        try:
+            while not self._closed.wait(0.5):
+                pass
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Close the page, and free its port."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._playing.clear()
+            with _quiet():
+                self._server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"View of {self.film.name} at {self.url}" + (" (closed)" if self._closed.is_set() else "")
+
+    def _repr_html_(self) -> str:
+        """The page inside a notebook."""
+        return f'<iframe src="{self.url}" width="100%" height="500" style="border: 0"></iframe>'
+
+
+def _served(address: str, port: int | None) -> Any:
+    """A server of viser at a port, or at the first one that is free."""
+    wanted = FIRST_PORT if port is None else whole_number(port, "port of a view", 0, LAST_PORT)
+    viser = from_extra("viser", "view")
+    with _quiet():
+        server = viser.ViserServer(as_name(address, "address of a view"), wanted, verbose=False)
+        found = int(server.get_port())
+        if port and found != port:  # viser takes the next one that is free
+            server.stop()
+            raise OptionError(f"port of a view: {port} is taken; port=None takes one that is free")
+    return server
+
+
+@contextmanager
+def _quiet() -> Generator[None]:
+    """Without what viser prints."""
+    console: Any = from_extra("rich", "view", "viser").get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def as_html_path(path: str | os.PathLike[str]) -> str:
+    """The path of a recording.
+
+    Raises:
+        FileError: it is not called .html.
+    """
+    name = os.fspath(path)
+    if not name.lower().endswith((".html", ".htm")):
+        raise FileError(name, "is a page: expected a name that ends in .html")
+    return name

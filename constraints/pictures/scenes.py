@@ -1,0 +1,244 @@
+"""What pictures show of robots and mechanisms: sticks, closures, frames and shapes, in one part of the world."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arguments import as_tuple, expect
+from liegroups.arrays import Matrix, Vector
+
+from ..errors import WrongObjectError
+from ..loops.constraint_set import ConstraintSet
+from ..loops.frame_rows import FrameRows
+from ..models.mechanism import Mechanism
+from ..paths.collision_shapes import Shape
+from ..robot import Frame, Robot, as_placement
+from ..robot.pinocchio import Placement
+from ..robot.placement import has_matrix, shape_of
+from .figures import BAD, QUIET, check_place
+from .robots import colours_of, draw_configuration, draw_frame, ends_of, parts_of, sticks_of
+from .shapes import lid, wires
+from .views import Region, View, check_axes, show_region
+
+ROD, FIXED, WORLD = "#8a8a8a", "#404040", "#8a8a8a"
+"""Colours of the rods of closures, of their ends on the world, and of shapes there."""
+APART = 1e-3
+"""Ends of a closure that are further apart than this part of the picture are joined by a line."""
+STILL_SHUT = 1e-6
+"""Largest entry of a row of a closure that is shut."""
+ARROW = 0.14
+"""Length of the arrows of a frame, as a part of the width of the picture."""
+Thing = Robot | Mechanism | ConstraintSet
+"""What can be drawn; of the last two the closures too."""
+
+
+class Extras(NamedTuple):
+    """What a user wants to see beside the sticks.
+
+    Attributes:
+        tips: frames at the ends of the stick figure, drawn as larger dots.
+        frames: frames of the robot that are drawn as three arrows.
+        placements: placements in the world that are drawn so, as targets.
+        shapes: solids.
+    """
+
+    tips: Sequence[str | Frame] = ()
+    frames: Sequence[str | Frame] = ()
+    placements: Sequence[object] = ()
+    shapes: Iterable[Shape] = ()
+
+
+def robot_of(thing: object) -> tuple[Robot, tuple[FrameRows, ...]]:
+    """The robot of what is to be drawn, and its closures between two frames.
+
+    Raises:
+        WrongObjectError: neither a robot, nor a mechanism, nor a constraint set.
+    """
+    if isinstance(thing, Robot):
+        return thing, ()
+    if not isinstance(thing, Mechanism | ConstraintSet):
+        raise WrongObjectError("robot to be drawn", "a Robot, a Mechanism or a ConstraintSet", thing)
+    return thing.robot, tuple(owner for owner in thing.stack if isinstance(owner, FrameRows))
+
+
+@final
+class Scene:
+    """A robot with what is drawn of it.
+
+    Args:
+        thing: the robot; of a mechanism and of a constraint set, their closures are drawn too.
+        extras: what is drawn beside it.
+
+    Raises:
+        WrongObjectError: what is no robot, no frames, no placements, no shapes.
+        UnknownFrameError: a frame that the robot does not have.
+    """
+
+    def __init__(self, thing: Thing, extras: Extras = Extras()) -> None:  # noqa: B008
+        self.robot, self.closures = robot_of(thing)
+        robot, shapes = self.robot, as_tuple(extras.shapes, "shapes to be drawn", "Shape")
+        for shape in shapes:
+            expect(shape, Shape, "shape to be drawn")
+        self.shapes: list[tuple[Frame, Shape]] = [(robot.frame(shape.frame), shape) for shape in shapes]
+        self.tips = [robot.frame(tip) for tip in as_tuple(extras.tips, "tips", "frames")]
+        self.frames = [robot.frame(frame) for frame in as_tuple(extras.frames, "frames to be drawn", "frames")]
+        self.placements = _placements(extras.placements)
+        on_bodies = [frame for pair in self.pairs for frame in pair if frame.joint]
+        self.ends = [*on_bodies, *ends_of(robot, [*on_bodies, *self.tips])]
+        self.parts, self.colours = ["", *parts_of(robot)], colours_of(robot)
+        self.region, self.view, self.on_users_axes = Region.around(()), View.of("3d"), False
+
+    @property
+    def pairs(self) -> list[tuple[Frame, Frame]]:
+        """The two frames of each closure."""
+        return [(owner.predecessor, owner.successor) for owner in self.closures]
+
+    def look(
+        self, configurations: Iterable[Vector], view: object, least: float = 1e-3, more: Sequence[Vector] = ()
+    ) -> None:
+        """Choose the view, and the part of the world that holds all that is drawn.
+
+        Args:
+            configurations: each (nq,), at least one.
+            view: as users say it.
+            least: least half of the width of what is shown [m].
+            more: points that are to be seen too.
+        """
+        Q = [*configurations]
+        points = [*more, *(point for q in Q for point in self.points(q))]
+        self.view = View.of(view, self.robot, Q[0], points if self.closures else ())
+        self.region = Region.around(points, least)
+        if self.frames or self.placements:
+            long = ARROW * self.region.width
+            points += [oMf.act(long * axis) for q in Q for oMf in self.arrows(q) for axis in np.eye(3)]
+            self.region = Region.around(points, least)
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far what is shown reaches from the middle of its axes, right and up, in parts of their size.
+
+        Axes in space are square, whatever the picture.
+        """
+        ratio = 1.0 if self.view.flat or self.on_users_axes else self.region.ratio(self.view)
+        return 0.5 * min(1.0, 1.0 / ratio), 0.5 * min(1.0, ratio)
+
+    def points(self, q: Vector) -> list[Vector]:
+        """All that is to be seen of a configuration [m]."""
+        posture = self.robot.at(q)
+        points = [end for _, *ends in sticks_of(self.robot, q, [*self.tips, *self.ends]) for end in ends]
+        points += [np.array(oMi.translation) for oMi in posture.placed().oMi[1:]]
+        points += [np.array(frame.placement.translation) for pair in self.pairs for frame in pair if not frame.joint]
+        points += [np.array(oMf.translation) for oMf in self.arrows(q)]
+        solids = [line for frame, shape in self.shapes for line in self._wires(frame, shape, q)]
+        return points + [point for line in solids for point in line]
+
+    def arrows(self, q: Vector) -> list[Placement]:
+        """Placements that are drawn as arrows."""
+        posture = self.robot.at(q)
+        return [*self.placements, *(posture.placement(frame).copy() for frame in self.frames)]
+
+    def show(self, ax: Any, scales: bool = False) -> None:
+        """Let axes show the scene's part of the world."""
+        show_region(
+            ax, self.region, self.view, scales, ratio=1.0 if self.on_users_axes else self.region.ratio(self.view)
+        )
+
+    def draw(self, ax: Any, q: Vector, colour: str | None = None, width: float = 2.0, alpha: float = 1.0) -> bool:
+        """Draw a configuration with all that belongs to it; whether all closures are shut.
+
+        Args:
+            ax: matplotlib axes that suit the view.
+            q: configuration (nq,).
+            colour: of the sticks; that of each part by default.
+            width: of the sticks [points].
+            alpha: opacity.
+        """
+        for frame, shape in self.shapes:
+            self._draw_shape(ax, frame, shape, q, alpha)
+        shut = self._draw_closures(ax, q, alpha, colour)
+        draw_configuration(
+            ax, self.robot, q, tips=self.tips, colour=colour, width=width, alpha=alpha, view=self.view, ends=self.ends
+        )
+        for oMf in self.arrows(q):
+            draw_frame(ax, oMf, ARROW * self.region.width, 2.2, self.view)
+        return shut
+
+    def key(self, colour: str | None = None) -> list[Any]:
+        """Lines of a legend: the robots and objects of a system by their colours; nothing of a robot alone."""
+        if colour is not None or len(self.colours) < 2:
+            return []
+        lines: Any = importlib.import_module("matplotlib.lines")
+        style: Mapping[str, Any] = {"marker": ".", "linewidth": 2.5, "markersize": 9.0}
+        names = {part: part or self.robot.name for part in self.colours}
+        return [lines.Line2D([], [], color=c, label=names[part], **style) for part, c in self.colours.items()]
+
+    def on_axes(self, ax: Any) -> None:
+        """Show what is drawn on a user's axes, beside what they had before.
+
+        Raises:
+            WrongObjectError: axes that do not suit the view.
+        """
+        check_place(ax, None)
+        self.on_users_axes = True
+        check_axes(ax, self.view)
+        if ax.has_data():
+            names = "xyz"[: 3 - self.view.flat]
+            low, high = np.transpose([getattr(ax, f"get_{name}lim")() for name in names])
+            back = np.linalg.pinv(self.view.basis) if self.view.flat else np.eye(3)
+            both = np.array([[*self.region.low], [*self.region.high]])
+            corners = np.array([back @ low, back @ high, *both])
+            self.region = Region(corners.min(axis=0), corners.max(axis=0))
+
+    def _draw_closures(self, ax: Any, q: Vector, alpha: float, colour: str | None) -> bool:
+        """Squares on the world, and lines between ends that are apart: rods grey, dashed where a closure is open."""
+        posture, all_shut = self.robot.at(q), True
+        for owner, pair in zip(self.closures, self.pairs, strict=True):
+            shut = float(np.abs(owner.residual(q)).max(initial=0.0)) < max(STILL_SHUT, APART * self.region.width)
+            all_shut = all_shut and shut
+            ends = np.array([posture.placement(frame).translation for frame in pair])
+            if np.abs(ends[0] - ends[1]).max() > APART * self.region.width:
+                style: Any = {"color": colour or ROD} if shut else {"color": BAD, "linestyle": "--"}
+                ax.plot(*self.view.seen(ends), linewidth=1.5, alpha=alpha, zorder=2 if shut else 11, **style)
+            fixed = [np.array(frame.placement.translation) for frame in pair if not frame.joint]
+            if fixed:
+                ax.plot(*self.view.seen(fixed), "s", color=FIXED, markersize=5.0, zorder=11)
+        return all_shut
+
+    def _draw_shape(self, ax: Any, frame: Frame, shape: Shape, q: Vector, alpha: float) -> None:
+        """A shape as wires; of boxes that are moved the upper third is filled."""
+        colour = self.colours.get(self.parts[frame.joint], QUIET) if frame.joint else WORLD
+        for line in self._wires(frame, shape, q):
+            width = 1.5 if frame.joint else 0.9
+            ax.plot(*self.view.seen(line), color=colour, linewidth=width, alpha=alpha, zorder=1)
+        if frame.joint and shape.kind == "Box":
+            oMs = self.placed(frame, shape, q)
+            faces = lid(shape) @ oMs.rotation.T + oMs.translation
+            style: Any = {"facecolor": colour, "alpha": 0.4 * alpha, "linewidth": 0.0}
+            if self.view.flat:
+                polygons: Any = importlib.import_module("matplotlib.collections").PolyCollection
+                ax.add_collection(polygons([self.view.seen(face).T for face in faces], **style))
+            else:
+                solids: Any = importlib.import_module("mpl_toolkits.mplot3d.art3d").Poly3DCollection
+                ax.add_collection3d(solids(faces, **style))
+
+    def _wires(self, frame: Frame, shape: Shape, q: Vector) -> list[Matrix]:
+        """Lines of a shape in the world."""
+        oMs = self.placed(frame, shape, q)
+        return [line @ oMs.rotation.T + oMs.translation for line in wires(shape)]
+
+    def placed(self, frame: Frame, shape: Shape, q: Vector) -> Any:
+        """Placement of a shape in the world."""
+        return self.robot.at(q).placement(frame) * shape.placement
+
+
+def _placements(placements: Any) -> list[Placement]:
+    """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
+    several = "a sequence of placements, [placement]"
+    if has_matrix(placements, 4) or shape_of(placements) == (7,):
+        raise WrongObjectError("placements", several, "one placement")
+    given = as_tuple(placements, "placements", several.removeprefix("a sequence of "))
+    return [as_placement(placement, f"placement {i}") for i, placement in enumerate(given)]

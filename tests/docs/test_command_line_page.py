@@ -1,0 +1,58 @@
+"""The page on the command line: its files are written, its commands run, and they print what stands under them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from docs.pages import DOCS, ROOT, blocks, text_of
+from robots import needs_robot_data
+
+from constraints.__main__ import COMMANDS, main
+from constraints.cli import demo_scenes
+
+PAGE = text_of("command_line")
+COMMAND = re.compile(r"^```\npython -m constraints ([^\n]*)\n```\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+VARIES = re.compile(r"^(iterations|closed|residual|independent coordinate:) .*$", re.MULTILINE)  # with the processor
+
+
+def test_each_command_prints_what_stands_under_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README: each claim has its command."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "scenes", tmp_path / "examples" / "scenes")
+    blocks.run(DOCS / "command_line.md")
+    found = COMMAND.findall(PAGE)
+    assert [line.split()[0] for line, _ in found] == ["describe", "project", "project", "assemble", "graph", "describe"]
+    for line, said in found:
+        capsys.readouterr()
+        code = main(line.split())
+        out, err = capsys.readouterr()
+        assert code == (2 if said.startswith("error: ") else 0)
+        assert blocks.differences(*(VARIES.sub(r"\1", text) for text in (said, out or err))) == [], line
+    assert (tmp_path / "reached.npz").is_file()
+
+
+def test_the_table_has_each_command_and_all_that_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = dict(re.findall(r"^\| `([\w-]+)([^`]*)` \|", PAGE, re.MULTILINE))
+    assert set(rows) == set(COMMANDS)
+    for command, options in rows.items():
+        with pytest.raises(SystemExit) as done:
+            main([command, "--help"])
+        assert done.value.code == 0
+        usage = re.sub(r"\s+", " ", capsys.readouterr().out)
+        asked = re.findall(r"\[(--[^\]]+)\]", usage[: usage.index("options:")])
+        assert re.findall(r"\[(--[^\]]+)\]", options) == asked, command
+
+
+@needs_robot_data
+def test_the_table_of_the_demonstration_has_its_scenes_and_sizes() -> None:
+    block = PAGE[PAGE.index("problem    ") : PAGE.index("Engine: compiled.")]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in block.splitlines()[2:] if " of 1000 " in line]
+    found = [(row[0], int(row[1]), int(row[2])) for row in rows]
+    assert found == [(s.name, s.problem.space.nv, s.problem.constraints.size) for s in demo_scenes.scenes()[0]]
+    assert all(row[3].endswith("of 1000") for row in rows)
+    assert all(float(row[-1]) <= 1e-4 for row in rows)

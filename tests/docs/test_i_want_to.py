@@ -1,0 +1,109 @@
+"""The page "I want to ...": each line of code on it runs, with the names that it says."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from docs.pages import text_of
+
+import constraints
+import constraints.actions
+import constraints.dynamics
+import constraints.interop
+import constraints.loops
+import constraints.manipulation
+import constraints.models
+import constraints.pictures
+import constraints.testing
+import liegroups
+from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Status
+from constraints.manipulation import Shape
+from constraints.models import mechanisms, sample_arm, sample_humanoid, sample_two_arms
+
+PAGE = text_of("i_want_to")
+ROWS = [row for row in re.findall(r"^\| (.*?) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] not in ("I want to", "---")]
+NAMED = {"Group(layout, maps)", "near", "start", "parameter(problem_at, value)"}  # in words, with a page of their own
+FILES = {'Robot.from_urdf("arm.urdf")', 'constraints.models.load("robot.urdf")'}
+FILES |= {'constraints.manipulation.read_scene("scene.json")'}
+HOMES = (constraints, constraints.testing, constraints.dynamics)
+
+
+def names() -> dict[str, Any]:
+    """What the page takes as given."""
+    robot = sample_arm()
+    q = robot.reference("home")
+    hand = Implicit.equal(constraints.Pose(robot, "tool"), [0.45, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0], name="hand")
+    elbow = Implicit.equal(Position(robot, "elbow"), [0.0, 0.3, 0.6], name="elbow")
+    problem = Problem(robot, [hand])
+    projector = Projector(problem, Options(nearest=True, threshold=1e-8))
+    result = projector.project(q).or_raise()
+    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    mechanism = mechanisms.four_bar()
+    q_open = mechanism.posture("closed")
+    follow = Implicit.equal(Position(robot, "tool"), constraints.Target(lambda t: [0.4, 0.1 * t, 0.5]))
+    given = dict(vars(constraints)) | {name: getattr(liegroups, name) for name in ("SE3", "SO3", "R3xSO3", "Rn")}
+    return given | {
+        **{"np": np, "pickle": pickle, "constraints": constraints, "robot": robot, "model": robot.model},
+        **{
+            "q": result.q,
+            "v": np.ones(robot.nv),
+            "q_ref": q,
+            "Q": [q, q],
+            "pool": None,
+            "q0": result.q,
+            "q1": result.q,
+        },
+        **{"hand": hand, "elbow": elbow, "problem": problem, "other": Problem(robot, [elbow]), "projector": projector},
+        **{"result": Projector(problem, Options(nearest=True, threshold=1e-8, trace=True)).project(q)},
+        **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},
+        **{"two_arms": sample_two_arms(), "grip": [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], "humanoid": sample_humanoid()},
+        **{"shapes": [Shape("hand", "Sphere", (0.06,), "tool")], "moving": Problem(robot, [follow])},
+        **{"f": Position(robot, "tool"), "g": Position(robot, "elbow")},
+        **{"scene": Robot.system([Part("arm", robot), Part("box", box)]), "mechanism": mechanism},
+        **{"q_open": q_open, "q_closed": q_open},
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")
+def test_each_line_of_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """README: each claim has its command."""
+    monkeypatch.chdir(tmp_path)
+    space, ran = names(), 0
+    for what, cell in ROWS:
+        codes = [code.replace("\\|", "|") for code in re.findall(r"`([^`]+)`", cell)]
+        for code in sorted(codes, key=lambda code: " = " not in code or "(" in code.split(" = ")[0]):
+            if code in NAMED | FILES or re.fullmatch(r"(fast|plot|there|pinocchio\.\w+)", code):
+                continue
+            if re.fullmatch(r"\w+", code):
+                assert any(hasattr(home, code) for home in HOMES), (what, code)
+                continue
+            exec(code, space)
+            ran += 1
+    assert ran >= 60
+
+
+def test_the_groups_of_rows_are_short() -> None:
+    """Grouped by topic, so that nobody reads forty rows."""
+    for part in PAGE.split("\n## ")[1:]:
+        assert len(re.findall(r"^\| (?!I want to|---)", part, re.MULTILINE)) <= 9, part[:40]
+
+
+def test_the_tool_looks_at_a_point_as_written() -> None:
+    """Plain pinocchio sees the point on the x axis of the tool, and in front, from the code in the row."""
+    ((_, cell),) = (row for row in ROWS if row[0].startswith("look at a point"))
+    assign, *asked = re.findall(r"`([^`]+\(.*?\))`", cell)
+    space = names()
+    robot = space["robot"]
+    exec(assign, space)
+    problem = Problem(robot, [eval(code, space) for code in asked])
+    result = Projector(problem).project(robot.reference("home"))
+    assert result.status is Status.CONVERGED
+    pose = robot.at(result.q).placement(robot.frame("tool"))
+    seen = pose.rotation.T @ (np.array(space["there"][:3]) - pose.translation)
+    assert np.linalg.norm(seen[1:]) <= 1e-4
+    assert seen[0] >= 0.1 - 1e-4

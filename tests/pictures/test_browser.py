@@ -1,0 +1,133 @@
+"""The page of the viewer in a browser: robots are seen, the slider moves them, a recording needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browser import browser, console, needs_browser, picture, requested, wait
+
+from constraints import Robot
+from constraints.models import mechanisms, sample_arm
+from constraints.pictures import View, show
+
+Keys = pytest.importorskip("selenium.webdriver", reason='no selenium: pip install "lie-constraints[browser]"').Keys
+pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
+pytestmark = [pytest.mark.browser, needs_browser]
+
+SIZE = 420, 420
+ALONE = "body * {visibility: hidden !important} canvas {visibility: visible !important}"
+CRANE = """<robot name='crane'><link name='base'>
+    <visual><geometry><box size='0.5 0.5 0.5'/></geometry>
+    <material name='r'><color rgba='0.9 0.1 0.1 1'/></material></visual></link>
+  <link name='boom'><visual><origin xyz='0.5 0 0'/><geometry><box size='1.2 0.3 0.3'/></geometry>
+    <material name='b'><color rgba='0.1 0.1 0.9 1'/></material></visual></link>
+  <joint name='turn' type='revolute'><parent link='base'/><child link='boom'/><origin xyz='0 0 0.4'/>
+    <axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint></robot>"""
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    with browser(*SIZE) as found:
+        yield found
+
+
+def opened(driver: Any, view: View) -> np.ndarray:
+    """The page of a view as it is seen, without the panels above it, as soon as it shows colours."""
+    console(driver)
+    driver.get(view.url)
+    return seen(driver, lambda p: coloured(p) > 0.02)
+
+
+def press(driver: Any, *keys: str) -> None:
+    """Press keys on the slider of the page, on the first of several."""
+    find = "return document.querySelector('[role=slider]')"
+    wait("a slider", lambda: driver.execute_script(find)).send_keys(*keys)
+
+
+def seen(driver: Any, ready: Callable[[np.ndarray], bool]) -> np.ndarray:
+    """The picture of the page as soon as it is ready, and stands still."""
+    driver.execute_script(
+        "const style = document.createElement('style'); style.id = 'alone'; style.textContent = arguments[0];"
+        "document.head.append(style)",
+        ALONE,
+    )
+    last = picture(driver)
+
+    def still() -> bool:
+        nonlocal last
+        before, last = last, picture(driver)
+        return bool(ready(last)) and np.array_equal(before, last)
+
+    wait("a picture that shows what is wanted", still, 60.0)
+    driver.execute_script("document.getElementById('alone').remove()")
+    return last
+
+
+def coloured(pixels: np.ndarray) -> float:
+    """The part of a picture that has a colour: background, floor and shadows are grey."""
+    return float((np.ptp(pixels.astype(int), axis=2) > 40).mean())
+
+
+def not_background(pixels: np.ndarray) -> float:
+    """The part of a picture that differs from what most of it is."""
+    values, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
+    away = np.abs(pixels.astype(int) - values[counts.argmax()].astype(int)).max(axis=2)
+    return float((away > 12).mean())
+
+
+def test_a_robot_with_geometry_is_seen_and_its_joints_move(driver: Any) -> None:
+    with show(Robot.from_urdf(CRANE), port=0) as view:
+        before = opened(driver, view)
+        assert not_background(before) > 0.1
+        assert coloured(before) > 0.1
+        press(driver, Keys.END)
+        wait("a joint that moves", lambda: view.q[0] == 1.0)
+        after = seen(driver, lambda p: not np.array_equal(p, before))
+        assert (np.abs(after.astype(int) - before).max(axis=2) > 40).mean() > 0.02
+        assert not console(driver)
+
+
+def test_a_path_is_seen_and_its_slider_moves_the_robot(driver: Any, tmp_path: Path) -> None:
+    robot = sample_arm()
+    Q = robot.space.interpolate(
+        np.array([robot.reference("home")] * 8), np.array([robot.configuration(elbow=1.6)] * 8), np.linspace(0, 1, 8)
+    )
+    with show(robot, Q, labels=[f"step {i}" for i in range(8)], port=0) as view:
+        before = opened(driver, view)
+        assert not_background(before) > 0.1
+        assert coloured(before) > 0.03
+        press(driver, Keys.END)
+        wait("the slider to be at the end", lambda: view.step == 7)
+        after = seen(driver, lambda p: not np.array_equal(p, before))
+        assert (np.abs(after.astype(int) - before).max(axis=2) > 40).mean() > 0.02
+        assert_label(driver, "step 7")
+        page = tmp_path / "arm.html"
+        view.save(page)
+        driver.get("about:blank")
+    requested(driver)
+    console(driver)
+    driver.get(page.as_uri())
+    seen(driver, lambda p: coloured(p) > 0.02)
+    assert requested(driver) == [page.as_uri()]
+    assert not console(driver)
+
+
+def assert_label(driver: Any, text: str) -> None:
+    wait(f"the label {text}", lambda: text in driver.execute_script("return document.body.textContent"))
+
+
+def test_a_closed_mechanism_is_seen(driver: Any) -> None:
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    with show(linkage.sweep(q, "crank", q[0] + np.linspace(0.0, 0.8, 5)), port=0) as view:
+        before = opened(driver, view)
+        assert not_background(before) > 0.1
+        assert coloured(before) > 0.03
+        view.step = 4
+        after = seen(driver, lambda p: not np.array_equal(p, before))
+        assert (np.abs(after.astype(int) - before).max(axis=2) > 40).mean() > 0.02
+        assert not console(driver)

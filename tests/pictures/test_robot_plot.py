@@ -1,0 +1,355 @@
+"""Welcome 4: pictures of robots: what is drawn, in which colours, from where, and no more of the world than that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pinocchio as pin
+import pytest
+from matplotlib.colors import to_rgb
+from numpy.testing import assert_allclose
+
+from constraints import Base, Robot
+from constraints.errors import UnknownFrameError, UnknownNameError, WrongObjectError
+from constraints.manipulation import Shape
+from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
+from constraints.pictures import plot_assembly, plot_configurations, plot_robot
+from constraints.pictures.figures import BAD, PALETTE, new_figure
+from constraints.pictures.views import Region, View, plane_of_motion
+from constraints.robot import Part
+
+ARM = sample_arm()
+HOME = ARM.reference("home")
+BOX = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+
+
+@pytest.fixture(scope="module")
+def linkage() -> Mechanism:
+    return mechanisms.four_bar()
+
+
+@pytest.fixture(scope="module")
+def cell() -> Robot:
+    parts = [Part("left", ARM), Part("right", ARM, [0.8, 0.3, 0.0, 0.0, 0.0, 1.0, 0.0]), Part("box", BOX)]
+    return Robot.system(parts)
+
+
+def turned(robot: Robot, rotation: Any) -> Robot:
+    """The same robot on a base that is turned."""
+    return Robot.system([Part("it", robot, pin.SE3(rotation, np.array([0.1, 0.2, 0.3])))])
+
+
+def colours(axes: Any) -> dict[tuple[float, ...], int]:
+    """How many lines have a colour."""
+    found: dict[tuple[float, ...], int] = {}
+    for line in axes.lines:
+        found[to_rgb(line.get_color())] = found.get(to_rgb(line.get_color()), 0) + 1
+    return found
+
+
+# From where
+
+
+def test_planar_mechanisms_are_seen_in_their_plane(linkage: Mechanism) -> None:
+    """The plane in which the joints move, however it is turned; a robot that moves in space has none."""
+    tilt = pin.exp3(np.array([0.4, -0.7, 0.2]))
+    for rotation in (np.eye(3), pin.utils.rotate("x", np.pi / 2), pin.utils.rotate("y", 1.0), tilt):
+        tree = turned(linkage.robot, rotation)
+        normal = plane_of_motion(tree, tree.neutral)
+        assert normal is not None
+        assert_allclose(np.abs(normal @ rotation[:, 2]), 1.0, atol=1e-12)
+        view = View.of(None, tree, tree.neutral)
+        assert view.flat
+        assert_allclose(view.basis @ view.basis.T, np.eye(2), atol=1e-12)
+        assert_allclose(view.basis @ normal, 0.0, atol=1e-5)
+    for robot in (ARM, sample_humanoid(), BOX, mechanisms.stewart_platform().robot):
+        assert plane_of_motion(robot, robot.random(np.random.default_rng(1))) is None
+        assert not View.of(None, robot, robot.neutral).flat
+
+
+def test_a_mechanism_that_its_closures_keep_in_a_plane_is_seen_in_it() -> None:
+    """The rod of a slider-crank hangs on two axes: alone it would move in space; a Stewart platform is in space."""
+    slider = mechanisms.slider_crank()
+    assert plane_of_motion(slider.robot, slider.posture("closed")) is None
+    assert not hasattr(slider.plot().axes[0], "get_zlim")
+    assert hasattr(slider.robot.plot(slider.posture("closed")).axes[0], "get_zlim")
+    assert hasattr(mechanisms.stewart_platform().plot().axes[0], "get_zlim")
+
+
+def test_a_slide_alone_has_no_plane_and_two_have_one() -> None:
+    model = pin.Model()
+    first = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")
+    assert plane_of_motion(Robot(model), np.zeros(1)) is None
+    model.addJoint(first, pin.JointModelPZ(), pin.SE3.Identity(), "z")
+    assert_allclose(np.abs(plane_of_motion(Robot(model), np.zeros(2))), [0.0, 1.0, 0.0], atol=1e-12)  # type: ignore[arg-type]
+    assert plane_of_motion(Robot(pin.Model()), np.zeros(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("view", "labels"), [("xy", ("x [m]", "y [m]")), ("xz", ("x [m]", "z [m]")), ("yz", ("y [m]", "z [m]"))]
+)
+def test_planes_by_name_show_those_coordinates(view: str, labels: tuple[str, str]) -> None:
+    """The tool is where it is, by its two coordinates; scales are equal."""
+    axes = ARM.plot(HOME, view=view, tips=["tool"]).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == labels
+    tool = ARM.at(HOME).placement("tool").translation
+    drawn = np.array(axes.lines[-1].get_xydata())[0]
+    assert_allclose(drawn, tool[["xyz".index(label[0]) for label in labels]])
+    assert axes.get_aspect() == 1.0
+
+
+@pytest.mark.parametrize("normal", [(0.0, 0.0, -2.0), (0.0, 3.0, 0.0), (1.0, 0.0, 0.0)])
+def test_planes_along_the_axes_are_those_by_name(normal: tuple[float, float, float]) -> None:
+    """So that what is right in the picture is x, or y where x is hidden, and what is up is y or z."""
+    view = View.along(np.array(normal) / np.linalg.norm(normal))
+    named = {2: "xy", 1: "xz", 0: "yz"}[int(np.argmax(np.abs(normal)))]
+    assert_allclose(view.basis, View.of(named).basis, atol=1e-12)
+
+
+def test_a_direction_is_elevation_and_azimuth() -> None:
+    axes = ARM.plot(HOME, view=(30.0, 45.0)).axes[0]
+    assert (axes.elev, axes.azim) == (30.0, 45.0)
+    usual = ARM.plot(HOME).axes[0]
+    assert (usual.elev, usual.azim) == (18.0, -58.0)
+
+
+def test_words_of_a_plane_that_is_tilted() -> None:
+    view = View.along(np.array([0.0, -np.sqrt(0.5), np.sqrt(0.5)]))
+    assert view.labels == ("x [m]", "0.71 y + 0.71 z [m]")
+
+
+@pytest.mark.parametrize("wrong", ["top", "XY"])
+def test_a_view_that_is_none_is_named(wrong: str) -> None:
+    with pytest.raises(UnknownNameError, match="xy"):
+        ARM.plot(HOME, view=wrong)
+
+
+@pytest.mark.parametrize("wrong", [3, (1.0, 2.0, 3.0), {"a": 1}])
+def test_a_view_of_another_kind_is_refused(wrong: Any) -> None:
+    with pytest.raises(WrongObjectError, match="view"):
+        ARM.plot(HOME, view=wrong)
+
+
+# How much of the world
+
+
+@pytest.mark.parametrize("view", [None, "xz"])
+def test_the_picture_shows_what_is_drawn_and_little_more(view: str | None) -> None:
+    """All of it, with 6 % of the width around it; in space at least a quarter of the width in each direction."""
+    axes = ARM.plot(HOME, view=view).axes[0]
+    names = "xyz" if view is None else "xy"
+    points = np.array(ARM.at(HOME).placed().oMi[0].translation)[None]
+    posture = ARM.at(HOME)
+    points = np.array([np.zeros(3), *(posture.placement(name).translation for name in ARM.frame_names)])
+    seen = points if view is None else points[:, [0, 2]]
+    limits = np.array([getattr(axes, f"get_{name}lim")() for name in names])
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    width = (high - low).max()
+    assert (limits[:, 0] < low).all()
+    assert (limits[:, 1] > high).all()
+    assert (limits[:, 1] - limits[:, 0] <= np.maximum(high - low + 0.13 * width, 0.29 * width)).all()
+
+
+def test_a_metre_is_a_metre_in_all_directions() -> None:
+    axes = sample_humanoid().plot().axes[0]
+    sides = [np.ptp(getattr(axes, f"get_{name}lim")()) for name in "xyz"]
+    assert_allclose(axes._box_aspect / np.array(sides), axes._box_aspect[0] / sides[0], rtol=1e-9)
+
+
+def test_the_box_in_space_is_inside_of_the_picture_and_fills_it() -> None:
+    for robot, view in ((ARM, None), (sample_humanoid(), None), (ARM, (60.0, 20.0))):
+        figure = robot.plot(robot.neutral, view=view)
+        axes = figure.axes[0]
+        corners = np.array([[x, y, z, 1.0] for x in axes.get_xlim() for y in axes.get_ylim() for z in axes.get_zlim()])
+        seen = corners @ axes.get_proj().T
+        pixels = axes.transData.transform(seen[:, :2] / seen[:, 3:])
+        width, height = figure.get_size_inches() * figure.dpi
+        assert (pixels > 0.0).all()
+        assert (pixels < [width, height]).all()
+        assert max(np.ptp(pixels[:, 0]) / width, np.ptp(pixels[:, 1]) / height) > 0.7
+
+
+def test_regions_around_nothing_and_around_a_point() -> None:
+    assert_allclose(Region.around(()).width, 0.2)
+    assert_allclose(Region.around([np.ones(3)], 0.05).low, np.full(3, 0.95))
+    assert Region.around([np.zeros(3), np.array([0.9, 0.0, 0.0])]).grid == 0.2
+
+
+# What, and in which colours
+
+
+def test_each_robot_and_object_has_its_colour_and_its_name(cell: Robot) -> None:
+    """A legend with the parts of a system; a robot alone has none."""
+    figure = cell.plot()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["left", "right", "box"]
+    assert [line.get_color() for line in legend.get_lines()] == list(PALETTE[:3])
+    assert {*colours(figure.axes[0])} == {to_rgb(colour) for colour in PALETTE[:3]}
+    assert ARM.plot(HOME).legends == []
+    grey = cell.plot(colour="#123456")
+    assert grey.legends == []
+    assert {*colours(grey.axes[0])} == {to_rgb("#123456")}
+
+
+def test_colours_differ_for_people_who_see_two_colours_only() -> None:
+    """By Machado, Oliveira and Fernandes (2009): full deuteranopia and protanopia, on linear RGB."""
+    deutan = np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    )
+    protan = np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    )
+    for matrix in (np.eye(3), deutan, protan):
+        seen = np.array([matrix @ np.array(to_rgb(c)) ** 2.2 for c in PALETTE])
+        apart = np.abs(seen[:, None] - seen[None]).max(axis=2) + np.eye(len(seen))
+        assert apart.min() > 0.08
+
+
+def test_pixels_of_those_colours_are_there(cell: Robot, tmp_path: Path) -> None:
+    """The picture itself: some hundred pixels of each part's colour, the rest nearly white."""
+    path = tmp_path / "cell.png"
+    cell.plot(cell.configuration({"box/root_joint": pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.4]))}), path)
+    image = np.asarray(mpl.image.imread(path))[:, :, :3]  # type: ignore[attr-defined]
+    for colour in PALETTE[:3]:
+        assert (np.abs(image - to_rgb(colour)).max(axis=2) < 0.02).sum() > 100
+    assert (image.min(axis=2) > 0.85).mean() > 0.9
+
+
+def test_a_part_stands_where_it_stands(cell: Robot) -> None:
+    """No stick leads from the world's origin to a robot that stands elsewhere; one on a link begins at that link."""
+    figure = cell.plot()
+    right = next(line for line in figure.axes[0].lines if line.get_color() == PALETTE[1])
+    points = np.array(right.get_data_3d()).T
+    assert np.nanmin(np.linalg.norm(points, axis=1)) > 0.8
+    text = (
+        "<robot name='r'><link name='foot'/><link name='bar'/><joint name='j' type='continuous'>"
+        "<parent link='foot'/><child link='bar'/><origin xyz='0 0 0.5'/><axis xyz='0 1 0'/></joint></robot>"
+    )
+    stand = Robot.system([Part("it", Robot.from_urdf(text), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])])
+    line = stand.plot(view="3d").axes[0].lines[0]
+    assert_allclose(np.array(line.get_data_3d()).T, [[1.0, 2.0, 3.0], [1.0, 2.0, 3.5]])
+
+
+def test_sticks_reach_to_the_ends_without_being_told(linkage: Mechanism) -> None:
+    """The furthest frame of the last joint: the tool of an arm; in a mechanism the ends of its closures."""
+    tool = ARM.at(HOME).placement("tool").translation
+    points = np.concatenate([np.array(line.get_data_3d()).T for line in ARM.plot(HOME).axes[0].lines])
+    assert np.nanmin(np.linalg.norm(points - tool, axis=1)) < 1e-9
+    q = linkage.posture("closed")
+    pin_at = linkage.robot.at(q).placement(linkage.closures[0].predecessor).translation  # type: ignore[attr-defined]
+    ends = np.concatenate([line.get_xydata() for line in linkage.plot(q).axes[0].lines])
+    assert np.nanmin(np.linalg.norm(ends - pin_at[:2], axis=1)) < 1e-9
+
+
+def test_open_closures_are_dashed_and_rods_are_not(linkage: Mechanism) -> None:
+    q = linkage.posture("closed")
+    assert to_rgb(BAD) not in colours(linkage.plot(q).axes[0])
+    opened = linkage.robot.configuration({"crank": 2.0}, start=q)
+    for thing in (linkage, linkage.constraint_set()):
+        axes = plot_robot(thing, opened).axes[0]
+        (dashed,) = [line for line in axes.lines if line.get_linestyle() == "--"]
+        pair = linkage.closures[0]
+        ends = [linkage.robot.at(opened).placement(f).translation[:2] for f in (pair.predecessor, pair.successor)]  # type: ignore[attr-defined]
+        assert_allclose(np.sort(dashed.get_xydata(), axis=0), np.sort(ends, axis=0))
+    assert [line for line in linkage.robot.plot(opened).axes[0].lines if line.get_linestyle() == "--"] == []
+
+
+def test_frames_and_placements_are_drawn_where_asked() -> None:
+    """Three arrows each, red, green and blue, in space and flat; an arrow towards the one who looks is a dot."""
+    target = np.array([0.4, 0.1, 0.6, 0.0, 0.0, 0.0, 1.0])
+    bare, both = ARM.plot(HOME).axes[0], ARM.plot(HOME, frames=["tool"], placements=[target]).axes[0]
+    assert len(both.collections) == len(bare.collections) + 6
+    flat = ARM.plot(HOME, placements=[target], view="xz").axes[0]
+    assert len(flat.collections) == 2
+    dot = flat.lines[-1]
+    assert_allclose(dot.get_xydata()[0], [0.4, 0.6])
+    with pytest.raises(UnknownFrameError, match="tool"):
+        ARM.plot(HOME, frames=["tol"])
+    with pytest.raises(WrongObjectError, match="sequence"):
+        ARM.plot(HOME, frames="tool")
+
+
+def test_shapes_have_the_colour_of_what_carries_them(cell: Robot) -> None:
+    shapes = [Shape("b", "Box", (0.1, 0.1, 0.2), "box/root_joint"), Shape("t", "Box", (1.0, 1.0, 0.1))]
+    axes = cell.plot(shapes=shapes).axes[0]
+    green = [line for line in axes.lines if line.get_color() == PALETTE[2]]
+    assert len(green) == 6 + 1  # two rings, four posts, a dot
+    assert [line.get_color() for line in axes.lines].count("#8a8a8a") == 6
+    assert len(cell.plot(shapes=shapes, view="xz").axes[0].collections) == 1
+
+
+def test_configurations_over_each_other_the_last_one_the_strongest() -> None:
+    Q = ARM.random(np.random.default_rng(0), 3)
+    lines = [line for line in ARM.plot(Q).axes[0].lines if line.get_linestyle() == "-"]
+    strengths = [line.get_alpha() for line in lines]
+    assert strengths == sorted(strengths)
+    assert strengths[-1] == 1.0
+    with pytest.raises(WrongObjectError, match="at least one"):
+        ARM.plot(np.zeros((0, ARM.nq)))
+
+
+def test_without_a_configuration_it_rests_in_its_bounds(linkage: Mechanism) -> None:
+    """Neutral, put into the bounds; a mechanism in its first posture."""
+    bounded = ARM.with_bounds({ARM.joint_names[1]: (0.5, 1.0)})
+    q = bounded.neutral
+    q[bounded.slice_of(ARM.joint_names[1])] = 0.5
+    assert_allclose(bounded.plot().axes[0].lines[0].get_data_3d(), bounded.plot(q).axes[0].lines[0].get_data_3d())
+    closed = linkage.plot(linkage.posture("closed")).axes[0].lines[0].get_xydata()
+    assert_allclose(linkage.plot().axes[0].lines[0].get_xydata(), closed)
+
+
+# Where
+
+
+def test_axes_of_a_user_show_both_robots(linkage: Mechanism) -> None:
+    """`ax=`: what was drawn before stays in sight; axes that do not suit are refused."""
+    axes = new_figure(4.0, 4.0).add_subplot(projection="3d")
+    assert ARM.plot(HOME, ax=axes, colour="#999999") is axes.figure
+    far = Robot.system([Part("far", ARM, [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
+    far.plot(ax=axes)
+    low, high = axes.get_xlim()
+    assert low < 0.0
+    assert high > 3.0
+    flat = new_figure(4.0, 4.0).add_subplot()
+    linkage.plot(ax=flat)
+    assert flat.lines
+    with pytest.raises(WrongObjectError, match="3d"):
+        ARM.plot(HOME, ax=flat)
+    with pytest.raises(WrongObjectError, match="flat"):
+        linkage.plot(ax=axes)
+    with pytest.raises(WrongObjectError, match="axes"):
+        ARM.plot(HOME, ax=3)
+
+
+def test_titles_do_not_run_into_each_other(tmp_path: Path) -> None:
+    """Long titles are broken into lines, inside of their picture; so are the words below an assembly."""
+    long = "a title that says much more than there is room for above one picture of a robot"
+    figure = plot_configurations(ARM, {long: HOME, long + ", again": HOME, "short": HOME})
+    figure.savefig(tmp_path / "t.png")
+    boxes = [text.get_window_extent() for text in figure.texts]
+    width = figure.get_size_inches()[0] * figure.dpi
+    for i, box in enumerate(boxes):
+        assert box.x0 >= 0.0
+        assert box.x1 <= width
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_words_of_an_assembly_do_not_overlap() -> None:
+    platform = mechanisms.delta_robot()
+    q = platform.posture("closed")
+    figure = plot_assembly(platform, q, q)
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.texts]
+    height = figure.get_size_inches()[1] * figure.dpi
+    for i, box in enumerate(boxes):
+        assert box.y0 >= 0.0
+        assert box.y1 <= height
+        assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_only_what_can_be_drawn_is_drawn() -> None:
+    with pytest.raises(WrongObjectError, match="a Robot, a Mechanism or a ConstraintSet"):
+        plot_robot(ARM.model)  # type: ignore[arg-type]

@@ -1,0 +1,490 @@
+"""Robots in a browser: what is read of their files, where it is drawn, what the slider shows, what a page holds."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose
+
+from constraints import Implicit, Pose, Position, Problem, Projector, Robot, rigid_transform
+from constraints.__main__ import main
+from constraints.dynamics import PointSpring, simulate
+from constraints.errors import FileError, MissingExtraError, OptionError, WrongObjectError
+from constraints.loops import assemble_position
+from constraints.manipulation import Shape, interpolate, read_scene
+from constraints.models import load, mechanisms, sample_arm
+from constraints.models.visual_shapes import Mesh, Solid, Triangles
+from constraints.models.visuals import visuals_of
+from constraints.pictures import View, show
+from constraints.pictures.browser.films import Film, film_of
+from constraints.pictures.browser.meshes import between
+from constraints.pictures.browser.sticks import Ends, sticks_of
+from constraints.reduced import equilibrium
+from constraints.robot import Part
+from constraints.robot.packages import VisualFile
+
+pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ARM = """<robot name='crane'>
+  <material name='orange'><color rgba='1 0.5 0 1'/></material>
+  <link name='base'>
+    <visual><origin xyz='0 0 0.1'/><geometry><box size='0.4 0.4 0.2'/></geometry><material name='orange'/></visual>
+  </link>
+  <link name='boom'>
+    <visual><origin xyz='0.5 0 0' rpy='0 1.5707963 0.2'/>
+      <geometry><cylinder radius='0.1' length='1'/></geometry></visual>
+    <visual><geometry><sphere radius='0.15'/></geometry><material name='x'><color rgba='0 0 1 0.5'/></material></visual>
+  </link>
+  <link name='hook'>
+    <visual><geometry><cylinder radius='0.05' length='0.2'/></geometry></visual>
+    <visual><geometry><mesh filename='MESH' scale='1 2 3'/></geometry></visual>
+  </link>
+  <joint name='turn' type='revolute'><parent link='base'/><child link='boom'/><origin xyz='0 0 0.3' rpy='0 0 0.4'/>
+    <axis xyz='0 1 0'/><limit lower='0.25' upper='1.5' effort='1' velocity='1'/></joint>
+  <joint name='lift' type='prismatic'><parent link='boom'/><child link='hook'/><origin xyz='1 0 0'/>
+    <axis xyz='1 0 0'/><limit lower='0' upper='0.5' effort='1' velocity='1'/></joint>
+</robot>"""
+TETRAHEDRON = """solid t
+facet normal 0 0 -1
+outer loop
+vertex 0 0 0
+vertex 0 1 0
+vertex 1 0 0
+endloop
+endfacet
+facet normal 0 -1 0
+outer loop
+vertex 0 0 0
+vertex 1 0 0
+vertex 0 0 1
+endloop
+endfacet
+endsolid t
+"""
+
+
+@pytest.fixture
+def crane(tmp_path: Path) -> Path:
+    """A URDF in a package of its own, with a mesh beside it."""
+    (tmp_path / "crane" / "urdf").mkdir(parents=True)
+    (tmp_path / "crane" / "meshes").mkdir()
+    (tmp_path / "crane" / "meshes" / "hook.stl").write_text(TETRAHEDRON)
+    path = tmp_path / "crane" / "urdf" / "crane.urdf"
+    path.write_text(ARM.replace("MESH", "package://crane/meshes/hook.stl"))
+    return path
+
+
+def nodes(view: View) -> dict[str, Any]:
+    """The nodes of the scene by name."""
+    return view._server.scene._handle_from_node_name  # pyright: ignore[reportPrivateUsage]
+
+
+def pose_of(view: View, name: str) -> pin.SE3:
+    """Where a node is in the world: the product of the poses of the nodes above it."""
+    pose, known, parts = pin.SE3.Identity(), nodes(view), name.split("/")
+    for i in range(2, len(parts) + 1):
+        node = known.get("/".join(parts[:i]))
+        if node is not None:
+            w, x, y, z = node.wxyz
+            pose = pose * pin.SE3(pin.Quaternion(w, x, y, z).normalized().matrix(), np.array(node.position))
+    return pose
+
+
+# What is read.
+
+
+def test_visual_geometry_of_a_urdf_is_where_pinocchio_has_it(crane: Path) -> None:
+    robot = Robot.from_urdf(crane)
+    (file,) = robot.visuals
+    found, missing = visuals_of(file)
+    truth = pin.buildGeomFromUrdf(
+        robot.model, str(crane), pin.GeometryType.VISUAL, package_dirs=[str(crane.parents[2])]
+    )
+    q = np.array([0.7, 0.2])
+    data, placed = robot.model.createData(), truth.createData()
+    pin.updateGeometryPlacements(robot.model, data, truth, placed, q)
+    posture = robot.at(q)
+    ours = [posture.placement(visual.link) * visual.placement for visual in found]
+    assert not missing
+    assert [type(visual.form) for visual in found] == [Solid, Solid, Solid, Solid, Mesh]
+    for pose, other in zip(ours, placed.oMg, strict=True):
+        assert_allclose(pose.homogeneous, other.homogeneous, atol=1e-12)
+    assert found[0].colour == (1.0, 0.5, 0.0, 1.0)
+    assert found[2].colour == (0.0, 0.0, 1.0, 0.5)
+    mesh = found[4].form
+    assert isinstance(mesh, Mesh)
+    assert mesh.scale == (1.0, 2.0, 3.0)
+    assert Path(mesh.path).samefile(crane.parents[1] / "meshes" / "hook.stl")
+
+
+def test_a_mesh_that_is_missing_is_named_and_the_rest_is_read(crane: Path) -> None:
+    (crane.parents[1] / "meshes" / "hook.stl").unlink()
+    found, missing = visuals_of(Robot.from_urdf(crane).visuals[0])
+    assert len(found) == 4
+    assert len(missing) == 1
+    assert "visual 1 of link 'hook'" in missing[0]
+    assert "hook.stl" in missing[0]
+
+
+def test_geoms_of_an_mjcf_are_where_mujoco_has_them() -> None:
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><asset><material name='m' rgba='0 1 0 1'/>
+      <mesh name='t' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset><worldbody>
+      <geom type='plane' size='1 1 1'/>
+      <body name='a' pos='0 0 1' euler='0 30 0'><joint name='j' axis='0 1 0'/>
+        <geom type='capsule' fromto='0 0 0 0.5 0 0' size='0.05' material='m'/>
+        <geom type='box' size='0.1 0.2 0.3' pos='1 0 0' rgba='1 0 0 1'/>
+        <geom type='mesh' mesh='t' pos='0 0.3 0' euler='10 20 30'/>
+        <geom type='sphere' size='0.3' group='3'/></body></worldbody></mujoco>"""
+    mechanism = load(text)
+    found, missing = visuals_of(mechanism.robot.visuals[0])
+    mj = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(mj)
+    data.qpos[:] = 0.4
+    mujoco.mj_kinematics(mj, data)
+    assert not missing
+    assert [visual.form.kind if isinstance(visual.form, Solid) else "mesh" for visual in found] == [
+        "capsule",
+        "box",
+        "mesh",
+    ]
+    assert found[0].form == Solid("capsule", (0.05, 0.5))
+    assert found[0].colour == pytest.approx((0.0, 1.0, 0.0, 1.0))
+    box = found[1].form
+    assert isinstance(box, Solid)
+    assert box.size == pytest.approx((0.2, 0.4, 0.6))
+    posture = mechanism.robot.at([0.4])
+    for visual, g in zip(found, (1, 2, 3), strict=True):
+        pose = posture.placement(visual.link) * visual.placement
+        assert_allclose(pose.translation, data.geom_xpos[g], atol=1e-12)
+        assert_allclose(pose.rotation.ravel(), data.geom_xmat[g], atol=1e-12)
+    mesh = found[2].form
+    assert isinstance(mesh, Triangles)
+    pose = posture.placement(found[2].link) * found[2].placement
+    corners = mesh.vertices @ pose.rotation.T + pose.translation
+    seat = pin.SE3(data.xmat[1].reshape(3, 3), data.xpos[1]) * pin.SE3(np.eye(3), np.array([0.0, 0.3, 0.0]))
+    assert_allclose(sorted(np.linalg.norm(corners - seat.translation, axis=1)), [0.0, 1.0, 1.0, 1.0], atol=1e-6)
+
+
+def test_visuals_of_an_sdf_may_be_relative_to_frames() -> None:
+    text = """<sdf version='1.9'><model name='door'><static>true</static>
+      <link name='leaf'><pose>1 2 0 0 0 1.5707963267948966</pose>
+        <visual name='panel'><pose relative_to='__model__'>0 0 1 0 0 0</pose>
+          <geometry><box><size>1 2 3</size></box></geometry><material><diffuse>1 0 0 0.25</diffuse></material></visual>
+        <visual name='knob'><pose>0 0 1 0 0 0</pose>
+          <geometry><ellipsoid><radii>1 2 3</radii></ellipsoid></geometry></visual>
+        <visual name='gone'><geometry><mesh><uri>model://door/leaf.dae</uri></mesh></geometry></visual>
+      </link></model></sdf>"""
+    robot = load(text).robot
+    found, missing = visuals_of(robot.visuals[0])
+    posture = robot.at(robot.neutral)
+    placed = [posture.placement("leaf") * visual.placement for visual in found]
+    assert_allclose(placed[0].homogeneous, pin.SE3(np.eye(3), np.array([0.0, 0.0, 1.0])).homogeneous, atol=1e-12)
+    assert_allclose(placed[1].translation, [1.0, 2.0, 1.0], atol=1e-12)
+    assert [visual.form for visual in found] == [Solid("box", (1.0, 2.0, 3.0)), Solid("ellipsoid", (1.0, 2.0, 3.0))]
+    assert found[0].colour == (1.0, 0.0, 0.0, 0.25)
+    assert len(missing) == 1
+    assert "'gone'" in missing[0]
+
+
+def test_a_system_keeps_the_visual_files_of_its_parts(crane: Path) -> None:
+    part = Robot.from_urdf(crane)
+    system = Robot.system([Part("left", part), Part("right", part, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
+    assert [file.prefix for file in system.visuals] == ["left/", "right/"]
+    with show(system, port=0) as view:
+        boom = pose_of(view, "/joints/3 right.turn/right.boom 1")
+        assert_allclose(boom.homogeneous, _placed(system, view.q, "right/boom", 1).homogeneous, atol=1e-6)
+        assert not any(name.startswith("/sticks") for name in nodes(view))
+
+
+def _placed(robot: Robot, q: Any, link: str, i: int) -> Any:
+    """Where the i-th visual of the file of a link's part is."""
+    prefix, _, name = link.rpartition("/")
+    file = next(file for file in robot.visuals if file.prefix == (f"{prefix}/" if prefix else ""))
+    visual = visuals_of(file).found[i]
+    assert visual.link == name
+    return robot.at(q).placement(link) * visual.placement
+
+
+def test_visuals_that_are_none_are_refused() -> None:
+    with pytest.raises(WrongObjectError, match="visuals 0 of a robot"):
+        Robot(sample_arm().model, visuals=["arm.urdf"])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FileError, match="nothing\\.urdf"):
+        VisualFile.of("nothing.urdf")
+
+
+# What is drawn, and where.
+
+
+def test_links_move_with_their_joints(crane: Path) -> None:
+    robot = Robot.from_urdf(crane)
+    with show(robot, port=0) as view:
+        assert view.missing == ()
+        assert_allclose(view.q, [0.25, 0.0])  # neutral, moved into the bounds
+        for q in ([0.25, 0.0], [1.2, 0.4]):
+            view.q = q
+            assert_allclose(view.q, q)
+            for i, link in enumerate(("base", "boom", "boom", "hook", "hook")):
+                (name,) = (name for name in nodes(view) if name.endswith(f"/{link} {i}"))
+                assert_allclose(pose_of(view, name).homogeneous, _placed(robot, q, link, i).homogeneous, atol=1e-6)
+
+
+def test_what_is_not_drawn_is_said(crane: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (crane.parents[1] / "meshes" / "hook.stl").write_text("no mesh")
+    with show(Robot.from_urdf(crane), port=0) as view:
+        (reason,) = view.missing
+        assert "link 'hook'" in reason
+        assert "hook.stl" in reason
+        assert sum("/joints/" in name for name in nodes(view)) == 2 + 3  # what can be drawn is
+    assert "hook.stl" in caplog.text
+
+
+def test_robots_without_geometry_are_sticks() -> None:
+    robot = sample_arm()
+    q = robot.reference("home")
+    with show(robot, "home", port=0) as view:
+        bars = [node for name, node in nodes(view).items() if name.startswith("/sticks/")]
+        ends = robot.at(q).placed().oMi
+        tool = robot.at(q).placement("tool").translation
+        tips = []
+        for bar in bars:
+            w, x, y, z = bar.wxyz
+            along = pin.Quaternion(w, x, y, z).matrix()[:, 2] * bar.scale[2]
+            tips += [np.array(bar.position) + side * 0.5 * along for side in (-1.0, 1.0)]
+        for point in [*(np.array(oMi.translation) for oMi in list(ends)[1:]), tool]:
+            assert min(np.linalg.norm(tip - point) for tip in tips) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bars_go_from_end_to_end(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.standard_normal((2, 20, 3))
+    b[0], b[1], b[2] = a[0], a[1] - [0.0, 0.0, 2.0], a[2] + [0.0, 0.0, 1.0]
+    middles, turned, lengths = between(a, b)
+    for p, q, middle, (w, x, y, z), length in zip(a, b, middles, turned, lengths, strict=True):
+        along = pin.Quaternion(w, x, y, z).matrix()[:, 2] * length
+        assert_allclose(middle - 0.5 * along, p, atol=1e-9)
+        assert_allclose(middle + 0.5 * along, q, atol=1e-9)
+
+
+def test_rods_of_closures_are_seen_where_they_are_open() -> None:
+    linkage = mechanisms.four_bar()
+    with show(linkage, port=0) as view:
+        assert_allclose(view.q, linkage.posture("closed"))
+        (rod,) = (node for name, node in nodes(view).items() if name.startswith("/closures/"))
+        assert not rod.visible
+        view.q = q = linkage.posture("closed") + np.array([0.0, 0.3, 0.0])
+        posture, (closure,) = linkage.robot.at(q), linkage.closures
+        a, b = (np.array(posture.placement(frame).translation) for frame in (closure.predecessor, closure.successor))  # type: ignore[attr-defined]
+        assert rod.visible
+        assert rod.scale[2] == pytest.approx(np.linalg.norm(b - a), rel=1e-6)
+        assert_allclose(rod.position, 0.5 * (a + b), atol=1e-6)
+
+
+def test_shapes_and_frames_are_drawn() -> None:
+    robot = sample_arm()
+    box = Shape("table", "Box", (1.0, 1.0, 0.1), placement=[0.5, 0.0, -0.05, 0.0, 0.0, 0.0, 1.0])
+    with show(robot, shapes=[box], frames=["tool"], port=0) as view:
+        assert_allclose(pose_of(view, "/world/shape 0 table").translation, [0.5, 0.0, -0.05])
+        tool = next(name for name in nodes(view) if name.endswith("/frame tool"))
+        placed = robot.at(view.q).placement("tool")
+        assert_allclose(pose_of(view, tool).homogeneous, placed.homogeneous, atol=1e-6)
+
+
+def test_sticks_of_parts_have_colours_of_their_own() -> None:
+    arm = sample_arm()
+    sticks = sticks_of(Robot.system([Part("a", arm), Part("b", arm)]), [])
+    assert len({sticks.colours[i] for i, name in enumerate(sticks.names) if name.startswith("a/")}) == 1
+    assert len(set(sticks.colours)) == 2
+    assert Ends.of([]).placed(np.zeros((1, 3)), np.zeros((1, 3, 3))).shape == (0, 3)
+
+
+# The film.
+
+
+def test_configurations_are_the_steps_of_the_slider() -> None:
+    robot = sample_arm()
+    Q = robot.random(np.random.default_rng(0), 5)
+    with show(robot, Q, labels=[*"abcde"], port=0) as view:
+        assert (len(view.film), view.step, view.label) == (5, 0, "a")
+        for i in (4, 2):
+            view.step = i
+            assert_allclose(view.q, Q[i], atol=0)
+            assert view.label == "abcde"[i]
+        with pytest.raises(OptionError, match="step of a view"):
+            view.step = 5
+
+
+def test_names_of_configurations_are_labels() -> None:
+    robot = sample_arm()
+    film = film_of(robot, {"rest": robot.neutral, "home": robot.reference("home")})
+    assert film.labels == ("rest", "home")
+    assert film_of(robot, "home").label(0) == "home"
+    with pytest.raises(OptionError, match="expected 1, one a configuration, got 2"):
+        film_of(robot, labels=["a", "b"])
+
+
+def _path_of_an_arm() -> Any:
+    robot = sample_arm()
+    height = Position(robot, "tool", rigid_transform([0.0, 0.0, 0.35]))
+    level = Implicit.zero(height, mask=[False, False, True], name="level")
+    problem = Problem(robot, [level])
+    projector = Projector(problem)
+    q0 = projector.project(robot.reference("home")).or_raise().q
+    q1 = projector.project(robot.configuration({"shoulder_yaw": 0.9}, start=q0)).or_raise().q
+    return interpolate(problem, q0, q1)
+
+
+def test_a_path_is_shown_in_its_time() -> None:
+    result = _path_of_an_arm()
+    path = result.or_raise().lasting(2.0)
+    film = film_of(path)
+    assert film.timed
+    assert (film.times[0], film.times[-1]) == (0.0, 2.0)
+    assert len(film) == 51
+    for t, q in zip(film.times, film.configurations, strict=True):
+        assert_allclose(q, path(t), atol=1e-8)
+    assert len(film_of(path, most=10)) == 10
+    assert len(film_of(result)) == 26
+
+
+def test_a_simulation_is_shown_in_its_time() -> None:
+    linkage = mechanisms.four_bar()
+    record = simulate(linkage.constraint_set(), linkage.posture("closed"), np.zeros(3), 0.2, 0.002)
+    film = film_of(record)
+    assert len(film) == 6
+    assert_allclose(film.times, [0.0, 0.04, 0.08, 0.12, 0.16, 0.2], atol=1e-9)
+    assert_allclose(film.configurations[-1], record.q)
+    assert len(film.closures) == 1
+
+
+def test_results_bring_their_configurations() -> None:
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    sweep = linkage.sweep(q, "crank", q[0] + np.linspace(0.0, 0.2, 4))
+    assert_allclose(film_of(sweep).configurations, sweep.qs)
+    assert film_of(sweep).labels[3] == f"crank = {q[0] + 0.2:.4g}"
+    robot = sample_arm()
+    target = Implicit.equal(Pose(robot, "tool"), robot.at(robot.reference("home")).placement("tool"))
+    projector = Projector(Problem(robot, [target]))
+    projection = projector.project(robot.reference("home") + 0.05)
+    film = film_of(projection)
+    assert film.labels == ("start", "CONVERGED")
+    assert_allclose(film.configurations[1], projection.q)
+    batch = projector.project_batch(np.array([robot.reference("home")] * 3))
+    assert film_of(batch).labels == tuple(f"row {i}: CONVERGED" for i in range(3))
+
+
+def test_iterates_modes_and_scenes_are_shown() -> None:
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    rows = linkage.constraint_set()
+    assembly = assemble_position(rows, q + 0.05)
+    film = film_of(assembly)
+    assert_allclose(film.configurations[-1], assembly.q)
+    assert film.labels[0].startswith("iterate 0: ")
+    assert len(film) == len(assembly.iterates) > 2
+    system = linkage.minimal_coordinates(q)
+    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
+    modes = equilibrium(system, q, external=[spring]).or_raise().modes()
+    swing = film_of(modes.or_raise()[0])
+    assert (len(swing), swing.timed, len(swing.closures)) == (50, True, 1)
+    closing = linkage.minimal_coordinates(q).close(q)
+    assert_allclose(film_of(closing).configurations[-1], closing.q)
+    scene = read_scene(ROOT / "examples" / "scenes" / "two_tables.json")
+    shown = film_of(scene)
+    assert shown.shapes == scene.shapes
+    assert len(shown) == 1
+
+
+def test_a_film_plays_until_it_is_told_to_stand() -> None:
+    robot = sample_arm()
+    with show(robot, robot.random(np.random.default_rng(0), 3), port=0) as view:
+        seen = {view.step}
+        view.play()
+        end = time.monotonic() + 20.0
+        while len(seen) < 3 and time.monotonic() < end:
+            seen.add(view.step)
+            time.sleep(0.01)
+        view.pause()
+        assert seen == {0, 1, 2}
+        time.sleep(0.3)
+        before = view.step
+        time.sleep(0.3)
+        assert view.step == before
+
+
+def test_what_cannot_be_shown_is_refused() -> None:
+    with pytest.raises(WrongObjectError, match=r"a Robot, a Mechanism, a Scene"):
+        show(3)
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    sweep = linkage.sweep(q, "crank", [q[0]])
+    with pytest.raises(WrongObjectError, match="a Sweep has its own configurations"):
+        show(sweep, q)
+    with pytest.raises(WrongObjectError, match="at least one configuration"):
+        Film.of(sample_arm(), [])
+
+
+# The page.
+
+
+def test_a_port_is_free_after_the_page_is_closed() -> None:
+    with show(sample_arm(), port=0) as first, show(mechanisms.four_bar(), port=0) as second:
+        assert first.port != second.port
+        assert first.url == f"http://127.0.0.1:{first.port}"
+        port = first.port
+        with pytest.raises(OptionError, match=f"{port} is taken"):
+            show(sample_arm(), port=port)
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
+    assert "(closed)" in repr(first)
+    first.close()  # once more does no harm
+
+
+def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with show(sample_arm(), port=0) as view:
+        assert f'src="{view.url}"' in view._repr_html_()  # pyright: ignore[reportPrivateUsage]
+    assert capsys.readouterr().out == ""
+
+
+def test_a_recording_holds_all_configurations_and_no_address(tmp_path: Path) -> None:
+    robot = sample_arm()
+    Q = robot.random(np.random.default_rng(0), 4)
+    with show(robot, Q, port=0) as view:
+        view.step = 2
+        view.save(tmp_path / "arm.html")
+        assert view.step == 2
+        assert_allclose(view.q, Q[2])
+        with pytest.raises(FileError, match=r"ends in \.html"):
+            view.save(tmp_path / "arm.gif")
+    page = (tmp_path / "arm.html").read_text()
+    assert "__VISER_EMBED_DATA__" in page
+    for address in ("src=", "href="):
+        for rest in page.split(address)[1:]:
+            assert not rest.lstrip("\"'").startswith(("http", "//"))
+
+
+def test_the_command_writes_a_page(tmp_path: Path, crane: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (crane.parents[1] / "meshes" / "hook.stl").unlink()
+    page = tmp_path / "crane.html"
+    assert main(["show", str(crane), "--save", str(page)]) == 0
+    assert "not drawn: visual 1 of link 'hook'" in capsys.readouterr().out
+    assert page.stat().st_size > 100_000
+    assert main(["show", str(tmp_path / "nothing.json")]) == 2
+
+
+def test_without_viser_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'lie-constraints\[view\]'"):
+        show(sample_arm())
