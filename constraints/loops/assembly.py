@@ -181,9 +181,11 @@ class Assembly(Result):
         if not self.success and self.status is not Status.LEFT_BRANCH:
             spent = self.iterations >= most
             used = (
-                f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
+                f"{used} used; raise `max_iterations` for more"
+                if spent
+                else f"{self.iterations} of {most} iterations used"
             )
-            used += "; `projection.diagnose()` tells hard from impossible"
+            used += "; `projection.diagnose()` says whether it is difficult or impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED

@@ -157,7 +157,7 @@ class Closing(Result):
     def __str__(self) -> str:
         used = counted(self.iterations, "iteration")
         if self.status is ClosingStatus.MAX_ITERATIONS:
-            used += "; `max_iterations` raises it"
+            used += "; raise `max_iterations` for more"
         return f"{self.status} (residual {self.residual:.3g}, {used})"
 
     def __repr__(self) -> str:

@@ -159,7 +159,7 @@ def test_check_space_finds_a_wrong_map(broken: str) -> None:
 def test_check_space_finds_a_map_that_writes_to_its_arguments() -> None:
     space = Arm()
     space.writes = True
-    with pytest.raises(CheckFailed, match="leave their arguments alone"):
+    with pytest.raises(CheckFailed, match="do not change their arguments"):
         check_space(space)
 
 
