@@ -210,7 +210,7 @@ def test_what_has_no_counterpart_is_refused() -> None:
     moving = POINT(robot.model, 4, M1, 0, M2)
     moving.desired_constraint_velocity = np.ones(3)
     contact = pin.PointContactConstraintModel(robot.model, 4, M1, 0, M2)
-    for model, words in ((world, "LOCAL"), (moving, "velocity"), (contact, "no equality of two frames")):
+    for model, words in ((world, "LOCAL"), (moving, "velocity"), (contact, "not an equality of two frames")):
         with pytest.raises(NoCounterpartError, match=words):
             from_constraint_model(robot, model)
     for wrong in (None, 3, "model", robot.model, pin.SE3.Identity()):

@@ -237,7 +237,7 @@ def test_rows_of_the_start_that_nothing_changes_are_left_out():
     program = MultipleShooting([run] * 3, run, state.zero)
     assert program.lower.size == 3 * state.ndx + 2 + 4 + 4 + 2
     assert np.count_nonzero(program.are_defects) == 3 * state.ndx
-    with pytest.raises(OptionError, match=r"no control can change is missed by 0\.5"):
+    with pytest.raises(OptionError, match=r"no control can change is violated by 0\.5"):
         MultipleShooting([run] * 3, run, [0.0, 0.0, 1.5, 0.0])
 
 
