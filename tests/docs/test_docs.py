@@ -221,6 +221,7 @@ WORDS = frozenset(
 def homes() -> list[object]:
     modules = [constraints, Projector]
     for name in (
+        "actions",
         "errors",
         "dynamics",
         "functions",
@@ -230,6 +231,7 @@ def homes() -> list[object]:
         "manipulation",
         "models",
         "paths",
+        "reduced",
         "robot",
         "solvers",
         "testing",
