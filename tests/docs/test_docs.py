@@ -221,6 +221,7 @@ WORDS = frozenset(
 def homes() -> list[object]:
     modules = [constraints, Projector]
     for name in (
+        "actions",
         "errors",
         "dynamics",
         "functions",
@@ -230,6 +231,7 @@ def homes() -> list[object]:
         "manipulation",
         "models",
         "paths",
+        "reduced",
         "robot",
         "solvers",
         "testing",
@@ -271,6 +273,17 @@ def test_what_the_glossary_points_to_exists(section):
             if dotted is None or code[dotted.end() :].startswith("=") or dotted[0].split(".")[0] in WORDS:
                 continue
             assert exists(dotted[0].rstrip(".")), f"glossary, {row[0]}: {code}"
+
+
+def test_the_glossary_misses_nothing_that_the_counterparts_have():
+    """Welcome: names with a counterpart were still "not here yet" in the glossary."""
+    counterparts = re.findall(r"^\| (.*?) \| (.*?) \|", text_of("counterparts"), re.MULTILINE)
+    here = {name for left, ours in counterparts if ours != "none" for name in re.findall(r"`(\w+)`", left)}
+    assert {"calcDiff", "dirdynared"} <= here
+    rows = [row for section in ("RBDL", "Crocoddyl", "Robotran", "Karana") for row in rows_of(section)]
+    missing = {name for left, ours in rows if "not here" in ours for name in re.findall(r"`(\w+)`", left)}
+    assert missing
+    assert not missing & here
 
 
 def concrete(base: type) -> set[str]:

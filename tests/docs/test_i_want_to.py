@@ -107,3 +107,21 @@ def test_the_tool_looks_at_a_point_as_written() -> None:
     seen = pose.rotation.T @ (np.array(space["there"][:3]) - pose.translation)
     assert np.linalg.norm(seen[1:]) <= 1e-4
     assert seen[0] >= 0.1 - 1e-4
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "axis", "tilt"),
+    [("keep an axis", 0, 2, 1e-4), ("keep an axis", 1, 0, 1e-4), ("let it tilt", 0, 2, 0.1 * np.sqrt(2.0) + 1e-4)],
+    ids=["z up", "x up", "tilted"],
+)
+def test_an_axis_points_up_as_written(row: str, code: int, axis: int, tilt: float) -> None:
+    """Plain pinocchio sees this axis of the tool point up, in solutions turned about it in different ways."""
+    ((_, cell),) = (found for found in ROWS if found[0].startswith(row))
+    space = names()
+    robot = space["robot"]
+    constraint = eval(re.findall(r"`(Implicit[^`]+)`", cell)[code], space)
+    batch = Projector(Problem(robot, [constraint])).project_batch(robot.random(np.random.default_rng(0), 10))
+    turns = np.array([robot.at(q).placement("tool").rotation for q in batch.q])
+    assert batch.success.all()
+    assert np.arccos(np.clip(turns[:, 2, axis], -1.0, 1.0)).max() <= tilt
+    assert np.ptp(turns[:, 0, (axis + 1) % 3]) > 0.5
