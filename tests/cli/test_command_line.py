@@ -125,6 +125,20 @@ def test_project_takes_options_and_right_hand_sides(
     assert main(["project", str(tmp_path / "failure.json")]) == 0
 
 
+def test_more_iterations_are_a_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Planner 1: the hint names a flag that is there; it goes before the options of a file."""
+    far().save(tmp_path / "far.json")
+    Options(max_iterations=7, threshold=1e-9, seed=3).save(tmp_path / "options.json")
+    given = ["project", str(tmp_path / "far.json"), "--starts", "2", "--max-iterations", "20"]
+    rest = ["--options", str(tmp_path / "options.json"), "--report", str(tmp_path / "failure.json")]
+    assert main([*given, *rest]) == 1
+    assert "`--max-iterations 1000`" in capsys.readouterr().out
+    report = Report.load(tmp_path / "failure.json")
+    assert report.options == Options(max_iterations=20, threshold=1e-9, seed=3)
+    assert main(["project", str(tmp_path / "failure.json"), "--max-iterations", "9"]) == 2
+    assert "--max-iterations is for a problem" in capsys.readouterr().err
+
+
 def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Command line: a problem without robot, and one on a product with a robot; with pictures."""
     arm = arm_frames()
