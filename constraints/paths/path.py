@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, cast, final
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, cast, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_numbe
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
 from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
@@ -32,6 +32,10 @@ MEANT = {
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
+    **dict.fromkeys(("plot", "draw"), "`constraints.pictures.plot_path(path)`"),
+    "animate": "`constraints.pictures.animate(path)`",
+    **dict.fromkeys(("show", "display"), "`constraints.pictures.show(path)`, in a browser"),
+    "save": "`numpy.save(file, path.samples)`; pickle keeps the whole path",
     **dict.fromkeys(("success", "or_raise"), "an attribute of the interpolation; a Path is always whole"),
 }
 """Names that people try on paths, and how the same is said here."""
@@ -286,7 +290,8 @@ class Path(NamesChecked):
             PathError: a projection between two samples did not succeed.
         """
         if not is_finite_number(time):
-            raise WrongObjectError("time on a path", "a finite number of seconds", time)
+            several = "" if np.ndim(time) == 0 else "; of several times, [path(t) for t in times]"
+            raise WrongObjectError("time on a path", f"a finite number of seconds{several}", time)
         left, slack = float(time), 1e-9 * self.duration
         if not -slack <= left <= self.duration + slack:
             raise OptionError(
@@ -302,6 +307,16 @@ class Path(NamesChecked):
         """This path, then the other, which starts where this one ends."""
         expect(other, Path, "path to be added")
         return Path(self.pieces + other.pieces, self.durations + other.durations)
+
+    if not TYPE_CHECKING:
+
+        def __radd__(self, other: object) -> NoReturn:
+            """Refused: there is no path to start with, as the 0 of `sum(paths)`.
+
+            Raises:
+                OperatorError: says how several paths are joined.
+            """
+            raise OperatorError(f"{type(other).__name__} + Path", "`sum(paths[1:], paths[0])` joins several paths")
 
     def reversed(self) -> Path:
         """The path run backwards."""
