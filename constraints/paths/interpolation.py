@@ -155,9 +155,13 @@ class Interpolation(Result):
     __repr__ = __str__
 
 
-@names_checked(
-    "q0 and q1 are one configuration each; options are named: max_angle=, max_length=, options=Options.local()"
+_HINT = (
+    "q0 and q1 are one configuration each, Path.through(problem, Q) takes rows; "
+    "options are named: max_angle=, max_length=, options=Options.local()"
 )
+
+
+@names_checked(_HINT)
 def interpolate(
     problem: Problem | Projector,
     q0: ArrayLike,

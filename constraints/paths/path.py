@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast, final
 
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, stacked
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
@@ -252,6 +252,34 @@ class Path(NamesChecked):
             if gap > TOGETHER:
                 raise PathError(f"piece {i} must start where piece {i - 1} ends, it starts {gap:.3g} rad or m away")
         set_fields(self, pieces=pieces, durations=durations)
+
+    @staticmethod
+    def through(problem: Problem | Projector, Q: ArrayLike, **options: Any) -> Path:
+        """The path through waypoints: `interpolate` from each one to the next, a piece each, of 1 s.
+
+        Args:
+            problem: the constraints; or a projector for them, which makes its memory once for all pieces.
+            Q: waypoints (n, nq), two or more, which satisfy the constraints.
+            **options: those of `interpolate`, and `rhs`.
+
+        Raises:
+            PathError: a piece does not reach its end; it names the two rows and carries the interpolation.
+            SizeError, NotFiniteError, NotNormalizedError: what is wrong with a waypoint, or there is only one.
+        """
+        from .interpolation import interpolate
+
+        expect(problem, (Problem, Projector), "problem of a path", "a Problem, or a Projector of one")
+        nq = (problem if isinstance(problem, Problem) else problem.problem).space.nq
+        rows = stacked(Q, nq, "waypoints of a path", "one configuration a row")
+        if rows.ndim != 2 or len(rows) < 2:
+            raise SizeError("waypoints of a path", f"(n, {nq}), n at least 2", rows.shape)
+        pieces: list[Piece] = []
+        for i, (q0, q1) in enumerate(pairwise(rows)):
+            found = interpolate(problem, q0, q1, **options)
+            if found.path is None or not found.success:
+                raise PathError(f"waypoints {i} and {i + 1}: {found}", found)
+            pieces += found.path.pieces
+        return Path(tuple(pieces))
 
     @property
     def duration(self) -> float:
