@@ -79,4 +79,13 @@ from .workspace import Workspace as Workspace
 if TYPE_CHECKING:
     from .files.reports import Report as Report
 
-__getattr__, __dir__ = _on_use(__name__, {"files.reports": "Report"})
+__getattr__, __dir__ = _on_use(
+    __name__,
+    {"files.reports": "Report"},
+    {
+        "constraints.manipulation": "CollisionModel ConstraintGraph ConstraintGraphFactory Gripper Handle Path "
+        "PathProblem Shape grasp interpolate placement walk",
+        "constraints.models": "installed_robots load mechanisms sample_arm",
+        "constraints.pictures": "animate plot_configurations plot_path plot_robot show",
+    },
+)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from .errors import MissingExtraError
 
 
-def on_use(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_use(
+    package: str, rooms: Mapping[str, str], elsewhere: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that imports some of its names when somebody asks for them.
 
     For type checkers the package imports the same names under `TYPE_CHECKING`.
@@ -19,12 +22,17 @@ def on_use(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any]
         package: its `__name__`.
         rooms: module, relative to the package (with a dot before it, to the one the package is in) -> the names that
             are taken from it, with blanks between them.
+        elsewhere: package -> names that people look for here and that are in it, with blanks between them.
     """
+    others = {name: room for room, names in (elsewhere or {}).items() for name in names.split()}
     homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+            where = f": it is in `{others[name]}`" if name in others else ""
+            if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):
+                where = f" yet: `import {package}.{name}` comes first"
+            raise AttributeError(f"module '{package}' has no attribute '{name}'{where}")
         return getattr(importlib.import_module(f".{homes[name]}", package), name)
 
     def names() -> list[str]:

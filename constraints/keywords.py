@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, getattr_static, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, ParamSpec, TypeVar, final
 
@@ -162,8 +162,13 @@ class Absent:
         Raises:
             NoAttributeError: lists the names that come closest, and what to use instead.
         """
-        valid = [n for n in dir(owner) if not n.startswith("_") and not isinstance(vars(owner).get(n), Absent)]
+        valid = [name for name in _there(owner, dir(owner)) if not name.startswith("_")]
         raise NoAttributeError(owner.__name__, self._name, valid, self._words)
+
+
+def _there(cls: type, names: Iterable[str]) -> list[str]:
+    """The names that a class has, without those that it only answers."""
+    return [name for name in names if not isinstance(getattr_static(cls, name, None), Absent)]
 
 
 def _no_sum(words: str) -> Callable[[object, object], NoReturn]:
@@ -174,7 +179,7 @@ def _no_sum(words: str) -> Callable[[object, object], NoReturn]:
 
 
 def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
-    """A class that answers some names, and the operator +, that it does not have.
+    """A class that answers some names, and the operator +, that it does not have; `dir` does not list them.
 
     Args:
         words: such a name, or "+" -> how the same is said.
@@ -188,6 +193,7 @@ def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
             what = Absent(said)
             what.__set_name__(cls, name)
             setattr(cls, name, what)
+        cls.__dir__ = lambda self: _there(type(self), object.__dir__(self))  # tab completion shows what there is
         return cls
 
     return decorate

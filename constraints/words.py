@@ -20,6 +20,28 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {head}{gap}{_PLURALS.get(last, f'{last}s')}"
 
 
+def budget(iterations: int, largest: int) -> str:
+    """Iterations that were used of those that were given: "all 100 iterations used", "7 of 100 iterations used".
+
+    Args:
+        iterations: that were used.
+        largest: that were given.
+    """
+    given = counted(largest, "iteration")
+    if iterations < largest:
+        return f"{iterations} of {given} used"
+    return f"all {given} used" if largest > 1 else f"{given} used"
+
+
+def larger_budget(iterations: int) -> int:
+    """The iterations to try next where so many were all used: ten times as many, and 1000 at least.
+
+    Args:
+        iterations: that were given.
+    """
+    return max(1000, 10 * iterations)
+
+
 def first_names(names: Sequence[str], shown: int = 8) -> str:
     """The first of some names, and how many more there are.
 

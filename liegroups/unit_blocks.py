@@ -78,6 +78,8 @@ def uniform_point(
     """
     plain = plain_entries(nq, unit_blocks)
     expect(rng, np.random.Generator, "rng", "a numpy.random.Generator, as numpy.random.default_rng(0)")
+    if isinstance(lower, int) and nq != 1:
+        raise SizeError("lower bounds", nq, (), f"how many points is size={lower}")
     low = np.full(nq, -np.inf) if lower is None else np.array(stacked(lower, nq, "lower bounds"))
     high = np.full(nq, np.inf) if upper is None else np.array(stacked(upper, nq, "upper bounds"))
     for what, bound in (("lower bounds", low), ("upper bounds", high)):

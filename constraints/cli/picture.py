@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from liegroups import Space
+from liegroups.arrays import Matrix
+
+from ..linear_algebra import row_lengths
 from ..pictures.figures import BAD, GOOD, PALETTE, new_figure, save_figure
 from ..pictures.robots import draw_configuration, ends_of, stick_figure
 from ..pictures.traces import LEAST_RESIDUAL
@@ -17,6 +21,8 @@ from ..solvers.projection.batch import ProjectionBatch
 
 TRACES, SHOWN = 40, 6
 """How many starts have their residuals drawn, and how many configurations are shown."""
+ALIKE = 0.05
+"""Configurations at most so far apart look like one [rad or m]."""
 
 
 def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
@@ -35,7 +41,8 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
     figure = new_figure(12.0 if robot else 7.0, 5.0, shown=False)
     _residuals(figure.add_subplot(1, 2 if robot else 1, 1), batch, rhs)
     if robot is not None:
-        shown = (np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch)))[:SHOWN]
+        rows = np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch))
+        shown = rows[far_apart(batch.problem.space, batch.q[rows])]
         view = View.of(None, robot, batch.q[shown[0]])
         axes: Any = figure.add_subplot(1, 2, 2, **({} if view.flat else {"projection": "3d", "computed_zorder": False}))
         ends = ends_of(robot)
@@ -44,8 +51,30 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
         for i, k in enumerate(shown):
             draw_configuration(axes, robot, batch.q[k], colour=PALETTE[i % len(PALETTE)], view=view, ends=ends)
         what = "projected configurations" if batch.success.any() else "best iterates, no start was projected"
-        axes.set_title(f"{len(shown)} {what}", loc="left")
+        alike = "; the others are alike" if len(shown) < min(len(rows), SHOWN) else ""
+        axes.set_title(f"{len(shown)} of {len(rows)} {what}{alike}", loc="left")
     save_figure(figure, path)
+
+
+def far_apart(space: Space, Q: Matrix) -> list[int]:
+    """Rows of some configurations that differ: the first, and then each time the one farthest from all before it.
+
+    Args:
+        space: of the configurations.
+        Q: configurations (n, nq), at least one.
+
+    Returns:
+        At most `SHOWN` rows, which differ by more than `ALIKE`.
+    """
+    rows, distances = [0], np.full(len(Q), np.inf)
+    while len(rows) < SHOWN:
+        last = np.broadcast_to(Q[rows[-1]], Q.shape)
+        distances = np.minimum(distances, row_lengths(space.difference(last, Q)))
+        farthest = int(distances.argmax())
+        if distances[farthest] <= ALIKE:
+            break
+        rows.append(farthest)
+    return rows
 
 
 def _residuals(axes: Any, batch: ProjectionBatch, rhs: RightHandSide | None) -> None:

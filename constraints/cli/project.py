@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,12 @@ from ..problem.problem import Problem
 from ..robot.configuration import random_configuration
 from ..solvers import Options, Projector, Status
 from ..solvers.projection.batch import ProjectionBatch
-from ..words import counted
+from ..words import counted, larger_budget
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, save_arrays, wants_bar
 from .picture import draw
 
 STARTS = 100
-_FOR_PROBLEMS = ("starts", "seed", "rhs", "options", "save", "report")
+_FOR_PROBLEMS = ("starts", "seed", "rhs", "options", "max_iterations", "save", "report")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=natural, metavar="S", help="seed of the random generator and of the restarts (0)")
     add("--rhs", metavar="RHS.json", help="other right-hand sides: file of `rhs.save`")
     add("--options", metavar="OPTIONS.json", help="file of `Options.save`; the default options otherwise")
+    add(
+        "--max-iterations", type=positive, metavar="N", help="budget of each projection, instead of that of the options"
+    )
     add("--save", metavar="OUT.npz", help="write starts, configurations, statuses, iterations, residuals")
     add("--report", metavar="OUT.json", help="write the first failure, if there is one, as a report")
     add("--plot", metavar="OUT.png", help="draw residuals, and configurations of a robot (extra `plot`)")
@@ -48,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     outputs((options.file, options.rhs, options.options), save=options.save, report=options.report, plot=options.plot)
     case = load_problem_or_report(options.file)
     if isinstance(case, Report):
-        named = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
+        named = [f"--{name.replace('_', '-')}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
         if named:
             raise OptionError(
                 f"{options.file} is a report with a fixed start: {', '.join(named)} can only be used with a problem"
@@ -60,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
 def _project(problem: Problem, options: argparse.Namespace) -> int:
     seed = options.seed or 0
     chosen = load_options(options.options) if options.options else Options(seed=seed)
+    if options.max_iterations is not None:
+        chosen = replace(chosen, max_iterations=options.max_iterations)
     sides = load_rhs(options.rhs, problem.constraints) if options.rhs else None
     starts = random_starts(problem, STARTS if options.starts is None else options.starts, seed)
     projector = Projector(problem, chosen)
@@ -99,9 +105,8 @@ def table(batch: ProjectionBatch) -> str:
     failed = [(status, count) for status, count in batch.counts.items() if status != Status.CONVERGED]
     rows += [(counted(count, "time"), str(status)) for status, count in failed]
     if failed:
-        most = counted(batch.options.max_iterations, "iteration")
-        hint = f"more than {most} (--options); `diagnose()` says whether a failure is difficult or impossible"
-        rows.append(("may help", hint))
+        more = f"--max-iterations {larger_budget(batch.options.max_iterations)}"
+        rows.append(("may help", f"`{more}`; `diagnose()` of one says whether it is difficult or impossible"))
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:{width}}{words}" for name, words in rows)
 

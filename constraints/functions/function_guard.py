@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import signature
 from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ..errors import FunctionError, NotDeclaredError, NotWrittenError, OperatorError
+from ..errors import CallError, FunctionError, NotDeclaredError, NotWrittenError, OperatorError
 from ..words import bracketed
 
 _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
@@ -35,6 +36,7 @@ _OF_THE_RIGHT: Mapping[Any, str] = {
 }
 """Operators of numpy arrays -> that of a function on the right of one."""
 
+_MASK = "it belongs to the constraint, as Implicit.zero(f, mask=[1, 1, 0])"
 _AGAIN = "write each entry with =, for example value[:] = ..., and return nothing"
 
 
@@ -60,12 +62,15 @@ class Answering:
 
     if not TYPE_CHECKING:
 
-        def __new__(cls, *_: object, **__: object) -> Any:
+        def __new__(cls, *_: object, **named: object) -> Any:
             """An object of a class that writes what it must.
 
             Raises:
                 NotWrittenError: names the class and what it does not write.
+                CallError: a mask, which belongs to constraints.
             """
+            if "mask" in named and "mask" not in signature(cls.__init__).parameters:
+                raise CallError(f"{cls.__name__}(..., mask=...)", "a function takes no mask", _MASK)
             if cls.__abstractmethods__:
                 raise NotWrittenError(cls.__name__, ", ".join(sorted(cls.__abstractmethods__)))
             return super().__new__(cls)

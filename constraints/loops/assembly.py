@@ -28,7 +28,7 @@ from ..solvers.newton.least_change import least_change
 from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
-from ..words import counted, first_names
+from ..words import budget, counted, first_names, larger_budget
 from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
@@ -179,12 +179,9 @@ class Assembly(Result):
     def __str__(self) -> str:
         used, most = counted(self.iterations, "iteration"), self.projection.options.max_iterations
         if not self.success and self.status is not Status.LEFT_BRANCH:
-            spent = self.iterations >= most
-            used = (
-                f"{used} used; raise `max_iterations` for more"
-                if spent
-                else f"{self.iterations} of {most} iterations used"
-            )
+            used = budget(self.iterations, most)
+            if self.iterations >= most:
+                used += f"; more: `max_iterations={larger_budget(most)}`"
             used += "; `projection.diagnose()` says whether it is difficult or impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())

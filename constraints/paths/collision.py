@@ -203,7 +203,9 @@ class CollisionModel:
         names = enumerate(self.names)
         found = [i for i, n in names if n == pattern or (pattern.endswith("*") and n.startswith(pattern[:-1]))]
         if not found:
-            raise UnknownNameError("shape", pattern, self.names)
+            star = "*" in pattern[:-1]
+            words = f"no shape is named {pattern!r}: a `*` stands at the end of a name only" if star else ""
+            raise UnknownNameError("shape", pattern, self.names, words)
         return found
 
     def _with(

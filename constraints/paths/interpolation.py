@@ -13,7 +13,7 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import OptionError, PathError
+from ..errors import OptionError, PathError, UndefinedError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
@@ -23,7 +23,7 @@ from ..solvers import Options, Projection, Projector
 from ..solvers.result import MEANT, Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
-from .path import Jump, Path, Piece, StepSize
+from .path import MEANT as PATH_MEANT, Jump, Path, Piece, StepSize
 
 SHORTEST = 2.0**-18
 """Intervals are not halved below this part of the whole."""
@@ -37,7 +37,12 @@ SLACK = 1e-3
 
 _ON_PATHS = ("duration", "start", "end", "samples", "times", "pieces", "max_error", "max_jump", "reversed", "lasting")
 _CALLED = dict.fromkeys(("at", "eval", "evaluate"), "of its path, `or_raise()(time)`")
-_OF_ITS_PATH = _CALLED | {name: f"`or_raise().{name}`, of its path" for name in _ON_PATHS}
+_SHOWN = {name: f"of its path, `or_raise()`: {PATH_MEANT[name]}" for name in ("plot", "animate", "show", "save")}
+_OF_ITS_PATH = _CALLED | _SHOWN | {name: f"of its path, `or_raise().{name}`" for name in _ON_PATHS}
+
+
+_BOTH_SIDES = "if a right-hand side moves, give both: `interpolate(problem, q0, q1, (rhs0, rhs1))`"
+"""What is said of an end that satisfies the constraints with other right-hand sides."""
 
 
 class PathStatus(StatusEnum):
@@ -134,12 +139,29 @@ class Interpolation(Result):
         return "\n".join([f"{said}, threshold {self.options.threshold:g}:", *(f"    {line}" for line in lines)])
 
     def __str__(self) -> str:
-        return f"{self.status} (reached {self.reached:.3g} of the way)"
+        said = f"{self.status} (reached {self.reached:.3g} of the way)"
+        return f"{said}; {_BOTH_SIDES}" if self._is_on_another_leaf() else said
+
+    def _is_on_another_leaf(self) -> bool:
+        """Whether the end satisfies the constraints with right-hand sides of its own."""
+        if self.stop is None or self.status is not PathStatus.END:
+            return False
+        q, problem = self.stop.q, self.problem
+        try:
+            return problem.is_satisfied(q, rhs=problem.rhs_from(q), threshold=self.options.threshold)
+        except UndefinedError:
+            return False
 
     __repr__ = __str__
 
 
-@names_checked("options are named: max_angle=, max_length=, options=Options.local()")
+_HINT = (
+    "q0 and q1 are one configuration each, Path.through(problem, Q) takes rows; "
+    "options are named: max_angle=, max_length=, options=Options.local()"
+)
+
+
+@names_checked(_HINT)
 def interpolate(
     problem: Problem | Projector,
     q0: ArrayLike,

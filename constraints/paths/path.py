@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, cast, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, cast, final
 
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, stacked
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
 from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
@@ -32,6 +32,10 @@ MEANT = {
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
+    **dict.fromkeys(("plot", "draw"), "`constraints.pictures.plot_path(path)`"),
+    "animate": "`constraints.pictures.animate(path)`",
+    **dict.fromkeys(("show", "display"), "`constraints.pictures.show(path)`, in a browser"),
+    "save": "`numpy.save(file, path.samples)`; pickle keeps the whole path",
     **dict.fromkeys(("success", "or_raise"), "an attribute of the interpolation; a Path is always whole"),
 }
 """Names that people try on paths, and how the same is said here."""
@@ -249,6 +253,34 @@ class Path(NamesChecked):
                 raise PathError(f"piece {i} must start where piece {i - 1} ends, it starts {gap:.3g} rad or m away")
         set_fields(self, pieces=pieces, durations=durations)
 
+    @staticmethod
+    def through(problem: Problem | Projector, Q: ArrayLike, **options: Any) -> Path:
+        """The path through waypoints: `interpolate` from each one to the next, a piece each, of 1 s.
+
+        Args:
+            problem: the constraints; or a projector for them, which makes its memory once for all pieces.
+            Q: waypoints (n, nq), two or more, which satisfy the constraints.
+            **options: those of `interpolate`, and `rhs`.
+
+        Raises:
+            PathError: a piece does not reach its end; it names the two rows and carries the interpolation.
+            SizeError, NotFiniteError, NotNormalizedError: what is wrong with a waypoint, or there is only one.
+        """
+        from .interpolation import interpolate
+
+        expect(problem, (Problem, Projector), "problem of a path", "a Problem, or a Projector of one")
+        nq = (problem if isinstance(problem, Problem) else problem.problem).space.nq
+        rows = stacked(Q, nq, "waypoints of a path", "one configuration a row")
+        if rows.ndim != 2 or len(rows) < 2:
+            raise SizeError("waypoints of a path", f"(n, {nq}), n at least 2", rows.shape)
+        pieces: list[Piece] = []
+        for i, (q0, q1) in enumerate(pairwise(rows)):
+            found = interpolate(problem, q0, q1, **options)
+            if found.path is None or not found.success:
+                raise PathError(f"waypoints {i} and {i + 1}: {found}", found)
+            pieces += found.path.pieces
+        return Path(tuple(pieces))
+
     @property
     def duration(self) -> float:
         """Duration of the whole path [s]."""
@@ -286,7 +318,8 @@ class Path(NamesChecked):
             PathError: a projection between two samples did not succeed.
         """
         if not is_finite_number(time):
-            raise WrongObjectError("time on a path", "a finite number of seconds", time)
+            several = "" if np.ndim(time) == 0 else "; of several times, [path(t) for t in times]"
+            raise WrongObjectError("time on a path", f"a finite number of seconds{several}", time)
         left, slack = float(time), 1e-9 * self.duration
         if not -slack <= left <= self.duration + slack:
             raise OptionError(
@@ -302,6 +335,16 @@ class Path(NamesChecked):
         """This path, then the other, which starts where this one ends."""
         expect(other, Path, "path to be added")
         return Path(self.pieces + other.pieces, self.durations + other.durations)
+
+    if not TYPE_CHECKING:
+
+        def __radd__(self, other: object) -> NoReturn:
+            """Refused: there is no path to start with, as the 0 of `sum(paths)`.
+
+            Raises:
+                OperatorError: says how several paths are joined.
+            """
+            raise OperatorError(f"{type(other).__name__} + Path", "`sum(paths[1:], paths[0])` joins several paths")
 
     def reversed(self) -> Path:
         """The path run backwards."""

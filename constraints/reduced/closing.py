@@ -23,7 +23,7 @@ from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
-from ..words import counted, first_names
+from ..words import budget, counted, first_names, larger_budget
 from .lu import LU as LU, factorised as factorised
 
 if TYPE_CHECKING:
@@ -157,7 +157,8 @@ class Closing(Result):
     def __str__(self) -> str:
         used = counted(self.iterations, "iteration")
         if self.status is ClosingStatus.MAX_ITERATIONS:
-            used += "; raise `max_iterations` for more"
+            most = self.iterations
+            used = f"{budget(most, most)}; more: `max_iterations={larger_budget(most)}`"
         return f"{self.status} (residual {self.residual:.3g}, {used})"
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from liegroups import SE2, SE3, SO2, Factor
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
+from ..keywords import absent
 from ..words import counted
 from .bounds import Bounds
 from .frame import Frame
@@ -90,6 +91,17 @@ def description(robot: Robot) -> str:
     return "\n".join(lines)
 
 
+_NOT_HERE = {
+    **dict.fromkeys(("draw", "plot_robot"), "`plot(q)`; in a browser, `constraints.pictures.show(robot, q)`"),
+    **dict.fromkeys(
+        ("show", "display", "visualize", "view", "viewer", "viz"),
+        "`constraints.pictures.show(robot, q)`, in a browser; `plot(q)` draws a figure",
+    ),
+}
+"""Names that people try where something is drawn, and how the same is said."""
+
+
+@absent(_NOT_HERE)
 class Drawn:
     """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
 

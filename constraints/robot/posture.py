@@ -48,6 +48,7 @@ _OF_POSTURES = {
     **dict.fromkeys(("J", "frame_jacobian"), "`jacobian(frame)`"),
     "com": "`center_of_mass()`",
     "frame_names": "`robot.frame_names`",
+    **dict.fromkeys(("plot", "draw", "show", "display"), "`robot.plot(posture.q)`, or `constraints.pictures.show`"),
 }
 """Names that people try on motions and postures, and how the same is said here."""
 _AT = "`robot.at(q).{}`, of a posture"

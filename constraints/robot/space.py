@@ -15,6 +15,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import ModelError
+from ..keywords import absent
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
 from .elementary import ElementaryTree
@@ -31,6 +32,7 @@ _POOL = 16
 
 
 @final
+@absent({"distance": "`numpy.linalg.norm(space.difference(q0, q1))`"})
 class RobotSpace(PlacedSpace):
     """Configuration space of a kinematic tree: maps for one vector by pinocchio, batch maps by the product space.
 

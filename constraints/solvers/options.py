@@ -111,7 +111,8 @@ class Options:
         for name in ("stall_count", "patience_count", "restart_table", "screen"):
             whole_number(getattr(self, name), f"option '{name}'", 1)
         for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
-            self._require(name, isinstance(getattr(self, name), bool), "True or False")
+            hint = " (False, or Options.local(), is without restarts)" if name == "restarts" else ""
+            self._require(name, isinstance(getattr(self, name), bool), f"True or False{hint}")
         if self.nearest and self.optimise_last:
             raise OptionError("options 'nearest' and 'optimise_last' cannot be used together: choose one")
         self._require("step_control", isinstance(self.step_control, StepControl), "a StepControl")  # pyright: ignore[reportUnnecessaryIsInstance]

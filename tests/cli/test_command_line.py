@@ -42,9 +42,10 @@ from constraints import (
 )
 from constraints.__main__ import COMMANDS, main
 from constraints.cli import info
+from constraints.cli.picture import SHOWN, far_apart
 from constraints.cli.project import random_starts
 from constraints.errors import FileError, NotSavableError, WrongObjectError
-from liegroups import Rn
+from liegroups import SO2, Rn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -123,6 +124,34 @@ def test_project_takes_options_and_right_hand_sides(
     assert report.options == Options.local(max_iterations=1, threshold=1e-9)
     assert report.start.tobytes() == random_starts(problem(), 5, 0)[0].tobytes()
     assert main(["project", str(tmp_path / "failure.json")]) == 0
+
+
+def test_the_picture_shows_configurations_that_differ() -> None:
+    """Planner 11: eight solutions that were one line to the eye, although others were there."""
+    rng = np.random.default_rng(2)
+    Q = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]], 20, axis=0) + 1e-3 * rng.standard_normal((60, 2))
+    shown = far_apart(Rn(2), Q)
+    assert [row // 20 for row in shown] == [0, 2, 1]
+    assert far_apart(Rn(2), Q[:20]) == [0]
+    many = rng.standard_normal((50, 2))
+    rows = far_apart(Rn(2), many)
+    assert len(set(rows)) == len(rows) == SHOWN
+    turned = np.array([[1.0, 0.0], [1.0, 1e-3], [-1.0, 0.0]])
+    assert far_apart(SO2, turned / np.linalg.norm(turned, axis=1)[:, None]) == [0, 2]
+
+
+def test_more_iterations_are_a_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Planner 1: the hint names a flag that is there; it goes before the options of a file."""
+    far().save(tmp_path / "far.json")
+    Options(max_iterations=7, threshold=1e-9, seed=3).save(tmp_path / "options.json")
+    given = ["project", str(tmp_path / "far.json"), "--starts", "2", "--max-iterations", "20"]
+    rest = ["--options", str(tmp_path / "options.json"), "--report", str(tmp_path / "failure.json")]
+    assert main([*given, *rest]) == 1
+    assert "`--max-iterations 1000`" in capsys.readouterr().out
+    report = Report.load(tmp_path / "failure.json")
+    assert report.options == Options(max_iterations=20, threshold=1e-9, seed=3)
+    assert main(["project", str(tmp_path / "failure.json"), "--max-iterations", "9"]) == 2
+    assert "--max-iterations is for a problem" in capsys.readouterr().err
 
 
 def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -157,6 +157,17 @@ def test_what_a_solution_shows(first: dict[str, Any], engine: str, said: str) ->
     assert ("check the steps of Mine()" in one) == bool(engine)
 
 
+def test_a_solution_after_restarts_asks_for_a_larger_budget() -> None:
+    """Planner 1: it was told to allow restarts although they were on."""
+    trials = (trial(HAND, FOOT, ARM, FROZEN)._replace(tries=2),)
+    (one,) = made(solution=Q, trials=trials, more_iterations=1000).suggestions
+    assert one == "Take Options(max_iterations=1000), or start elsewhere: a solution exists (diagnosis.solution)."
+    far = Implicit.zero(Function.from_callable(lambda q: q**2 + 1.0, Rn(1), Rn(1)))
+    for options, more in ((Options(max_iterations=200), 2000), (Options(restarts=False), 0)):
+        failed = Projector(Problem(Rn(1), [far]), options).project([2.0])
+        assert failed.diagnose(iterations=10, trials=2).more_iterations == more
+
+
 def test_a_threshold_below_rounding_is_told() -> None:
     whole = (trial(HAND, residual=3e-12),)
     below = made(threshold=1e-12, trials=whole, rounding=2.34e-11, solution=Q)

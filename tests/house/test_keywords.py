@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
+import constraints
 from constraints import Implicit, Options, Position, Problem, Projector
 from constraints.errors import (
     CallError,
     ConstraintError,
     NoAttributeError,
+    OperatorError,
+    OptionError,
     PathError,
+    SizeError,
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import Constant
 from constraints.keywords import NamesChecked, can_be_called, names_checked
 from constraints.loops import assemble_position, assemble_velocity
 from constraints.manipulation import interpolate
 from constraints.models import mechanisms, sample_arm
 
 ARM = sample_arm()
+ROBOT: Any = ARM
+SPACE: Any = ARM.space
 HOME = ARM.reference("home")
 POSTURE: Any = ARM.at(HOME)
 MOTION: Any = ARM.at(HOME, np.zeros(ARM.nv))
@@ -46,10 +56,21 @@ CLOSED = FOUR.posture("closed")
         (lambda: PATH.length(), "`duration`"),
         (lambda: INTERPOLATION.at(0.5), r"an Interpolation has no attribute 'at': .*`or_raise\(\)\(time\)`"),
         (lambda: INTERPOLATION.samples, r"`or_raise\(\).samples`"),
+        (lambda: ROBOT.draw(), r"a Robot has no attribute 'draw': here it is `plot\(q\)`"),
+        (lambda: ROBOT.display(HOME), r"`constraints.pictures.show\(robot, q\)`, in a browser"),
+        (lambda: FOUR.show(), r"a Mechanism .*`constraints.pictures.show\(robot, q\)`"),
+        (lambda: POSTURE.plot(), r"`robot.plot\(posture.q\)`"),
+        (lambda: PATH.plot(), r"`constraints.pictures.plot_path\(path\)`"),
+        (lambda: PATH.animate(), r"`constraints.pictures.animate\(path\)`"),
+        (lambda: PATH.save("path.npy"), r"`numpy.save\(file, path.samples\)`; pickle"),
+        (lambda: INTERPOLATION.plot(), r"of its path, `or_raise\(\)`: `constraints.pictures.plot_path"),
+        (lambda: INTERPOLATION.save("path.npy"), r"of its path, `or_raise\(\)`: `numpy.save"),
+        (lambda: SPACE.distance(HOME, HOME), r"`numpy.linalg.norm\(space.difference\(q0, q1\)\)`"),
+        (lambda: Projector(PROBLEM).sample(), r"`project\(problem.robot.random\(rng\)\)`"),  # type: ignore[attr-defined]
     ],
 )
 def test_attributes_that_do_not_exist_are_answered(ask: Callable[[], object], said: str) -> None:
-    """Fresh mistakes, fourth list 8, 53, 55 and 62: by the nearest names, and by what is meant."""
+    """Fresh mistakes, fourth list 8, 53, 55 and 62; planner 2, 7 and 9: by the nearest names, and by what is meant."""
     with pytest.raises(NoAttributeError, match=said) as caught:
         ask()
     assert isinstance(caught.value, AttributeError)
@@ -64,6 +85,7 @@ def test_attributes_that_do_not_exist_are_answered(ask: Callable[[], object], sa
         (assemble_velocity, (RULES, CLOSED), "assemble_velocity.*missing a required argument: 'v0'"),
         (Implicit.zero, (Position(ARM, "tool"), [0.4, 0.1, 0.3]), r"Implicit.zero.*Implicit.equal\(function, rhs\)"),
         (interpolate, (PROBLEM, HOME, HOME, None, 0.1), "interpolate.*max_angle="),
+        (interpolate, (PROBLEM, [HOME, HOME]), "q0 and q1 are one configuration each"),
         (Options, range(30), r"Options\(threshold, .*too many"),
         (Problem, (ARM,), r"Problem\(where, constraints, bounds, \*, .*'constraints'"),
     ],
@@ -140,3 +162,79 @@ def test_functions_that_do_not_say_what_they_take_can_be_called() -> None:
     assert can_be_called(print, 1, 2)
     assert can_be_called(dict.fromkeys, [1])
     assert not can_be_called(lambda one: one, 1, 2)
+
+
+def test_dir_shows_no_name_that_only_raises() -> None:
+    """Planner 10: tab completion listed `robot.fk`; what it lists can be read, and what others call it is not there."""
+    for thing, absent, there in (
+        (ARM, {"fk", "ik", "geometry", "draw"}, {"at", "plot", "bounds"}),
+        (PROBLEM, {"solve", "add"}, {"rhs", "constraints"}),
+        (Projector(PROBLEM), {"run", "solve"}, {"project"}),
+        (POSTURE, {"velocity", "pose"}, {"placement"}),
+        (MOTION, {"placement"}, {"velocity"}),
+        (ARM.space, {"distance"}, {"difference", "factors"}),
+    ):
+        names = set(dir(thing))
+        assert not absent & names
+        assert there <= names
+        for name in absent:
+            with pytest.raises(NoAttributeError):
+                getattr(thing, name)
+
+
+def test_paths_are_joined_by_sum_from_the_first() -> None:
+    """Planner 7: `sum(paths)` was a bare TypeError; what it is told works."""
+    with pytest.raises(OperatorError, match=r"`sum\(paths\[1:\], paths\[0\]\)` joins") as caught:
+        sum([PATH, PATH])
+    assert isinstance(caught.value, TypeError)
+    joined: Any = sum([PATH], PATH)
+    assert joined.duration == 2.0
+    with pytest.raises(WrongObjectError, match=r"\[path\(t\) for t in times\], got ndarray"):
+        PATH(np.linspace(0.0, 1.0, 3))
+
+
+def test_what_belongs_elsewhere_is_told() -> None:
+    """Planner 9: a mask of a function, a count that came as a bound, restarts as a number."""
+    with pytest.raises(CallError, match=r"it belongs to the constraint, as Implicit.zero\(f, mask="):
+        Position(ARM, "tool", mask=[1, 1, 0])  # type: ignore[call-arg]
+    with pytest.raises(SizeError, match=r"how many points is size=5"):
+        ARM.space.random(np.random.default_rng(0), 5)  # type: ignore[arg-type]
+    assert ARM.space.random(np.random.default_rng(0), size=5).shape == (5, ARM.nq)
+    with pytest.raises(OptionError, match=r"'restarts': expected True or False \(False, or Options.local\(\)"):
+        Options(restarts=0)  # type: ignore[arg-type]
+
+
+def test_an_end_with_another_right_hand_side_is_told() -> None:
+    """Planner 9: the hand of the last configuration is elsewhere; with both right-hand sides the path is found."""
+    there = Projector(PROBLEM).project(HOME, PROBLEM.rhs_from(HOME + 0.05)).q
+    failed = interpolate(PROBLEM, HOME, there)
+    assert "give both: `interpolate(problem, q0, q1, (rhs0, rhs1))`" in str(failed)
+    assert interpolate(PROBLEM, HOME, there, (PROBLEM.rhs, PROBLEM.rhs_from(there))).success
+    tool = Position(ARM, "tool")
+    still = Problem(ARM, [Implicit.zero(tool - Constant(tool.value(HOME), tool.outputs, tool.inputs))])
+    assert "give both" not in str(interpolate(still, HOME, there))
+
+
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        ("CollisionModel", "constraints.manipulation"), ("interpolate", "constraints.manipulation"),
+        ("sample_arm", "constraints.models"), ("show", "constraints.pictures"),
+    ],
+)  # fmt: skip
+def test_a_name_of_another_package_is_told(name: str, room: str) -> None:
+    """Planner 9: `constraints.CollisionModel` was a bare AttributeError; where it is said to be, it is."""
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': it is in `{room}`"):
+        getattr(constraints, name)
+    assert hasattr(import_module(room), name)
+
+
+def test_a_package_that_is_not_imported_is_told() -> None:
+    """Planner 9: `constraints.pictures` needs an import of its own; a name that is nowhere is not said to be there."""
+    said = "import constraints\nfor name in ('pictures', 'nowhere'):\n    try:\n        getattr(constraints, name)\n"
+    said += "    except AttributeError as error:\n        print(error)\n"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "module 'constraints' has no attribute 'pictures' yet: `import constraints.pictures` comes first",
+        "module 'constraints' has no attribute 'nowhere'",
+    ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from constraints import Base, Robot
-from constraints.errors import FileError, MissingExtraError
+from constraints.errors import FileError, MissingExtraError, UnknownNameError
 from constraints.models import installed_robots, load
 from constraints.robot.packages import robot_data_folder
 
@@ -28,6 +28,15 @@ def test_installed_robots_can_be_loaded() -> None:
             assert Robot.from_urdf(path, base=Base.FREE_FLYER).nv >= 6
     with pytest.raises(FileError, match=r"load\(installed_robots\(\)\['panda'\]\[0\]\)"):
         load("panda")
+
+
+def test_a_robot_that_is_not_installed_has_neighbours() -> None:
+    """Planner 9: a mistyped name was a plain KeyError."""
+    robots = installed_robots()
+    with pytest.raises(UnknownNameError, match="no installed robot is named 'kinva'; the nearest names are kinova"):
+        robots["kinva"]
+    assert robots.get("kinva") is None
+    assert "kinva" not in robots
 
 
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

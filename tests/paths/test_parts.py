@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from robots import arm, two_arms
 
-from constraints import Affine, Function, Implicit, Options, Pose, Position, Problem, RightHandSide, locked_joint
+from constraints import (
+    Affine,
+    Function,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    RightHandSide,
+    locked_joint,
+)
 from constraints.errors import (
     DuplicateError,
     OptionError,
@@ -427,6 +438,8 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
     for wrong in (("floor", "tool/c"), ("floor/a", "hand/*")):
         with pytest.raises(UnknownNameError):
             model.without(wrong)
+    with pytest.raises(UnknownNameError, match=r"'\*loor/\*': a `\*` stands at the end of a name only"):  # planner 5
+        model.without(("*loor/*", "tool/c"))
     for pair in (("floor/a",), ("floor/a", 3), ("a", "b", "c")):
         with pytest.raises(WrongObjectError, match="pair of shapes"):
             model.without(pair)  # type: ignore[arg-type]
@@ -506,3 +519,25 @@ def test_pairs_in_words() -> None:
     assert in_words(verdicts, True) == "5 disabled in the SRDF (Never 3, Adjacent 1), 1 left out by hand"
     assert in_words(verdicts, False) == "5 disabled in the SRDF, 1 left out by hand"
     assert in_words([], True) == ""
+
+
+def test_a_path_through_waypoints() -> None:
+    """Planner 7: it meets each waypoint, and the constraints between; a row that is off is named."""
+    f = Function.from_callable(lambda q: [q @ q - 1.0], Rn(2), Rn(1), lambda q: 2.0 * q[None, :])
+    problem = Problem(Rn(2), [Implicit.zero(f)])
+    angles = np.array([0.0, 0.7, 1.1, 2.0])
+    Q = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for given in (problem, Projector(problem, Options.local(threshold=1e-9))):
+        path = Path.through(given, Q, max_length=0.05)
+        assert path.duration == 3.0
+        for i, q in enumerate(Q):
+            np.testing.assert_allclose(path(float(i)), q, atol=1e-12)
+        assert abs(np.linalg.norm(path(1.5)) - 1.0) < 1e-4
+        assert path.max_jump().length <= 0.05
+    Q[2] *= 1.1
+    with pytest.raises(PathError, match="waypoints 1 and 2: END") as caught:
+        Path.through(problem, Q)
+    assert caught.value.result.stop.q.tolist() == Q[2].tolist()
+    for short in (Q[0], Q[:1], []):
+        with pytest.raises(SizeError):
+            Path.through(problem, short)

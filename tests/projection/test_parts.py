@@ -186,6 +186,9 @@ def test_a_batch_counts_and_prints_its_rows() -> None:
     assert all(batch.counts.values())
     assert "largest residual" not in repr(batch)
     assert repr(batch).startswith("ProjectionBatch(2 rows: 2 ")
+    spent = int((batch.iterations == 3).sum())
+    assert spent in (1, 2)
+    assert repr(batch).endswith(f"; {spent} failure{'s' * (spent > 1)} used all 3 iterations)")  # planner 1
     fine = line().project_batch([[0.0, 0.0]])
     assert fine.counts == {Status.CONVERGED: 1}
     assert repr(fine).startswith(
@@ -248,16 +251,17 @@ def test_effort_in_words() -> None:
     """Used of what was given; tries; what to do about a failure, and nothing of it for a success."""
     far = Problem(Rn(1), [Implicit.zero(Function.from_callable(lambda q: q**2 + 1.0, Rn(1), Rn(1)))])
     spent = Projector(far, Options(max_iterations=3, restarts=False)).project([2.0])
-    assert spent.effort.startswith("3 iterations in 1 try used; raise `max_iterations` for more; `diagnose()` says")
+    used = "all 3 iterations used, in 1 try, without restarts"
+    assert spent.effort.startswith(f"{used}; more: `Options(max_iterations=1000)`; `diagnose()` says whether")
     tried = Projector(far, Options(max_iterations=60)).project([2.0])
-    assert f" in {tried.restarts + 1} tries used" in tried.effort
+    assert f" used, in {tried.restarts + 1} tries" in tried.effort
     alone = Projector(far, Options(max_iterations=500, restarts=False)).project([2.0])
     assert alone.iterations < 500
     assert alone.effort.startswith(
-        f"{alone.iterations} of 500 iterations in 1 try used, without restarts; `diagnose()`"
+        f"{alone.iterations} of 500 iterations used, in 1 try, without restarts; `diagnose()`"
     )
     fine = line().project([0.0, 0.0])
-    assert fine.effort == f"{fine.iterations} of {fine.options.max_iterations} iterations in 1 try used"
+    assert fine.effort == f"{fine.iterations} of {fine.options.max_iterations} iterations used, in 1 try"
     nowhere = Function.from_callable(lambda q: (_ for _ in ()).throw(UndefinedError("no")), Rn(1), Rn(1))
     undefined = Projector(Problem(Rn(1), [Implicit.zero(nowhere)])).project([0.0])
     assert undefined.status is Status.UNDEFINED

@@ -18,6 +18,7 @@ from ...problem.problem import Problem
 from ...ranges import whole_number
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
+from ...words import larger_budget
 from ..compiled.engine import CompiledEngine
 from ..newton.engine import NewtonEngine
 from ..newton.linear_step import DampedCholesky, capped
@@ -89,6 +90,7 @@ class Diagnosis(Result):
         trials: all projections that were made to find the conflict.
         doubtful_jacobians: unsatisfied constraints whose Jacobian differs from finite differences, and by how much.
         engine: the engine that solved it, in words, if the trials used another one; else empty.
+        more_iterations: a larger budget for the projection, if it had restarts; 0 if it had none.
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
     """
 
@@ -109,6 +111,7 @@ class Diagnosis(Result):
     rounding: float = 0.0
     doubtful_jacobians: tuple[tuple[str, float], ...] = ()
     engine: str = ""
+    more_iterations: int = 0
 
     @property
     def is_below_rounding(self) -> bool:
@@ -184,6 +187,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         finder.rounding,
         () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
         "" if repr(projection.engine) in OURS else repr(projection.engine),
+        larger_budget(projection.options.max_iterations) if projection.options.restarts else 0,
     )
 
 

@@ -68,6 +68,9 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
                 yield f"Solve it with NewtonEngine(): {more}; check the steps of {diagnosis.engine}."
             else:
                 yield f"Allow more iterations: {more}."
+        elif diagnosis.more_iterations:
+            more = f"Options(max_iterations={diagnosis.more_iterations})"
+            yield f"Take {more}, or start elsewhere: a solution exists (diagnosis.solution)."
         else:
             yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
         return

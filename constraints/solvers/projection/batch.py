@@ -164,9 +164,12 @@ class ProjectionBatch(Result):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {status.name}" for status, count in self.counts.items())
+        spent = int(np.count_nonzero((self.iterations >= self.options.max_iterations) & ~self.success))
+        most = counted(self.options.max_iterations, "iteration")
+        used = f"; {counted(spent, 'failure')} used all {most}" if spent else ""
         worst = self.residual[self.success].max(initial=0.0)
         solved = f"; largest residual of a success {worst:.3g}" if self.success.any() else ""
-        return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{solved})"
+        return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{used}{solved})"
 
 
 def project_batch(

@@ -24,7 +24,7 @@ from ...problem.description import (
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
-from ...words import counted
+from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
 from ..result import Result
@@ -155,13 +155,11 @@ class Projection(Solved, Result):
     def effort(self) -> str:
         """In words: the iterations and tries used, how to allow more, and how to learn more about a failure."""
         tries, most = counted(self.restarts + 1, "try"), self.options.max_iterations
-        if self.iterations >= most:
-            used = f"{counted(self.iterations, 'iteration')} in {tries} used; raise `max_iterations` for more"
-        else:
-            alone = "" if self.options.restarts else ", without restarts"
-            used = f"{self.iterations} of {counted(most, 'iteration')} in {tries} used{alone}"
+        used = f"{budget(self.iterations, most)}, in {tries}{'' if self.options.restarts else ', without restarts'}"
         if self.success:
             return used
+        if self.iterations >= most:
+            used += f"; more: `Options(max_iterations={larger_budget(most)})`"
         if self.status is not Status.UNDEFINED:
             return f"{used}; `diagnose()` says whether it is difficult or impossible"
         missed = missed_by_outputs(self.problem, self.q, self.rhs, self.options.threshold)

@@ -40,6 +40,7 @@ _NOT_HERE = {
     **dict.fromkeys(("apply", "solve", "run", "projected", "optimize"), "`project(q)`"),
     **dict.fromkeys(("solve_batch", "project_many", "map"), "`project_batch(Q)`"),
     "step": "`one_step(q)`",
+    "sample": "`project(problem.robot.random(rng))`",
     "rhs": "`problem.rhs`; give others to `project(q, rhs)`",
 }
 """Names that people try on projectors, and how the same is said."""
