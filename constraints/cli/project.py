@@ -39,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=natural, metavar="S", help="seed of the random generator and of the restarts (0)")
     add("--rhs", metavar="RHS.json", help="other right-hand sides: file of `rhs.save`")
     add("--options", metavar="OPTIONS.json", help="file of `Options.save`; the default options otherwise")
-    add(
-        "--max-iterations", type=positive, metavar="N", help="budget of each projection, instead of that of the options"
-    )
+    add("--max-iterations", type=positive, metavar="N", help="budget of each projection, before that of the options")
     add("--save", metavar="OUT.npz", help="write starts, configurations, statuses, iterations, residuals")
     add("--report", metavar="OUT.json", help="write the first failure, if there is one, as a report")
     add("--plot", metavar="OUT.png", help="draw residuals, and configurations of a robot (extra `plot`)")
