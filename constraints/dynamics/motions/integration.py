@@ -276,13 +276,14 @@ class _Run:
         self._kept = state.motion
         motion, found, system = state.motion, state.dynamics, state.dynamics.system
         errors = self.stepper.errors(system.rows)
-        energy: tuple[float, float, float | None] = (np.nan, np.nan, np.nan)
+        kinetic, potential, of_forces = np.nan, np.nan, np.nan
         if not is_open(errors, motion.v):
-            energy = (*_energy(motion, system.mass_matrix), self.stepper.force_energy(state.t, motion))
+            kinetic, potential = _energy(motion, system.mass_matrix)
+            of_forces = self.stepper.force_energy(state.t, motion)
         self.rows.append(
             _Row(
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
-                *(*energy, errors.position, errors.velocity, found.rank, found.status),
+                *(kinetic, potential, of_forces, errors.position, errors.velocity, found.rank, found.status),
             )
         )
 
