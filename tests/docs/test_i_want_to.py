@@ -51,6 +51,7 @@ def names() -> dict[str, Any]:
         **{"np": np, "pickle": pickle, "constraints": constraints, "robot": robot, "model": robot.model},
         **{
             "q": result.q,
+            "a": np.linspace(-1.0, 1.0, robot.nv),
             "v": np.ones(robot.nv),
             "q_ref": q,
             "Q": [q, q],
@@ -107,3 +108,19 @@ def test_the_tool_looks_at_a_point_as_written() -> None:
     seen = pose.rotation.T @ (np.array(space["there"][:3]) - pose.translation)
     assert np.linalg.norm(seen[1:]) <= 1e-4
     assert seen[0] >= 0.1 - 1e-4
+
+
+def test_velocity_and_acceleration_of_a_point_as_written() -> None:
+    """Stumble 6: the rows give the derivatives in time of the point's curve, by finite differences."""
+    space = names()
+    robot, q, v, a = (space[name] for name in ("robot", "q", "v", "a"))
+    codes = {what.split(",")[0]: cell.strip("`") for what, cell in ROWS}
+    h = 1e-4
+    times = (-h, 0.0, h)
+    curve = codes["get the curve of a point"]
+    before, here, after = eval(curve, space | {"Q": [robot.space.integrate(q, t * v + 0.5 * t * t * a) for t in times]})
+    velocity, acceleration = (
+        eval(codes[f"get the {which} of a point"], space) for which in ("velocity", "acceleration")
+    )
+    np.testing.assert_allclose(velocity, (after - before) / (2.0 * h), atol=1e-6)
+    np.testing.assert_allclose(acceleration, (after - 2.0 * here + before) / h**2, atol=1e-5)
