@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ConstraintError
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.mechanism import grouped
 from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
+
+RESTARTS = 20
+"""So many times other ways of closing are looked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +94,8 @@ def facts(found: Closing, details: bool = False) -> list[str]:
         f"redundant {judged.rows - judged.rank}",
         f"mobility {judged.mobility}",
     ]
+    if has_other_ways(found):
+        lines.append("closed in one of several ways (`mechanism.branches`)")
     if not found.success:
         lines.append("not closed: rank and mobility belong to the configuration of least residual")
         lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
@@ -104,6 +110,16 @@ def facts(found: Closing, details: bool = False) -> list[str]:
     lines += [f"mistake: {entry}" for entry in mechanism.unread if entry.is_mistake]
     lines += [f"unread: {line}" for line in grouped([e for e in mechanism.unread if not e.is_mistake], details)]
     return lines
+
+
+def has_other_ways(found: Closing) -> bool:
+    """Whether a few restarts close the mechanism otherwise, with the same independent coordinates, motors first."""
+    if not (found.success and found.mechanism.rows):
+        return False
+    try:
+        return len(found.mechanism.branches(found.q, tries=RESTARTS)) > 1
+    except ConstraintError:  # no coordinates can be chosen there, or rows contradict each other: nothing is known
+        return False
 
 
 def errors(mechanism: Mechanism, q: Any) -> list[tuple[str, float]]:

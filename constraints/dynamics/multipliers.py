@@ -70,7 +70,15 @@ def frame_rows(constraint_set: ConstraintSet, which: RowOwner | str | int) -> Fr
 
     Raises:
         NoWrenchError: the constraint is neither.
+        UnknownNameError: no such constraint; of a joint that is not cut it says how to get its force.
     """
+    names = constraint_set.names
+    if isinstance(which, str) and which not in names and which in constraint_set.robot.joint_names:
+        words = (
+            f"no constraint is named {which!r}: it is a joint that is not cut; for the force in it cut it, "
+            f'`load(..., cut=["{which}"])`'
+        )
+        raise UnknownNameError("constraint", which, tuple(dict.fromkeys(names)), words)
     owner = constraint_set[which]
     if not isinstance(owner, FrameRows):
         raise NoWrenchError(owner.name)

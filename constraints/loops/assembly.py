@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..solvers.engine import Engine
 from ..solvers.newton.least_change import least_change
 from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
-from ..solvers.result import Result
+from ..solvers.result import MEANT, Result
 from ..words import budget, counted, first_names, larger_budget
 from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
@@ -64,6 +64,8 @@ class Assembly(Result):
         status: why it ended; LEFT_BRANCH if it closed, but left the branch of the start.
         branch: how start and end compare, if `stay_on_branch` was given.
     """
+
+    _meant: ClassVar[Mapping[str, str]] = MEANT | {"diagnose": "`assembly.projection.diagnose()`"}
 
     projection: Projection
     constraint_set: ConstraintSet
@@ -182,7 +184,7 @@ class Assembly(Result):
             used = budget(self.iterations, most)
             if self.iterations >= most:
                 used += f"; more: `max_iterations={larger_budget(most)}`"
-            used += "; `projection.diagnose()` says whether it is difficult or impossible"
+            used += "; `.projection.diagnose()` says whether it is difficult or impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED

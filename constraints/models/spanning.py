@@ -80,7 +80,7 @@ def spanning_tree(
     return branches, [joint for i, joint in enumerate(joints) if i not in kept]
 
 
-LOOSE = "closes no loop: it is cut as requested, and the part behind it is free"
+LOOSE = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
 """What is said of a joint that was cut for nothing."""
 
 

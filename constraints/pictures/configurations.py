@@ -12,6 +12,7 @@ from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import WrongObjectError
+from ..keywords import names_checked
 from ..models.mechanism import Mechanism
 from ..paths.collision_shapes import Shape
 from ..robot import Frame, Robot
@@ -24,6 +25,7 @@ FAINTEST = 0.15
 """Opacity of the first one of many configurations."""
 
 
+@names_checked("options are named: view=, ax=, tips=, ...", tip="tips=[...]", color="colour=")
 def plot_robot(
     robot: Thing,
     q: ArrayLike | None = None,

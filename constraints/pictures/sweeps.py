@@ -19,6 +19,7 @@ from ..reduced.sweeps.sweep_result import Sweep, least_values, passive_columns
 from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.joints import radian_columns
+from ..words import first_names
 from .figures import BAD, PALETTE, new_figure, save_figure
 
 COLOURS = {
@@ -168,7 +169,10 @@ def _measures(sweep: Sweep, way: _Way) -> list[tuple[str, Vector, str]]:
     coordinates = sweep.coordinates
     if not sweep.actuated:
         with suppress(OptionError):  # there is one of four-pivot loops alone; every mechanism has singular values
-            return [("transmission angle [deg]", np.degrees(transmission_angles(pivots_of(coordinates), way.qs)), "k")]
+            loops = pivots_of(coordinates)
+            names = first_names([pivots.name for pivots in loops], 3)
+            label = f"transmission angle [deg]\n{'smallest of' if len(loops) > 1 else 'loop of'} {names}"
+            return [(label, np.degrees(transmission_angles(loops, way.qs)), "k")]
     least = least_values(coordinates, coordinates.partition.dependent, sweep.rhs, way.qs)
     found = [("of J_v" if sweep.actuated else "least singular value of J_v", least, "k")]
     if sweep.actuated:

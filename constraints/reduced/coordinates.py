@@ -14,7 +14,7 @@ from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, fi
 from liegroups.arrays import ArrayLike, Indices, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import OptionError, UndefinedError
+from ..errors import OptionError, SizeError, UndefinedError
 from ..keywords import NamesChecked, names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
@@ -203,9 +203,15 @@ class MinimalCoordinates(NamesChecked):
         Args:
             u: (nu,), in the order of `independent`.
             c: (nc,), in the order of `driven`; zeros by default.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError: a part with other than as many finite numbers.
         """
         parts = self.partition
         whole = np.zeros(self.constraint_set.robot.nv)
+        if c is None and not parts.independent.size and parts.driven.size and np.size(u):
+            hint = f"driven ones are the second argument: spread([], {np.array(u, dtype=object).ravel().tolist()})"
+            raise SizeError("independent part of a tangent", 0, np.size(u), hint)
         whole[parts.independent] = finite_vector(u, parts.independent.size, "independent part of a tangent")
         if c is not None:
             whole[parts.driven] = finite_vector(c, parts.driven.size, "driven part of a tangent")

@@ -119,6 +119,18 @@ class ReducedDynamics(ReducedForces):
             raise NoReducedAccelerationError(self)
         return self
 
+    def describe(self) -> str:
+        """The result in words: status, accelerations of the independent coordinates, forces of the drives, rows."""
+        parts = self.state.coordinates
+        lines = [f"reduced dynamics: {self}"]
+        for name, x in zip(parts.independent, self.independent_acceleration, strict=True):
+            lines.append(f"  acceleration of {name}: {x:.6g}")
+        for name, force in zip(parts.driven, self.driven_forces, strict=True):
+            lines.append(f"  force of the drive of {name}: {force:.6g}")
+        if parts.redundant:
+            lines.append(f"  redundant: {first_names(parts.redundant)}")
+        return "\n".join(lines)
+
     def __str__(self) -> str:
         return f"{self.status}{f' Left free: {first_names(self.free_motions)}.' if self.free.size else ''}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from liegroups import SE2, SE3, SO2, Factor
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
-from ..keywords import absent
+from ..keywords import absent, names_checked
 from ..words import counted
 from .bounds import Bounds
 from .frame import Frame
@@ -105,6 +105,7 @@ _NOT_HERE = {
 class Drawn:
     """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
 
+    @names_checked("options are named: path=, view=, ax=, tips=, ...", tip="tips=[...]", color="colour=")
     def plot(
         self,
         q: ArrayLike | None = None,

@@ -20,7 +20,6 @@ MEANT = {
     **dict.fromkeys(("fun", "cost"), "`residual`"),
     "nit": "`iterations`",
     "save": "`report(path)`",
-    "diagnose": "`batch[i].diagnose()`, of one row",
     "samples": "`or_raise().samples`, of its path",
 }
 """What results of other libraries call things, and how the same is said here."""

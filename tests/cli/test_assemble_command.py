@@ -252,3 +252,14 @@ def test_every_command_checks_its_outputs_first(
     said = capsys.readouterr().err
     assert "out.png: cannot be written" in said
     assert "absent.json" not in said
+
+
+def test_other_ways_of_closing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Stumble 9: a leg upside down without a word; two links of half a metre to a point 0.8 m away have an elbow on
+    either side, the weld of a bar has one way."""
+    other = "closed in one of several ways (`mechanism.branches`)"
+    near = tmp_path / "near.xml"
+    near.write_text(SHORT.replace('pos="3 0 0"', 'pos="0.8 0 0"'))
+    for path, said in ((near, True), (path_of("mj_weld"), False)):
+        assert main(["assemble", str(path)]) == 0
+        assert (other in capsys.readouterr().out.splitlines()) is said

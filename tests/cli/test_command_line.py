@@ -324,6 +324,22 @@ def test_info_names_what_computes(capsys: pytest.CaptureFixture[str], monkeypatc
     assert "blas" in lines
 
 
+def test_info_advises_one_thread(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stumble 1: simulations were ten times slower with threads, and nothing said so."""
+    advice = "(for small mechanisms set OMP_NUM_THREADS=1)"
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    for cores, limit, said in ((4, None, True), (4, "2", True), (4, "1", False), (1, None, False)):
+        monkeypatch.setattr(info.os, "cpu_count", lambda cores=cores: cores)
+        if limit is not None:
+            monkeypatch.setenv("OMP_NUM_THREADS", limit)
+        else:
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        assert main(["info"]) == 0
+        line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("threads"))
+        assert line.endswith(advice) is said
+
+
 def test_info_knows_the_extras_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     """Command line: extras are those of the distribution, what is not installed is absent."""
     wanted = [

@@ -51,6 +51,7 @@ def names() -> dict[str, Any]:
         **{"np": np, "pickle": pickle, "constraints": constraints, "robot": robot, "model": robot.model},
         **{
             "q": result.q,
+            "a": np.linspace(-1.0, 1.0, robot.nv),
             "v": np.ones(robot.nv),
             "q_ref": q,
             "Q": [q, q],
@@ -125,3 +126,19 @@ def test_an_axis_points_up_as_written(row: str, code: int, axis: int, tilt: floa
     assert batch.success.all()
     assert np.arccos(np.clip(turns[:, 2, axis], -1.0, 1.0)).max() <= tilt
     assert np.ptp(turns[:, 0, (axis + 1) % 3]) > 0.5
+
+
+def test_velocity_and_acceleration_of_a_point_as_written() -> None:
+    """Stumble 6: the rows give the derivatives in time of the point's curve, by finite differences."""
+    space = names()
+    robot, q, v, a = (space[name] for name in ("robot", "q", "v", "a"))
+    codes = {what.split(",")[0]: cell.strip("`") for what, cell in ROWS}
+    h = 1e-4
+    times = (-h, 0.0, h)
+    curve = codes["get the curve of a point"]
+    before, here, after = eval(curve, space | {"Q": [robot.space.integrate(q, t * v + 0.5 * t * t * a) for t in times]})
+    velocity, acceleration = (
+        eval(codes[f"get the {which} of a point"], space) for which in ("velocity", "acceleration")
+    )
+    np.testing.assert_allclose(velocity, (after - before) / (2.0 * h), atol=1e-6)
+    np.testing.assert_allclose(acceleration, (after - 2.0 * here + before) / h**2, atol=1e-5)

@@ -456,3 +456,21 @@ def test_bad_questions_about_forces_of_cuts() -> None:
         found.constraint_force("hand")
     with pytest.raises(WrongObjectError, match="constraint with an axial force"):
         found.axial_force("hands")
+
+
+def test_the_force_in_a_joint_that_is_not_cut() -> None:
+    """Stumble 5: the error says to cut it; what hung on it is then held by the closure, here against its weight."""
+    urdf = """<robot name="bar"><link name="base"/><link name="bar"><inertial><origin xyz="0 0 -0.3"/>
+      <mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="hinge" type="continuous"><parent link="base"/><child link="bar"/><axis xyz="0 1 0"/></joint>
+      </robot>"""
+    whole = load(urdf)
+    hanging = forward_dynamics(whole.constraint_set(), whole.robot.at(whole.robot.neutral, [0.0]))
+    for ask in (hanging.constraint_force, hanging.inter_body_force, hanging.wrench):
+        with pytest.raises(UnknownNameError, match=r"a joint that is not cut; for the force in it cut it, `load\("):
+            ask("hinge")
+    with pytest.raises(UnknownNameError, match="no constraint is named 'nothing'; there are none at all"):
+        hanging.constraint_force("nothing")
+    cut = load(urdf, cut=["hinge"])
+    held = forward_dynamics(cut.constraint_set(), cut.robot.at(cut.robot.neutral, np.zeros(6))).or_raise()
+    np.testing.assert_allclose(held.constraint_force("hinge").force, [0.0, 0.0, 2.0 * G], atol=1e-9)

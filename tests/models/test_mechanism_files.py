@@ -459,3 +459,22 @@ def test_couplers_are_explicit_where_one_joint_follows_others() -> None:
         assert all(isinstance(coupler, Explicit) for coupler in mechanism.couplers)
         assert len(mechanism.problem().explicits) == len(mechanism.couplers)
     assert any(isinstance(coupler, Implicit) for coupler in load(path_of("mj_weld")).couplers)
+
+
+def test_a_sidecar_may_only_name_motors(tmp_path: Path) -> None:
+    """Stumble 11: of a URDF that closes its loop itself; beside it the file is found if it has `closed_loop`."""
+    (tmp_path / "loop.urdf").write_text("""<robot name="loop">
+      <link name="base"/><link name="crank"/><link name="coupler"/><link name="rocker"/>
+      <joint name="motor" type="continuous"><parent link="base"/><child link="crank"/><axis xyz="0 0 1"/></joint>
+      <joint name="elbow" type="continuous"><parent link="crank"/><child link="coupler"/>
+        <origin xyz="0.2 0 0"/><axis xyz="0 0 1"/></joint>
+      <joint name="pivot" type="continuous"><parent link="base"/><child link="rocker"/>
+        <origin xyz="0.5 0 0"/><axis xyz="0 0 1"/></joint>
+      <joint name="tip" type="continuous"><parent link="coupler"/><child link="rocker"/><axis xyz="0 0 1"/></joint>
+      </robot>""")
+    beside = tmp_path / "loop.yaml"
+    beside.write_text("name_mot: [motor]")
+    given = load(tmp_path / "loop.urdf", beside)
+    assert (given.motors, len(given.cut)) == (("motor",), 1)
+    beside.write_text("closed_loop: []\nname_mot: [motor]")
+    assert load(tmp_path / "loop.urdf").motors == ("motor",)

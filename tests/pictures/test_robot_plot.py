@@ -353,3 +353,10 @@ def test_words_of_an_assembly_do_not_overlap() -> None:
 def test_only_what_can_be_drawn_is_drawn() -> None:
     with pytest.raises(WrongObjectError, match="a Robot, a Mechanism or a ConstraintSet"):
         plot_robot(ARM.model)  # type: ignore[arg-type]
+
+
+def test_an_option_that_does_not_exist_names_the_nearest(linkage: Mechanism) -> None:
+    """Stumble 11: `tip=` was a plain TypeError."""
+    for call in (linkage.plot, linkage.robot.plot, lambda **options: plot_robot(linkage, **options)):
+        with pytest.raises(UnknownNameError, match=r"has no argument 'tip': tips=\[...\]"):
+            call(tip="crank_end")

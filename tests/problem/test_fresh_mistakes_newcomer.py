@@ -72,16 +72,17 @@ def test_a_cut_that_opens_no_loop_is_told(caplog: pytest.LogCaptureFixture) -> N
     tool = """<link name="tool"><pose>0.6 0 0 0 0 0</pose></link><joint name="wrist" type="revolute">
       <parent>rocker</parent><child>tool</child><axis><xyz>0 0 1</xyz></axis></joint></model>"""
     mechanism = load(LINKAGE.replace("</model>", tool), cut=["wrist"])
-    assert "joint 'wrist': closes no loop" in mechanism.describe()
+    assert "joint 'wrist': cut as requested, but closes no loop" in mechanism.describe()
     told = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
-    assert told == ["linkage: joint 'wrist' closes no loop: it is cut as requested, and the part behind it is free"]
+    words = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
+    assert told == [f"linkage: joint 'wrist' {words}"]
     caplog.clear()
     whole = load(LINKAGE.replace("</model>", tool))
     assert whole.cut == ("pin",)
     assert not [r for r in caplog.records if r.levelno == logging.WARNING]
     urdf = """<robot name="bar"><link name="base"/><link name="bar"/><joint name="hinge" type="continuous">
       <parent link="base"/><child link="bar"/></joint></robot>"""
-    assert "joint 'hinge': closes no loop" in load(urdf, cut=["hinge"]).describe()
+    assert "joint 'hinge': cut as requested, but closes no loop" in load(urdf, cut=["hinge"]).describe()
 
 
 def test_a_table_is_no_object_that_is_placed() -> None:

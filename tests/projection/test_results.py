@@ -229,7 +229,9 @@ def test_an_assembly_says_what_it_used() -> None:
     rows, q = linkage.constraint_set(), linkage.robot.neutral
     short = assemble_position(rows, q, max_iterations=1)
     for text in (short.describe(), str(short)):
-        assert "; 1 iteration used; more: `max_iterations=1000`; `projection.diagnose()` says whether it is" in text
+        assert "; 1 iteration used; more: `max_iterations=1000`; `.projection.diagnose()` says whether it is" in text
+    with pytest.raises(AttributeError, match=r"`assembly\.projection\.diagnose\(\)`"):  # not "`batch[i]...`"
+        getattr(short, "diagnose")  # noqa: B009
     left = assemble_position(rows, linkage.postures["closed"] + np.array([0.3, 0.0, 0.0]), stay_on_branch=1e-9)
     assert left.status is Status.LEFT_BRANCH
     with pytest.raises(NotProjectedError, match=r"^LEFT_BRANCH"):

@@ -356,6 +356,19 @@ def test_results_do_not_change() -> None:
         assert not array.flags.writeable
 
 
+@pytest.mark.parametrize("start", [0.3, 1.0, 2.0])
+def test_a_search_that_stalled_says_where_to_look(start: float) -> None:
+    """Stumble 4: a stalled search did not say what to do; one that found its equilibrium does not say it."""
+    robot = cart()
+    coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, start])
+    push = Law(lambda q, v: [0.0, 6.0 + 0.5 * np.cos(3.0 * q[1])])
+    found = equilibrium(coordinates, [0.0, start], external=[push], ignore=["slide"])
+    assert found.status is EquilibriumStatus.STALLED
+    advice = "a sign change of `reduced_residual` along it shows where."
+    assert advice in found.describe()
+    assert advice not in equilibrium(coordinates, [0.0, start], ignore=["slide"]).or_raise().describe()
+
+
 def test_no_equilibrium_where_a_torque_is_larger_than_any_weight() -> None:
     """m g l sin(t) = 2 m g l has no solution: it ends at the largest weight, and does not say that it converged."""
     robot = cart()

@@ -326,3 +326,22 @@ def test_what_is_wrong_with_an_argument_is_named() -> None:
     huge = reduced_forward_dynamics(state, [1e308, 1e308, -1e308])
     assert huge.status is ReducedStatus.NOT_FINITE
     assert not huge.acceleration.any()
+
+
+def test_reduced_dynamics_describe_themselves() -> None:
+    """Stumble 11: other results had `describe`; and a value for a driven joint, given as an independent one."""
+    linkage = mechanisms.five_bar()
+    coordinates = linkage.minimal_coordinates(linkage.posture("closed"), driven=["left_inner"])
+    found = reduced_forward_dynamics(coordinates.at(coordinates.q), driven_acceleration=[2.0])
+    text = found.describe()
+    (independent,), (driven,) = coordinates.independent, coordinates.driven
+    assert f"acceleration of {independent}: {found.independent_acceleration[0]:.6g}" in text
+    assert f"force of the drive of {driven}: {found.driven_forces[0]:.6g}" in text
+    assert str(found.status) in text
+    rows, q = upright("four_bar")
+    turned = minimal_coordinates(rows, q, driven=["crank"])
+    with pytest.raises(
+        SizeError, match=r"received 1 \(driven ones are the second argument: spread\(\[\], \[6.28\]\)\)"
+    ):
+        turned.spread([6.28])
+    assert turned.spread([], [6.28])[rows.robot.velocity_slice_of("crank")] == 6.28

@@ -649,3 +649,42 @@ def test_the_driver_is_the_first_independent_coordinate() -> None:
     again = minimal_coordinates(five.constraint_set(), found.qs[0], independent=found.coordinates.independent)
     assert again.independent == ("left_inner", "right_inner")
     assert found.driver.name == "left_inner"
+
+
+def test_transmission_angles_are_those_of_the_worst_of_several_loops() -> None:
+    """Stumble 2: a crank that drives two four-bars, the angles of one loop alone."""
+    model, z = pin.Model(), pin.JointModelRZ()
+
+    def bar(parent: int, x: float, name: str) -> int:
+        joint = model.addJoint(parent, z, pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])), name)
+        model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+        return joint
+
+    crank = bar(0, 0.0, "crank")
+    sizes = {"near": (0.4, 0.12, 0.37, 0.27), "far": (0.45, 0.12, 0.43, 0.2)}
+    for name, (g, a, _, _) in sizes.items():
+        bar(crank, a, f"{name} coupler")
+        bar(0, g, f"{name} rocker")
+    robot = Robot(model, "two loops")
+    closures, values = list[Closure](), {"crank": 1.0}
+    for name, (g, a, c, r) in sizes.items():
+        ends = [
+            robot.frame(f"{name} {link}", pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])))
+            for link, x in (("coupler", c), ("rocker", r))
+        ]
+        closures.append(Closure(robot, ends[0], ends[1], Hinge.pin([0, 0, 1]), name=f"{name} pin"))
+        _, values[f"{name} coupler"], values[f"{name} rocker"] = four_bar(np.array([1.0]), g, a, c, r, 1.0)
+    found = sweep(ConstraintSet(robot, closures), robot.configuration(values), "crank", np.arange(1.0, 7.3, 0.3))
+    cosines = [
+        (c**2 + r**2 - (g**2 + a**2 - 2.0 * g * a * np.cos(found.or_raise().values))) / (2.0 * c * r)
+        for g, a, c, r in sizes.values()
+    ]
+    each = np.arccos(np.abs(cosines))
+    assert set(each.argmin(axis=0)) == {0, 1}  # neither loop is the worst one everywhere
+    np.testing.assert_allclose(found.transmission_angles(), each.min(axis=0), atol=1e-9)
+    assert found.transmission_loops == ("near pin", "far pin")
+    axes: Any = found.plot().axes[-1]
+    assert axes.get_ylabel().endswith("smallest of near pin, far pin")
+    crank_end, *others = "near coupler", robot.frame("near rocker", pin.SE3(np.eye(3), np.array([0.27, 0.0, 0.0])))
+    chosen = found.transmission_angles(through=[crank_end, *others, "near rocker"])
+    np.testing.assert_allclose(chosen, each[0], atol=1e-9)

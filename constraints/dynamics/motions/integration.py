@@ -151,6 +151,7 @@ class _Row(NamedTuple):
     multipliers: Vector
     kinetic_energy: float
     potential_energy: float
+    force_energy: float | None
     position_drift: float
     velocity_drift: float
     ranks: int
@@ -275,11 +276,14 @@ class _Run:
         self._kept = state.motion
         motion, found, system = state.motion, state.dynamics, state.dynamics.system
         errors = self.stepper.errors(system.rows)
-        energy = (np.nan, np.nan) if is_open(errors, motion.v) else _energy(motion, system.mass_matrix)
+        kinetic, potential, of_forces = np.nan, np.nan, np.nan
+        if not is_open(errors, motion.v):
+            kinetic, potential = _energy(motion, system.mass_matrix)
+            of_forces = self.stepper.force_energy(state.t, motion)
         self.rows.append(
             _Row(
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
-                *(*energy, errors.position, errors.velocity, found.rank, found.status),
+                *(kinetic, potential, of_forces, errors.position, errors.velocity, found.rank, found.status),
             )
         )
 
@@ -292,6 +296,8 @@ def is_open(errors: Errors, v: Vector) -> bool:
 
 def _record(constraint_set: ConstraintSet, run: _Run, status: MotionStatus, reason: str) -> MotionRecord:
     columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in _Row._fields[:-1]}
+    if any(row.force_energy is None for row in run.rows):
+        columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)
     return MotionRecord(
         constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), status=status, reason=reason

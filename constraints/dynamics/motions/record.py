@@ -59,8 +59,10 @@ class MotionRecord(Result):
         qs, vs: configurations (n, nq) and velocities (n, nv).
         accelerations: (n, nv).
         multipliers: (n, size), of all rows.
-        kinetic_energy, potential_energy: (n,) [J]; NaN if a constraint is open, because energies are defined for closed
-            states only.
+        kinetic_energy, potential_energy: (n,) [J], of bodies and gravity; NaN if a constraint is open, because energies
+            are defined for closed states only.
+        force_energy: (n,) [J], of the forces, `Forces.energy` at each time; zeros if there are none, None if a force
+            has no potential energy, or the forces are a function.
         position_drift: (n,) largest norm of the errors of one constraint.
         velocity_drift: (n,) largest norm of their rates.
         dynamics: (n,) status of the accelerations: RANK_DEFICIENT if rows repeat others.
@@ -78,6 +80,7 @@ class MotionRecord(Result):
     multipliers: Matrix
     kinetic_energy: Vector
     potential_energy: Vector
+    force_energy: Vector | None
     position_drift: Vector
     velocity_drift: Vector
     dynamics: tuple[DynamicsStatus, ...]
@@ -108,13 +111,17 @@ class MotionRecord(Result):
 
     @property
     def energy(self) -> Vector:
-        """Kinetic and potential energy (n,) [J]; NaN if a constraint is open."""
+        """Kinetic and potential energy of bodies and gravity (n,) [J]; NaN if a constraint is open."""
         return self.kinetic_energy + self.potential_energy
 
     @property
     def energy_drift(self) -> float:
-        """Largest change of the energy since the start [J], without open states; for free motions."""
-        energy = self.energy[np.isfinite(self.energy)]
+        """Largest change of the energy since the start [J], with `force_energy` if it is known, without open states.
+
+        It says how well the integration went if no other forces, dampers or moving targets do work.
+        """
+        energy = self.energy + (0.0 if self.force_energy is None else self.force_energy)
+        energy = energy[np.isfinite(energy)]
         return float(np.abs(energy - energy[0]).max()) if energy.size else float("nan")
 
     def multipliers_of(self, which: RowOwner | str | int) -> Matrix:
@@ -136,7 +143,10 @@ class MotionRecord(Result):
         closed, lines = np.isfinite(self.energy), [str(self)]
         if closed.any():
             most = f"kinetic up to {np.nanmax(self.kinetic_energy):.3g} J"
-            lines.append(f"  energy: within {self.energy_drift:.3g} J of its start; {most}")
+            forces = self.force_energy
+            of = " of bodies and gravity" if forces is None else ", with that of the forces" if forces.any() else ""
+            rest = " (other forces do work: add `forces.energy(q)`)" if forces is None else ""
+            lines.append(f"  energy{of}: within {self.energy_drift:.3g} J of its start{rest}; {most}")
         else:
             lines.append("  energy: none, the constraints are open throughout")
         opened = int((~closed).sum())

@@ -16,6 +16,7 @@ from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ..forward import ForwardDynamics, forward_dynamics
+from ..law import NoEnergyError
 from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
@@ -138,6 +139,18 @@ class Stepper:
         rhs = self.rhs(t)
         found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
         return State(t, motion, found)
+
+    def force_energy(self, t: float, motion: Motion) -> float | None:
+        """Potential energy of the forces [J]; None if one has none, or the forces are a function; NaN if undefined."""
+        given = self._forces
+        if not isinstance(given, Forces):
+            return 0.0 if given is None else None
+        try:
+            return given.at(t).energy(motion.q)
+        except NoEnergyError:
+            return None
+        except (NotFiniteError, UndefinedError):
+            return np.nan
 
     def check(self, state: State) -> None:
         """Refuse accelerations that are none.

@@ -42,6 +42,12 @@ from .prescribed import at_rest
 if TYPE_CHECKING:
     from .modes import Modes
 
+ELSEWHERE = (
+    "There may be an equilibrium elsewhere: start from other configurations of a sweep; a sign change of "
+    "`reduced_residual` along it shows where."
+)
+"""What is said of a search that stalled."""
+
 
 class NoEquilibriumError(ConstraintError):
     """No equilibrium was found; carries the result: `equilibrium`."""
@@ -160,6 +166,8 @@ class Equilibrium(Result):
                 lines.append(f"  force of the drive of {name}: {force:.6g}")
         if self.unheld:
             lines.append(f"  held by no force: {first_names(self.unheld)}")
+        if self.status is EquilibriumStatus.STALLED:
+            lines.append(f"  {ELSEWHERE}")
         return "\n".join(lines)
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ...errors import ConstraintError, SizeError
+from ...errors import ConstraintError, OptionError, SizeError
 from ...linear_algebra import singular_values
 from ...robot import Bounds, Frame
 from ...rows.right_hand_side import RightHandSide
@@ -124,16 +124,27 @@ class Sweep(Result):
         return tuple(factor.name for factor in self.bounds.space.factors if near[factor.q].any())
 
     def transmission_angles(self, through: Iterable[str | Frame] = ()) -> Vector:
-        r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad], as `transmission_angles`.
+        r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad].
+
+        If the driver is in several loops of four pivots (`transmission_loops`), the angles are those of the worst loop
+        at each value.
 
         Args:
-            through: frames P, Q, R at the three other joints of the loop, in order; by default they are found, if the
-                driver is in one loop of four pivots with parallel axes.
+            through: frames P, Q, R at the three other joints of one loop, in order; by default the loops are found.
+                They have four pivots with parallel axes, the driver's among them.
 
         Raises:
             OptionError: there is no such loop; give the frames.
         """
         return transmission_angles(pivots_of(self.coordinates, through), self.qs)
+
+    @property
+    def transmission_loops(self) -> tuple[str, ...]:
+        """Names of the closures of the loops that `transmission_angles` finds; empty if there are none."""
+        try:
+            return tuple(pivots.name for pivots in pivots_of(self.coordinates))
+        except OptionError:
+            return ()
 
     def least_with(self, held: Wished) -> Vector:
         """The least singular value (n,) of the remaining columns of J, if other coordinates are held.

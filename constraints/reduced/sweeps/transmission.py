@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,16 +34,23 @@ class Pivot(NamedTuple):
 
 
 class Pivots(NamedTuple):
-    """The three pivots of a planar loop of four that the driver is not at, in order; the one in the middle turns."""
+    """The three pivots of a planar loop of four that the driver is not at, in order; the one in the middle turns.
 
+    Attributes:
+        name: of the closure of the loop; empty where the frames were given.
+        robot: the robot.
+        P, Q, R: the pivots.
+    """
+
+    name: str
     robot: Robot
     P: Pivot
     Q: Pivot
     R: Pivot
 
 
-def transmission_angles(pivots: Pivots, qs: Matrix) -> Vector:
-    r"""Transmission angles (n,) [rad].
+def transmission_angles(loops: Sequence[Pivots], qs: Matrix) -> Vector:
+    r"""Transmission angles (n,) [rad]: at each configuration the smallest of the loops.
 
     With P, Q, R the pivots of a loop of four that the driver is not at (coupler PQ, output QR),
 
@@ -53,19 +60,21 @@ def transmission_angles(pivots: Pivots, qs: Matrix) -> Vector:
     slides, the direction to it is the normal of its slide: there the pivot is infinitely far away.
 
     Args:
-        pivots: the three.
+        loops: the three pivots of each; at least one loop.
         qs: configurations (n, nq).
 
     Source: R. L. Norton, Design of Machinery, chapter 3: the acute angle between coupler and output.
     """
-    angles: list[float] = []
-    for q in qs:
-        posture = pivots.robot.at(q)
-        middle = np.array(posture.placement(pivots.Q.frame).translation)
-        one, other = (_towards(posture, pivot, middle) for pivot in (pivots.P, pivots.R))
-        area = float(np.linalg.norm(np.cross(one, other)))
-        angles.append(float(np.arctan2(area, abs(float(one @ other)))))
-    return np.array(angles)
+    postures = [loops[0].robot.at(q) for q in qs]
+    angles = [[_angle(posture, pivots) for pivots in loops] for posture in postures]
+    return np.array(angles).reshape(len(qs), len(loops)).min(axis=1)
+
+
+def _angle(posture: Posture, pivots: Pivots) -> float:
+    middle = np.array(posture.placement(pivots.Q.frame).translation)
+    one, other = (_towards(posture, pivot, middle) for pivot in (pivots.P, pivots.R))
+    area = float(np.linalg.norm(np.cross(one, other)))
+    return float(np.arctan2(area, abs(float(one @ other))))
 
 
 def _towards(posture: Posture, pivot: Pivot, middle: Vector) -> Vector:
@@ -75,8 +84,8 @@ def _towards(posture: Posture, pivot: Pivot, middle: Vector) -> Vector:
     return np.array(place.translation) - middle
 
 
-def pivots_of(coordinates: MinimalCoordinates, through: Iterable[str | Frame] = ()) -> Pivots:
-    """The pivots of a transmission angle: those named, or those of the loop that the driver is in.
+def pivots_of(coordinates: MinimalCoordinates, through: Iterable[str | Frame] = ()) -> tuple[Pivots, ...]:
+    """The pivots of transmission angles: those named, or those of each loop that the driver is in.
 
     Args:
         coordinates: the driver is the first independent coordinate; joints of the others are held.
@@ -91,11 +100,13 @@ def pivots_of(coordinates: MinimalCoordinates, through: Iterable[str | Frame] = 
     if frames:
         if len(frames) != 3:
             raise SizeError("frames of a transmission angle", 3, len(frames))
-        return Pivots(robot, *(Pivot(robot.frame(frame)) for frame in frames))
+        return (Pivots("", robot, *(Pivot(robot.frame(frame)) for frame in frames)),)
+    loops: list[Pivots] = []
     for owner, on in zip(coordinates.constraint_set.stack, coordinates.constraint_set.active, strict=True):
         found = _loop(coordinates, owner) if on and isinstance(owner, Closure | PointClosure | RodClosure) else None
-        if found is not None:
-            return found
+        loops += [] if found is None else [found]
+    if loops:
+        return tuple(loops)
     name = coordinates.independent[0]
     raise OptionError(
         f"transmission angle: '{name}' is not in a planar loop of four pivots (parallel axes, one closure by a pin, a "
@@ -125,7 +136,7 @@ def _loop(coordinates: MinimalCoordinates, owner: Closure | PointClosure | RodCl
     cycle = [Pivot(ends[0]), *pivots, *(Pivot(end) for end in ends[1:])]
     at = 1 + joints.index(driver)
     P, Q, R = (cycle[(at + k) % 4] for k in (1, 2, 3))
-    return Pivots(robot, P, Q, R) if Q.normal is None else None
+    return Pivots(owner.name, robot, P, Q, R) if Q.normal is None else None
 
 
 def _ends(owner: Closure | PointClosure | RodClosure) -> list[Frame]:

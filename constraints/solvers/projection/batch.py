@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import index
 from types import NoneType
-from typing import Any, SupportsIndex, final, overload
+from typing import Any, ClassVar, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from ..engine import Engine, Outcomes
 from ..options import Options
-from ..result import Result
+from ..result import MEANT, Result
 from ..status import Status
 from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
@@ -55,6 +55,8 @@ class ProjectionBatch(Result):
         starts: the given configurations (n, nq).
         outcomes: results, row by row; most of its fields are properties too.
     """
+
+    _meant: ClassVar[Mapping[str, str]] = MEANT | {"diagnose": "`batch[i].diagnose()`, of one row"}
 
     problem: Problem
     options: Options

@@ -13,6 +13,9 @@ import pytest
 from constraints import ConstraintError, Implicit, Position, Robot, Target
 from constraints.dynamics import (
     DynamicsStatus,
+    Forces,
+    JointLaw,
+    JointSpring,
     MotionRecord,
     MotionStatus,
     NoMotionError,
@@ -386,6 +389,33 @@ def test_record_has_the_steps_asked_for() -> None:
     assert repr(record) == "MotionRecord(FINISHED, 5 states to 2.95 s)"
     with pytest.raises(TruthValueError, match="success"):
         bool(record)
+
+
+def test_energy_counts_the_springs() -> None:
+    """Stumble 3: a body on a spring seemed to lose its energy, because the spring's own was left out.
+
+    It swings about a fixed axis as a harmonic oscillator: potential energy k x^2 / 2 of the spring, from x = 0.
+    """
+    model = pin.Model()
+    model.gravity = pin.Motion.Zero()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "swing")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), 0.5 * np.eye(3)), pin.SE3.Identity())
+    robot = Robot(model, "oscillator")
+    rows, spring = ConstraintSet(robot, []), JointSpring(robot, "swing", 2.0)
+    record = simulate(rows, [0.0], [1.0], 1.0, 0.01, forces=Forces(robot, [spring])).or_raise()
+    np.testing.assert_allclose(record.force_energy, 0.25 * np.sin(2.0 * record.times) ** 2, atol=1e-8)
+    np.testing.assert_allclose(record.energy, 0.25 * np.cos(2.0 * record.times) ** 2, atol=1e-8)
+    assert record.energy_drift < 1e-8
+    assert "energy, with that of the forces: within" in record.describe()
+    push = JointLaw(robot, "swing", lambda q, v: -2.0 * q)
+    for forces in (Forces(robot, [spring, push]), lambda t, motion: -2.0 * motion.q):
+        other = simulate(rows, [0.0], [1.0], 0.5, 0.01, forces=forces)
+        assert other.force_energy is None
+        assert "energy of bodies and gravity: within" in other.describe()
+        assert "(other forces do work: add `forces.energy(q)`)" in other.describe()
+    free = simulate(rows, [0.0], [1.0], 0.5, 0.1)
+    np.testing.assert_array_equal(free.force_energy, np.zeros(6))
+    assert "  energy: within" in free.describe()
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
