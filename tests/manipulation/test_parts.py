@@ -567,6 +567,18 @@ def test_a_walk_in_words() -> None:
     assert str(quiet) == "0 of 1 transition after 1 target"
 
 
+def test_a_walk_says_first_that_ends_are_on_two_leaves() -> None:
+    """A walk cannot meet a goal on another leaf: said before all collisions, however rare, and what to do about it."""
+    graph, _ = corner()
+    apart = "ends of 'stay in a' on two leaves"
+    stuck = Walk(None, (graph.transition("a to b"),), 0, 400, Counter({f"hit {i}": 99 - i for i in range(6)} | {apart: 9}))
+    for lines in (stuck.describe().splitlines(), stuck.describe(details=True).splitlines()):
+        assert next(line for line in lines if "times" in line) == f"  failed 9 times: {apart}"
+        assert "share a leaf by chance only" in lines[-1]
+    assert str(stuck).startswith(f"0 of 1 transition after 400 targets ({apart}: 9; hit 0: 99")
+    assert stuck.refusals.most_common(1) == [("hit 0", 99)]
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_walk_goes_through_its_states_to_its_goal(seed: int) -> None:
     """On the leaf of each path; backwards from a goal; a function of its generator; as many targets as it drew."""
