@@ -36,8 +36,8 @@ SHOWN = 4
 APART = "on two leaves"
 """End of the reason why a motion has no path at all: its ends differ in what stays constant between them."""
 MEET = (
-    "ends on two leaves cannot be joined, and drawn ones share a leaf by chance only: with `goal=` give the handle a mask "
-    "that fixes all rows, or draw the last target yourself, `graph.target('..._ls', q, guess, leaf=goal)`"
+    "ends on two leaves cannot be joined, and drawn ones share a leaf by chance only: with `goal=` give the handle a "
+    "mask that fixes all rows, or draw the last target yourself, `graph.target('..._ls', q, guess, leaf=goal)`"
 )
 """What to do about such ends."""
 DETOUR = 0.5

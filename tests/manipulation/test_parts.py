@@ -571,7 +571,8 @@ def test_a_walk_says_first_that_ends_are_on_two_leaves() -> None:
     """A walk cannot meet a goal on another leaf: said before all collisions, however rare, and what to do about it."""
     graph, _ = corner()
     apart = "ends of 'stay in a' on two leaves"
-    stuck = Walk(None, (graph.transition("a to b"),), 0, 400, Counter({f"hit {i}": 99 - i for i in range(6)} | {apart: 9}))
+    reasons = Counter({f"hit {i}": 99 - i for i in range(6)} | {apart: 9})
+    stuck = Walk(None, (graph.transition("a to b"),), 0, 400, reasons)
     for lines in (stuck.describe().splitlines(), stuck.describe(details=True).splitlines()):
         assert next(line for line in lines if "times" in line) == f"  failed 9 times: {apart}"
         assert "share a leaf by chance only" in lines[-1]
