@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, cast, final
 
 import numpy as np
 
 from liegroups.arguments import as_flag, as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import DuplicateNameError, GraphError, UnknownNameError
+from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
 from ..functions.contact.contact_surface import Surface
 from ..keywords import absent
 from ..paths.relative_motion import SecurityMargins
@@ -214,8 +214,11 @@ class ConstraintGraphFactory:
 
         Raises:
             UnknownNameError: a gripper, handle or surface that no file contains; lists the nearest names.
+            WrongObjectError: an object whose names are no pair of sequences.
         """
         expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
+        for name, pair in objects.items():
+            _refuse_what_is_no_pair(name, pair)
         things = [
             MovableObject(
                 name,
@@ -289,6 +292,19 @@ def _unique(names: list[str], kind: str) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise DuplicateNameError(f"{kind} of a graph factory", name)
+
+
+def _refuse_what_is_no_pair(name: str, pair: Any) -> None:
+    """Refuse names of an object that are not (handles, surfaces), each a sequence of names.
+
+    Raises:
+        WrongObjectError: names the object and what it was given.
+    """
+    if isinstance(pair, (tuple, list)) and len(cast(Sequence[Any], pair)) == 2:
+        if all(isinstance(names, Sequence) and not isinstance(names, str) for names in cast(Sequence[Any], pair)):
+            return
+    example = f"(['{name}/top'], ['{name}/bottom'])"
+    raise WrongObjectError(f"object '{name}'", f"a pair (handles, surfaces), as {example}", pair)
 
 
 def _known(among: Mapping[str, Any], name: str, kind: str) -> Any:

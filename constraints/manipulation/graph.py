@@ -13,7 +13,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
 from ..errors import GraphError
-from ..keywords import FieldOf
+from ..keywords import FieldOf, absent
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..ranges import whole_number
@@ -25,6 +25,7 @@ from ..solvers.projection.engines import as_engine
 from ..words import counted
 from .arguments import all_of, as_owners
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
+from .hpp_words import OF_GRAPHS
 from .network import Network
 from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 @final
+@absent(OF_GRAPHS)
 class ConstraintGraph:
     """States of a manipulation problem, and the transitions between them. Immutable.
 

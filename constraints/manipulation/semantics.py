@@ -47,6 +47,11 @@ ATTRIBUTES = {
 }
 MEANINGLESS = {"link": ("object",)}
 """Attributes that files have and HPP passes over."""
+MASKS = {
+    "mask": "`<mask>1 1 1 1 1 0</mask>`",
+    "mask_complement": "`<mask_complement>0 0 0 0 0 1</mask_complement>`",
+}
+"""Tags of a handle that are tried as attributes, with an example."""
 TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -183,7 +188,9 @@ class _Reader:
                     self.passed[f"attribute '{attribute}' of <{element.tag}>"] += 1
                 elif attribute not in ATTRIBUTES.get(element.tag, ()):
                     known = ", ".join(ATTRIBUTES.get(element.tag, ())) or "none"
-                    self.refuse(what, f"attribute '{attribute}' of <{element.tag}> is not understood; expected {known}")
+                    said = f"attribute '{attribute}' of <{element.tag}> is not understood; expected {known}"
+                    is_mask = element.tag == "handle" and attribute in MASKS
+                    self.refuse(what, said + (f"; `{attribute}` is a tag: {MASKS[attribute]}" if is_mask else ""))
 
     def refuse(self, what: str, reason: str) -> NoReturn:
         raise FileError(self.file, f"{what}: {reason}")

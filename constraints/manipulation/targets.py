@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -15,13 +15,16 @@ from liegroups.arrays import ArrayLike, Vector
 from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..robot import Robot
 from ..solvers import Projection, Status
-from ..solvers.result import Result
+from ..solvers.result import MEANT, Result
 from ..words import counted
 from .memory import GraphMemory
 from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
 from .problems import GraphProblems
 from .selector import StateSelector
 from .states import Transition
+
+DIAGNOSED = "`target.projections[-1].diagnose()`"
+"""The diagnosis of a target that was not found: that of its last projection."""
 
 
 class UnreachedError(ConstraintError):
@@ -47,6 +50,8 @@ class TargetConfiguration(Result):
         attempts: number of guesses.
         on_leaf: whether the last configuration is on the chosen leaf; true for a transition that chooses none.
     """
+
+    _meant: ClassVar[Mapping[str, str]] = {**MEANT, "diagnose": DIAGNOSED}
 
     transition: Transition
     q_start: Vector
@@ -131,7 +136,8 @@ class TargetConfiguration(Result):
         where = "" if failed is None else f" (at '{failed}')"
         guesses = counted(self.attempts, "guess")
         off = ", but not on the leaf that was chosen" if self._came_to_the_end and not self.on_leaf else ""
-        return f"target of '{self.transition}'{where} after {guesses}{off}: {self.projections[-1]}"
+        last = str(self.projections[-1]).replace("`diagnose()`", DIAGNOSED)
+        return f"target of '{self.transition}'{where} after {guesses}{off}: {last}"
 
     __repr__ = __str__
 

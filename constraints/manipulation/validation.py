@@ -88,7 +88,18 @@ class Validation(Result):
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
             lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
-        return "\n".join([*lines, *(self.problems or ("no problem was found",))])
+        return "\n".join([*lines, *(self.problems or (self._well,))])
+
+    @property
+    def _well(self) -> str:
+        """What is said where there is no problem: the state or transition that was found least, if any was missed."""
+        rates = {f"state '{name}'": rate for name, rate in self.states.items()}
+        rates |= {f"transition '{name}'": rate for name, rate in self.transitions.items()}
+        missed = {what: rate for what, rate in rates.items() if rate.successes < rate.tries}
+        if not missed:
+            return "no problem was found"
+        rarest = min(missed, key=lambda what: missed[what].successes / missed[what].tries)
+        return f"nothing is unreachable; rarest: {rarest}, {missed[rarest]}"
 
     __str__ = __repr__ = describe
 

@@ -33,6 +33,13 @@ from .targets import TargetConfiguration
 
 SHOWN = 4
 """So many of the reasons why tries were given up are told, the most common first; `describe(details=True)` has all."""
+APART = "on two leaves"
+"""End of the reason why a motion has no path at all: its ends differ in what stays constant between them."""
+MEET = (
+    "ends on two leaves cannot be joined, and drawn ones share a leaf by chance only: with `goal=` give the handle a "
+    "mask that fixes all rows, or draw the last target yourself, `graph.target('..._ls', q, guess, leaf=goal)`"
+)
+"""What to do about such ends."""
 DETOUR = 0.5
 """Standard deviation of a way-point around the middle of a motion [rad or m]."""
 
@@ -87,6 +94,8 @@ class Walk(Result):
     def describe(self, details: bool = False) -> str:
         """The walk in words: how far it got, the most common reasons why tries failed, and a case.
 
+        Ends on two leaves come first, however rare: more targets do not help there.
+
         Args:
             details: a line for each transition and each reason, and the last failure in full for each.
         """
@@ -98,18 +107,23 @@ class Walk(Result):
         steps, targets = counted(len(self.transitions), "transition"), counted(self.tries, "target")
         return f"{self.done} of {steps} after {targets}"
 
+    @property
+    def _reasons(self) -> list[tuple[str, int]]:
+        """Reasons and counts: ends on two leaves, then the others, the most common first."""
+        return sorted(self.refusals.most_common(), key=lambda each: not each[0].endswith(APART))
+
     def _summary(self) -> Iterator[str]:
         """Transitions by how they went, reasons, and a case of the first."""
         parts = {"walked": slice(0, self.done), "failed": slice(self.done, self.done + 1)}
         for word, part in (parts | {"not reached": slice(self.done + 1, None)}).items():
             names = [f"'{step}'" for step in self.transitions[part]]
             yield from [f"  {word}: {', '.join(names)}"] if names else []
-        for reason, count in self.refusals.most_common(SHOWN):
+        for reason, count in self._reasons[:SHOWN]:
             yield f"  failed {_times(count)}: {reason}"
-        others = [count for _, count in self.refusals.most_common()[SHOWN:]]
+        others = [count for _, count in self._reasons[SHOWN:]]
         if others:
             yield f"  failed {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
-        for reason, _ in self.refusals.most_common(1) if not self.success else ():
+        for reason, _ in self._reasons[:1] if not self.success else ():
             if reason in self.cases:
                 yield f"  the last time: {self.cases[reason]}"
 
@@ -117,23 +131,25 @@ class Walk(Result):
         """Each transition, each reason, each case."""
         for i, step in enumerate(self.transitions):
             yield f"  '{step}': {'walked' if i < self.done else 'failed' if i == self.done else 'not reached'}"
-        for reason, count in self.refusals.most_common():
+        for reason, count in self._reasons:
             yield f"  failed {_times(count)}: {reason}"
-        for reason, _ in self.refusals.most_common() if not self.success else ():
+        for reason, _ in self._reasons if not self.success else ():
             if reason in self.cases:
                 yield f"  {reason}, the last time:"
                 yield indent(self.cases[reason].describe(), "    ")
 
     def _hindrances(self) -> list[str]:
-        """What collides whatever the walk does."""
+        """What collides whatever the walk does, and leaves that are met by chance only."""
+        apart = not self.success and any(reason.endswith(APART) for reason in self.refusals)
         met = [f"{pair.a} collides with {pair.b}" for pair in self.start_collisions]
         return [
+            *([MEET] if apart else []),
             *([f"the start is in collision: {', '.join(met)}"] if met else []),
             *([always_in_words(self.always_colliding)] if self.always_colliding else []),
         ]
 
     def __str__(self) -> str:
-        why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(SHOWN))
+        why = "; ".join(f"{reason}: {count}" for reason, count in self._reasons[:SHOWN])
         more = len(self.refusals) - SHOWN
         why += f"; and {counted(more, 'other reason')}" if more > 0 else ""
         return "; ".join([f"{self._came} ({why})" if why else self._came, *self._hindrances()])
@@ -315,7 +331,7 @@ class _Walker:
         problem, rhs = self._graph.path_problem(part, q0)
         projector = self._projector(part, problem)
         if projector.residual(q1, rhs) > self._graph.threshold or not problem.bounds.contains(q1):
-            return self._refused(f"ends of '{part}' on two leaves")
+            return self._refused(f"ends of '{part}' {APART}")
         path = self._free(part, projector, rhs, (q0, q1))
         for _ in range(0 if part.short or path is not None else self._detours):
             space = problem.space

@@ -17,6 +17,7 @@ from scenes import factory, record, recorded_graph
 from constraints import Implicit, Options, Pose, Position, Projector
 from constraints.errors import (
     GraphError,
+    NoAttributeError,
     NotNormalizedError,
     OptionError,
     PathError,
@@ -488,6 +489,20 @@ def test_a_target_says_how_far_it_got() -> None:
         last = target.projections[-1]
         assert lines[len(inner) + 2 :] == [f"  {line}" for line in last.describe().splitlines()[1:]]
     assert f"error {missed.projections[-1].residual:.3g}" in missed.describe()
+
+
+def test_a_target_says_how_it_is_diagnosed() -> None:
+    """A target has no `diagnose`; its description and the answer to the name say whose it is, and that one works."""
+    target = recorded_graph().target(TAKE, starts(FREE)[39], guesses()[0])
+    assert not target.success
+    advice = "`target.projections[-1].diagnose()`"
+    for words in (str(target), target.describe()):
+        assert "`diagnose()`" not in words
+    hint = factory(options=Options(max_iterations=3)).generate().target(TAKE, starts(FREE)[39], guesses()[0])
+    assert f"{advice} says whether it is difficult or impossible" in str(hint)
+    with pytest.raises(NoAttributeError, match=r"use `target\.projections\[-1\]\.diagnose\(\)`"):
+        getattr(target, "diagnose")  # noqa: B009
+    assert str(target.projections[-1].diagnose(trials=2, iterations=5))
 
 
 def test_a_walk_says_what_it_could_not_do() -> None:

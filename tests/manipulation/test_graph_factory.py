@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -288,6 +289,11 @@ def test_unknown_names_are_refused():
         make([], {"box0": (["box0/h0"], ["box0/bottom"])})
     with pytest.raises(UnknownNameError, match="surface"):
         make([], {"box0": (["box0/h0"], [])}, ["table"])
+    wrong: Any
+    said = r"object 'box0'.* a pair \(handles, surfaces\), as \(\['box0/top'\]"  # was: no handle is named 'b'
+    for wrong in (["box0/h0", "box0/h1"], ["box0/h0"], "ab", (["box0/h0"], "box0/h0"), 3):
+        with pytest.raises(WrongObjectError, match=said):
+            make([], {"box0": wrong})
 
 
 def test_one_object_is_placed_once():

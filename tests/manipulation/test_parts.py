@@ -11,7 +11,7 @@ import pytest
 from robots import arm
 
 from constraints import Affine, Base, Implicit, Options, Part, Projector, Robot, Status, Surface, Workspace
-from constraints.errors import FileError, GraphError, OptionError, SizeError, WrongObjectError
+from constraints.errors import FileError, GraphError, NoAttributeError, OptionError, SizeError, WrongObjectError
 from constraints.manipulation import (
     ConstraintGraph,
     ConstraintGraphFactory,
@@ -87,6 +87,7 @@ def test_positions(position: str, xyz: list[float], turn: list[float]) -> None:
         ("<gripper name='g'><position/><link name='other'/></gripper>", "other"),
         ("<gripper><position/>@</gripper>", "a <gripper> has no name"),
         ("<gripper name='g' colour='1'><position/>@</gripper>", "is not understood; expected name, clearance"),
+        ("<handle name='h' mask='1 1 1 1 1 0'><position/>@</handle>", "`mask` is a tag: `<mask>1 1 1 1 1 0</mask>`"),
         ("<contact name='c'>@<point axis='1'>0 0 0</point><shape>1 0</shape></contact>", "expected none"),
         ("<handle name='h'><position/>@<mask>1 1 1 1 1</mask></handle>", "<mask> takes 6 truth values, found 5"),
         ("<handle name='h'><position/>@<mask>1 1 1 1 1 2</mask></handle>", "'2' is not a truth value; expected one"),
@@ -300,6 +301,21 @@ def test_a_graph_in_words_and_for_graphviz() -> None:
         '  "a" -> "b" [label="hidden", style=solid];', '  "a" -> "both" [label="in", style=solid];',
         '  "both" -> "b" [label="out", style=dotted];', "}",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [("generateTargetConfig", "use `target("), ("applyNodeConstraints", "problem_of(state)"), ("getState", "state_of"),
+     ("getConfigErrorForNode", "use `errors("), ("addConstraints", "constraints="), ("initialize", "nothing")],
+)  # fmt: skip
+def test_a_graph_answers_the_words_of_hpp(name: str, here: str) -> None:
+    """Stumble 7: `graph.generateTargetConfig` was a bare AttributeError."""
+    graph, _ = corner()
+    with pytest.raises(NoAttributeError) as caught:
+        getattr(graph, name)
+    assert here in str(caught.value)
+    assert not hasattr(graph, name)
+    assert name not in caught.value.valid
 
 
 def test_transitions_are_chosen_by_weight_and_found_by_length() -> None:
@@ -541,6 +557,18 @@ def test_a_validation_in_words() -> None:
     assert str(fine).splitlines()[-1] == "no problem was found"
 
 
+def test_a_validation_names_what_was_found_least() -> None:
+    """Stumble 16: "no problem was found" after 7 of 20 targets; the rarest is named, a state or a transition."""
+    rates = {"t": Rate(20, 20), "u": Rate(7, 20), "v": Rate(4, 10)}
+    some = Validation({"d": Rate(20, 20)}, {}, rates, {"t": {}, "u": {"u_01": 13}, "v": {"v": 6}})
+    assert some.success
+    assert str(some).splitlines()[-1] == "nothing is unreachable; rarest: transition 'u', 7 of 20"
+    state = Validation({"d": Rate(2, 20)}, {}, rates, {"t": {}, "u": {}, "v": {}})
+    assert str(state).splitlines()[-1] == "nothing is unreachable; rarest: state 'd', 2 of 20"
+    all_found = Validation({"d": Rate(3, 3)}, {}, {"t": Rate(3, 3)}, {"t": {}})
+    assert str(all_found).splitlines()[-1] == "no problem was found"
+
+
 def test_a_walk_in_words() -> None:
     graph, _ = corner()
     steps = tuple(graph.transition(name) for name in ("stay in a", "a to b", "b to a", "stay in a"))
@@ -565,6 +593,19 @@ def test_a_walk_in_words() -> None:
     assert details[-1] == "  failed once: last"
     quiet = Walk(None, steps[:1], 0, 1, always_colliding=())
     assert str(quiet) == "0 of 1 transition after 1 target"
+
+
+def test_a_walk_says_first_that_ends_are_on_two_leaves() -> None:
+    """A walk cannot meet a goal on another leaf: said before all collisions, however rare, and what to do about it."""
+    graph, _ = corner()
+    apart = "ends of 'stay in a' on two leaves"
+    reasons = Counter({f"hit {i}": 99 - i for i in range(6)} | {apart: 9})
+    stuck = Walk(None, (graph.transition("a to b"),), 0, 400, reasons)
+    for lines in (stuck.describe().splitlines(), stuck.describe(details=True).splitlines()):
+        assert next(line for line in lines if "times" in line) == f"  failed 9 times: {apart}"
+        assert "share a leaf by chance only" in lines[-1]
+    assert str(stuck).startswith(f"0 of 1 transition after 400 targets ({apart}: 9; hit 0: 99")
+    assert stuck.refusals.most_common(1) == [("hit 0", 99)]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

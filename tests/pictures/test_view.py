@@ -382,6 +382,14 @@ def test_results_bring_their_configurations() -> None:
     assert film_of(batch).labels == tuple(f"row {i}: CONVERGED" for i in range(3))
 
 
+@pytest.mark.parametrize("bottom", [0.04, -0.3])
+def test_the_grid_lies_at_the_ground_or_at_the_lowest_face(bottom: float) -> None:
+    """Stumble 4: with a wide slab above the ground the grid lay well below it, and the robot floated."""
+    slab = Shape("slab", "Box", (2.0, 2.0, 0.1), placement=[0.5, 0.0, bottom + 0.05, 0.0, 0.0, 0.0, 1.0])
+    with show(sample_arm(), shapes=[slab], port=0) as view:
+        assert nodes(view)["/world/floor"].position[2] == pytest.approx(min(bottom, 0.0), abs=1e-6)
+
+
 def test_iterates_modes_and_scenes_are_shown() -> None:
     linkage = mechanisms.four_bar()
     q = linkage.posture("closed")

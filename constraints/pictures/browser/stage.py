@@ -67,7 +67,8 @@ class Stage:
         self._add_shapes()
         ends = [frame for pair in film.closures for frame in pair]
         self._sticks = sticks_of(film.robot, seen, ends)
-        self.region = self._seen()
+        points = self._all_points()
+        self.region, self._lowest = Region.around(points, 1e-3), float(points[:, 2].min())
         self._radius = THICK * 2.0 * self.region.reach
         self._lines = self._add_sticks(self._sticks)
         self._rods = self._add_closures()
@@ -169,10 +170,9 @@ class Stage:
         return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
 
     def _add_floor(self) -> None:
+        """A grid at z = 0, or at the lowest point of what is drawn where that is below."""
         region = self.region
-        low = float(region.middle[2] - region.reach)
-        height = 0.0 if low < 0.0 < float(region.middle[2] + region.reach) and low > -0.1 * region.reach else low
-        position = np.array([*region.middle[:2], height])
+        position = np.array([*region.middle[:2], min(0.0, self._lowest)])
         width, cell = 6.0 * region.reach, 0.5 * region.grid
         self._scene.add_grid(
             "/world/floor",
@@ -207,10 +207,11 @@ class Stage:
             points += [*(corners @ axes[joint].T + origins[joint])]
         return np.array([*points, *fixed] or [np.zeros(3)])
 
-    def _seen(self) -> Region:
+    def _all_points(self) -> Matrix:
+        """The same at some of the configurations."""
         film = self._film
         some = np.unique(np.linspace(0, len(film) - 1, min(len(film), SAMPLED)).round().astype(int))
-        return Region.around([point for i in some for point in self._points(film.configurations[i])], 1e-3)
+        return np.vstack([self._points(film.configurations[i]) for i in some])
 
     def _look(self) -> Vector:
         """Direction to the camera: in front of what is flat, above the side of everything else."""
