@@ -15,6 +15,8 @@ from ..robot import Frame, Robot, as_placement
 from .figures import PALETTE
 from .views import View, check_axes
 
+GROUND = "#b0b0b0"
+"""Of sticks from the world to joints, which do not move."""
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
 Stick = tuple[int, Vector, Vector]
 """The joint that it hangs on, or leads to; its ends (3,) [m]."""
@@ -57,6 +59,12 @@ def sticks_of(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> l
         frame = robot.frame(tip)
         sticks.append((frame.joint, origins[frame.joint], np.array(posture.placement(frame).translation)))
     return [stick for stick in sticks if float(np.abs(stick[1] - stick[2]).max()) > 1e-9]
+
+
+def _is_ground(robot: Robot, stick: Stick, origins: Sequence[Vector]) -> bool:
+    """Whether a stick leads from the world to a joint: it does not move."""
+    joint, _, end = stick
+    return not robot.model.parents[joint] and bool(np.array_equal(end, origins[joint]))
 
 
 def _seats(robot: Robot) -> dict[int, Vector]:
@@ -131,7 +139,8 @@ def draw_configuration(
         robot: the robot.
         q: configuration (nq,).
         tips: frames at the ends, for instance a hand.
-        colour: of everything; without, each robot and object of a system has its own.
+        colour: of everything; without, each robot and object of a system has its own, and what stands on the ground
+            and does not move is grey.
         width: of the sticks [points].
         alpha: opacity.
         view: as in `plot_configurations`; of what the axes are by default.
@@ -149,9 +158,14 @@ def draw_configuration(
     parts, posture = ["", *parts_of(robot)], robot.at(q)
     colours = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
     origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
+    still = [colour is None and _is_ground(robot, stick, origins) for stick in sticks]
+    points = [end for (_, a, b), on in zip(sticks, still, strict=True) if on for end in (a, b, np.full(3, np.nan))][:-1]
+    if points:
+        axes.plot(*seen.seen(points), linewidth=width, solid_capstyle="round", color=GROUND, alpha=alpha)
+    moving = [stick for stick, on in zip(sticks, still, strict=True) if not on]
     for part, own in colours.items():
         joints = [joint for joint in range(1, len(parts)) if parts[joint] == part]
-        lines = [end for joint, a, b in sticks if parts[joint] == part for end in (a, b, np.full(3, np.nan))][:-1]
+        lines = [end for joint, a, b in moving if parts[joint] == part for end in (a, b, np.full(3, np.nan))][:-1]
         style: dict[str, Any] = {"color": own, "alpha": alpha}
         if lines:
             axes.plot(*seen.seen(lines), linewidth=width, solid_capstyle="round", solid_joinstyle="round", **style)

@@ -18,6 +18,7 @@ from constraints.manipulation import Shape
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
 from constraints.pictures import plot_assembly, plot_configurations, plot_robot
 from constraints.pictures.figures import BAD, PALETTE, new_figure
+from constraints.pictures.robots import GROUND
 from constraints.pictures.views import Region, View, plane_of_motion
 from constraints.robot import Part
 
@@ -360,3 +361,15 @@ def test_an_option_that_does_not_exist_names_the_nearest(linkage: Mechanism) -> 
     for call in (linkage.plot, linkage.robot.plot, lambda **options: plot_robot(linkage, **options)):
         with pytest.raises(UnknownNameError, match=r"has no argument 'tip': tips=\[...\]"):
             call(tip="crank_end")
+
+
+def test_the_ground_is_grey(linkage: Mechanism) -> None:
+    """Stumble 12: the base had the colour of the links; the ground of a four-bar is the stick between its pivots."""
+    q = linkage.posture("closed")
+    lines = linkage.robot.plot(q, view="xy").axes[0].lines
+    (ground,) = (line for line in lines if line.get_color() == GROUND)
+    points = np.array(ground.get_xydata())
+    pivots = [linkage.robot.at(q).placement(name).translation[:2] for name in ("crank", "rocker")]
+    ends = points[np.isfinite(points).all(axis=1)]
+    assert all(min(np.abs(end - pivot).max() for pivot in pivots) < 1e-12 for end in ends)
+    assert GROUND not in {line.get_color() for line in linkage.robot.plot(q, view="xy", colour="red").axes[0].lines}
