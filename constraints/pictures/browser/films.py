@@ -13,7 +13,7 @@ from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ...dynamics import MotionRecord
-from ...errors import GraphError, OptionError, WrongObjectError
+from ...errors import ConstraintError, GraphError, OptionError, WrongObjectError
 from ...files.scenes import Scene
 from ...loops import Assembly
 from ...loops.frame_rows import FrameRows
@@ -190,11 +190,15 @@ def _at_rest(scene: Scene) -> Vector | None:
     free = next((state for state in scene.graph.states if state.priority == 0), None)
     if free is None:
         return None
-    rng, model = np.random.default_rng(0), scene.collision_model()
+    rng = np.random.default_rng(0)
+    try:
+        model = scene.collision_model()
+    except ConstraintError:  # without geometry that can be read, a scene can still be shown
+        model = None
     first: Vector | None = None
     for _ in range(DRAWN):
         projection = scene.graph.sample(free, rng)
-        if projection.success and model.is_free(projection.q):
+        if projection.success and (model is None or model.is_free(projection.q)):
             return projection.q
         first = projection.q if first is None and projection.success else first
     return first
