@@ -377,7 +377,10 @@ class ConstraintGraph:
         return to_dot(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None, waypoints: bool = True) -> Any:
-        """The graph as a matplotlib figure, arguments as in `graph_plot.plot_graph` (extra `plot`)."""
+        """The graph as a matplotlib figure (extra `plot`).
+
+        `path`: also write it there. `ax`: axes to draw on. `waypoints`: draw waypoint states and inner transitions too.
+        """
         from ..pictures import plot_graph
 
         return plot_graph(self, path, ax, waypoints)

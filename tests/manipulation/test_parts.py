@@ -352,6 +352,13 @@ def test_leaves_are_said_by_name() -> None:
     assert Transition("x", a, b, a, (), 1, False, (), condition=[]).is_level_set
 
 
+def test_the_help_of_plot_lists_its_arguments() -> None:
+    """Stumble 11: the help pointed to a page that one cannot open."""
+    words = str(ConstraintGraph.plot.__doc__)
+    assert all(f"`{name}`" in words for name in ("path", "ax", "waypoints"))
+    assert "arguments as in" not in words
+
+
 def test_waypoints_are_drawn_unless_they_are_left_out() -> None:
     graph, _ = corner()
     draws: Any = graph.plot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -410,6 +411,13 @@ def test_iterates_modes_and_scenes_are_shown() -> None:
     shown = film_of(scene)
     assert shown.shapes == scene.shapes
     assert len(shown) == 1
+    (q,) = shown.configurations  # stumble 5: all objects were at one place
+    assert scene.graph.state_of(q).name == "free"
+    assert scene.collision_model().is_free(q)
+    assert_allclose(film_of(scene).configurations[0], q)
+    unread = replace(scene, urdfs={"ur5": "nothing.urdf"})
+    assert scene.graph.state_of(film_of(unread).configurations[0]).name == "free"
+    assert_allclose(film_of(scene, scene.robot.neutral).configurations[0], scene.robot.neutral)
 
 
 def test_a_film_plays_until_it_is_told_to_stand() -> None:

@@ -13,7 +13,7 @@ from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ...dynamics import MotionRecord
-from ...errors import GraphError, OptionError, WrongObjectError
+from ...errors import ConstraintError, GraphError, OptionError, WrongObjectError
 from ...files.scenes import Scene
 from ...loops import Assembly
 from ...loops.frame_rows import FrameRows
@@ -31,6 +31,8 @@ from ...solvers import Projection, ProjectionBatch
 
 A_SECOND = 25.0
 """Pictures of a motion that has times."""
+DRAWN = 20
+"""Configurations of a scene that are drawn to find one without collisions."""
 STEPS_A_SECOND = 8.0
 """Configurations that are shown in a second where they have no times."""
 PERIOD = 2.0
@@ -176,7 +178,30 @@ def _(what: Mechanism, q: Any, most: int) -> Film:
 
 @_film.register
 def _(what: Scene, q: Any, most: int) -> Film:
-    return replace(_of_configurations(what.robot, q, ()), shapes=what.shapes)
+    where = _at_rest(what) if q is None else q
+    return replace(_of_configurations(what.robot, where, ()), shapes=what.shapes)
+
+
+def _at_rest(scene: Scene) -> Vector | None:
+    """The first random configuration (nq,) without grasps that collides with nothing; the first one if all collide.
+
+    None if the graph has no state without grasps, or nothing is found in it.
+    """
+    free = next((state for state in scene.graph.states if state.priority == 0), None)
+    if free is None:
+        return None
+    rng = np.random.default_rng(0)
+    try:
+        model = scene.collision_model()
+    except ConstraintError:  # without geometry that can be read, a scene can still be shown
+        model = None
+    first: Vector | None = None
+    for _ in range(DRAWN):
+        projection = scene.graph.sample(free, rng)
+        if projection.success and (model is None or model.is_free(projection.q)):
+            return projection.q
+        first = projection.q if first is None and projection.success else first
+    return first
 
 
 def _of_configurations(robot: Robot, q: Any, owners: Iterable[RowOwner]) -> Film:
