@@ -109,7 +109,7 @@ def test_rotation_vectors_longer_than_pi_are_said_to_be_out_of_reach(constraint:
     on_product = Problem(arm().space * Rn(1), [constraint])
     for text in (problem.describe(), on_product.describe()):
         assert ("out of reach" in text) == (length > 0.0)
-        assert length == 0.0 or f"at least {length:.4g}; angles are in radians" in text
+        assert length == 0.0 or f"at least {length:.4g} long; angles are in radians" in text
     if length:  # as far as random configurations tell, the error is at least what is beyond pi
         for q in arm().random(np.random.default_rng(5), 50):
             assert np.linalg.norm(problem.error(q)) >= length - np.pi - 1e-9
@@ -199,7 +199,7 @@ def test_what_is_long_is_cut():
     numbered = Problem(many, [Implicit.equal(f, np.arange(1.0, 31.0))]).describe()
     assert "right-hand side [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, and 18 more]" in numbered
     wide = Problem(many, [Implicit.above(f, np.arange(1.0, 31.0))]).describe()
-    assert "row 11 at least 12; and 18 kinds more" in wide
+    assert "row 11 at least 12; and 18 more kinds" in wide
 
 
 def test_one_name_for_several_is_legal_and_told_apart():

@@ -537,7 +537,7 @@ def test_one_level_cannot_be_optional() -> None:
     robot = sample_arm()
     point = Implicit.equal(Position(robot, "tool"), [0.45, 0.1, 0.3], name="point")
     for levels in ([[point]], [point]):
-        with pytest.raises(OptionError, match=r"optional_last.*\[\[must hold\], \[optional\]\]"):
+        with pytest.raises(OptionError, match=r"optional_last.*\[\[mandatory\], \[optional\]\]"):
             Problem(robot, levels, optional_last=True)
     wish = Problem(robot, [[], [point]], optional_last=True)
     assert wish.optional_last

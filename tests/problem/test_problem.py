@@ -99,7 +99,7 @@ def test_two_robots_with_equal_spaces():
         (arm().space, [hand(other, name="foreign")]),
         (arm().space * Rn(2), [hand(other, name="foreign")]),
     ):
-        with pytest.raises(RobotMismatchError, match="'foreign' is a function of another robot"):
+        with pytest.raises(RobotMismatchError, match="'foreign' belongs to another robot than the problem"):
             Problem(where, given)
 
 
@@ -377,7 +377,7 @@ def test_a_part_of_a_pose_cannot_be_frozen() -> None:
 
 def test_where_nothing_moves_there_is_no_problem() -> None:
     """A model of a stone, and a space of no dimension, are told apart."""
-    with pytest.raises(EmptyProblemError, match="robot 'stone' has no joint"):
+    with pytest.raises(EmptyProblemError, match="nothing moves: robot 'stone' has only fixed joints"):
         Problem(Robot(pin.Model(), "stone"), [])
     with pytest.raises(EmptyProblemError, match="the space 'R0' has no coordinate"):
         Problem(Rn(0), [])

@@ -152,7 +152,7 @@ def test_a_status_is_no_text(text: str) -> None:
     for compare in (lambda: text == member, lambda: member != text, lambda: Status.STALLED in [text]):
         with pytest.raises(WrongObjectError, match=r"expected Status.CONVERGED \(or use `success` of the result\)"):
             compare()
-    with pytest.raises(WrongObjectError, match=r"Status.NAME, of CONVERGED, STATIONARY"):
+    with pytest.raises(WrongObjectError, match=r"Status.NAME, one of CONVERGED, STATIONARY"):
         _ = Status.CONVERGED == "fine"
     with pytest.raises(WrongObjectError, match=r"expected PathStatus\.JUMP"):
         _ = PathStatus.COMPLETE == "JUMP"
@@ -193,7 +193,7 @@ def test_a_sensitivity_at_other_parameters_is_refused() -> None:
     """Mend, fresh mistake 157: the height 0.4 was not projected, and the error says by how much it is off."""
     options = Options(nearest=True, threshold=1e-8)
     here = Projector(at_height(0.3), options).project(_ARM.reference("home")).or_raise().sensitivity()
-    with pytest.raises(SensitivityError, match=r"parameters 0.4 is not the one that was projected.*residual of 0.1 at"):
+    with pytest.raises(SensitivityError, match=r"parameters 0.4 is not the projected one.*residual of 0.1 at"):
         here.parameter(at_height, 0.4)
     with pytest.raises(SensitivityError, match="residual of 1e-06"):
         here.parameter(at_height, [0.300001])

@@ -252,7 +252,7 @@ def test_a_floating_base_stays() -> None:
     flown = reach(robot, hand, far, start, joints=robot.joint_names)
     assert flown.success
     assert np.linalg.norm(placed(robot, flown.q, hand).translation - far) <= CLOSE
-    with pytest.raises(EmptyProblemError, match=rf"are held: {free}; give joints=\['{free}'\]"):
+    with pytest.raises(EmptyProblemError, match=rf"are held: {free}; to let them move, give joints=\['{free}'\]"):
         reach(robot, free, far)
 
 
@@ -464,7 +464,11 @@ def test_what_is_no_target_is_refused(target: Any, error: type[Exception], said:
         ({"reference": "tool"}, EmptyProblemError, "no joint is between it and 'tool'"),
         ({"reference": [1.0, 2.0]}, SizeError, "reference of reach"),
         ({"options": {"threshold": 1e-3}}, WrongObjectError, "options of reach"),
-        ({"near": "home", "options": Options(optimise_last=True)}, OptionError, "one objective"),
+        (
+            {"near": "home", "options": Options(optimise_last=True)},
+            OptionError,
+            "'nearest' and 'optimise_last' cannot be used together",
+        ),
     ],
 )
 def test_arguments_that_are_wrong_are_named(arguments: Any, error: type[Exception], said: str) -> None:
