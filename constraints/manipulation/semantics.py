@@ -89,10 +89,10 @@ def read_semantics(
     """Read `gripper`, `handle` and `contact` tags.
 
     - `position`: seven numbers as text are x y z and the quaternion **w x y z** (HPP's order in text); the attributes
-    `xyz` with one of `xyzw`, `wxyz` and `rpy` name their order. It is the placement on the link.
+      `xyz` with one of `xyzw`, `wxyz` and `rpy` name their order. It is the placement on the link.
     - `link`: name of a body, without the prefix.
     - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six of 0, 1, true, false.
-      `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
+    - `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
     - `contact`: `point` (numbers, three per vertex, in the axes of the link) and `shape` (n, then n indices, once
       per polygon) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
       left out; vertices up to a hundredth of the polygon's size off their plane are moved onto it.
