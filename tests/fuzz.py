@@ -131,7 +131,7 @@ class BadInput:
 EXPECTATION = re.compile(
     r"expected|must|takes|needs|named|nearest|valid|above|after|outside|only|twice|give |needs|not both|no such|"
     r"below|cut in two|build all|are given|belong|there are|cannot|misses|missing|no mass|not found|does not|share|"
-    r"is no |root|line \d|parse",
+    r"is no |is not a |root|line \d|parse",
 )
 """Words with which messages say what was expected, or what is wrong."""
 
@@ -1608,7 +1608,7 @@ def _(c: Chaos) -> Made:
 def _(c: Chaos) -> Made:
     way = c.pick("callable", "result", "other", "value")
     if way == "callable":
-        return given("problem_at", _sensitivity().parameter, c.thing(), 1.0)
+        return given("problem_at", _sensitivity().parameter, c.thing(type(print)), 1.0)  # print would print the value
     if way == "result":
         wrong = c.thing()
         return given("problem_at", _sensitivity().parameter, lambda value: wrong, 1.0)

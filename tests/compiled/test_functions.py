@@ -466,6 +466,7 @@ NOT_PACKED = {
     "FromCallable": "a Python function of the user's",
     "DistanceBetween": "the example of a function of the user's",
     "_Pair": "the pose that contacts look at, without rows of its own",
+    "_Products": "what ComBetweenFeet, packed whole, takes its second derivatives from",
 }
 """Functions of the library that are not packed, and why."""
 

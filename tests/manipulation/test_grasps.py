@@ -125,7 +125,7 @@ LINK, HERE = "<link name='base_link'/>", "<position>0 0 0 1 0 0 0</position>"
         (f"<gripper name='a'>{LINK}<position>0 0 0 1 0 0 x</position></gripper>", "'x' is not a number"),
         (f"<gripper name='a'>{LINK}<position xyz='0 0 0'>0 0 0 1 0 0 0</position></gripper>", "found both"),
         (f"<gripper name='a'>{LINK}<position rpy='0 0 0' xyzw='0 0 0 1'/></gripper>", "only one of xyzw, rpy"),
-        (f"<gripper name='a' clearance='-1'>{LINK}{HERE}</gripper>", "not negative"),
+        (f"<gripper name='a' clearance='-1'>{LINK}{HERE}</gripper>", "expected a length of 0 or more, got -1"),
         (f"<handle name='a'>{LINK}{HERE}<mask>1 1 1 0 0 1</mask></handle>", "no common axis"),
         (f"<handle name='a'>{LINK}{HERE}<mask>1 1 1</mask></handle>", "takes 6 truth values"),
         (f"<handle name='a'>{LINK}{HERE}<mask>1 1 1 1 1 2</mask></handle>", "'2' is not a truth value"),
@@ -160,7 +160,7 @@ def test_bad_grippers_and_handles_are_refused():
         Handle("h", frame, complement=[1, 0, 0, 0, 0, 0])
     with pytest.raises(WrongObjectError, match="handle of a grasp"):
         grasp(system(), gripper(), gripper())  # pyright: ignore[reportArgumentType]
-    with pytest.raises(ConstraintError, match="no frame of"):
+    with pytest.raises(ConstraintError, match="is not a frame of"):
         grasp(arm(), Gripper("g", arm().frame("tool")), handle())
 
 

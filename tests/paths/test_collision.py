@@ -220,7 +220,7 @@ def test_bad_input_is_named() -> None:
     robot = boxes()
     with pytest.raises(OptionError, match="Box, Sphere"):
         Shape("x", "Cube", (1.0,))
-    with pytest.raises(OptionError, match="3 positive measures"):
+    with pytest.raises(OptionError, match="3 positive sizes of a Box"):
         Shape("x", "Box", (1.0, -1.0, 1.0))
     with pytest.raises(UnknownFrameError):
         CollisionModel(robot, [Shape("x", "Sphere", (1.0,), "c/body")])

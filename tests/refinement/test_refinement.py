@@ -451,7 +451,7 @@ def test_joints_that_the_levels_do_not_touch_stay_bit_for_bit():
 def test_options_that_do_not_go_together_are_refused():
     robot = arm()
     problem = Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.4, 0.2, 0.5])])
-    with pytest.raises(OptionError, match="one objective"):
+    with pytest.raises(OptionError, match="'nearest' and 'optimise_last' cannot be used together: choose one"):
         Options(nearest=True, optimise_last=True)
     with pytest.raises(OptionError, match="optional_last"):
         Projector(problem, Options(optimise_last=True))
