@@ -136,14 +136,14 @@ def linear_coupling(
 
     Args:
         robot: the robot.
-        joint: the joint that follows; it has one coordinate.
+        joint: the joint that follows; it has one number in q.
         sources: joint name -> multiplier.
         offset: b [rad or m].
         name: name in messages.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
-        WrongObjectError: a joint with more than one coordinate.
+        WrongObjectError: a joint with several numbers in q, for example a continuous joint.
         OverlapError: the joint is one of its own sources.
         DtypeError, NotFiniteError: a multiplier or offset is not a number.
     """
@@ -214,8 +214,10 @@ def locked_joint(where: Robot | Space, joint: str | Segments, value: object = No
 
 
 def _single(robot: Robot, joint: str) -> int:
-    """Column of a joint of one number."""
+    """Column of a joint with one number in q."""
     factor = robot.space.factors[robot.joint_index(joint) - 1]
     if factor.space.atoms != (("R", 1),):
-        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint of one coordinate", factor.space.name)
+        raise WrongObjectError(
+            f"joint '{joint}' in a linear coupling", "a joint with one number in q", factor.space.name
+        )
     return factor.v.start

@@ -501,7 +501,7 @@ def test_functions_nested_beyond_reading_are_refused(tmp_path: Path) -> None:
     f: Function = Affine([[1.0, 0.5], [0.0, 1.0]])
     for _ in range(60):
         f = f @ Affine(np.eye(2))
-    with pytest.raises(NotSavableError, match="nested more than 50 deep"):
+    with pytest.raises(NotSavableError, match="nested more than 50 levels deep"):
         Problem(Rn(2), [Implicit.zero(f)]).save(tmp_path / "deep.json")
 
 

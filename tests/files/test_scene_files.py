@@ -149,7 +149,7 @@ BAD: dict[str, tuple[Callable[[Any], object], str, str]] = {
     "no semantics": (entry("objects", 0, "srdf", value="b.srdf"), "$.objects[0].srdf", "b.srdf"),
     "base": (entry("robots", 0, "base", value="flying"), "$.robots[0].base", "fixed, planar, free_flyer"),
     "short pose": (entry("robots", 0, "pose", value=[0, 0]), "$.robots[0].pose", "3 or 7 numbers"),
-    "quaternion": (entry("tables", 0, "pose", value=[0] * 7), "$.tables[0].pose", "norm 0"),
+    "quaternion": (entry("tables", 0, "pose", value=[0] * 7), "$.tables[0].pose", "its norm is 0"),
     "no size": (lambda data: data["objects"][0].pop("size"), "$.objects[0]", "either 'urdf' or 'size'"),
     "size": (entry("objects", 0, "size", value=[1, -1, 1]), "$.objects[0].size", "positive"),
     "flat table": (entry("tables", 1, "size", value=[1, 0, 1]), "$.tables[1]", "positive"),
@@ -167,7 +167,8 @@ BAD: dict[str, tuple[Callable[[Any], object], str, str]] = {
         entry("rules", value=[{"grippers": ["ur5/grip"], "handles": [".*"], "allowed": True}]), "$", "ur5/grip"
     ),
     "pattern": (
-        entry("rules", value=[{"grippers": ["("], "handles": [".*"], "allowed": True}]), "$.rules[0]", "no pattern"
+        entry("rules", value=[{"grippers": ["("], "handles": [".*"], "allowed": True}]), "$.rules[0]",
+        "'(' is not a regular expression",
     ),
     "nothing allowed": (
         entry("rules", value=[{"grippers": [".*"], "handles": [".*"], "allowed": False}]), "$", "rules allow no"

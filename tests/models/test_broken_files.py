@@ -117,12 +117,12 @@ NOT_JSON: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "line 1, column 1"),
     "binary": (b"\x93\x01\x00", "not UTF-8 text: byte 0"),
     "npy": (b"\x93NUMPY\x01\x00", "seems to be an array of numpy"),
-    "pickle": (b"cposix\nsystem\n(S'echo'\ntR.", "is no JSON"),
-    "yaml": (b"format: lie-constraints problem\n", "is no JSON"),
+    "pickle": (b"cposix\nsystem\n(S'echo'\ntR.", "is not complete, valid JSON: line 1, column 1"),
+    "yaml": (b"format: lie-constraints problem\n", "is not complete, valid JSON: line 1, column 1"),
     "two documents": (b"{} {}", "Extra data"),
     "a comma too many": (b'{"a": 1,}', "line 1"),
-    "nested deep": (b"[" * 200_000, "nested too deep|is no JSON"),
-    "objects nested deep": (b'{"a":' * 100_000, "nested too deep|is no JSON"),
+    "nested deep": (b"[" * 200_000, "nested too deep|is not complete, valid JSON"),
+    "objects nested deep": (b'{"a":' * 100_000, "nested too deep|is not complete, valid JSON"),
     "NaN": (b'{"format": NaN}', 'the number NaN is not JSON, expected the text "inf"'),
     "twice": (b'{"version": 1, "version": 2}', "two entries named 'version'"),
     "long integer": (b'{"version": ' + b"9" * 5000 + b"}", "is not valid JSON here"),
@@ -165,7 +165,7 @@ def spaces(times: int) -> dict[str, Any]:
 
 FIRST = {"type": "Affine", "A": [[1.0, 2.0]]}
 HOSTILE: dict[str, tuple[Any, str]] = {
-    "later version": (small(version=2), r"\$\.version: schema 2 is of a later version.*upgrade"),
+    "later version": (small(version=2), r"\$\.version: schema 2 is from a later version.*upgrade"),
     "much later version": (small(version=10**30), r"\$\.version: expected an integer"),
     "no version": ({"format": "lie-constraints problem"}, r"at \$: has no entry 'version'"),
     "version as a text": (small(version="1"), r"\$\.version: expected an integer"),
@@ -186,7 +186,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "infinity": (with_function({"type": "Affine", "A": [["inf", 2.0]]}), r"\.A\[0\]\[0\]: expected a finite number"),
     "a large integer": (with_function(FIRST | {"A": [[10**400, 2.0]]}), r"\.A\[0\]\[0\]: is an integer too large"),
     "sizes that do not fit": (with_function({"type": "Affine", "A": [[1.0, 2.0, 3.0]]}), "R3"),
-    "too deep": (with_function(deep(60)), "is nested more than 50 deep"),
+    "too deep": (with_function(deep(60)), "is nested more than 50 levels deep"),
     "much too deep": (with_function(deep(400)), "nested"),
     "parts that double": (doubled(40), "has more than 20000 functions"),
     "spaces that multiply": (spaces(8), "has more than 20000 functions"),
@@ -211,7 +211,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         small(levels=[[small()["levels"][0][0] | {"comparison": "EQUAL"}]]), r"comparison: expected one of EQUALITY"
     ),
     "a right-hand side that does not fit": (
-        small(levels=[[small()["levels"][0][0] | {"rhs": [1.0, 2.0]}]]), r"\.rhs: expected 1 number, there are 2"
+        small(levels=[[small()["levels"][0][0] | {"rhs": [1.0, 2.0]}]]), r"\.rhs: expected 1 number, got 2"
     ),
     "bounds that exclude all": (small(bounds={"lower": [1.0, 1.0], "upper": [0.0, 2.0]}), r"\$\.bounds: .*lower bound"),
     "frozen beyond": (small(frozen=[5]), r"\$\.frozen: "),
@@ -342,7 +342,7 @@ def test_places_are_named_as_one_would_write_them(tmp_path: Path) -> None:
         load(data, tmp_path)
     expected = "$.shared['robot 1'].space.model.joints[2].placement.translation[1]"
     assert caught.value.place == expected
-    assert str(caught.value).endswith(f"broken.json: at {expected}: expected a number, there is a text 'left'")
+    assert str(caught.value).endswith(f"broken.json: at {expected}: expected a number, got a text 'left'")
     assert caught.value.path == str(tmp_path / "broken.json")
 
 
@@ -403,7 +403,7 @@ def test_mechanism_files_that_are_nested_deep_are_refused(inside: str) -> None:
     """Mend 4: no reader runs out of stack."""
     deep = f"<{inside} name='x'>" * 5000 + f"</{inside}>" * 5000
     for text in (f"<robot name='r'>{deep}</robot>", f"<sdf><model name='m'>{deep}</model></sdf>"):
-        with pytest.raises(FileError, match="nested more than 300 deep"):
+        with pytest.raises(FileError, match="nested more than 300 levels deep"):
             load_mechanism(text)
-    with pytest.raises(FileError, match="nested more than 300 deep"):
+    with pytest.raises(FileError, match="nested more than 300 levels deep"):
         Robot.from_urdf(f"<robot name='r'><link name='a'/>{deep}</robot>")

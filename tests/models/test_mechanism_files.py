@@ -399,7 +399,7 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'><link name='a'><pose>0 0 x 0 0 0</pose></link></model></sdf>", "'x' is not a number"),
         ("<sdf><model name='m'><link name='a'><pose>0 0</pose></link></model></sdf>", "expected 6 numbers"),
         ("<sdf><model name='m'><link name='a'><pose relative_to='b'/></link>"
-         "<link name='b'><pose relative_to='a'/></link></model></sdf>", "circle"),
+         "<link name='b'><pose relative_to='a'/></link></model></sdf>", "refer to each other in a cycle: a, b, a"),
         ("<sdf><model name='m'><link name='arm'><pose relative_to='amr'/></link></model></sdf>", "arm"),
         ("<!DOCTYPE sdf [<!ENTITY x 'y'>]><sdf><model name='m'><link name='a'/></model></sdf>", "DOCTYPE"),
         ("<sdf><model name='m'><link name='a'><inertial><mass>-1</mass></inertial></link></model></sdf>", "mass"),

@@ -130,7 +130,7 @@ def test_crossed_limits_of_an_sdf_are_no_bounds(caplog: pytest.LogCaptureFixture
     """Mend 6: the same in an SDF file."""
     robot = load(sdf("<limit><lower>2</lower><upper>-1</upper></limit>")).robot
     assert (robot.bounds.lower.tolist(), robot.bounds.upper.tolist()) == ([-np.inf], [np.inf])
-    assert "joint 'turn' has a lower limit above the upper one, so that it has no bounds: [2, -1]" in said(caplog)
+    assert "joint 'turn' has a lower limit above the upper one, so it has no bounds: [2, -1]" in said(caplog)
 
 
 # Masses

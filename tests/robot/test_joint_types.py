@@ -59,7 +59,7 @@ def test_the_table_has_no_type_that_pinocchio_does_not_make() -> None:
 
 
 def test_a_type_that_nobody_knows_is_named() -> None:
-    with pytest.raises(ModelError, match="joint 'odd' has the type Telescopic, which is unknown here"):
+    with pytest.raises(ModelError, match="joint 'odd' has the type Telescopic, which this library does not know"):
         joint_space(Unknown("Telescopic"), "odd")
 
 

@@ -259,7 +259,7 @@ def test_a_borrowed_workspace_moves_on_and_says_so() -> None:
         lambda: Pose(robot, "tool").drift(moving, np.zeros(6)),
     ]
     for use in uses:
-        with pytest.raises(StalePostureError, match="moved on to another configuration"):
+        with pytest.raises(StalePostureError, match="its workspace now holds another configuration"):
             use()
     np.testing.assert_allclose(new.placement(robot.frame("tool")).homogeneous[:3, :3], np.eye(3), atol=1e-15)
     again = robot.at(q, workspace)
@@ -341,7 +341,7 @@ def test_wrong_configurations_and_velocities_are_refused() -> None:
 def test_a_workspace_is_never_pickled_nor_copied() -> None:
     """Property 21: memory stays with its worker."""
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="never pickled"):
+        with pytest.raises(TypeError, match="a Workspace cannot be pickled"):
             attempt(Workspace())
 
 

@@ -673,7 +673,7 @@ def test_linear_coupling_refuses_joints_and_numbers_that_are_none() -> None:
     with pytest.raises(UnknownJointError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbow", {"arm/elbwo": 1.0})
     for joint, source in (("box/root_joint", "arm/elbow"), ("arm/elbow", "box/root_joint")):
-        with pytest.raises(WrongObjectError, match="a joint of one number, got SE3"):
+        with pytest.raises(WrongObjectError, match="a joint with one number in q, got SE3"):
             linear_coupling(robot, joint, {source: 1.0})
     with pytest.raises(OverlapError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbow", {"arm/elbow": 1.0, "arm/wrist_roll": 1.0})

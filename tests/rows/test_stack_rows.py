@@ -236,7 +236,7 @@ def test_stale_postures_are_refused():
     workspace, stack = Workspace(), Stack([Implicit.zero(Position(arm(), "tool"))])
     old = arm().at(arm().neutral, workspace)
     arm().at(arm().neutral, workspace)
-    with pytest.raises(StalePostureError, match="moved on"):
+    with pytest.raises(StalePostureError, match="its workspace now holds another configuration"):
         stack_rows(stack, old)
 
 
