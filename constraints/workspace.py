@@ -51,9 +51,9 @@ class Workspace:
         return found
 
     @property
-    def is_crowded(self) -> bool:
+    def is_crowded(self, limit: int = CROWDED) -> bool:  # bound early: also asked when the interpreter ends
         """Whether it holds so much memory that a pool should drop it: it keeps alive all owners that used it."""
-        return len(self._memory) > CROWDED or (self._child is not None and self._child.is_crowded)
+        return len(self._memory) > limit or (self._child is not None and self._child.is_crowded)
 
     @property
     def child(self) -> Workspace:
