@@ -50,7 +50,7 @@ autodoc_type_aliases = {
     name: name
     for name in (
         *("ArrayLike", "BoolVector", "ComplexVector", "Indices", "Matrix", "Objects", "Placement", "Vector"),
-        *("BatchRightHandSides", "GivenPoint", "Guess", "InTime", "OfThree", "OfTwo", "OfVector"),
+        *("BatchRightHandSides", "GivenPoint", "GivenTargets", "Guess", "InTime", "OfThree", "OfTwo", "OfVector"),
     )
 }
 autodoc_member_order = "bysource"
