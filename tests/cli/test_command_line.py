@@ -151,7 +151,7 @@ def test_more_iterations_are_a_flag(tmp_path: Path, capsys: pytest.CaptureFixtur
     report = Report.load(tmp_path / "failure.json")
     assert report.options == Options(max_iterations=20, threshold=1e-9, seed=3)
     assert main(["project", str(tmp_path / "failure.json"), "--max-iterations", "9"]) == 2
-    assert "--max-iterations is for a problem" in capsys.readouterr().err
+    assert "--max-iterations can only be used with a problem" in capsys.readouterr().err
 
 
 def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

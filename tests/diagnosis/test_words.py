@@ -234,7 +234,7 @@ def test_what_rows_suggest() -> None:
     assert full.suggestions == ("Mask some rows: there are 4 rows, and only 2 dofs may move.",)
     for other in ({"dofs": 3}, {"dependence": rows(rows=(1, 1))}, {"dependence": None}):
         assert replace(full, **other).suggestions == ()
-    assert "Leave rows" not in "".join(replace(full, solution=Q).suggestions)
+    assert "Mask some rows" not in "".join(replace(full, solution=Q).suggestions)
 
 
 # What is measured.
