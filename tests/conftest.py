@@ -22,3 +22,9 @@ def no_figure_stays_open() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say which tests are left out."""
+    left_out = config.option.markexpr == "not browser"
+    return "tests that open pages in chromium are left out: pytest -m browser" if left_out else None

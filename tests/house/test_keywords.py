@@ -56,7 +56,7 @@ CLOSED = FOUR.posture("closed")
         (lambda: PATH.length(), "`duration`"),
         (lambda: INTERPOLATION.at(0.5), r"an Interpolation has no attribute 'at': .*`or_raise\(\)\(time\)`"),
         (lambda: INTERPOLATION.samples, r"`or_raise\(\).samples`"),
-        (lambda: ROBOT.draw(), r"a Robot has no attribute 'draw': here it is `plot\(q\)`"),
+        (lambda: ROBOT.draw(), r"a Robot has no attribute 'draw': use `plot\(q\)`"),
         (lambda: ROBOT.display(HOME), r"`constraints.pictures.show\(robot, q\)`, in a browser"),
         (lambda: FOUR.show(), r"a Mechanism .*`constraints.pictures.show\(robot, q\)`"),
         (lambda: POSTURE.plot(), r"`robot.plot\(posture.q\)`"),

@@ -62,7 +62,7 @@ def seen(driver: Any, ready: Callable[[np.ndarray], bool]) -> np.ndarray:
         before, last = last, picture(driver)
         return bool(ready(last)) and np.array_equal(before, last)
 
-    wait("a picture that shows what is wanted", still, 60.0)
+    wait("a picture that shows what is wanted", still, 150.0)
     driver.execute_script("document.getElementById('alone').remove()")
     return last
 

@@ -360,7 +360,7 @@ def test_an_option_that_does_not_exist_names_the_nearest(linkage: Mechanism) -> 
     """Stumble 11: `tip=` was a plain TypeError."""
     for call in (linkage.plot, linkage.robot.plot, lambda **options: plot_robot(linkage, **options)):
         with pytest.raises(UnknownNameError, match=r"has no argument 'tip': tips=\[...\]"):
-            call(tip="crank_end")
+            call(tip="crank_end")  # pyright: ignore[reportCallIssue]
 
 
 def test_the_ground_is_grey(linkage: Mechanism) -> None:

@@ -69,8 +69,9 @@ def test_a_notebook_shows_a_figure_once(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_figure_can_be_pickled() -> None:
-    copy = pickle.loads(pickle.dumps(ARM.plot(HOME)))
-    assert len(copy.axes[0].lines) == 2
+    figure = ARM.plot(HOME)
+    copy = pickle.loads(pickle.dumps(figure))
+    assert len(copy.axes[0].lines) == len(figure.axes[0].lines) == 3  # the ground, the links, the joints
 
 
 def test_a_backend_without_a_display_leaves_a_figure_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

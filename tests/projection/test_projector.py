@@ -581,7 +581,10 @@ def test_trace():
         ({"threshold": 0.0}, r"'threshold': expected a positive number, got 0"),
         ({"threshold": float("nan")}, r"'threshold'"),
         ({"max_iterations": 1.5}, r"'max_iterations': expected a whole number from 0, got 1.5"),
-        ({"restarts": 1}, r"'restarts': expected True or False, got 1"),
+        (
+            {"restarts": 1},
+            r"'restarts': expected True or False \(False, or Options.local\(\), is without restarts\), got 1",
+        ),
         ({"seed": -1}, r"'seed'"),
         ({"cap": "big"}, r"'cap': expected a positive number, got 'big'"),
         ({"damping": -1e-3}, r"'damping'"),
@@ -625,7 +628,7 @@ def test_restarts_stay_within_the_budget():
         result = Projector(problem, Options(max_iterations=budget)).project(robot.random(rng))
         assert result.iterations == budget
         tries = "1 try" if result.restarts == 0 else f"{result.restarts + 1} tries"
-        assert f"{budget} iteration{'s' * (budget > 1)} in {tries} used" in str(result)
+        assert f"{budget} iteration{'s' * (budget > 1)} used, in {tries}" in str(result)
 
 
 # Functions without a value somewhere

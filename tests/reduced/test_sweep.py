@@ -627,7 +627,7 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     for there, back in (lines[:2], lines[2:]):
         assert (there.get_xdata()[-1], there.get_ydata()[-1]) == (back.get_xdata()[0], back.get_ydata()[0])
         assert there.get_xdata()[-1] == found.singularities[0].value
-    assert below.get_ylabel() == "transmission angle [deg]"
+    assert below.get_ylabel() == "transmission angle [deg]\nloop of coupler_end to rocker_end"
     assert below.lines[0].get_ydata()[-1] == pytest.approx(0.0, abs=1e-4)
     slider = mechanisms.slider_crank()
     turned = slider.sweep(closed(slider), "crank", np.linspace(0.7, 7.0, 20))

@@ -403,7 +403,7 @@ def test_energy_counts_the_springs() -> None:
     robot = Robot(model, "oscillator")
     rows, spring = ConstraintSet(robot, []), JointSpring(robot, "swing", 2.0)
     record = simulate(rows, [0.0], [1.0], 1.0, 0.01, forces=Forces(robot, [spring])).or_raise()
-    np.testing.assert_allclose(record.force_energy, 0.25 * np.sin(2.0 * record.times) ** 2, atol=1e-8)
+    np.testing.assert_allclose(np.asarray(record.force_energy), 0.25 * np.sin(2.0 * record.times) ** 2, atol=1e-8)
     np.testing.assert_allclose(record.energy, 0.25 * np.cos(2.0 * record.times) ** 2, atol=1e-8)
     assert record.energy_drift < 1e-8
     assert "energy, with that of the forces: within" in record.describe()
