@@ -36,6 +36,9 @@ def row_lengths(A: Matrix) -> Vector:
 RANK_TOLERANCE = 1e-6
 """Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""
 
+TIE = 1e-7
+"""Columns whose distances from a span differ by a smaller part are equally far: LAPACK knows distances to 1e-8."""
+
 FLAT = 1e-9
 """A curvature below this part of the largest is none."""
 
@@ -66,13 +69,15 @@ def singular_values(A: Matrix) -> Vector:
 def pivots(A: Matrix) -> tuple[Indices, Vector]:
     """Columns of A (n,) in the order in which pivoted QR takes them, and its pivots without signs, largest first.
 
-    The first columns, as many as the rank, span the others.
+    The first columns, as many as the rank, span the others. Of columns that are equally far from the span of those
+    before, the first one is taken, and not the one that the rounding of this processor's BLAS makes longer.
     """
     if not A.size:
         return np.arange(A.shape[1], dtype=np.intp), np.zeros(0)
-    decomposition: Any = qr(A, mode="r", pivoting=True)
+    preference = (1.0 - TIE) ** np.arange(A.shape[1])
+    decomposition: Any = qr(A * preference, mode="r", pivoting=True)
     R, order = decomposition
-    return np.asarray(order, dtype=np.intp), np.abs(np.diag(R))
+    return np.asarray(order, dtype=np.intp), np.abs(np.diag(R)) / preference[order[: min(A.shape)]]
 
 
 def row_space(J: Matrix) -> tuple[Matrix, int]:

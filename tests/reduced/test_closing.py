@@ -9,10 +9,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from closed_mechanisms import ALL, closed_mechanism
+from scipy.linalg import qr
 from scipy.optimize import root
 
 from constraints import ConstraintError, Function, Implicit, Robot, Target
 from constraints.errors import OptionError, SizeError, TruthValueError, UndefinedError
+from constraints.linear_algebra import pivots
 from constraints.loops import ConstraintSet, PointClosure, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import (
@@ -117,6 +119,18 @@ def test_the_sign_is_that_of_the_determinant(name: str) -> None:
     assert 0.1 <= found.rcond * np.linalg.cond(J_v, 1) <= 10.0
 
 
+def test_a_tie_between_columns_is_decided_by_their_order() -> None:
+    """Columns equal but for the last digit: the first is taken, with its own size, on every processor."""
+    A = np.random.default_rng(0).standard_normal((4, 3))
+    twice = np.column_stack([A, A * (1.0 + 1e-12)])
+    order, sizes = pivots(twice)
+    assert set(order[:3].tolist()) == {0, 1, 2}
+    np.testing.assert_allclose(sizes[:3], pivots(A)[1], rtol=1e-12)
+    R, expected = qr(A, mode="r", pivoting=True)
+    assert order[:3].tolist() == expected.tolist()
+    np.testing.assert_allclose(sizes[:3], np.abs(np.diag(R)), rtol=1e-12)
+
+
 # Balls and free joints that are split.
 
 
@@ -170,7 +184,8 @@ def test_newton_in_the_chart_is_quadratic(which: int) -> None:
         done = coordinates.close(space.integrate(q, 0.15 * rng.standard_normal(space.nv))).or_raise()
         r = [x for x in done.residuals if x > 1e-7]
         assert all(later <= 20.0 * before**2 for before, later in zip(r, done.residuals[1:], strict=False))
-        assert done.iterations <= 6
+        crosses = len(set(done.signs)) > 1  # a place where J_v is singular: one way of the platform does
+        assert done.iterations <= (8 if crosses else 6)
 
 
 def test_the_rotation_of_a_free_joint_that_only_translates_keeps_its_bits() -> None:
