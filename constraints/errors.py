@@ -309,5 +309,6 @@ class MissingExtraError(ConstraintError):
     def __init__(self, library: str, extra: str) -> None:
         self.library, self.extra = library, extra
         super().__init__(
-            f"{library} is not installed: it comes with the extra '{extra}': pip install 'lie-constraints[{extra}]'"
+            f"{library} is not installed: it comes with the extra '{extra}': "
+            f"pip install 'lie-constraints[{extra}]', or '.[{extra}]' in a checkout"
         )

@@ -273,7 +273,7 @@ def scenes() -> tuple[list[Scene], str]:
     try:
         return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box(), _stewart(), _cassie()], ""
     except FileError:
-        missing = "The robots of example-robot-data are not installed (pip install 'lie-constraints[robots]', 131 MB): "
+        missing = "The robots of example-robot-data are not installed (the extra [robots], 131 MB): "
         return sample_scenes(), missing + "sample robots are used instead."
 
 

@@ -26,7 +26,8 @@ from ..exports import from_extra
 from ..words import counted
 from .mechanism import Unread
 
-KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+OTHERS = ("name_mot", "joint_name", "joint_type")
+KEYS = ("closed_loop", "type", *OTHERS)
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ def sidecar_beside(path: Path) -> Path | None:
 
 
 def misspelt_beside(path: Path) -> Unread | None:
-    """A YAML file of the same stem that has a key much like `closed_loop`, and so is no sidecar."""
+    """A YAML file of the same stem that has a key much like `closed_loop`, or only other ones: it is no sidecar."""
     for beside, text in _beside(path):
-        near = difflib.get_close_matches(KEYS[0], re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE), 1, 0.8)
+        keys = re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE)
+        near = difflib.get_close_matches(KEYS[0], keys, 1, 0.8) or [key for key in keys if key in OTHERS]
         if near:
             reason = f"it is not a sidecar: it has the key '{near[0]}', but no key '{KEYS[0]}'"
             return Unread(f"file {beside} next to the URDF", reason, is_mistake=True)

@@ -20,7 +20,9 @@ from liegroups.unit_blocks import plain_entries
 
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from ..words import counted, first_names
+from .joints import radian_columns
 from .pinocchio import Model
+from .space import RobotSpace
 
 _log = logging.getLogger(__package__)
 
@@ -34,12 +36,18 @@ class Violation(NamedTuple):
     Attributes:
         joint: name of the joint.
         entry: which entry of q.
-        amount: how far outside, negative below the lower bound [m or rad].
+        amount: how far outside, negative below the lower bound [`unit`].
+        unit: "m" or "rad" on the space of a robot; empty on other spaces.
     """
 
     joint: str
     entry: int
     amount: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        side = "above" if self.amount > 0.0 else "below"
+        return f"'{self.joint}' {abs(self.amount):.3g}{' ' * bool(self.unit)}{self.unit} {side} its bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +165,25 @@ class Bounds:
         q = self._sized(q)
         amount = np.maximum(q - self.upper, 0.0) + np.minimum(q - self.lower, 0.0)
         return tuple(
-            Violation(_joint_of(self.space, int(i)), int(i), float(amount[i]))
-            for i in np.flatnonzero(np.abs(amount) > tolerance)
+            Violation(_joint_of(self.space, i), i, float(amount[i]), self._units[i])
+            for i in np.flatnonzero(np.abs(amount) > tolerance).tolist()
         )
 
     def clip(self, q: ArrayLike) -> Vector:
         """Copy of q with each coordinate moved to its nearest bound if it is outside. Raises SizeError."""
         return np.clip(self._sized(q), self.lower, self.upper)
+
+    @cached_property
+    def _units(self) -> list[str]:
+        """Units of the entries of q, as far as its space knows: the coordinates of flat parts, and translations."""
+        units = [""] * self.space.nq
+        if isinstance(self.space, RobotSpace):
+            radians = radian_columns(self.space.model).tolist()
+            for leaf in self.space.leaves():
+                columns = range(leaf.v.start, leaf.v.stop) if leaf.space.is_flat else ()
+                kinds = ["rad" if radians[i] else "m" for i in columns]
+                units[leaf.q] = kinds or ["m"] * (leaf.q.stop - leaf.q.start)
+        return units
 
     def _sized(self, q: ArrayLike, what: str = "q") -> Vector:
         """A configuration, or one side of the box, as an array; its size checked."""

@@ -188,9 +188,9 @@ def test_reachable_only_out_of_bounds() -> None:
     check_minimal(problem, diagnosis)
     assert diagnosis.without_bounds is not None
     np.testing.assert_allclose(diagnosis.without_bounds, [0.0, np.pi / 2], atol=1e-4)
-    ((joint, entry, amount),) = diagnosis.leaving
-    assert (joint, entry) == ("elbow", 1)
-    assert amount == pytest.approx(np.pi / 2 - 1.2, abs=1e-4)
+    (outside,) = diagnosis.leaving
+    assert (outside.joint, outside.entry) == ("elbow", 1)
+    assert outside.amount == pytest.approx(np.pi / 2 - 1.2, abs=1e-4)
     assert diagnosis.suggestions[0].startswith("Without its bounds it succeeds, for instance with 'elbow' 0.371 above")
 
 

@@ -135,9 +135,9 @@ def test_to_ask_for_nothing_is_no_help() -> None:
 
 
 def test_what_bounds_cost_is_said_the_farthest_first() -> None:
-    far = (Violation("arm", 0, 0.1), Violation("leg", 1, -0.4))
+    far = (Violation("arm", 0, 0.1), Violation("leg", 1, -0.4, "rad"))
     said = made(without_bounds=Q, leaving=far).suggestions
-    most = "'leg' 0.4 below its bound, 'arm' 0.1 above its bound"
+    most = "'leg' 0.4 rad below its bound, 'arm' 0.1 above its bound"
     assert said == (f"Without its bounds it succeeds, for instance with {most}.",)
 
 

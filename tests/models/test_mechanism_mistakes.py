@@ -92,6 +92,9 @@ MISTAKES: dict[str, Mistake] = {
     "a misspelt key in the file beside": (
         lambda f: beside(f, "fourbar.yaml", YAML.replace("closed_loop", "closedloop")), ("fourbar.yaml", "closed_loop"),
     ),
+    "only motors in the file beside": (
+        lambda f: beside(f, "fourbar.yaml", "name_mot: [j1]\n"), ("fourbar.yaml", "name_mot", "closed_loop"),
+    ),
     "the text of the sidecar for its path": (lambda f: load(URDF, YAML), ("path", "text")),
     "a mapping for the path of the sidecar": (lambda f: load(URDF, WRONG), ("loops", "path")),
     "a loop in <gazebo>": (

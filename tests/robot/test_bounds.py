@@ -6,6 +6,7 @@ import copy
 import pickle
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import humanoid, mixed_model, mixed_tree
 
@@ -74,6 +75,20 @@ def test_tangent_bounds_are_those_of_the_plain_numbers():
     assert not bounded[robot.velocity_slice_of("free")].any()
     assert not bounded[robot.velocity_slice_of("planar")].any()
     assert bounded[robot.velocity_slice_of("composite")].tolist() == [True] * 3 + [False] * 3
+
+
+def test_what_is_outside_says_its_unit_where_the_space_knows_it():
+    model = pin.Model()
+    joint = 0
+    kinds = {"root": pin.JointModelFreeFlyer(), "slide": pin.JointModelPZ(), "turn": pin.JointModelRX()}
+    for name, kind in kinds.items():
+        joint = model.addJoint(joint, kind, pin.SE3.Identity(), name)
+    space = Robot(model, "crane").space
+    box = Bounds(space, np.full(space.nq, -0.25), np.full(space.nq, 0.25))
+    q = space.neutral + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.75])
+    said = ["'root' 0.75 m above its bound", "'slide' 0.75 m below its bound", "'turn' 0.5 rad above its bound"]
+    assert [str(violation) for violation in box.violations(q)] == said
+    assert str(Bounds(Rn(1), [0.0], [1.0]).violations([1.5])[0]) == "'R1' 0.5 above its bound"
 
 
 def test_contains_violations_and_clip_agree():

@@ -76,8 +76,7 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
         return
     if diagnosis.without_bounds is not None:
         far = sorted(diagnosis.leaving, key=lambda violation: -abs(violation.amount))
-        words = (f"'{v.joint}' {abs(v.amount):.3g} {'above' if v.amount > 0.0 else 'below'} its bound" for v in far)
-        yield f"Without its bounds it succeeds, for instance with {', '.join(_first(words))}."
+        yield f"Without its bounds it succeeds, for instance with {', '.join(_first(map(str, far)))}."
     if diagnosis.conflict is None:
         return
     for member in diagnosis.conflict.members:
