@@ -134,7 +134,7 @@ class Assembly(Result):
         """The result in words: status, errors by constraint, and on failure the rank and redundancy of the rows."""
         lines = [str(self)]
         lines += [f"  '{name}': error {norm:.3g}{self._in_metres(name)}" for name, norm in self.errors]
-        outside = [f"{v.joint} by {abs(v.amount):.3g}" for v in self.violations]
+        outside = [f"{v.joint} by {abs(v.amount):.3g} {v.unit}" for v in self.violations]
         lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []
         if self.branch is not None and not self.success:
             lines.append(f"  {self.branch.describe()}")

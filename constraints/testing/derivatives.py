@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -30,10 +30,11 @@ def _values(f: Function, points: Iterator[Vector]) -> Iterator[Vector]:
         yield value
 
 
-def _quotient(f: Function, q: Vector, v: Vector, h: float) -> Vector:
-    """(f(q (+) h v) (-) f(q (+) -h v)) / 2 h."""
-    behind, ahead = _values(f, iter((f.inputs.integrate(q, -h * v), f.inputs.integrate(q, h * v))))
-    return f.outputs.difference(behind, ahead) / (2.0 * h)
+def _quotients(f: Function, q: Vector, v: Vector, steps: Sequence[float]) -> Iterator[Vector]:
+    """(f(q (+) h v) (-) f(q (+) -h v)) / 2 h, for each step h."""
+    values = _values(f, (f.inputs.integrate(q, sign * h * v) for h in steps for sign in (-1.0, 1.0)))
+    for h, behind, ahead in zip(steps, values, values, strict=True):
+        yield f.outputs.difference(behind, ahead) / (2.0 * h)
 
 
 def _differences(f: Function, q: Vector) -> Matrix:
@@ -76,11 +77,10 @@ def check_jacobian(f: Function, q: Vector, rng: np.random.Generator, tolerance: 
 
 
 def _check_columns(f: Function, q: Vector) -> None:
-    value = f.value(q)
-    for column in np.flatnonzero(~f.columns).tolist():
-        step = np.zeros(f.inputs.nv)
-        step[column] = 0.1
-        (moved,) = _values(f, iter((f.inputs.integrate(q, step),)))
+    value, steps = f.value(q), 0.1 * np.eye(f.inputs.nv)
+    columns = np.flatnonzero(~f.columns).tolist()
+    values = _values(f, (f.inputs.integrate(q, steps[column]) for column in columns))
+    for column, moved in zip(columns, values, strict=True):
         change = largest(f.outputs.difference(value, moved))
         seen = (
             f"column {column_name(f.inputs, column)} is not declared in `columns` of {f.name}, "
@@ -94,7 +94,8 @@ def _check_slope(f: Function, q: Vector, J: Matrix, rng: np.random.Generator, to
     v = rng.uniform(-1.0, 1.0, f.inputs.nv)
     rate = J @ v
     scale = 1.0 + largest(rate)
-    errors = {h: largest(_quotient(f, q, v, h) - rate) / scale for h in _LADDER}
+    quotients = zip(_LADDER, _quotients(f, q, v, _LADDER), strict=True)
+    errors = {h: largest(quotient - rate) / scale for h, quotient in quotients}
     for h, smaller in pairwise(_LADDER):
         if errors[h] > 1e-2:  # the step is too large to tell, or crosses a jump (a rotation vector at half a turn)
             continue
