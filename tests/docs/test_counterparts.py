@@ -83,11 +83,15 @@ CROCODDYL = """
     get_pinocchio StateMultibody get_armature set_armature get_damping_factor set_damping_factor print VectorXs
     MatrixXs MathBase
 """
+CROCODDYL_PYTHON = """
+    ng nh nr ng_T nh_T g_lb g_ub nu u_lb u_ub has_control_limits pinocchio copy
+"""
+"""What the class has in Python beside the names of its header."""
 SECTIONS = {
     "RBDL": RBDL + RBDL_3,
     "Karana": KARANA + KARANA_AROUND,
     "Robotran": ROBOTRAN + ROBOTRAN_AROUND,
-    "Crocoddyl": CROCODDYL,
+    "Crocoddyl": CROCODDYL + CROCODDYL_PYTHON,
 }
 
 
