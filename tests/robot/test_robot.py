@@ -30,7 +30,7 @@ from constraints.robot import Base, Bounds, Frame, Part, Robot
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
 from constraints.robot.mimic import Mimic
 from constraints.workspace import Workspace
-from liegroups import SE3, Rn
+from liegroups import SE2, SE3, SO2, Rn
 from liegroups.errors import DuplicateNameError, OverlapError
 
 DATA = Path(__file__).parent.parent / "data"
@@ -618,3 +618,26 @@ def test_placements_that_are_not_finite_are_refused(bad: float) -> None:
     model.addFrame(pin.Frame("tool", joint, 0, away, pin.FrameType.OP_FRAME))
     with pytest.raises(ModelError, match="frame 'tool'"):
         Robot(model)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-16, 1.1e-14, 1e-12, 1e-10, 1e-8, 2e-8, 1e-6, 1e-3, 1.0, 3.0, np.pi - 1e-7])
+def test_maps_are_exact_at_turns_of_any_size(size: float) -> None:
+    """Those for one vector, where Pinocchio's are not on SO(2) and SE(2), against those of the groups over rows."""
+    rng = np.random.default_rng(4)
+    for robot in (mixed_tree(), humanoid()):
+        space = robot.space
+        turns = np.ones(space.nv, dtype=bool)
+        for leaf in space.leaves():
+            turns[leaf.v.start : leaf.v.start + {SE2: 2, SE3: 3}.get(leaf.space, 0)] = False
+            turns[leaf.v] &= not leaf.space.is_flat
+        q, v = robot.random(rng, 40), rng.uniform(-1.0, 1.0, (40, space.nv))
+        v[:, turns] = np.sign(v[:, turns]) * size / np.sqrt(3.0)  # of a rotation vector no longer than half a turn
+        for leaf in space.leaves():
+            if leaf.space in (SO2, SE2):
+                v[:, leaf.v.stop - 1] = rng.choice([-size, size], 40)
+        there = space.integrate(q, v)
+        np.testing.assert_allclose([space.integrate(*row) for row in zip(q, v, strict=True)], there, atol=1e-13)
+        moved = [space.difference(*row) for row in zip(q, there, strict=True)]
+        np.testing.assert_allclose(moved, space.difference(q, there), atol=1e-13)
+        again = [space.integrate(*row) for row in zip(q, moved, strict=True)]
+        np.testing.assert_allclose(np.abs(again), np.abs(there), atol=1e-13)  # a quaternion up to its sign
