@@ -14,7 +14,8 @@ import importlib
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from . import __version__
@@ -48,11 +49,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = next((word for word in words if not word.startswith("-")), "")
     try:
         options = _parser(command).parse_args(words)
-        logging.getLogger(__package__).addHandler(logging.NullHandler())  # remarks on models are for their authors
-        return _ran(options)
+        with _warnings_on_stderr():
+            return _ran(options)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """What the library warns of (limits of a file that are none, names that mean nothing) is said on stderr, once."""
+    said = set[str]()
+    handler, log = logging.StreamHandler(), logging.getLogger(__package__)
+    handler.setFormatter(logging.Formatter("warning: %(message)s"))
+    handler.addFilter(lambda record: not (record.getMessage() in said or said.add(record.getMessage())))
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def _parser(command: str) -> argparse.ArgumentParser:

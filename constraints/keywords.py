@@ -69,6 +69,9 @@ def _refuse(
     whole = signature(function)
     own = {name: each for name, each in whole.parameters.items() if name not in ("self", "cls")}
     who: str = getattr(function, "__qualname__", "function").removesuffix(".__init__")
+    name = getattr(function, "__name__", "")
+    if "self" in whole.parameters and args and name != "__init__":
+        who = f"{type(args[0]).__name__}.{name}"  # of the object's own class, not of a base
     for name in kwargs:
         if name not in own and not any(each.kind is Parameter.VAR_KEYWORD for each in own.values()):
             raise unknown(who, name, tuple(own)) from None

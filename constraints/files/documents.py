@@ -74,7 +74,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, JsonV
     data = JsonValue(name, "$", _parsed(name, raw, kinds))
     kind = _kind(data)
     if kind not in kinds:
-        data.entry("format").refuse(f"is a {kind}, expected a {' or a '.join(kinds)}")
+        data.entry("format").refuse(f"is of kind '{kind}', expected {' or '.join(repr(each) for each in kinds)}")
     version = data.entry("version").integer(0, 2**31)
     if version > VERSION:
         later = f"schema {version} is from a later version of lie-constraints, this version reads up to {VERSION}"

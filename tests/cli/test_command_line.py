@@ -369,9 +369,9 @@ def test_errors_are_one_line_on_stderr_and_exit_code_2(file: Path, tmp_path: Pat
         (["describe", "nothing.json"], "nothing.json"),
         (["project", "broken.json"], "broken.json"),
         (["project", "later.json"], "later version"),
-        (["describe", "options.json"], "expected a problem or a report"),
+        (["describe", "options.json"], "expected 'problem' or 'report'"),
         (["project", "problem.json", "--save", "none/out.npz"], "none"),
-        (["project", "problem.json", "--rhs", "options.json"], "expected a right-hand side"),
+        (["project", "problem.json", "--rhs", "options.json"], "expected 'right-hand side'"),
         (["project", "report.json", "--starts", "3"], "--starts"),
         (["describe", "."], "cannot be read"),
     ):

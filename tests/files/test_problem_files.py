@@ -573,7 +573,7 @@ def test_right_hand_sides_come_back(tmp_path: Path) -> None:
             assert p.residual(q, copy) == problem.residual(q, rhs)
     with pytest.raises(FileError, match=r"\$\.constraints: expected 1"):
         RightHandSide.load(tmp_path / "rhs.json", arm_problem().constraints)
-    with pytest.raises(FileError, match="is a right-hand side, expected a problem"):
+    with pytest.raises(FileError, match="is of kind 'right-hand side', expected 'problem'"):
         Problem.load(tmp_path / "rhs.json")
 
 

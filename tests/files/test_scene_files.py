@@ -139,7 +139,7 @@ def entry(*keys: Any, value: Any) -> Callable[[Any], None]:
 
 
 BAD: dict[str, tuple[Callable[[Any], object], str, str]] = {
-    "kind": (entry("format", value="lie-constraints problem"), "$.format", "is a problem, expected a scene"),
+    "kind": (entry("format", value="lie-constraints problem"), "$.format", "is of kind 'problem', expected 'scene'"),
     "version": (entry("version", value=2), "$.version", "later version"),
     "unknown entry": (entry("robot", value=[]), "$", "'robot', which is unknown here"),
     "no workspace": (lambda data: data.pop("workspace"), "$", "no entry 'workspace'"),

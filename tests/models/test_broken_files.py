@@ -170,7 +170,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "no version": ({"format": "lie-constraints problem"}, r"at \$: has no entry 'version'"),
     "version as a text": (small(version="1"), r"\$\.version: expected an integer"),
     "version true": (small(version=True), r"\$\.version: expected an integer"),
-    "another kind": (small(format="lie-constraints options"), "is a options, expected a problem"),
+    "another kind": (small(format="lie-constraints options"), "is of kind 'options', expected 'problem'"),
     "an entry too many": (small(code="import os"), r"at \$: has the entry 'code', which is unknown here"),
     "a module": (
         with_function({"type": "os.system"}), r"\$\.levels\[0\]\[0\]\.function\.type.*no type 'os\.system'"

@@ -381,6 +381,7 @@ def test_results_bring_their_configurations() -> None:
     assert_allclose(film.configurations[1], projection.q)
     batch = projector.project_batch(np.array([robot.reference("home")] * 3))
     assert film_of(batch).labels == tuple(f"row {i}: CONVERGED" for i in range(3))
+    assert film_of(batch, most=2).labels == ("row 0: CONVERGED", "row 2: CONVERGED")
 
 
 @pytest.mark.parametrize("bottom", [0.04, -0.3])

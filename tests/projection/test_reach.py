@@ -206,6 +206,24 @@ def test_near_gives_the_nearest_and_starts_there() -> None:
     assert elsewhere.q.tobytes() == long.project(robot.neutral, near=home).q.tobytes()
 
 
+def test_near_leaves_alone_what_does_not_move_the_frame() -> None:
+    robot, rng = two_arms(), np.random.default_rng(0)
+    home, q = robot.reference("home"), robot.random(rng)
+    target = robot.at(home).placement("left_tool").translation + np.array([0.02, 0.02, 0.0])
+    result = reach(robot, "left_tool", target, q, near=home)
+    assert result.success
+    right = [i for name in robot.joint_names if "right" in name for i in range(*robot.slice_of(name).indices(robot.nq))]
+    assert len(right) == 7
+    assert result.q[right].tobytes() == q[right].tobytes()
+    rows = reach_batch(robot, "left_tool", target, q[None], near=home)
+    assert rows.q[0].tobytes() == result.q.tobytes()
+
+
+def test_rows_of_near_are_counted_as_such() -> None:
+    with pytest.raises(SizeError, match="near of reach_batch"):
+        reach_batch(arm(), "tool", [POINT, POINT], near=arm().random(np.random.default_rng(0), 3))
+
+
 # seen from another frame
 
 

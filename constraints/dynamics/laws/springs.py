@@ -105,7 +105,7 @@ class JointSpring(AtJoint):
         stiffness: K, one number for all coordinates, or (nv_j,) [N/m, N m/rad].
         damping: D, one number, or (nv_j,) [N s/m, N m s/rad]; 0 by default.
         rest: configuration (nq_j,) of the joint without force; the neutral one by default; a plain number
-            for one coordinate.
+            where it is one number.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.

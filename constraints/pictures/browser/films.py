@@ -140,6 +140,8 @@ def film_of(
     for shape in solids:
         expect(shape, Shape, "shape to show")
     film = replace(film, shapes=(*film.shapes, *solids))
+    if labels is not None and graph is not None:
+        raise OptionError("labels and graph: expected one of them, which names the configurations")
     if labels is not None:
         return film.with_labels(labels)
     if graph is not None:
@@ -269,12 +271,17 @@ def _(what: MotionRecord, q: Any, most: int) -> Film:
     return Film.of(rows.robot, what.qs[chosen], times[chosen], owners=rows.stack)
 
 
+def _thinned(count: int, most: int) -> list[int]:
+    """Which of so many are taken where at most some are: evenly spaced, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
+
+
 @_film.register
 def _(what: Sweep, q: Any, most: int) -> Film:
     rows = what.coordinates.constraint_set
     if not len(what.qs):
         raise WrongObjectError("sweep to show", "one that reached a value", str(what))
-    chosen = np.unique(np.linspace(0, len(what.qs) - 1, min(len(what.qs), most)).round().astype(int))
+    chosen = _thinned(len(what.qs), most)
     labels = [f"{what.driver.name} = {value:.4g}" for value in what.values[chosen]]
     return Film.of(rows.robot, what.qs[chosen], None, labels, rows.stack)
 
@@ -309,6 +316,6 @@ def _(what: ProjectionBatch, q: Any, most: int) -> Film:
     robot = what.problem.robot
     if robot is None or not len(what):
         raise WrongObjectError("batch to show", "one of a robot, with a row", what)
-    chosen = range(min(len(what), most))
+    chosen = _thinned(len(what), most)
     labels = [f"row {i}: {what.status[i].name}" for i in chosen]
     return Film.of(robot, [what.q[i] for i in chosen], None, labels, what.problem.constraints)

@@ -67,7 +67,7 @@ def show(
         graph: names configurations by their states in this constraint graph.
         urdfs: files with visual geometry instead of the robot's own: one, or by the name of the part of a system.
         packages: more folders in which meshes are looked for.
-        most: how many configurations are taken of a path or a motion at most.
+        most: how many configurations are taken at most of a path, motion, sweep or batch, evenly spaced.
         port: where the page is served; by default the first one from 8080 that is free.
         address: of the network interface; by default only this machine can open the page.
         open_browser: open the page in the browser of this machine.

@@ -94,7 +94,8 @@ def reach(
         start: configuration (nq,) where the search begins, or the name of a reference posture. By default `near` if
             given, else `robot.neutral`, clipped to the bounds.
         near: configuration (nq,), or name of a reference posture: the search from the start ends at a solution nearest
-            to it, locally (`Options(nearest=True)`). If `near` is at the target already, it is the solution.
+            to it, locally (`Options(nearest=True)`), in the joints that move the frame; others stay where the start has
+            them. If `near` is at the target already, it is the solution.
         reference: frame of the robot, or placement in the world, in which the target is given; the world by default.
         joints: names of the joints that may move; joints that do not move the frame are ignored. By default all joints
             except free-flyers and planar ones: the base of a robot, and objects, stay where they are in the start.
@@ -172,7 +173,8 @@ def reach_batch(
     sides = ready.sides(rows)
     beside = None if near is None else _postures(robot, near, "near")
     given = _postures(robot, starts, "starts") if starts is not None else ready.home if beside is None else beside
-    n = _count({"targets": None if rows.single else len(rows.targets), "starts": _len(given), "near": _len(beside)})
+    count, first = None if rows.single else len(rows.targets), None if starts is None else _len(given)
+    n = _count({"targets": count, "starts": first, "near": _len(beside)})
     Q = given if given.ndim == 2 else np.broadcast_to(given, (n, robot.nq))
     return ready.projector.project_batch(Q, sides, executor, near=beside)
 
@@ -197,6 +199,8 @@ class _Ready:
         self._constraint = Implicit.equal(function)
         mimics = _that_move(robot, function)
         held = _held(robot, joints, mimics)
+        if options.nearest:  # which would draw joints to `near` that have nothing to do with the frame
+            held = list(dict.fromkeys([*held, *_apart(robot, function, mimics)]))
         problem = Problem(robot, [self._constraint, *(mimic_constraint(robot, m) for m in mimics)], frozen=held)
         if not (problem.implicit_dofs & problem.free).any():
             _refuse_unmoved(robot, function, held)
@@ -270,6 +274,12 @@ def _held(robot: Robot, joints: tuple[str, ...] | None, mimics: Sequence[Mimic])
         robot.joint_index(expect(name, str, "entry of joints of reach", "the name of a joint"))
     following = {mimic.joint for mimic in mimics}
     return [name for name in robot.joint_names if name not in joints and name not in following]
+
+
+def _apart(robot: Robot, function: FrameOfRobot, mimics: Sequence[Mimic]) -> list[str]:
+    """Names of the joints that neither move the frame nor take part in mimics that do."""
+    taking_part = {name for mimic in mimics for name in (mimic.joint, mimic.source)}
+    return [f.name for f in robot.space.factors if f.name not in taking_part and not function.columns[f.v].any()]
 
 
 def _refuse_unmoved(robot: Robot, function: FrameOfRobot, held: Sequence[str]) -> None:
