@@ -628,7 +628,8 @@ def test_maps_are_exact_at_turns_of_any_size(size: float) -> None:
         space = robot.space
         turns = np.ones(space.nv, dtype=bool)
         for leaf in space.leaves():
-            turns[leaf.v.start : leaf.v.start + {SE2: 2, SE3: 3}.get(leaf.space, 0)] = False
+            moves = 2 if leaf.space == SE2 else 3 if leaf.space == SE3 else 0
+            turns[leaf.v.start : leaf.v.start + moves] = False
             turns[leaf.v] &= not leaf.space.is_flat
         q, v = robot.random(rng, 40), rng.uniform(-1.0, 1.0, (40, space.nv))
         v[:, turns] = np.sign(v[:, turns]) * size / np.sqrt(3.0)  # of a rotation vector no longer than half a turn
