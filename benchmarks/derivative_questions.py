@@ -10,16 +10,30 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from derivative_oracle import Vector
-from dynamics_blocks import Random, State, make_block, random_axes, random_axis, random_form, random_frame, random_state
+from dynamics_blocks import (
+    Random,
+    State,
+    hinge_makers,
+    make_block,
+    random_axes,
+    random_axis,
+    random_form,
+    random_frame,
+    random_state,
+)
 from proving import TESTS
+from random_trees import random_placement
 
 sys.path.append(str(TESTS))
 
 from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
+from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
+from constraints.dynamics.external_force import Force
 from constraints.loops import (
     Baumgarte,
+    Closure,
     ConstraintSet,
     Form,
     PointContact,
@@ -38,7 +52,13 @@ TALOS = "package://example-robot-data/robots/talos_data/robots/talos_reduced.urd
 
 def question(seed: int, index: int, kind: str | None = None) -> tuple[str, ConstraintSet, State]:
     """State `index` of a seed."""
-    kind = KINDS[index % len(KINDS)] if kind is None else kind
+    name, made, state = without_laws(seed, index, KINDS[index % len(KINDS)] if kind is None else kind)
+    more = laws(np.random.default_rng([seed, index, 19]), made.robot)
+    return name, made, replace(state, external=(*state.external, *more))
+
+
+def without_laws(seed: int, index: int, kind: str) -> tuple[str, ConstraintSet, State]:
+    """The rows, and the state with constant forces."""
     if kind == "trees":
         block = make_block(seed, index)
         return block.name, block.constraint_set, block.states[0]
@@ -52,6 +72,32 @@ def question(seed: int, index: int, kind: str | None = None) -> tuple[str, Const
     state = random_state(rng, made, "mixed", 1.0)
     doubled = any(owner.name == "again" for owner in made.stack)  # two wishes for one foot contradict each other
     return kind, made, replace(state, acceleration=None) if doubled else state
+
+
+def laws(rng: Random, robot: Robot) -> list[Force]:
+    """Forces that follow the state, a third of the time: springs, links and forces at hinges that hold nothing.
+
+    At custom hinges there are none: they are fitted by Newton, far from closed poses on one branch or another.
+    """
+    if rng.random() < 0.67:
+        return []
+    a, b = (random_frame(rng, robot) for _ in range(2))
+    if a.joint == b.joint:
+        a = Frame("wall", 0, random_placement(rng), "universe")
+    k, d = 10.0 ** rng.uniform(0.0, 3.0), 10.0 ** rng.uniform(-1.0, 2.0)
+    makers = hinge_makers()
+    cut = Closure(
+        robot, a, b, makers[str(rng.choice([kind for kind in makers if kind not in ("custom", "locked")]))](rng)
+    )
+    made: list[Force] = [
+        PointSpring(robot, a, b, k, d, rng.uniform(0.0, 1.0), rng.uniform(-10.0, 10.0)),
+        PointSpring(robot, b, a, k, d),
+        PointLink(robot, a, b, rng.uniform(-10.0, 10.0)),
+        JointSpring(robot, str(rng.choice(robot.joint_names)), k, d),
+        HingeSpring(cut, k, d),
+        HingeForce(cut, 10.0 * rng.standard_normal(cut.hinge.dofs)),
+    ]
+    return [law for law in made if rng.random() < 0.4]
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from liegroups.log_slopes import FIVE_POINTS
 from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
+from ..robot.moving_frames import WrenchSlopes, joint_force_slopes
 from ..robot.pinocchio import pin
 from .hinge_forces import AtHinge, HingeForce, same_cut
 from .law import InTime, Law, is_function
@@ -92,18 +93,12 @@ class ExternalForce(InTime):
         """Derivatives (nv, nv) of the joint forces by q and v; None with ellipsoid joints, or a function as wrench."""
         if self._law is not None:
             return None
-        posture = motion.posture
         frame, wrench = self.in_frame(motion)
-        tree, n = posture.space.elementary, motion.v.size
-        if not tree.is_exact:
-            return None
-        k = posture.with_jacobians()
-        seen: Any = pin.Force(wrench)
-        by_q = tree.wrench_slope(k.world_jacobian, _WORLD, frame, posture.placement(frame).act(seen).vector)
-        if self.axes is not Axes.LOCAL:
-            J = posture.jacobian(frame)
-            by_q += J.T @ np.vstack([pin.skew(wrench[:3]), pin.skew(wrench[3:])]) @ J[3:]
-        return by_q, np.zeros((n, n))
+        by_pose = np.zeros((6, 6))
+        if self.axes is not Axes.LOCAL:  # axes that do not turn with the body
+            by_pose[:3, 3:], by_pose[3:, 3:] = pin.skew(wrench[:3]), pin.skew(wrench[3:])
+        constant = WrenchSlopes(wrench, by_pose, np.zeros((6, 6)))
+        return joint_force_slopes(motion, _WORLD, frame, lambda _: constant)
 
 
 _WORLD = Frame("world", 0)

@@ -45,6 +45,7 @@ from constraints.dynamics import (
     HingeSpring,
     NoDerivativesError,
     NoWrenchError,
+    PointLink,
     PointSpring,
     dynamics_derivatives,
     forward_dynamics,
@@ -400,7 +401,7 @@ def test_contacts(form: Form, axes: Axes) -> None:
 
 
 def test_external_forces() -> None:
-    """Wrenches in both axes by formulas; springs and hinge forces by differences, which are named."""
+    """Wrenches in both axes, springs and hinge forces by formulas; functions of a user by differences, and named."""
     mechanism = mechanisms.five_bar()
     robot, rng = mechanism.robot, np.random.default_rng(12)
     loop: Any = mechanism.closures[0]
@@ -414,10 +415,12 @@ def test_external_forces() -> None:
     assert found.has_exact_derivatives
     spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.2, damping=0.3)
     forces = [HingeForce(cut, 1.5), HingeSpring(cut, stiffness=4.0, damping=0.2, rest=0.3), spring]
-    found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=forces)
-    assert found.by_differences == (
-        "external force 0 (HingeForce)", "external force 1 (HingeSpring)", "external force 2 (PointSpring)",
-    )  # fmt: skip
+    found = check(some, q, v, np.zeros(robot.nv), external=forces)
+    assert found.has_exact_derivatives
+    brake = HingeForce(cut, lambda angle, rate: -0.4 * rate)
+    rope = PointLink(robot, "left_inner_end", "right_inner_end", lambda length, rate: 3.0 * length**2)
+    found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=[brake, spring, rope])
+    assert found.by_differences == ("external force 0 (HingeForce)", "external force 2 (PointLink)")
 
 
 # The proof at scale.
