@@ -31,6 +31,7 @@ from crocoddyl_cases import SOLES, robot_of
 from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
 from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
 from constraints.dynamics.external_force import Force
+from constraints.functions import Identity
 from constraints.loops import (
     Baumgarte,
     Closure,
@@ -64,7 +65,7 @@ def without_laws(seed: int, index: int, kind: str) -> tuple[str, ConstraintSet, 
         return block.name, block.constraint_set, block.states[0]
     rng = np.random.default_rng([seed, index, 17])
     if kind == "cassie":
-        return kind, *cassie(rng)
+        return kind, *cassie(rng, np.random.default_rng([seed, index, 20]).random() < 0.2)
     robot = robot_named(kind)
     made = with_gains(rng, ConstraintSet(robot, contacts(rng, robot, SOLES.get(kind, SOLES["talos_legs"]))))
     if rng.random() < 0.1:
@@ -170,18 +171,25 @@ def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
 
 
 @functools.cache
-def cassie_closed() -> tuple[Any, ConstraintSet, Vector]:
-    """The mechanism, its loops, and its closed keyframe."""
+def cassie_closed() -> tuple[Any, ConstraintSet, list[RowOwner], Vector]:
+    """The mechanism, its loops, the same as rows of the maps that compute joints of them, and its closed keyframe."""
     mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
-    return mechanism.robot, mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
+    loops, start = mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
+    closed = assemble_position(loops, start, tolerance=1e-12).q
+    space, maps = mechanism.robot.space, mechanism.explicit_loops(closed).loops
+    computed: list[RowOwner] = [
+        Implicit.zero(Identity(space).restricted(loop.outputs) - loop.function.on(space, loop.inputs), name=loop.name)
+        for loop in maps
+    ]
+    return mechanism.robot, loops, computed, start
 
 
-def cassie(rng: Random) -> tuple[ConstraintSet, State]:
-    """On no foot, one or two."""
-    robot, loops, start = cassie_closed()
+def cassie(rng: Random, by_maps: bool) -> tuple[ConstraintSet, State]:
+    """On no foot, one or two; closed by its closures, or by maps from joints to joints."""
+    robot, loops, computed, start = cassie_closed()
     q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
     q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
-    found: list[RowOwner] = list(loops.stack.owners)
+    found: list[RowOwner] = list(computed if by_maps else loops.stack.owners)
     for foot in ("left-foot", "right-foot"):
         if rng.random() < 0.5:
             joint = list(robot.model.names).index(foot)

@@ -4,12 +4,12 @@
     python benchmarks/derivative_soundness.py --case INDEX [--seed S]
 
 A sixth of the states each is of ANYmal, of Talos' legs, of all of Talos (where example-robot-data is installed), of
-Cassie with its loops, of random trees, and of actions on one of them. The robots have contacts on feet and elsewhere,
-in both forms and axes, of all rows or of some by a mask, two on one joint, a sole twice; and rows of the centre of mass
-or of surfaces. The trees have every joint type, with closures of every hinge, rods, contacts, functions, stabilisation,
-external forces, redundant rows and constraints that are off (`dynamics_blocks.py`). Springs, links and forces at
-hinges act on a third of all these. The actions are impacts with a restitution of each contact, and forward dynamics
-with armature; both damped or not.
+Cassie with its loops (closures, or maps from joints to joints), of random trees, and of actions on one of them. The
+robots have contacts on feet and elsewhere, in both forms and axes, of all rows or of some by a mask, two on one joint,
+a sole twice; and rows of the centre of mass or of surfaces. The trees have every joint type, with closures of every
+hinge, rods, contacts, functions, stabilisation, external forces, redundant rows and constraints that are off
+(`dynamics_blocks.py`). Springs, links and forces at hinges act on a third of all these. The actions are impacts with a
+restitution of each contact, and forward dynamics with armature; both damped or not.
 
 A finding is: a derivative of accelerations, velocities after an impact, multipliers, impulses or a wrench, by q, v or
 tau, that misses differences of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5
