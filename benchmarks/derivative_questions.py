@@ -76,10 +76,7 @@ def without_laws(seed: int, index: int, kind: str) -> tuple[str, ConstraintSet, 
 
 
 def laws(rng: Random, robot: Robot) -> list[Force]:
-    """Forces that follow the state, a third of the time: springs, links and forces at hinges that hold nothing.
-
-    At custom hinges there are none: they are fitted by Newton, far from closed poses on one branch or another.
-    """
+    """Forces that follow the state, a third of the time: springs, links and forces at hinges that hold nothing."""
     if rng.random() < 0.67:
         return []
     a, b = (random_frame(rng, robot) for _ in range(2))
@@ -87,9 +84,7 @@ def laws(rng: Random, robot: Robot) -> list[Force]:
         a = Frame("wall", 0, random_placement(rng), "universe")
     k, d = 10.0 ** rng.uniform(0.0, 3.0), 10.0 ** rng.uniform(-1.0, 2.0)
     makers = hinge_makers()
-    cut = Closure(
-        robot, a, b, makers[str(rng.choice([kind for kind in makers if kind not in ("custom", "locked")]))](rng)
-    )
+    cut = Closure(robot, a, b, makers[str(rng.choice([kind for kind in makers if kind != "locked"]))](rng))
     made: list[Force] = [
         PointSpring(robot, a, b, k, d, rng.uniform(0.0, 1.0), rng.uniform(-10.0, 10.0)),
         PointSpring(robot, b, a, k, d),

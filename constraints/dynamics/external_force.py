@@ -27,7 +27,8 @@ class Force(Protocol):
 
     A force may also have `at(t)`, the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and the wrench (6,) on
     it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` uses them. A method `generalised_slopes(motion)`, two
-    matrices (nv, nv) or None, gives its exact derivatives by q and v; without it differences are used.
+    matrices (nv, nv) or None, gives its derivatives by q and v; without it differences are used. They count as exact,
+    unless `has_exact_slopes` is False.
     """
 
     def generalised(self, motion: Motion) -> Vector:
@@ -155,7 +156,7 @@ def generalised(forces: Iterable[Force], motion: Motion) -> Vector:
 def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matrix, tuple[str, ...]]:
     """Derivatives (nv, nv) of the generalised force of all that acts, by q and by v.
 
-    And the names of those that have no `generalised_slopes(motion)`.
+    And the names of those whose derivatives are no formulas.
 
     Args:
         forces: what acts.
@@ -167,8 +168,9 @@ def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matri
     for i, force in enumerate(forces):
         formulas: Any = getattr(force, "generalised_slopes", None)
         found = None if formulas is None else formulas(motion)
-        if found is None:
+        if found is None or not getattr(force, "has_exact_slopes", True):
             rough.append(f"external force {i} ({type(force).__name__})")
+        if found is None:
             found = _by_differences(force, motion)
         by_q += found[0]
         by_v += found[1]

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import RobotMismatchError
-from ..loops import Closure
+from ..loops import Closure, HingeKind
 from ..loops.hinge_fit import fitted, rate_matrix, rate_slopes
 from ..robot import Frame, Motion, Posture
 from ..robot.moving_frames import RelativeFrame, WrenchSlopes, joint_force_slopes
@@ -106,10 +106,7 @@ class AtHinge(ABC):
 
     @final
     def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
-        """Derivatives (nv, nv) of the joint forces by q and v; None where there are no formulas.
-
-        That is so if T is a function, for custom hinges, and on robots with ellipsoid joints.
-        """
+        """Derivatives (nv, nv) of the joint forces by q and v; None if T is a function, or with ellipsoid joints."""
         check_robot(self.closure, motion)
         return joint_force_slopes(motion, self.closure.predecessor, self.closure.successor, self._wrench_slopes)
 
@@ -118,12 +115,16 @@ class AtHinge(ABC):
         hinge = self.closure.hinge
         at = fitted(hinge, seen.pose, seen.twist, np.zeros(6))
         given = self.force_slopes(at.coordinates, at.rates)
-        moved = None if given is None else rate_slopes(hinge, seen.pose, seen.twist, given[0])
-        if given is None or moved is None:
+        if given is None:
             return None
-        (T, by_coordinates, by_rates), F = given, moved.F
-        by_pose = moved.force + F.T @ (by_coordinates @ F + by_rates @ moved.rate)
-        return WrenchSlopes(T @ F, by_pose, F.T @ by_rates @ F)
+        T, by_coordinates, by_rates = given
+        F, rate, force = rate_slopes(hinge, seen.pose, seen.twist, T)
+        return WrenchSlopes(T @ F, force + F.T @ (by_coordinates @ F + by_rates @ rate), F.T @ by_rates @ F)
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `generalised_slopes` is a formula: not for custom hinges, which are fitted by Newton."""
+        return self.closure.hinge.kind is not HingeKind.CUSTOM
 
     @final
     def on_successor(self, motion: Motion) -> Vector:

@@ -86,7 +86,7 @@ class CustomRows(PoseMap):
         theta, E, S, held, left, _ = self._fit(pose)
         out[:] = self._moving(theta, E, S, held, twist, acceleration)[2][left]
 
-    def near(self, pose: Any) -> PoseMap:
+    def near(self, pose: Any) -> CustomRows:
         """As `PoseMap.near`: fits are continued from that of the pose. A fit from afar may be on another branch."""
         branch = copy(self)
         branch._beside = self._fit(pose)

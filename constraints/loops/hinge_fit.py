@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS
 from liegroups.second_order import cross
 
 from ..functions.slopes import Slopes, translation_slopes
@@ -131,20 +132,19 @@ class RateSlopes(NamedTuple):
     force: Matrix
 
 
-def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSlopes | None:
+def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
     r"""What rates of the fitted coordinates, and wrenches of forces on them, change by with the pose.
+
+    By formulas; of custom hinges, which are fitted by Newton, by five-point differences on the branch of the fit.
 
     Args:
         hinge: the hinge.
         pose: X, successor seen from predecessor.
         twist: its body twist :math:`\nu` (6,), kept.
         force: T (dofs,), kept.
-
-    Returns:
-        None for custom hinges, which are fitted by Newton.
     """
     if hinge.kind is HingeKind.CUSTOM:
-        return None
+        return _slopes_by_differences(CustomRows(hinge).near(pose), pose, twist, force)
     pins, sliders = hinge_parts(hinge)
     found, k, R, omega = Slopes.zero(hinge.dofs), len(sliders), pose.rotation, twist[3:]
     if k:
@@ -158,6 +158,17 @@ def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSl
         found.rate[k:, 3:] = rate
         found.force[3:, 3:] += moment
     return RateSlopes(rate_matrix(hinge, pose), found.rate, found.force)
+
+
+def _slopes_by_differences(rows: CustomRows, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
+    F = rows.rate_matrix(pose)
+    found = RateSlopes(F, np.zeros_like(F), np.zeros((6, 6)))
+    for i, e in enumerate(np.eye(6)):
+        for step, factor in FIVE_POINTS:
+            there = rows.rate_matrix(pose * pin.exp6(step * e))
+            found.rate[:, i] += factor * (there @ twist)
+            found.force[:, i] += factor * (force @ there)
+    return found
 
 
 def _pin_slopes(pins: list[Subhinge], R: Matrix, omega: Vector, force: Vector) -> tuple[Matrix, Matrix]:

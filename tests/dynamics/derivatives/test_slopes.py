@@ -13,7 +13,7 @@ from constraints.linear_algebra import norm
 from constraints.loops import Hinge
 from constraints.loops.contacts import LocalPoint, PointRates, TwistRows
 from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge_fit import hinge_rows
+from constraints.loops.hinge_fit import hinge_rows, rate_slopes
 from constraints.loops.hinge_rates import hinge_rates
 from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
 from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
@@ -112,6 +112,8 @@ def test_slopes_of_a_custom_hinge_stay_on_one_branch_of_its_fit() -> None:
         rows.second(pose, twist, np.zeros(6), drift)
         assert near(found.rate @ twist, drift, 1e-7)
         assert abs(y @ found.rate @ x - twist @ found.force @ x) < 1e-9 * (1.0 + np.abs(found.rate).max())
+        bent = rate_slopes(rows.hinge, pose, twist, np.ones(2)).rate @ twist
+        assert near(bent, rows.motion(pose, twist, np.zeros(6))[2], 1e-7)
 
 
 APART = ("point rates", "turned twist", "classical", "local classical", "rates locked")
