@@ -34,8 +34,10 @@ SMALL = 0.05
 """Corrections and changes of slope below this [rad or m] count as small, however short the step."""
 SETTLED = 1e-9
 """The correction after one this small is rounding."""
+SHARP = 1e-12
+"""A correction this small does not change the slope, which is that of the place before it."""
 CORRECTIONS = 8
-"""So many corrections a step has, at most."""
+"""So many corrections a step has, at most, before the last one."""
 OPEN_ROWS = 1e-6
 """Redundant rows that are off by more hold no longer: the rank is not what it was at the reference."""
 
@@ -214,7 +216,8 @@ class LoopFunction(Function):
             first: largest first correction.
         """
         where, outputs, limit = self.choice.outputs.q_indices, self.outputs.maps.integrate, first
-        for _ in range(CORRECTIONS):
+        settled = False
+        for _ in range(CORRECTIONS + 1):
             posture.move(q)
             error, J = self.loop.at(posture)
             A, r = self._square(q, error, J, rows)
@@ -224,13 +227,13 @@ class LoopFunction(Function):
                 return None
             correction = _dgetrs(factors, pivots, -r)[0]
             size = largest(correction)
-            if not size <= limit:
+            if not (settled or size <= limit):
                 return None
             q = q.copy()  # the posture has the other one
             q[where] = outputs(q[where], correction)
-            if size <= SETTLED:
+            if settled or size <= SHARP:
                 return self._ended(q, error, J, _Closed(q, rows, here, A, factors, pivots))
-            limit = SHRINKING * size
+            settled, limit = size <= SETTLED, SHRINKING * size
         return None
 
     def _ended(self, q: Vector, error: Vector, J: Matrix, closed: _Closed) -> _Closed | None:
