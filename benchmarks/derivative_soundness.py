@@ -196,7 +196,7 @@ def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> t
         ways.append(("u", lambda d: solved(state.q, state.v, u + d), by_u, u.size))
     parts = [slice(0, n), slice(n, n + some.size)]
     slopes = [slope(f, count, parts, 4 if word == "q" else 2) for word, f, _, count in ways]
-    size = largest(state.v), largest(oracle.inertia(state.q) @ state.v)
+    size = max(largest(state.v), 1.0), largest(oracle.inertia(state.q) @ state.v)  # by v, free motions are the identity
     free = size if is_impact else oracle.free()
     sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts, free)
     faults, worst, rough = list[str](), 0.0, False

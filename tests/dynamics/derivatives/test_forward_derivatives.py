@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -449,6 +450,28 @@ def test_the_proof_at_scale_finds_what_it_looks_for(monkeypatch: pytest.MonkeyPa
     own = impacts._own_slopes
     monkeypatch.setattr(impacts, "_own_slopes", lambda self, done: own(self.replace(restitution=0.0), done))
     assert "motion by q" in proof.run(3, 11)["findings"][0][1]
+
+
+@pytest.mark.usefixtures("on_path")
+def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones() -> None:
+    """Eight rows hold eight coordinates: velocities after do not depend on those before, which 50 digits say, too.
+
+    Nothing moves there, so the largest derivative was rounding, and was what rounding was measured by.
+    """
+    proof = importlib.import_module("derivative_soundness")
+    _, some, state, (status, faults, _) = proof.judged(31, 125)
+    assert (status, faults, some.size, np.abs(state.v).max()) == ("ImpulseDynamics SOLVED", [], 8, 0.0)
+    action = ImpulseDynamics(some.robot, some)
+    found = action.calc_diff(action.calc(np.concatenate([state.q, state.v]))).or_raise().Fx
+    assert found is not None
+    n = some.robot.nv
+    with mpmath.workdps(50):
+        inertia = some.robot.at(state.q, state.v).mass_matrix()
+        J, M = (mpmath.matrix(x.tolist()) for x in (some.jacobian(state.q), inertia))
+        carried = M**-1 * J.T
+        after = mpmath.eye(n) - carried * (J * carried) ** -1 * J
+        assert mpmath.mnorm(after, "inf") < 1e-40
+    assert np.abs(found[n:, n:]).max() < 1e-12
 
 
 @pytest.mark.usefixtures("on_path")
