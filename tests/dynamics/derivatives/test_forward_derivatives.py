@@ -470,7 +470,7 @@ def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones() ->
         J, M = (mpmath.matrix(x.tolist()) for x in (some.jacobian(state.q), inertia))
         carried = M**-1 * J.T
         after = mpmath.eye(n) - carried * (J * carried) ** -1 * J
-        assert mpmath.mnorm(after, "inf") < 1e-40
+        assert max(abs(x) for x in after) < 1e-40
     assert np.abs(found[n:, n:]).max() < 1e-12
 
 
