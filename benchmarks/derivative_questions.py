@@ -10,16 +10,31 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from derivative_oracle import Vector
-from dynamics_blocks import Random, State, make_block, random_axes, random_axis, random_form, random_frame, random_state
+from dynamics_blocks import (
+    Random,
+    State,
+    hinge_makers,
+    make_block,
+    random_axes,
+    random_axis,
+    random_form,
+    random_frame,
+    random_state,
+)
 from proving import TESTS
+from random_trees import random_placement
 
 sys.path.append(str(TESTS))
 
 from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
+from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
+from constraints.dynamics.external_force import Force
+from constraints.functions import Identity
 from constraints.loops import (
     Baumgarte,
+    Closure,
     ConstraintSet,
     Form,
     PointContact,
@@ -38,13 +53,19 @@ TALOS = "package://example-robot-data/robots/talos_data/robots/talos_reduced.urd
 
 def question(seed: int, index: int, kind: str | None = None) -> tuple[str, ConstraintSet, State]:
     """State `index` of a seed."""
-    kind = KINDS[index % len(KINDS)] if kind is None else kind
+    name, made, state = without_laws(seed, index, KINDS[index % len(KINDS)] if kind is None else kind)
+    more = laws(np.random.default_rng([seed, index, 19]), made.robot)
+    return name, made, replace(state, external=(*state.external, *more))
+
+
+def without_laws(seed: int, index: int, kind: str) -> tuple[str, ConstraintSet, State]:
+    """The rows, and the state with constant forces."""
     if kind == "trees":
         block = make_block(seed, index)
         return block.name, block.constraint_set, block.states[0]
     rng = np.random.default_rng([seed, index, 17])
     if kind == "cassie":
-        return kind, *cassie(rng)
+        return kind, *cassie(rng, np.random.default_rng([seed, index, 20]).random() < 0.2)
     robot = robot_named(kind)
     made = with_gains(rng, ConstraintSet(robot, contacts(rng, robot, SOLES.get(kind, SOLES["talos_legs"]))))
     if rng.random() < 0.1:
@@ -52,6 +73,27 @@ def question(seed: int, index: int, kind: str | None = None) -> tuple[str, Const
     state = random_state(rng, made, "mixed", 1.0)
     doubled = any(owner.name == "again" for owner in made.stack)  # two wishes for one foot contradict each other
     return kind, made, replace(state, acceleration=None) if doubled else state
+
+
+def laws(rng: Random, robot: Robot) -> list[Force]:
+    """Forces that follow the state, a third of the time: springs, links and forces at hinges that hold nothing."""
+    if rng.random() < 0.67:
+        return []
+    a, b = (random_frame(rng, robot) for _ in range(2))
+    if a.joint == b.joint:
+        a = Frame("wall", 0, random_placement(rng), "universe")
+    k, d = 10.0 ** rng.uniform(0.0, 3.0), 10.0 ** rng.uniform(-1.0, 2.0)
+    makers = hinge_makers()
+    cut = Closure(robot, a, b, makers[str(rng.choice([kind for kind in makers if kind != "locked"]))](rng))
+    made: list[Force] = [
+        PointSpring(robot, a, b, k, d, rng.uniform(0.0, 1.0), rng.uniform(-10.0, 10.0)),
+        PointSpring(robot, b, a, k, d),
+        PointLink(robot, a, b, rng.uniform(-10.0, 10.0)),
+        JointSpring(robot, str(rng.choice(robot.joint_names)), k, d),
+        HingeSpring(cut, k, d),
+        HingeForce(cut, 10.0 * rng.standard_normal(cut.hinge.dofs)),
+    ]
+    return [law for law in made if rng.random() < 0.4]
 
 
 @functools.cache
@@ -124,18 +166,25 @@ def with_gains(rng: Random, made: ConstraintSet) -> ConstraintSet:
 
 
 @functools.cache
-def cassie_closed() -> tuple[Any, ConstraintSet, Vector]:
-    """The mechanism, its loops, and its closed keyframe."""
+def cassie_closed() -> tuple[Any, ConstraintSet, list[RowOwner], Vector]:
+    """The mechanism, its loops, the same as rows of the maps that compute joints of them, and its closed keyframe."""
     mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
-    return mechanism.robot, mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
+    loops, start = mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
+    closed = assemble_position(loops, start, tolerance=1e-12).q
+    space, maps = mechanism.robot.space, mechanism.explicit_loops(closed).loops
+    computed: list[RowOwner] = [
+        Implicit.zero(Identity(space).restricted(loop.outputs) - loop.function.on(space, loop.inputs), name=loop.name)
+        for loop in maps
+    ]
+    return mechanism.robot, loops, computed, start
 
 
-def cassie(rng: Random) -> tuple[ConstraintSet, State]:
-    """On no foot, one or two."""
-    robot, loops, start = cassie_closed()
+def cassie(rng: Random, by_maps: bool) -> tuple[ConstraintSet, State]:
+    """On no foot, one or two; closed by its closures, or by maps from joints to joints."""
+    robot, loops, computed, start = cassie_closed()
     q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
     q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
-    found: list[RowOwner] = list(loops.stack.owners)
+    found: list[RowOwner] = list(computed if by_maps else loops.stack.owners)
     for foot in ("left-foot", "right-foot"):
         if rng.random() < 0.5:
             joint = list(robot.model.names).index(foot)

@@ -4,10 +4,11 @@
     python benchmarks/derivative_soundness.py --case INDEX [--seed S]
 
 A sixth of the states each is of ANYmal, of Talos' legs, of all of Talos (where example-robot-data is installed), of
-Cassie with its loops, of random trees, and of actions on one of them. The robots have contacts on feet and elsewhere,
-in both forms and axes, of all rows or of some by a mask, two on one joint, a sole twice; and rows of the centre of mass
-or of surfaces. The trees have every joint type, with closures of every hinge, rods, contacts, functions, stabilisation,
-external forces, redundant rows and constraints that are off (`dynamics_blocks.py`). The actions are impacts with a
+Cassie with its loops (closures, or maps from joints to joints), of random trees, and of actions on one of them. The
+robots have contacts on feet and elsewhere, in both forms and axes, of all rows or of some by a mask, two on one joint,
+a sole twice; and rows of the centre of mass or of surfaces. The trees have every joint type, with closures of every
+hinge, rods, contacts, functions, stabilisation, external forces, redundant rows and constraints that are off
+(`dynamics_blocks.py`). Springs, links and forces at hinges act on a third of all these. The actions are impacts with a
 restitution of each contact, and forward dynamics with armature; both damped or not.
 
 A finding is: a derivative of accelerations, velocities after an impact, multipliers, impulses or a wrench, by q, v or
@@ -195,7 +196,7 @@ def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> t
         ways.append(("u", lambda d: solved(state.q, state.v, u + d), by_u, u.size))
     parts = [slice(0, n), slice(n, n + some.size)]
     slopes = [slope(f, count, parts, 4 if word == "q" else 2) for word, f, _, count in ways]
-    size = largest(state.v), largest(oracle.inertia(state.q) @ state.v)
+    size = max(largest(state.v), 1.0), largest(oracle.inertia(state.q) @ state.v)  # by v, free motions are the identity
     free = size if is_impact else oracle.free()
     sizes = part_sizes(solved(state.q, state.v, u), [each.matrix for each in slopes], parts, free)
     faults, worst, rough = list[str](), 0.0, False

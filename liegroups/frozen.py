@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Entry = TypeVar("_Entry", bound=np.generic)
+_Made = TypeVar("_Made")
 
 
 def set_fields(made: object, /, **fields: object) -> None:
@@ -19,6 +20,21 @@ def set_fields(made: object, /, **fields: object) -> None:
     """
     for name, value in fields.items():
         object.__setattr__(made, name, value)
+
+
+def frozen(kind: type[_Made], *values: object) -> _Made:
+    """A frozen dataclass without its constructor, which sets fields one by one past its own lock.
+
+    For results that are made at every call: 1.0 us instead of 1.7 us for 17 fields.
+
+    Args:
+        kind: a dataclass with neither slots nor `__post_init__`.
+        values: of all fields, in order.
+    """
+    fields: Any = kind
+    made = object.__new__(kind)
+    made.__dict__.update(zip(fields.__match_args__, values, strict=True))
+    return made
 
 
 def read_only(array: NDArray[_Entry]) -> NDArray[_Entry]:

@@ -44,7 +44,7 @@ class Actuators:
         slope: Callable[[Vector, Vector], ArrayLike] | None = None,
     ) -> None:
         self.robot, self.names = robot, names
-        self._B = None if B is None else read_only(B)
+        self._B = None if B is None else read_only(np.array(B, order="C"))  # columns of an identity are not contiguous
         self._of_q, self._slope = of_q, slope
         lower, upper = _limits(robot.model, np.zeros((robot.nv, len(names))) if B is None else B)
         self.lower, self.upper = read_only(lower), read_only(upper)

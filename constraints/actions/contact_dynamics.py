@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
-from liegroups.frozen import read_only
+from liegroups.frozen import frozen, read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
@@ -34,7 +34,7 @@ from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
 from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
-from .fused import Fused, FusedSolution, fused_of
+from .fused import Fused, fused_of
 from .quasi_static import QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
@@ -210,7 +210,7 @@ class ContactForwardDynamics(DifferentialAction):
             if done is not None:
                 a, push, trace = done
                 node = self._node(state, control, push)
-                return ContactCalculation(*node, a, push, DynamicsStatus.SOLVED, self, trace=trace)
+                return frozen(ContactCalculation, *node, a, push, DynamicsStatus.SOLVED, self, None, None, trace)
         return self._assembled(state, control, tau)
 
     def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
@@ -268,9 +268,8 @@ class ContactForwardDynamics(DifferentialAction):
         q, v, names = done.x[: self.state.nq], done.x[self.state.nq :], tuple[str, ...]()
         B = self.actuators.B(q)
         turned = None if self.actuators.is_constant else self.actuators.slope(q, u)
-        if done.trace is not None and self._fused is not None:
-            solved = FusedSolution(a, np.asarray(done.multipliers), done.trace)
-            by, push = self._fused.slopes(q, v, B.dot(u), solved, B, turned)
+        if done.trace is not None and done.multipliers is not None and self._fused is not None:
+            by, push = self._fused.slopes(q, v, u, done.multipliers, done.trace, B, turned)
         else:
             found, names = self._own_slopes(done, a)
             if found is None or not (done.row_space is None or np.isfinite(found.a_q).all()):
@@ -278,9 +277,8 @@ class ContactForwardDynamics(DifferentialAction):
             by, push = (_by_stage(*each, B, turned) for each in _of(found))
         status = _STATUS[done.status is DynamicsStatus.RANK_DEFICIENT]
         slopes = self._slopes(done, done.multipliers, push)
-        if not self.with_force_derivatives:
-            return ContactDerivatives(*by, *slopes, status, None, None, names, done)
-        return ContactDerivatives(*by, *slopes, status, *push, names, done)
+        forces = push if self.with_force_derivatives else (None, None)
+        return frozen(ContactDerivatives, *by, *slopes, status, *forces, names, done)
 
     def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         """Derivatives by the library's own rows, and the names of constraints that have no formulas."""

@@ -117,40 +117,40 @@ class Fused:
         return FusedSolution(*found, Trace(memory, token))
 
     def slopes(
-        self, q: Vector, v: Vector, tau: Vector, done: FusedSolution, B: Matrix, turned: Matrix | None
+        self, q: Vector, v: Vector, u: Vector, push: Vector, trace: Trace, B: Matrix, turned: Matrix | None
     ) -> tuple[StageSlopes, StageSlopes]:
         """Derivatives of the accelerations and of the multipliers, by state and by control.
 
         The state is one that `solve` solved; it is solved again where its memory has moved on.
 
         Args:
-            q, v, tau: as in `solve`.
-            done: the solution.
+            q, v: as in `solve`.
+            u: controls (nu,).
+            push, trace: multipliers (size,) that `solve` found, and where.
             B: tau by the controls (nv, nu).
             turned: tau by q (nv, nv); None where it does not depend on it.
         """
-        trace = done.trace
         memory = trace.memory
         if memory is None or not self._pool.claim(memory):
             memory = self._pool.take()
         contacts = memory.contacts
         if memory.holds is None or memory.holds is not trace.token:
-            contacts.solve(q, v, tau)
+            contacts.solve(q, v, B.dot(u))
         memory.holds = None
         a_q, a_v, a_tau, l_q, l_v, l_tau = contacts.differentiate()
         if turned is not None:
             a_q, l_q = a_q + a_tau.dot(turned), l_q + l_tau.dot(turned)
         a = StageSlopes(np.concatenate((a_q, a_v), axis=1), a_tau.dot(B))
-        push = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
+        forces = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
         for rows, frame in self._turned:
             R = contacts.rotation(frame)
-            for each in push:
+            for each in forces:
                 _turn(R, each[rows])
-            by_q, turning = push.by_x[rows, : len(v)], contacts.turning(frame)
-            for i, force in enumerate(done.multipliers[rows].reshape(-1, 3)):
+            by_q, turning = forces.by_x[rows, : len(v)], contacts.turning(frame)
+            for i, force in enumerate(push[rows].reshape(-1, 3)):
                 by_q[3 * i : 3 * i + 3] -= pin.skew(force).dot(R.dot(turning))
         self._pool.give(memory)
-        return a, push
+        return a, forces
 
 
 def _turn(R: Matrix, rows: Matrix) -> None:

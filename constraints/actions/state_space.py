@@ -32,6 +32,8 @@ class StateSpace:
     Attributes:
         robot: as given.
         space: the group, with the factors "configuration" and "velocity".
+        nq, nv: numbers of a configuration, and of a velocity.
+        nx, ndx: numbers of a state, nq + nv, and of a tangent vector of states, 2 nv.
 
     Source: `StateMultibody` of Crocoddyl.
     """
@@ -39,26 +41,8 @@ class StateSpace:
     def __init__(self, robot: Robot) -> None:
         self.robot = as_robot(robot, "robot of a state space")
         self.space = ProductSpace([self.robot.space, Rn(self.robot.nv)], ["configuration", "velocity"])
-
-    @property
-    def nq(self) -> int:
-        """Numbers of a configuration."""
-        return self.robot.nq
-
-    @property
-    def nv(self) -> int:
-        """Numbers of a velocity."""
-        return self.robot.nv
-
-    @property
-    def nx(self) -> int:
-        """Numbers of a state, nq + nv."""
-        return self.space.nq
-
-    @property
-    def ndx(self) -> int:
-        """Numbers of a tangent vector of states, 2 nv."""
-        return self.space.nv
+        self.nq, self.nv = self.robot.nq, self.robot.nv
+        self.nx, self.ndx = self.space.nq, self.space.nv
 
     def join(self, q: ArrayLike, v: ArrayLike | None = None) -> Vector:
         """The state (nx,) of a configuration (nq,) and a velocity (nv,), which is zero by default."""

@@ -16,6 +16,7 @@ from liegroups.log_slopes import FIVE_POINTS
 from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
+from ..robot.moving_frames import WrenchSlopes, joint_force_slopes
 from ..robot.pinocchio import pin
 from .hinge_forces import AtHinge, HingeForce, same_cut
 from .law import InTime, Law, is_function
@@ -26,7 +27,8 @@ class Force(Protocol):
 
     A force may also have `at(t)`, the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and the wrench (6,) on
     it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` uses them. A method `generalised_slopes(motion)`, two
-    matrices (nv, nv) or None, gives its exact derivatives by q and v; without it differences are used.
+    matrices (nv, nv) or None, gives its derivatives by q and v; without it differences are used. They count as exact,
+    unless `has_exact_slopes` is False.
     """
 
     def generalised(self, motion: Motion) -> Vector:
@@ -92,18 +94,12 @@ class ExternalForce(InTime):
         """Derivatives (nv, nv) of the joint forces by q and v; None with ellipsoid joints, or a function as wrench."""
         if self._law is not None:
             return None
-        posture = motion.posture
         frame, wrench = self.in_frame(motion)
-        tree, n = posture.space.elementary, motion.v.size
-        if not tree.is_exact:
-            return None
-        k = posture.with_jacobians()
-        seen: Any = pin.Force(wrench)
-        by_q = tree.wrench_slope(k.world_jacobian, _WORLD, frame, posture.placement(frame).act(seen).vector)
-        if self.axes is not Axes.LOCAL:
-            J = posture.jacobian(frame)
-            by_q += J.T @ np.vstack([pin.skew(wrench[:3]), pin.skew(wrench[3:])]) @ J[3:]
-        return by_q, np.zeros((n, n))
+        by_pose = np.zeros((6, 6))
+        if self.axes is not Axes.LOCAL:  # axes that do not turn with the body
+            by_pose[:3, 3:], by_pose[3:, 3:] = pin.skew(wrench[:3]), pin.skew(wrench[3:])
+        constant = WrenchSlopes(wrench, by_pose, np.zeros((6, 6)))
+        return joint_force_slopes(motion, _WORLD, frame, lambda _: constant)
 
 
 _WORLD = Frame("world", 0)
@@ -160,7 +156,7 @@ def generalised(forces: Iterable[Force], motion: Motion) -> Vector:
 def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matrix, tuple[str, ...]]:
     """Derivatives (nv, nv) of the generalised force of all that acts, by q and by v.
 
-    And the names of those that have no `generalised_slopes(motion)`.
+    And the names of those whose derivatives are no formulas.
 
     Args:
         forces: what acts.
@@ -172,8 +168,9 @@ def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matri
     for i, force in enumerate(forces):
         formulas: Any = getattr(force, "generalised_slopes", None)
         found = None if formulas is None else formulas(motion)
-        if found is None:
+        if found is None or not getattr(force, "has_exact_slopes", True):
             rough.append(f"external force {i} ({type(force).__name__})")
+        if found is None:
             found = _by_differences(force, motion)
         by_q += found[0]
         by_v += found[1]

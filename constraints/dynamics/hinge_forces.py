@@ -14,9 +14,10 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import RobotMismatchError
-from ..loops import Closure
-from ..loops.hinge_fit import fitted, rate_matrix
+from ..loops import Closure, HingeKind
+from ..loops.hinge_fit import fitted, rate_matrix, rate_slopes
 from ..robot import Frame, Motion, Posture
+from ..robot.moving_frames import RelativeFrame, WrenchSlopes, joint_force_slopes
 from .law import InTime, Law, is_function, numbers_of, plain
 
 CLOSURE = "a Closure (a cut joint with a hinge)"
@@ -88,11 +89,42 @@ class AtHinge(ABC):
     def hinge_force(self, motion: Motion) -> Vector:
         """T (dofs,) [N, N m] at a state."""
 
+    @abstractmethod
+    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
+        """T (dofs,) and its derivatives (dofs, dofs) by coordinates (their tangent) and rates; None without formulas.
+
+        Args:
+            coordinates: of the hinge fitted to the closure (hinge.space.nq,).
+            rates: of them (dofs,).
+        """
+
     @final
     def generalised(self, motion: Motion) -> Vector:
         r"""Joint forces (nv,): :math:`J_h^T T`, the work of equal and opposite wrenches on the two bodies."""
         check_robot(self.closure, motion)
         return self.hinge_force(motion) @ relative_jacobian(self.closure, motion.posture)
+
+    @final
+    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
+        """Derivatives (nv, nv) of the joint forces by q and v; None if T is a function, or with ellipsoid joints."""
+        check_robot(self.closure, motion)
+        return joint_force_slopes(motion, self.closure.predecessor, self.closure.successor, self._wrench_slopes)
+
+    def _wrench_slopes(self, seen: RelativeFrame) -> WrenchSlopes | None:
+        r"""Of :math:`w = F(X)^T\,T(\theta, F(X)\,\nu)`."""
+        hinge = self.closure.hinge
+        at = fitted(hinge, seen.pose, seen.twist, np.zeros(6))
+        given = self.force_slopes(at.coordinates, at.rates)
+        if given is None:
+            return None
+        T, by_coordinates, by_rates = given
+        F, rate, force = rate_slopes(hinge, seen.pose, seen.twist, T)
+        return WrenchSlopes(T @ F, force + F.T @ (by_coordinates @ F + by_rates @ rate), F.T @ by_rates @ F)
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `generalised_slopes` is a formula: not for custom hinges, which are fitted by Newton."""
+        return self.closure.hinge.kind is not HingeKind.CUSTOM
 
     @final
     def on_successor(self, motion: Motion) -> Vector:
@@ -166,6 +198,13 @@ class HingeForce(InTime, AtHinge):
         pose, twist, _ = self.closure.function.relative_motion(motion)
         at = fitted(hinge, pose, twist, np.zeros(6))
         return numbers_of(law(*plain(at.coordinates, at.rates)), hinge.dofs, self._what)
+
+    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
+        """As `AtHinge.force_slopes`; None for a function."""
+        if self._law is not None:
+            return None
+        none = np.zeros((rates.size, rates.size))
+        return np.asarray(self.force), none, none
 
     @property
     def _what(self) -> str:

@@ -249,6 +249,7 @@ class RowSpace:
             some, rows = np.zeros(len(Q)), self.G[self._on]
             for _ in range(2):  # the second time what rounding left of the force: short rows need large multipliers
                 left = push - Vt[:kept] @ (some @ rows)
+                left[self.rank :] = 0.0  # along what rows nearly repeat: rounding, that tiny sizes would blow up
                 some = some + Q @ lapack.dtrtrs(R, left / sizes[:kept], trans=1)[0]
         return self._spread(some)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import product
 from typing import Any, NamedTuple, final
 
@@ -29,13 +30,23 @@ NEWTON_STEPS = 20
 
 
 class _Fit(NamedTuple):
-    """A fitted hinge: coordinates, error frame, subspace, error coordinates held at zero, and those that are rows."""
+    """A fitted hinge.
+
+    Attributes:
+        theta: coordinates.
+        E: error frame.
+        S: motion subspace.
+        held: error coordinates held at zero; of a fit that is not exact those that cannot be.
+        left: those that are rows.
+        is_exact: whether the held ones vanish; otherwise the pose is far from all of the hinge.
+    """
 
     theta: Vector
     E: Any
     S: Matrix
     held: Indices
     left: Indices
+    is_exact: bool
 
 
 @final
@@ -52,17 +63,18 @@ class CustomRows(PoseMap):
         hinge: the hinge.
     """
 
-    __slots__ = ("_grid", "_starts", "hinge", "size")
+    __slots__ = ("_beside", "_grid", "_starts", "hinge", "size")
 
     def __init__(self, hinge: Hinge) -> None:
         self.hinge, self.size = hinge, hinge.rows
+        self._beside: _Fit | None = None
         self._starts = _starts(hinge)
         poses = [hinge.kinematics(start)[0] for start in self._starts]
         self._grid = np.array([H.rotation for H in poses]), np.array([H.translation for H in poses])
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        _, E, S, held, left = self._fit(pose)
+        _, E, S, held, left, _ = self._fit(pose)
         epsilon, G = _coordinates(E)
         out[:] = epsilon[left]
         if D is not None:
@@ -71,17 +83,23 @@ class CustomRows(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        theta, E, S, held, left = self._fit(pose)
+        theta, E, S, held, left, _ = self._fit(pose)
         out[:] = self._moving(theta, E, S, held, twist, acceleration)[2][left]
+
+    def near(self, pose: Any) -> CustomRows:
+        """As `PoseMap.near`: fits are continued from that of the pose. A fit from afar may be on another branch."""
+        branch = copy(self)
+        branch._beside = self._fit(pose)
+        return branch
 
     def motion(self, pose: Any, twist: Vector, acceleration: Vector) -> tuple[Vector, Vector, Vector]:
         """Fitted coordinates, their rates and accelerations."""
-        theta, E, S, held, _ = self._fit(pose)
+        theta, E, S, held, *_ = self._fit(pose)
         return (theta, *self._moving(theta, E, S, held, twist, acceleration)[:2])
 
     def rate_matrix(self, pose: Any) -> Matrix:
         """What the fitted coordinates change by with the body twist of the pose (dofs, 6)."""
-        _, E, S, held, _ = self._fit(pose)
+        _, E, S, held, *_ = self._fit(pose)
         _, G = _coordinates(E)
         return _solve((G @ (E.toActionMatrixInverse() @ S))[held], G[held])
 
@@ -101,14 +119,17 @@ class CustomRows(PoseMap):
         return rates, accelerations, _second(E, nu, gamma)
 
     def _fit(self, pose: Any) -> _Fit:
-        """Coordinates, error frame, subspace, and which error coordinates are held at zero and which are rows."""
-        theta, cost = self._least_squares(pose)
-        held, left = self._pick(theta)
-        exact = self._exact(theta, pose, held, cost)
-        if exact is None:  # far from any pose of the hinge
-            exact = self._descend(theta, pose, *FAR_AWAY)[0]
-        H, S = self.hinge.kinematics(exact)
-        return _Fit(exact, H.actInv(pose), S, held, left)
+        """The fit of a pose: continued from the one beside it, where there is one."""
+        beside = self._beside
+        if beside is None:
+            theta, cost = self._least_squares(pose)
+            held, left = self._pick(theta)
+        else:
+            theta, cost, held, left = beside.theta, np.inf, beside.held, beside.left
+        exact = self._exact(theta, pose, held, cost) if beside is None or beside.is_exact else None
+        found = self._descend(theta, pose, *FAR_AWAY)[0] if exact is None else exact
+        H, S = self.hinge.kinematics(found)
+        return _Fit(found, H.actInv(pose), S, held, left, exact is not None)
 
     def _exact(self, theta: Vector, pose: Any, held: Indices, cost: float) -> Vector | None:
         """Newton to where the held coordinates vanish; None where they do not, or much farther away."""

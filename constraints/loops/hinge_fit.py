@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import asin, atan2, pi
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS
 from liegroups.second_order import cross
 
-from ..functions.slopes import Slopes
+from ..functions.slopes import Slopes, translation_slopes
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows, least
 from .hinge import Hinge, HingeKind, chain
@@ -115,6 +116,79 @@ def rate_matrix(hinge: Hinge, pose: Any) -> Matrix:
         angles, whole, kept = _pin_angles(pins, pose.rotation)
         F[k:, 3:] = np.linalg.pinv(whole.subspace(angles)[3:], rcond=1e-9)[kept]
     return F
+
+
+class RateSlopes(NamedTuple):
+    r"""How the fitted coordinates of a hinge move with the pose, and what that changes by.
+
+    Attributes:
+        F: (dofs, 6), :math:`\dot\theta = F(X)\,\nu`.
+        rate: (dofs, 6), derivative of :math:`F \nu` by the pose, along its body twists.
+        force: (6, 6), derivative of :math:`F^T T` by the pose.
+    """
+
+    F: Matrix
+    rate: Matrix
+    force: Matrix
+
+
+def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
+    r"""What rates of the fitted coordinates, and wrenches of forces on them, change by with the pose.
+
+    By formulas; of custom hinges, which are fitted by Newton, by five-point differences on the branch of the fit.
+
+    Args:
+        hinge: the hinge.
+        pose: X, successor seen from predecessor.
+        twist: its body twist :math:`\nu` (6,), kept.
+        force: T (dofs,), kept.
+    """
+    if hinge.kind is HingeKind.CUSTOM:
+        return _slopes_by_differences(CustomRows(hinge).near(pose), pose, twist, force)
+    pins, sliders = hinge_parts(hinge)
+    found, k, R, omega = Slopes.zero(hinge.dofs), len(sliders), pose.rotation, twist[3:]
+    if k:
+        translation_slopes(found, sliders, R, twist, np.zeros(6), force[:k])
+    if len(pins) == 1 and not pins[0].is_ball:
+        turn = twist_slopes(R, pins[0].axis, omega, np.zeros(3))
+        found.rate[k:, 3:] = turn.rate
+        found.force[3:, 3:] += force[k] * turn.force
+    elif len(pins) > 1:
+        rate, moment = _pin_slopes(pins, R, omega, force[k:])
+        found.rate[k:, 3:] = rate
+        found.force[3:, 3:] += moment
+    return RateSlopes(rate_matrix(hinge, pose), found.rate, found.force)
+
+
+def _slopes_by_differences(rows: CustomRows, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
+    F = rows.rate_matrix(pose)
+    found = RateSlopes(F, np.zeros_like(F), np.zeros((6, 6)))
+    for i, e in enumerate(np.eye(6)):
+        for step, factor in FIVE_POINTS:
+            there = rows.rate_matrix(pose * pin.exp6(step * e))
+            found.rate[:, i] += factor * (there @ twist)
+            found.force[:, i] += factor * (force @ there)
+    return found
+
+
+def _pin_slopes(pins: list[Subhinge], R: Matrix, omega: Vector, force: Vector) -> tuple[Matrix, Matrix]:
+    r"""Derivatives by R, along body rotations, of rates of pins (pins, 3) and of the moment of forces on them (3, 3).
+
+    With S (3, 3) the axes of three pins in the body and :math:`\dot\theta = S^{-1}\omega`: the axes before a pin turn
+    with it, :math:`\partial s_i / \partial\theta_k = s_i \times s_k` for k after i.
+    """
+    angles, whole, kept = _pin_angles(pins, R)
+    S = whole.subspace(angles)[3:]
+    F = np.linalg.pinv(S, rcond=1e-9)
+    rates, forces = F @ omega, np.zeros(3)
+    forces[kept] = force
+    moment = forces @ F
+    turned, pulled = np.zeros((2, 3, 3))  # of S rates, and of S^T moment
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        change = cross(S[:, i], S[:, j])
+        turned[:, j] += rates[i] * change
+        pulled[i, j] = moment @ change
+    return -(F @ turned @ F)[kept], -F.T @ pulled @ F
 
 
 @final

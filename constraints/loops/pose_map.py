@@ -81,12 +81,12 @@ class PoseMap(ABC):
             acceleration: the derivative of that.
             multipliers: :math:`\lambda` (size,).
         """
-        found = Slopes.zero(self.size)
+        found, near = Slopes.zero(self.size), self.near(pose)
 
         def seen(X: Any, nu: Vector) -> tuple[Matrix, Vector]:
             D, out = np.zeros((self.size, 6)), np.zeros(self.size)
-            self.value(X, out, D)
-            self.second(X, nu, acceleration, out)
+            near.value(X, out, D)
+            near.second(X, nu, acceleration, out)
             return D, out
 
         for i, e in enumerate(np.eye(6)):
@@ -97,6 +97,10 @@ class PoseMap(ABC):
                 found.by_pose[:, i] += factor * second
                 found.by_twist[:, i] += factor * seen(pose, twist + step * e)[1]
         return found
+
+    def near(self, pose: Any) -> PoseMap:
+        """The same map for poses beside this one, with no jump between them: what differences are taken of."""
+        return self
 
     @property
     def has_exact_slopes(self) -> bool:

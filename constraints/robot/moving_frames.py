@@ -1,8 +1,8 @@
-"""Frames of a robot in motion, and seen from each other, with the derivatives of their motion by q and v."""
+"""Frames of a robot in motion, and seen from each other, with derivatives by q and v; and wrenches between them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -16,6 +16,7 @@ from .pinocchio import pin
 
 if TYPE_CHECKING:
     from .elementary import ElementaryTree
+    from .posture import Motion
 
 _LOCAL: Any = pin.LOCAL
 _IN_WORLD: Any = pin.LOCAL_WORLD_ALIGNED
@@ -169,3 +170,53 @@ def _relative(a: SeenFrame, b: SeenFrame) -> RelativeFrame:
     second_v = b.acceleration_v - to_b @ a.acceleration_v + ad_nu @ carried - turned
     acceleration = (b.acceleration - back2 + nu.cross(back)).vector
     return RelativeFrame(pose, nu.vector, acceleration, J, twist_q, second_q, second_v, carried)
+
+
+class WrenchSlopes(NamedTuple):
+    r"""A wrench on frame b, in its axes at its origin, and what it changes by.
+
+    Attributes:
+        wrench: w (6,): force, then moment [N, N m].
+        by_pose: (6, 6), by the pose of b seen from a, along its body twists.
+        by_twist: (6, 6), by that body twist.
+    """
+
+    wrench: Vector
+    by_pose: Matrix
+    by_twist: Matrix
+
+
+def joint_force_slopes(
+    motion: Motion, a: Frame, b: Frame, law: Callable[[RelativeFrame], WrenchSlopes | None]
+) -> tuple[Matrix, Matrix] | None:
+    r"""Derivatives (nv, nv) by q and v of the joint forces of a wrench on frame b and of the opposite one on frame a.
+
+    With X the pose of b seen from a, :math:`\delta X = J\,\delta q` and :math:`\nu = J\,v` its body twist,
+
+    .. math:: \tau = J^T w(X, \nu), \qquad
+        \delta\tau = \delta J^T w + J^T \Big(\frac{\partial w}{\partial X}\,\delta X
+        + \frac{\partial w}{\partial\nu}\,\delta\nu\Big)
+
+    Args:
+        motion: the state.
+        a, b: the frames, on two joints; one may be held in the world.
+        law: w of the motion of b seen from a; None where it has no formulas.
+
+    Returns:
+        None where the law gives none, and on robots with ellipsoid joints, whose motions are no chain of elementary
+        ones.
+    """
+    posture, v = motion.posture, np.array(motion.v)
+    tree = posture.space.elementary
+    if not tree.is_exact:
+        return None
+    moving = tree.moving(motion.q, v, np.zeros(v.size))
+    seen = moving.relative(a, b)
+    found = law(seen)
+    tree.datas.give(moving.data)
+    if found is None:
+        return None
+    pushed: Any = posture.placement(b).act(pin.Force(found.wrench))
+    by_q = tree.wrench_slope(posture.with_jacobians().world_jacobian, a, b, pushed.vector)
+    by_q += seen.jacobian.T @ (found.by_pose @ seen.jacobian + found.by_twist @ seen.twist_q)
+    return by_q, seen.jacobian.T @ found.by_twist @ seen.jacobian

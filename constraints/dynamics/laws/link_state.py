@@ -1,7 +1,8 @@
-"""What a link does at a state: its length, rate and force, or why it has none."""
+"""What a link does at a state: its length, rate and force, or why it has none; and what the force changes by."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -10,8 +11,12 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...errors import UndefinedError
+from ...linear_algebra import norm
+from ...robot.moving_frames import RelativeFrame, WrenchSlopes
+from ...robot.pinocchio import pin
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
+from ..constraint_force import COINCIDENT
 
 
 class LinkStatus(StatusEnum):
@@ -62,3 +67,34 @@ class LinkState(Result):
     def __str__(self) -> str:
         numbers = ", ".join(f"{f:.6g}" for f in self.force)
         return f"{self.link}: {self.tension:.6g} N at {self.length:.6g} m, [{numbers}] N on b ({self.status.name})"
+
+
+def along_line(
+    seen: RelativeFrame, tension: Callable[[float, float], float], by_length: float, by_rate: float
+) -> WrenchSlopes | None:
+    r"""A force on frame b along the line of both origins, :math:`f = -F n`, with :math:`x = l\,n` from a to b.
+
+    Seen from b, :math:`\delta x = (I, \hat x)\,\delta X`, and the rate of the length is :math:`n \cdot \nu`.
+
+    Args:
+        seen: b, seen from a.
+        tension: F [N] of length [m] and rate [m/s].
+        by_length, by_rate: what it changes by with them [N/m, N s/m].
+
+    Returns:
+        None where the origins coincide.
+    """
+    x: Vector = seen.pose.translation @ seen.pose.rotation
+    length, velocity = norm(x), seen.twist[:3]
+    if length < COINCIDENT:
+        return None
+    n = x / length
+    F = tension(length, float(n @ velocity))
+    moved = np.hstack([np.eye(3), pin.skew(x)])
+    longer = n @ moved
+    turned = (moved - np.outer(n, longer)) / length
+    wrench, by_pose, by_twist = np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
+    wrench[:3] = -F * n
+    by_pose[:3] = -F * turned - np.outer(n, by_length * longer + by_rate * (velocity @ turned))
+    by_twist[:3, :3] = -by_rate * np.outer(n, n)
+    return WrenchSlopes(wrench, by_pose, by_twist)

@@ -18,9 +18,10 @@ from ...functions.frame_function import world_or_frame
 from ...loops import FixedClosureError
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
+from ...robot.moving_frames import joint_force_slopes
 from ..constraint_force import COINCIDENT
 from ..law import InTime, Law, NoEnergyError, is_function
-from .link_state import LinkState, LinkStatus
+from .link_state import LinkState, LinkStatus, along_line
 
 
 class Link(ABC):
@@ -52,6 +53,10 @@ class Link(ABC):
     @abstractmethod
     def _tension(self, length: float, rate: float) -> float:
         """F_l [N], traction positive."""
+
+    @abstractmethod
+    def _tension_slopes(self) -> tuple[float, float] | None:
+        """Derivatives of F_l by length [N/m] and rate [N s/m]; None where there is no formula."""
 
     @abstractmethod
     def energy(self, q: ArrayLike) -> float:
@@ -144,9 +149,24 @@ class Link(ABC):
         """
         return self._on_b(self._line(motion)) @ _relative_jacobian(self, motion.posture)
 
-    def _line(self, motion: Motion) -> _Line:
+    @final
+    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
+        """Derivatives (nv, nv) of the joint forces by q and v; None where there are no formulas.
+
+        That is so if F_l is a function, on robots with ellipsoid joints, and where the ends coincide.
+        """
+        self._check(motion)
+        slopes = self._tension_slopes()
+        if slopes is None:
+            return None
+        return joint_force_slopes(motion, self.a, self.b, lambda seen: along_line(seen, self._tension, *slopes))
+
+    def _check(self, motion: Motion) -> None:
         if not self.robot.space.same_robot(motion.posture.space):
             raise RobotMismatchError(f"{self._what}: the motion is of another robot")
+
+    def _line(self, motion: Motion) -> _Line:
+        self._check(motion)
         x, length = _between(self, motion.posture)
         velocity = _point_velocity(self.b, motion) - _point_velocity(self.a, motion)
         apart = length >= COINCIDENT
@@ -227,6 +247,9 @@ class PointSpring(Link):
     def _has_limit(self) -> bool:
         return not (self.length or self.tension) and bool(self.stiffness or self.damping)
 
+    def _tension_slopes(self) -> tuple[float, float] | None:
+        return self.stiffness, self.damping
+
     def _tension(self, length: float, rate: float) -> float:
         return float(self.tension + self.stiffness * (length - self.length) + self.damping * rate)
 
@@ -305,6 +328,9 @@ class PointLink(InTime, Link):
     @property
     def _has_limit(self) -> bool:
         return False
+
+    def _tension_slopes(self) -> tuple[float, float] | None:
+        return (0.0, 0.0) if self._law is None else None
 
     def _tension(self, length: float, rate: float) -> float:
         law, given = self._law, self.law

@@ -13,6 +13,7 @@ from liegroups.arguments import expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.layout import Factor
+from liegroups.log_slopes import log_slopes
 
 from ...errors import OptionError
 from ...loops import Closure
@@ -74,6 +75,13 @@ class HingeSpring(AtHinge):
         rates = rate_matrix(hinge, pose) @ twist
         return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * rates
 
+    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
+        """As `AtHinge.force_slopes`."""
+        delta, slope = self._stretch(coordinates)
+        pull = np.asarray(self.stiffness) * delta
+        T = -(pull @ slope) - np.asarray(self.damping) * rates
+        return T, _pull_slope(self.closure.hinge.space, self.stiffness, delta), -np.diag(np.asarray(self.damping))
+
     def energy(self, q: ArrayLike) -> float:
         """Potential energy at q (nq,) [J]; zero at rest."""
         delta = self._stretch(self.closure.hinge_motion(q).coordinates)[0]
@@ -134,6 +142,15 @@ class JointSpring(AtJoint):
         delta, slope = _difference(factor.space, self.rest, motion.q[factor.q])
         return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * motion.v[factor.v]
 
+    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix]:
+        """Derivatives (nv, nv) of the joint forces by q and v."""
+        factor, n = self.factor_in(motion), motion.v.size
+        delta = _difference(factor.space, self.rest, motion.q[factor.q])[0]
+        by_q, by_v = np.zeros((2, n, n))
+        by_q[factor.v, factor.v] = _pull_slope(factor.space, self.stiffness, delta)
+        by_v[factor.v, factor.v] = -np.diag(np.asarray(self.damping))
+        return by_q, by_v
+
     def energy(self, q: ArrayLike) -> float:
         """Potential energy at q (nq,) [J]; zero at rest."""
         factor = self._factor
@@ -158,6 +175,13 @@ def _difference(space: Space, rest: Any, coordinates: Vector) -> tuple[Vector, M
     delta, slope = np.zeros(space.nv), np.eye(space.nv)
     space.error(np.asarray(rest), np.ascontiguousarray(coordinates), delta, slope)
     return delta, slope
+
+
+def _pull_slope(space: Space, stiffness: Any, delta: Vector) -> Matrix:
+    r"""Derivative (nv, nv) of :math:`-J_{\log}^T K\,\delta` by the coordinates, delta their difference from rest."""
+    still = np.zeros(space.nv)
+    log = log_slopes(space, delta, still, still, stiffness * delta)
+    return -(log.jacobian.T @ (stiffness[:, None] * log.jacobian)) - log.force
 
 
 def _turning(hinge: Hinge) -> Indices:

@@ -20,6 +20,7 @@ from ...point import Point
 from ...robot import Frame, Robot
 from ...robot.joints import copied_joint
 from ...robot.pinocchio import pin
+from .implied_slopes import EquationSlopes
 
 _nx: Any = nx  # for the calls whose stubs leave types open
 
@@ -143,6 +144,26 @@ class LocalLoop:
         for function, s in self._slices():
             function.drift(moving, drift[s])
         return drift
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """Whether `slopes_at` is a formula, without differences."""
+        return all(function.has_exact_derivatives for function in self.rows)
+
+    def slopes_at(self, q: Vector, v: Vector, a: Vector, point: Point) -> EquationSlopes:
+        """What all rows change by at a state, in the workspace of a point.
+
+        Args:
+            q, v, a: of the loop's own robot.
+            point: of another space.
+        """
+        found, unused = EquationSlopes(*np.zeros((3, self.size, self.robot.nv))), np.zeros((self.size, self.robot.nv))
+        posture = self.robot.space.place(q, point.workspace.child)
+        moving, still = (self.robot.space.move(posture, x) for x in (v, np.zeros(v.size)))
+        for function, s in self._slices():
+            function.drift_derivatives(moving, a, found.by_q[s], found.by_v[s])
+            function.drift_derivatives(still, v, found.rate[s], unused[s])
+        return found
 
     def _slices(self) -> Iterator[tuple[OfRelativePose, slice]]:
         start = 0

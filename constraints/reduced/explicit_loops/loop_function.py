@@ -11,11 +11,13 @@ from scipy.linalg import lapack
 from liegroups import SO3
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
+from liegroups.log_slopes import log_slopes
 
 from ...errors import UndefinedError
 from ...functions.function import Function
 from ...linear_algebra import largest, pivots as pivoted
 from ...point import MovingPoint, Point
+from .implied_slopes import EquationSlopes, implied_slopes
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 
@@ -32,8 +34,10 @@ SMALL = 0.05
 """Corrections and changes of slope below this [rad or m] count as small, however short the step."""
 SETTLED = 1e-9
 """The correction after one this small is rounding."""
+SHARP = 1e-12
+"""A correction this small does not change the slope, which is that of the place before it."""
 CORRECTIONS = 8
-"""So many corrections a step has, at most."""
+"""So many corrections a step has, at most, before the last one."""
 OPEN_ROWS = 1e-6
 """Redundant rows that are off by more hold no longer: the rank is not what it was at the reference."""
 
@@ -120,12 +124,39 @@ class LoopFunction(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         r"""Write :math:`\dot B v_u = -J_v^{-1} \dot J v`."""
-        choice, point = self.choice, motion.point
-        closed = self._continued(point)
+        self._write_drift(self._continued(motion.point), motion, out)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """As `Function.drift_derivatives`: what the closing rows, which stay zero, imply."""
+        choice, n = self.choice, self.loop.robot.nv
+        closed = self._continued(motion.point)
+        whole = np.zeros((n, len(choice.inputs)))  # of all joints, by the inputs
+        whole[choice.inputs.v_indices, np.arange(len(choice.inputs))] = 1.0
+        whole[choice.outputs.v_indices] = closed.slope
+        drift = np.zeros(len(choice.outputs))
+        self._write_drift(closed, motion, drift)
+        v, accelerations = whole @ motion.v, whole @ a
+        accelerations[choice.outputs.v_indices] += drift
+        of_rows = self.loop.slopes_at(closed.q, v, accelerations, motion.point)
+        of_spins = [self._spin_slopes(closed.q, v, accelerations, i) for i in range(len(choice.spins))]
+        parts = ([rows[closed.rows], *spins] for rows, *spins in zip(of_rows, *of_spins, strict=True))
+        equations = EquationSlopes(*(np.concatenate(part) for part in parts))
+        dq[:], dv[:] = implied_slopes(
+            equations, whole, choice.outputs.v_indices, lambda b: _dgetrs(closed.factors, closed.pivots, b)[0]
+        )
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `Function`: whether the rows of the loop have formulas."""
+        return self.loop.has_exact_derivatives
+
+    def _write_drift(self, closed: _Closed, motion: MovingPoint, out: Vector) -> None:
+        """Write the acceleration of the outputs at zero acceleration of the inputs."""
+        choice = self.choice
         v = np.zeros(self.loop.robot.nv)
         v[choice.inputs.v_indices] = motion.v
         v[choice.outputs.v_indices] = rates = closed.slope @ motion.v
-        drift = self.loop.drift_at(closed.q, v, point)[closed.rows]
+        drift = self.loop.drift_at(closed.q, v, motion.point)[closed.rows]
         spins = [self._spin_drift(closed.q, rates, i) for i in range(len(choice.spins))]
         out[:] = _dgetrs(closed.factors, closed.pivots, -np.concatenate([drift, np.array(spins)]))[0]
 
@@ -185,7 +216,8 @@ class LoopFunction(Function):
             first: largest first correction.
         """
         where, outputs, limit = self.choice.outputs.q_indices, self.outputs.maps.integrate, first
-        for _ in range(CORRECTIONS):
+        settled = False
+        for _ in range(CORRECTIONS + 1):
             posture.move(q)
             error, J = self.loop.at(posture)
             A, r = self._square(q, error, J, rows)
@@ -195,13 +227,13 @@ class LoopFunction(Function):
                 return None
             correction = _dgetrs(factors, pivots, -r)[0]
             size = largest(correction)
-            if not size <= limit:
+            if not (settled or size <= limit):
                 return None
             q = q.copy()  # the posture has the other one
             q[where] = outputs(q[where], correction)
-            if size <= SETTLED:
+            if settled or size <= SHARP:
                 return self._ended(q, error, J, _Closed(q, rows, here, A, factors, pivots))
-            limit = SHRINKING * size
+            settled, limit = size <= SETTLED, SHRINKING * size
         return None
 
     def _ended(self, q: Vector, error: Vector, J: Matrix, closed: _Closed) -> _Closed | None:
@@ -243,6 +275,17 @@ class LoopFunction(Function):
         spin = self.choice.spins[i]
         log = SO3.difference(self._ball(i, self.reference), self._ball(i, q))
         return float(spin.direction @ SO3.log_second_derivative(log, rates[spin.v], np.zeros(3)))
+
+    def _spin_slopes(self, q: Vector, v: Vector, a: Vector, i: int) -> EquationSlopes:
+        """What the row of a spin changes by (1, nv of the loop), at a velocity and an acceleration of the loop."""
+        spin = self.choice.spins[i]
+        columns = self.choice.outputs.v_indices[spin.v]
+        log = SO3.difference(self._ball(i, self.reference), self._ball(i, q))
+        own = log_slopes(SO3, log, v[columns], a[columns], np.zeros(3))
+        found = EquationSlopes(*np.zeros((3, 1, v.size)))
+        for row, slope in zip(found, (own.rate, own.by_point, own.by_velocity), strict=True):
+            row[0, columns] = spin.direction @ slope
+        return found
 
 
 def _sign_of(factors: Matrix, pivots: Any) -> float:

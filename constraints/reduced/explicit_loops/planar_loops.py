@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import atan2, cos, pi, sin, sqrt
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import Matrix, Vector
@@ -17,6 +19,7 @@ from ...errors import UndefinedError
 from ...functions.function import Function
 from ...point import MovingPoint, Point
 from ...words import counted
+from .implied_slopes import EquationSlopes, implied_slopes
 
 FLAT_TRIANGLE = 1e-6
 """A triangle whose angles are all nearer to 0 or to a half turn than this [rad] is a dead point."""
@@ -163,6 +166,43 @@ class PlanarLoop(Function):
             if target is not None:
                 out[target] = self.vertices[corner].sign * rate
 
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        r"""As `Function.drift_derivatives`: what the closing equations of the turns imply.
+
+        With :math:`z_h = s_h e^{i\varphi_h}` the sides and :math:`\varphi_h` the sum of the turns up to there,
+
+        .. math:: \sum_h z_h = 0, \qquad \sum_h z_h\,(i\ddot\varphi_h - \dot\varphi_h^2) = 0
+        """
+        n, corners = len(self.vertices), list(self._corners)
+        turns = np.array(self._turned(motion.point.q))
+        sides = np.array([vertex.side for vertex in self.vertices])
+        z = sides * np.exp(1j * np.concatenate([[0.0], np.cumsum(turns[1:])]))
+        J = _equations(1.0, _behind(1j * z))
+
+        def solve(b: Matrix) -> Matrix:
+            return np.asarray(np.linalg.solve(J[:, corners], b), dtype=np.float64)
+
+        whole = np.zeros((n, motion.v.size))  # of all turns, by the inputs
+        for h, vertex in enumerate(self.vertices):
+            if vertex.source is not None:
+                whole[h, vertex.source] = vertex.sign
+        whole[corners] = -solve(J @ whole)
+        rates, accelerations = whole @ motion.v, whole @ a
+        spins = _ahead(rates)
+        accelerations[corners] += solve(_equations(0.0, z @ spins**2))
+        pulled = _ahead(accelerations)
+        of = EquationSlopes(
+            _equations(0.0, _behind(-z * spins)),
+            _equations(0.0, _behind(-z * (pulled + 1j * spins**2))),
+            _equations(0.0, _behind(-2.0 * z * spins)),
+        )
+        found = implied_slopes(of, whole, corners, solve)
+        for out, slopes in zip((dq, dv), found, strict=True):
+            for corner, row in zip(corners, slopes, strict=True):
+                vertex = self.vertices[corner]
+                if vertex.target is not None:
+                    out[vertex.target] = vertex.sign * row
+
     def _turned(self, q: Vector) -> list[float]:
         """The turn at each hinge."""
         known = _angles_at(self._in, q)
@@ -259,6 +299,23 @@ def angles_of(space: Space, q: Vector) -> list[float]:
 
 def _angles_at(places: Sequence[tuple[int, bool]], q: Vector) -> list[float]:
     return [atan2(q[i + 1], q[i]) if is_circle else float(q[i]) for i, is_circle in places]
+
+
+def _ahead(turns: Vector) -> Vector:
+    """Rates of the directions of the sides, by those of the turns: seen from the body behind the first corner."""
+    return np.concatenate([[0.0], np.cumsum(turns[1:])])
+
+
+def _behind(sides: Any) -> Any:
+    """Sums of the sides from each hinge on: what its turn moves; that of the first corner, none."""
+    sums = np.cumsum(sides[::-1])[::-1]
+    sums[0] = 0.0
+    return sums
+
+
+def _equations(total: float, closing: Any) -> Matrix:
+    """The three equations: sum of the turns, real and imaginary part of the way around."""
+    return np.array([np.full(np.shape(closing), total), np.real(closing), np.imag(closing)])
 
 
 def _cross(a: complex, b: complex) -> float:

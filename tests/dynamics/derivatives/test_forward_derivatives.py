@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -45,6 +46,7 @@ from constraints.dynamics import (
     HingeSpring,
     NoDerivativesError,
     NoWrenchError,
+    PointLink,
     PointSpring,
     dynamics_derivatives,
     forward_dynamics,
@@ -400,7 +402,7 @@ def test_contacts(form: Form, axes: Axes) -> None:
 
 
 def test_external_forces() -> None:
-    """Wrenches in both axes by formulas; springs and hinge forces by differences, which are named."""
+    """Wrenches in both axes, springs and hinge forces by formulas; functions of a user by differences, and named."""
     mechanism = mechanisms.five_bar()
     robot, rng = mechanism.robot, np.random.default_rng(12)
     loop: Any = mechanism.closures[0]
@@ -414,10 +416,12 @@ def test_external_forces() -> None:
     assert found.has_exact_derivatives
     spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.2, damping=0.3)
     forces = [HingeForce(cut, 1.5), HingeSpring(cut, stiffness=4.0, damping=0.2, rest=0.3), spring]
-    found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=forces)
-    assert found.by_differences == (
-        "external force 0 (HingeForce)", "external force 1 (HingeSpring)", "external force 2 (PointSpring)",
-    )  # fmt: skip
+    found = check(some, q, v, np.zeros(robot.nv), external=forces)
+    assert found.has_exact_derivatives
+    brake = HingeForce(cut, lambda angle, rate: -0.4 * rate)
+    rope = PointLink(robot, "left_inner_end", "right_inner_end", lambda length, rate: 3.0 * length**2)
+    found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=[brake, spring, rope])
+    assert found.by_differences == ("external force 0 (HingeForce)", "external force 2 (PointLink)")
 
 
 # The proof at scale.
@@ -446,6 +450,28 @@ def test_the_proof_at_scale_finds_what_it_looks_for(monkeypatch: pytest.MonkeyPa
     own = impacts._own_slopes
     monkeypatch.setattr(impacts, "_own_slopes", lambda self, done: own(self.replace(restitution=0.0), done))
     assert "motion by q" in proof.run(3, 11)["findings"][0][1]
+
+
+@pytest.mark.usefixtures("on_path")
+def test_the_proof_at_scale_measures_impacts_of_robots_at_rest_by_free_ones() -> None:
+    """Eight rows hold eight coordinates: velocities after do not depend on those before, which 50 digits say, too.
+
+    Nothing moves there, so the largest derivative was rounding, and was what rounding was measured by.
+    """
+    proof = importlib.import_module("derivative_soundness")
+    _, some, state, (status, faults, _) = proof.judged(31, 125)
+    assert (status, faults, some.size, np.abs(state.v).max()) == ("ImpulseDynamics SOLVED", [], 8, 0.0)
+    action = ImpulseDynamics(some.robot, some)
+    found = action.calc_diff(action.calc(np.concatenate([state.q, state.v]))).or_raise().Fx
+    assert found is not None
+    n = some.robot.nv
+    with mpmath.workdps(50):
+        inertia = some.robot.at(state.q, state.v).mass_matrix()
+        J, M = (mpmath.matrix(x.tolist()) for x in (some.jacobian(state.q), inertia))
+        carried = M**-1 * J.T
+        after = mpmath.eye(n) - carried * (J * carried) ** -1 * J
+        assert max(abs(x) for x in after) < 1e-40
+    assert np.abs(found[n:, n:]).max() < 1e-12
 
 
 @pytest.mark.usefixtures("on_path")

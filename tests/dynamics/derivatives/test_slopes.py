@@ -9,8 +9,11 @@ import pinocchio as pin
 import pytest
 from loops.test_hinges import HINGES
 
+from constraints.linear_algebra import norm
+from constraints.loops import Hinge
 from constraints.loops.contacts import LocalPoint, PointRates, TwistRows
-from constraints.loops.hinge_fit import hinge_rows
+from constraints.loops.custom_fit import CustomRows
+from constraints.loops.hinge_fit import hinge_rows, rate_slopes
 from constraints.loops.hinge_rates import hinge_rates
 from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
 from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
@@ -89,6 +92,28 @@ def test_slopes_of_a_map(name: str) -> None:
         assert near(found.force, by_values(lambda d: y @ D(pose * pin.exp6(d)), h), 2e-5)  # noqa: B023
         assert near(found.by_pose, by_values(lambda d: second(pose * pin.exp6(d), twist), 1e-3), 2e-7)  # noqa: B023
         assert near(found.by_twist, by_values(lambda d: second(pose, twist + d), 1e-3), 2e-7)  # noqa: B023
+
+
+def test_slopes_of_a_custom_hinge_stay_on_one_branch_of_its_fit() -> None:
+    """Differences are taken of a fit that is continued: at the last pose, fits from afar end on branches apart.
+
+    The drift is a formula: the rate along the twist is to be the same (to 1e-7: logarithms at small angles).
+    """
+    (turns, slides), rng = np.array([[0.2254, 0.5840, -0.7798], [0.0444, 0.7935, 0.6070]]), np.random.default_rng(6)
+    rows = CustomRows(Hinge.custom([Hinge.pin(turns / norm(turns)), Hinge.slider(slides / norm(slides))]))
+    assert not rows.has_exact_slopes
+    quaternion = np.array([-0.7039, -0.0332, -0.4671, 0.5341])
+    afar = pin.XYZQUATToSE3(np.array([-0.0156, 0.0255, 0.5181, *(quaternion / norm(quaternion))]))
+    closed = [rows.hinge.kinematics(theta)[0] for theta in rng.uniform(-1.0, 1.0, (8, 2))]
+    for pose in (*closed, *(X * pin.exp6(0.1 * rng.standard_normal(6)) for X in closed), afar):
+        (twist, x), drift = rng.standard_normal((2, 6)), np.zeros(rows.size)
+        y = rng.standard_normal(rows.size)
+        found = rows.slopes(pose, twist, np.zeros(6), y)
+        rows.second(pose, twist, np.zeros(6), drift)
+        assert near(found.rate @ twist, drift, 1e-7)
+        assert abs(y @ found.rate @ x - twist @ found.force @ x) < 1e-9 * (1.0 + np.abs(found.rate).max())
+        bent = rate_slopes(rows.hinge, pose, twist, np.ones(2)).rate @ twist
+        assert near(bent, rows.motion(pose, twist, np.zeros(6))[2], 1e-7)
 
 
 APART = ("point rates", "turned twist", "classical", "local classical", "rates locked")
