@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -144,6 +144,7 @@ class StageSpace:
             forces = ProductSpace([Rn(s.stop - s.start) for s in constraint_set.stack.slices], constraint_set.names)
             self.space = ProductSpace([*parts, forces], _FACTORS)
         starts = (0, nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
+        self._after_state = _after_state(self.space, 2 * nv)
         self._columns = {name: range(a, b) for name, a, b in zip(_FACTORS, starts, starts[1:], strict=False)}
 
     def lift(self, function: Function) -> Function:
@@ -174,7 +175,7 @@ class StageSpace:
 
     def _refuse_other_forces(self, function: Function) -> None:
         """Refuse a function that sees other forces or controls than those of this stage, in itself or in its parts."""
-        ndx, here = self.state.ndx, _after_state(self.space, self.state.ndx)
+        ndx, here = self.state.ndx, self._after_state
         for f in function.functions_within():
             seen = np.flatnonzero(f.columns[ndx:]).tolist()
             if not seen or f.inputs not in (self._plain, self.space):
@@ -182,7 +183,7 @@ class StageSpace:
             made_for = _after_state(f.inputs, ndx)
             for i in seen:
                 if made_for[i] != here[i]:
-                    raise OtherForcesError(f.name, here[i], made_for[i])
+                    raise OtherForcesError(f.name, str(here[i]), str(made_for[i]))
 
     def configuration(self) -> Function:
         """The configuration q itself, as a function of the stage."""
@@ -237,16 +238,26 @@ class StageSpace:
         return f"StageSpace({self.state.robot.name!r}, ndx {self.state.ndx}, nu {self.nu}{forces})"
 
 
-def _after_state(space: Space, ndx: int) -> list[str]:
-    """What each column after those of the state is: a control, or a row of a constraint of so many rows.
+class _Column(NamedTuple):
+    """What a column after those of the state is: a control, or a row of a constraint of so many rows."""
 
-    A product that a user made names no constraints: its numbers are controls.
-    """
+    row: int
+    constraint: str = ""
+    rows: int = 0
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return f"control[{self.row}]"
+        return f"the force '{self.constraint}[{self.row}]' (of {counted(self.rows, 'row')})"
+
+
+def _after_state(space: Space, ndx: int) -> list[_Column]:
+    """All columns after those of the state. A product that a user made names no constraints: it has controls."""
     made_by_stage = tuple(factor.name for factor in space.factors) == _FACTORS
     forces = space.factors[3].space.factors if made_by_stage else ()
     parts = [(force.name, force.space.nv) for force in forces]
-    rows = [f"the force '{name}[{i}]' (of {counted(k, 'row')})" for name, k in parts for i in range(k)]
-    return [f"control[{i}]" for i in range(space.nv - ndx - len(rows))] + rows
+    rows = [_Column(i, name, k) for name, k in parts for i in range(k)]
+    return [_Column(i) for i in range(space.nv - ndx - len(rows))] + rows
 
 
 _FACTORS = ("configuration", "velocity", "control", "force")
