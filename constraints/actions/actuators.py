@@ -33,7 +33,7 @@ class Actuators:
         lower, upper: bounds (nu,) of the controls. A control that drives one joint coordinate, with the factor b,
             has the effort limits of the model divided by b (lower and upper swapped if b < 0): [-80, 80] N m and
             b = 2 give [-40, 40]. Controls without a limit in the model, controls that drive no coordinate or
-            several, and those of a `function` are not bounded: give rows on B u instead. A model whose limit is zero
+            several, and those of a `function` have no bounds: use a `StageConstraint` on B u. A limit of zero
             (`effort="0"` in URDF, which some files write for "not known") gives [0, 0]: the control cannot act.
         is_constant: whether B does not depend on q.
     """
