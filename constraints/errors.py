@@ -172,6 +172,22 @@ class OtherConstraintsError(SpaceMismatchError):
         self.args = (f"{self.what}: {reason}; {ways}",)
 
 
+class OtherForcesError(SpaceMismatchError):
+    """A function sees forces, or controls, that a stage does not have in that place: `function` is its name.
+
+    Args:
+        function: the function.
+        expected: what the stage has there: a row of a constraint, or a control.
+        received: what the function was made for.
+    """
+
+    def __init__(self, function: str, expected: str, received: str) -> None:
+        super().__init__(f"inputs of {function}", expected, received)
+        self.function = function
+        mend = "make functions of forces and controls by a stage that has the same constraints, in the same order"
+        self.args = (f"{self.what}: it sees {received}, and this stage has {expected} in that place; {mend}",)
+
+
 class OptionError(ConstraintError):
     """An option or bound has a value outside its range."""
 

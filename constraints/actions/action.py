@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from liegroups.arguments import expect, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus
@@ -49,7 +49,7 @@ class Calculation(Result):
         u: control (nu,); None at a terminal node.
         cost: of the node.
         residuals: of all costs (nr,); at a terminal node zero where they see controls or forces.
-        g, h: rows of inequalities (ng,) and equalities (nh,); (ng_terminal,), (nh_terminal,) at a terminal node.
+        g, h: rows of inequalities (ng,) and equalities (nh,); (ng_terminal,), (nh_terminal,) of `calc(x)`.
     """
 
     x: Vector
@@ -187,8 +187,10 @@ class Action(ABC):
         state: the state space.
         stage: as given.
         costs, constraints: the stacks.
+        has_terminal: whether `calc(x)` is a terminal node, without dynamics; an impact has none.
     """
 
+    has_terminal: ClassVar[bool] = True
     state: StateSpace
     stage: StageSpace
     costs: CostStack
@@ -235,14 +237,25 @@ class Action(ABC):
         return self.constraints.equalities.size
 
     @property
+    def terminal_rows(self) -> tuple[Indices, Indices]:
+        """Rows of `constraints` that `calc(x)` returns as g and h: those that see neither controls nor forces.
+
+        If there is no terminal node (`has_terminal`), these are all rows.
+        """
+        rows = self.constraints
+        if self.has_terminal:
+            return rows.terminal_inequalities, rows.terminal_equalities
+        return rows.inequalities, rows.equalities
+
+    @property
     def ng_terminal(self) -> int:
-        """Rows of inequalities that see neither controls nor forces."""
-        return self.constraints.terminal_inequalities.size
+        """Rows of inequalities of `calc(x)`."""
+        return self.terminal_rows[0].size
 
     @property
     def nh_terminal(self) -> int:
-        """Rows of equalities that see neither controls nor forces."""
-        return self.constraints.terminal_equalities.size
+        """Rows of equalities of `calc(x)`."""
+        return self.terminal_rows[1].size
 
     @property
     def g_lower(self) -> Vector:

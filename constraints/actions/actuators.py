@@ -30,8 +30,11 @@ class Actuators:
     Attributes:
         robot: the robot.
         names: (nu,) what each control drives.
-        lower, upper: bounds (nu,) of the controls, from the effort limits of the robot if a control drives one joint
-            coordinate and its model has a limit; infinite elsewhere.
+        lower, upper: bounds (nu,) of the controls. A control that drives one joint coordinate, with the factor b,
+            has the effort limits of the model divided by b (lower and upper swapped if b < 0): [-80, 80] N m and
+            b = 2 give [-40, 40]. Controls without a limit in the model, controls that drive no coordinate or
+            several, and those of a `function` have no bounds: use a `StageConstraint` on B u. A limit of zero
+            (`effort="0"` in URDF, which some files write for "not known") gives [0, 0]: the control cannot act.
         is_constant: whether B does not depend on q.
     """
 
@@ -159,11 +162,13 @@ class Actuators:
 
 
 def _limits(model: Any, B: Matrix) -> tuple[Vector, Vector]:
-    """Lower and upper bounds (nu,) of controls that drive one joint coordinate as they are."""
+    """Lower and upper bounds (nu,) of controls that drive one joint coordinate: its limits through the factor."""
     lower, upper = np.full(B.shape[1], -np.inf), np.full(B.shape[1], np.inf)
     least, most = limits_of(model.lowerEffortLimit), limits_of(model.upperEffortLimit)
     for column in range(B.shape[1]):
         driven = np.flatnonzero(B[:, column])
-        if driven.size == 1 and B[driven[0], column] == 1.0:
-            lower[column], upper[column] = least[driven[0]], most[driven[0]]
+        if driven.size == 1:
+            joint = driven[0]
+            sides = least[joint] / B[joint, column], most[joint] / B[joint, column]
+            lower[column], upper[column] = min(sides), max(sides)
     return lower, upper

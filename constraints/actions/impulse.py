@@ -100,7 +100,8 @@ class ImpulseDerivatives(Derivatives):
 class ImpulseDynamics(DiscreteAction):
     r"""An impact: :math:`(M + A)(v^+ - v) = J^T \Lambda`, :math:`J v^+ + \mu \Lambda = -e\,J v`.
 
-    There are no controls: `calc(x)` and `calc(x, [])` are the same, and there is no terminal node.
+    There are no controls: `calc(x)` and `calc(x, [])` are the same, and there is no terminal node. As the last node of
+    a problem it is an impact at the end: costs and rows of impulses count there.
 
     Args:
         robot: the robot.
@@ -122,6 +123,7 @@ class ImpulseDynamics(DiscreteAction):
     Source: `ActionModelImpulseFwdDynamics` of Crocoddyl, whose derivatives leave the restitution out.
     """
 
+    has_terminal = False
     robot: Robot
     constraint_set: ConstraintSet
     restitution: Vector

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from liegroups import ProductSpace, Rn, Segments, Space
 from liegroups.arguments import expect, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import OptionError, RobotMismatchError, SpaceMismatchError
+from ..errors import OptionError, OtherForcesError, RobotMismatchError, SpaceMismatchError
 from ..functions.affine import Identity
 from ..functions.function import Function, as_function
 from ..functions.lifted import lifted, robots_of, same_space
@@ -18,6 +18,7 @@ from ..loops import ConstraintSet
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
+from ..words import counted
 
 
 @final
@@ -95,7 +96,8 @@ class StageSpace:
     r"""State and control as one Lie group, :math:`(q, v, u)`: the space of costs and constraints of a stage.
 
     With a constraint set the multipliers are a fourth factor, :math:`(q, v, u, \lambda)`: functions of them depend on
-    the forces of contacts and loops, and an action differentiates them through its dynamics.
+    the forces of contacts and loops, and an action differentiates them through its dynamics. That factor is a product
+    with one factor for each constraint, of its name: so a function of forces knows whose forces it sees.
 
     Args:
         state: the state space.
@@ -120,23 +122,29 @@ class StageSpace:
         if constraint_set is not None:
             self.nf = expect(constraint_set, ConstraintSet, "constraint set of a stage", "a ConstraintSet").size
             of_one_robot(state.robot, constraint_set.robot, "constraint set")
-        robot, nv = state.robot, state.nv
-        parts: list[Space] = [robot.space, Rn(nv), Rn(self.nu), Rn(self.nf)]
-        names = ["configuration", "velocity", "control", "force"]
-        self._plain = ProductSpace(parts[:3], names[:3])
-        self.space = ProductSpace(parts, names) if self.nf else self._plain
+        nv, parts = state.nv, [state.robot.space, Rn(state.nv), Rn(self.nu)]
+        self.space = self._plain = ProductSpace(parts, _FACTORS[:3])
+        if constraint_set is not None and self.nf:
+            forces = ProductSpace([Rn(s.stop - s.start) for s in constraint_set.stack.slices], constraint_set.names)
+            self.space = ProductSpace([*parts, forces], _FACTORS)
         starts = (0, nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
-        self._columns = {name: range(a, b) for name, a, b in zip(names, starts, starts[1:], strict=False)}
+        self._after_state = _after_state(self.space, 2 * nv)
+        self._columns = {name: range(a, b) for name, a, b in zip(_FACTORS, starts, starts[1:], strict=False)}
 
     def lift(self, function: Function) -> Function:
         """A function of q, of (q, v), of (q, v, u) or of the stage, as a function of the stage.
 
+        A function of forces was made on a stage. It fits every stage that has, in the rows that the function sees,
+        constraints of the same names and sizes: switches and stabilisations do not matter.
+
         Raises:
             WrongObjectError: not a function.
+            OtherForcesError: it sees forces of constraints that this stage does not have in these rows.
             SpaceMismatchError, RobotMismatchError: a function on another space, or of another robot; `velocity`,
                 `control` and `force` take functions of these alone.
         """
         f = as_function(function, "function of a stage")
+        self._refuse_other_forces(f)
         if same_space(f.inputs, self.space):
             return f
         if same_space(f.inputs, self.state.robot.space):
@@ -148,6 +156,18 @@ class StageSpace:
             if not robot_space.same_robot(self.state.robot.space):
                 raise RobotMismatchError(f"{f.name} is a function of another robot than '{self.state.robot.name}'")
         raise SpaceMismatchError(f"inputs of {f.name}", self.space.name, f.inputs.name)
+
+    def _refuse_other_forces(self, function: Function) -> None:
+        """Refuse a function that sees other forces or controls than those of this stage, in itself or in its parts."""
+        ndx, here = self.state.ndx, self._after_state
+        for f in function.functions_within():
+            seen = np.flatnonzero(f.columns[ndx:]).tolist()
+            if not seen or f.inputs not in (self._plain, self.space):
+                continue
+            made_for = _after_state(f.inputs, ndx)
+            for i in seen:
+                if made_for[i] != here[i]:
+                    raise OtherForcesError(f.name, str(here[i]), str(made_for[i]))
 
     def configuration(self) -> Function:
         """The configuration q itself, as a function of the stage."""
@@ -200,6 +220,32 @@ class StageSpace:
     def __repr__(self) -> str:
         forces = f", nf {self.nf}" if self.nf else ""
         return f"StageSpace({self.state.robot.name!r}, ndx {self.state.ndx}, nu {self.nu}{forces})"
+
+
+class _Column(NamedTuple):
+    """What a column after those of the state is: a control, or a row of a constraint of so many rows."""
+
+    row: int
+    constraint: str = ""
+    rows: int = 0
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return f"control[{self.row}]"
+        return f"the force '{self.constraint}[{self.row}]' (of {counted(self.rows, 'row')})"
+
+
+def _after_state(space: Space, ndx: int) -> list[_Column]:
+    """All columns after those of the state. A product that a user made names no constraints: it has controls."""
+    made_by_stage = tuple(factor.name for factor in space.factors) == _FACTORS
+    forces = space.factors[3].space.factors if made_by_stage else ()
+    parts = [(force.name, force.space.nv) for force in forces]
+    rows = [_Column(i, name, k) for name, k in parts for i in range(k)]
+    return [_Column(i) for i in range(space.nv - ndx - len(rows))] + rows
+
+
+_FACTORS = ("configuration", "velocity", "control", "force")
+"""Names of the factors of a stage."""
 
 
 def of_one_robot(robot: Robot, other: Robot, what: str) -> None:

@@ -197,6 +197,13 @@ class Function(Answering, ABC):
         return own and all(f.has_exact_derivatives for f in self._held())
 
     @final
+    def functions_within(self) -> Iterator[Function]:
+        """This function, then all functions that it is made of."""
+        yield self
+        for held in self._held():
+            yield from held.functions_within()
+
+    @final
     def _held(self) -> Iterator[Function]:
         """The functions that this one is made of."""
         fields: list[Any] = list(vars(self).values())

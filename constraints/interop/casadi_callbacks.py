@@ -22,7 +22,7 @@ class CasadiProgram(NamedTuple):
     Attributes:
         nlp: a `casadi.Function`, (x, p) -> (f, g): cost and rows of `MultipleShooting`.
         options: of the solver: exact derivatives of f and g, and the Gauss-Newton Hessian of the cost.
-        arguments: arguments of the call: x0, lbx, ubx, lbg, ubg.
+        arguments: arguments of the call: x0 (`program.start`), lbx, ubx, lbg, ubg.
 
     Example:
         >>> made = as_casadi(program)  # doctest: +SKIP
@@ -47,12 +47,12 @@ def as_casadi(program: MultipleShooting) -> CasadiProgram:
     Raises:
         WrongObjectError: not a `MultipleShooting`.
         MissingExtraError: casadi is not installed.
-        NoCalculationError, NoSlopesError, UndefinedError: a node of the base trajectory has no dynamics or no
-            derivatives; the sparsity is read there.
+        NoCalculationError, NoSlopesError, UndefinedError: a node at `program.start` has no dynamics or no derivatives;
+            the sparsity is read there.
     """
     given = expect(program, MultipleShooting, "program for CasADi", "a MultipleShooting")
     casadi, n, m = from_extra("casadi", "casadi"), given.n, given.lower.size
-    start = np.zeros(n)
+    start = given.start
     x, none = casadi.Sparsity.dense(n), casadi.Sparsity(0, 0)
     f, g = casadi.Sparsity.dense(1), casadi.Sparsity.dense(m)
     rows, square = _pattern(given.jacobian(start)), _pattern(given.hessian(start), upper=True)

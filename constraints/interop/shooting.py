@@ -15,6 +15,7 @@ from liegroups.frozen import read_only
 
 from ..actions import Action, DiscreteAction
 from ..errors import EmptyProblemError, OptionError, RobotMismatchError, SizeError
+from ..linear_algebra import largest
 from ..words import counted
 from ..workspace import Kept
 from .shooting_nodes import Nodes, Trajectory
@@ -25,7 +26,7 @@ EVALUATIONS = 4
 """Trajectories whose nodes are kept: an optimiser asks for cost, rows and derivatives of one point apart."""
 
 MISSED = 1e-6
-"""By how much a row that no control can change may be missed at the start."""
+"""By how much a row that no control can change may be missed at the start, and a given first state differ from it."""
 
 
 @final
@@ -49,7 +50,8 @@ class MultipleShooting:
     rows; or describe the mechanism in reduced coordinates. The same is true for a goal: give as many numbers as the
     mechanism has degrees of freedom (of the driven joints, for example), not a whole state.
 
-    Rows of the first node that depend on neither controls nor forces are constant: they are left out.
+    Rows of the first node that depend on neither controls nor forces are constant: they are left out. If it has no
+    controls (an impact), this is true for all its rows. Rows of the last node are those of its `calc(x)`.
 
     A chart covers rotations of less than half a turn from the base: `around` gives the same program about another
     trajectory, and `minimize` changes the base when needed.
@@ -59,7 +61,8 @@ class MultipleShooting:
         terminal: cost and constraints of the last state.
         x0: start of the motion (nx,).
         xs: states of the base trajectory, (N + 1, nx) or (N, nx) without the start; x0 at every knot by default.
-        us: controls of the base trajectory, (nu,) each; by default zero, moved within their bounds.
+        us: controls of the base trajectory, (nu,) each, kept as they are (`start` is within the bounds); by default
+            zero, moved within their bounds.
 
     Attributes:
         actions, terminal: as given.
@@ -72,7 +75,7 @@ class MultipleShooting:
         WrongObjectError, EmptyProblemError: not discrete actions; no action.
         RobotMismatchError: actions of several robots.
         SizeError, NotFiniteError, NotNormalizedError: states or controls that do not fit.
-        OptionError: the start violates a row that no control can change.
+        OptionError: the start violates a row that no control can change; the first of N + 1 states is not x0.
     """
 
     def __init__(
@@ -118,7 +121,7 @@ class MultipleShooting:
         defects: list[BoolVector] = []
         for k, (action, (h, g)) in enumerate(zip(self._all, self._changeable, strict=True)):
             rows = action.constraints
-            which = rows.terminal_inequalities if k == len(self.actions) else rows.inequalities
+            which = action.terminal_rows[0] if k == len(self.actions) else rows.inequalities
             zeros = np.zeros(ndx if k < len(self.actions) else 0)
             equal = np.zeros(np.count_nonzero(h))
             lower += [zeros, equal, rows.lower[which][g]]
@@ -134,14 +137,27 @@ class MultipleShooting:
             given = list(xs)
             if len(given) not in (N, N + 1):
                 raise SizeError("states of a base trajectory", f"{N + 1} states", len(given))
+            if len(given) > N:
+                self._check_first(x0, self.state.check(given[0], "state 0"))
             states[1:] = [self.state.check(x, f"state {k + 1}") for k, x in enumerate(given[-N:])]
         if us is not None and len(us) != N:
             raise SizeError("controls of a base trajectory", f"{N} controls", len(us))
         controls: list[Vector] = []
         for k, action in enumerate(self.actions):
-            u = np.zeros(action.nu) if us is None else finite_vector(us[k], action.nu, f"control {k}")
-            controls.append(np.clip(u, action.u_lower, action.u_upper))
+            if us is None:
+                controls.append(np.clip(np.zeros(action.nu), action.u_lower, action.u_upper))
+            else:
+                controls.append(np.array(finite_vector(us[k], action.nu, f"control {k}")))
         return Trajectory(read_only(states), tuple(controls))
+
+    def _check_first(self, x0: Vector, first: Vector) -> None:
+        """Refuse states that begin elsewhere."""
+        off = largest(self.state.difference(x0, first))
+        if off > MISSED:
+            raise OptionError(
+                f"states of a base trajectory: the first one differs from the start x0 by {off:.3g}; give the same x0, "
+                f"or only the {counted(len(self.actions), 'state')} after it"
+            )
 
     def _check_start(self) -> None:
         """Refuse a start that breaks rows which nothing can change."""
@@ -168,7 +184,11 @@ class MultipleShooting:
         return Trajectory(states, us)
 
     def step(self, trajectory: Trajectory) -> Vector:
-        """The shortest step (n,) from the base to a trajectory. Raises SizeError."""
+        """The shortest step (n,) from the base to a trajectory with the same start: the inverse of `trajectory`.
+
+        Raises:
+            SizeError, OptionError: states or controls that do not fit; another start.
+        """
         given = expect(trajectory, Trajectory, "trajectory")
         other = self._trajectory_of(self.base.xs[0], given.xs, given.us)
         z = np.zeros(self.n)
@@ -178,7 +198,7 @@ class MultipleShooting:
         return z
 
     def around(self, trajectory: Trajectory) -> MultipleShooting:
-        """The same program around another trajectory, which has z = 0."""
+        """The same program around another trajectory with the same start, which has z = 0. Raises as `step`."""
         given = expect(trajectory, Trajectory, "trajectory")
         return MultipleShooting(self.actions, self.terminal, self.base.xs[0], given.xs, given.us)
 
@@ -228,7 +248,10 @@ class MultipleShooting:
             if k < len(self.actions):
                 found.append(nodes.defects[k])
             rows = (np.zeros(h.size), np.zeros(g.size)) if done is None else (done.h, done.g)
-            found += [rows[0][h], rows[1][g]]
+            for which, mask, what in zip(rows, (h, g), ("equalities", "inequalities"), strict=True):
+                if which.size != mask.size:  # an action of a user; numpy takes an empty mask for any size
+                    raise SizeError(f"{what} of node {k}", mask.size, which.size)
+                found.append(which[mask])
         return np.concatenate(found)
 
     def jacobian(self, z: ArrayLike) -> Any:
@@ -264,6 +287,12 @@ class MultipleShooting:
         return Bounds(lower, upper)
 
     @property
+    def start(self) -> Vector:
+        """Where `minimize` starts, (n,): the base, with its controls moved within their bounds."""
+        box = self.bounds
+        return np.clip(np.zeros(self.n), box.lb, box.ub)
+
+    @property
     def constraint(self) -> NonlinearConstraint:
         """All rows, for `trust-constr`, with a sparse Jacobian and no curvature."""
 
@@ -282,7 +311,7 @@ class MultipleShooting:
         turn: float = 1.5,
         callback: Callable[[Vector, Any], object] | None = None,
     ) -> ShootingResult:
-        """A stationary trajectory by `scipy.optimize.minimize`, method `trust-constr`, from the base.
+        """A stationary trajectory by `scipy.optimize.minimize`, method `trust-constr`, from `start`.
 
         If a rotation has left the base of its chart by more than `turn`, new charts are taken around the trajectory
         reached, and SciPy continues from there with its trust region and its penalty. A node without dynamics has
@@ -342,12 +371,14 @@ class _Blocks:
 
 
 def _changeable(action: Action, k: int, last: int) -> tuple[BoolVector, BoolVector]:
-    """Which equalities and inequalities of a node count: at the first one those that see controls or forces."""
+    """Which equalities and inequalities of a node count: at the first one those that its controls can change."""
     rows = action.constraints
     if k == last:
         return np.ones(action.nh_terminal, dtype=np.bool_), np.ones(action.ng_terminal, dtype=np.bool_)
     if k:
         return np.ones(action.nh, dtype=np.bool_), np.ones(action.ng, dtype=np.bool_)
+    if not action.nu:
+        return np.zeros(action.nh, dtype=np.bool_), np.zeros(action.ng, dtype=np.bool_)
     return (
         ~np.isin(rows.equalities, rows.terminal_equalities),
         ~np.isin(rows.inequalities, rows.terminal_inequalities),

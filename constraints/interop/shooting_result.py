@@ -120,7 +120,7 @@ def minimised(
         "initial_tr_radius": finite_number(trust_radius, "trust radius"),
         "initial_constr_penalty": finite_number(penalty, "penalty"),
     }
-    here, used, charts, last = program, 0, 1, np.zeros(program.n)
+    here, used, charts, last = program, 0, 1, program.start
     if not here.nodes(last).success:
         return _result(here, last, ShootingStatus.NO_DYNAMICS, None, 0, 1, _reason(here, last))
     while True:
@@ -137,7 +137,8 @@ def minimised(
         used += int(found.nit)
         if not watch.far or used >= left:
             break
-        here, last, charts = here.around(here.trajectory(found.x)), np.zeros(here.n), charts + 1
+        here, charts = here.around(here.trajectory(found.x)), charts + 1
+        last = here.start
         begin["initial_tr_radius"], begin["initial_constr_penalty"] = (
             float(found.tr_radius),
             float(found.constr_penalty),
@@ -157,7 +158,7 @@ class _Watch:
 
     def __init__(self, program: MultipleShooting, turn: float, callback: Callable[[Vector, Any], object] | None):
         self._program, self._turn, self._callback = program, turn, callback
-        self.z, self.iterations, self.far = np.zeros(program.n), 0, False
+        self.z, self.iterations, self.far = program.start, 0, False
 
     def __call__(self, z: Vector, state: Any) -> bool:
         self.z, self.iterations = np.array(z), int(state.nit)

@@ -42,6 +42,7 @@ from constraints.errors import (
     NotFiniteError,
     NotNormalizedError,
     OptionError,
+    OtherForcesError,
     RobotMismatchError,
     SizeError,
     SpaceMismatchError,
@@ -49,8 +50,9 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.functions import Identity
+from constraints.functions import FromCallable, Identity, Stacked
 from constraints.loops import Axes, Baumgarte, ConstraintSet, Form, PointContact, SurfaceContact
+from liegroups import ProductSpace, Rn
 
 RNG = np.random.default_rng
 
@@ -246,6 +248,27 @@ class TestBadInput:
         assert action.u_lower.tolist() == [-np.inf, -2.0]
         assert action.u_upper.tolist() == [np.inf, 3.0]
 
+    def test_limits_of_efforts_go_through_the_factor(self) -> None:
+        """tau = B u is within the limits of the joints if, and only if, u is within its bounds."""
+        model = pin.Model()
+        for i in range(4):
+            joint = model.addJoint(i, pin.JointModelRZ(), pin.SE3.Identity(), f"joint_{i}")
+            model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
+        model.upperEffortLimit[:3], model.lowerEffortLimit[:3] = [6.0, 3.0, 0.0], [-4.0, -3.0, 0.0]
+        robot = Robot(model, "four")
+        B = np.zeros((4, 6))
+        B[0, 0], B[0, 1], B[2, 2], B[3, 3], B[:2, 4] = 2.0, -0.5, 3.0, -2.0, 1.0  # the last one drives nothing
+        made, inf = Actuators.matrix(robot, B), np.inf
+        assert made.lower.tolist() == [-2.0, -12.0, 0.0, -inf, -inf, -inf]
+        assert made.upper.tolist() == [3.0, 8.0, 0.0, inf, inf, inf]
+        for k in (0, 1):
+            ends = sorted(made.tau(robot.neutral, u * np.eye(6)[k])[0] for u in (made.lower[k], made.upper[k]))
+            assert ends == [-4.0, 6.0]
+        seven = arm()
+        assert np.array_equal(Actuators.matrix(seven, 2.0 * np.eye(7)).upper, 0.5 * Actuators.full(seven).upper)
+        assert np.isfinite(Actuators.full(seven).upper).all()
+        assert np.array_equal(Actuators.matrix(seven, np.eye(7)).lower, Actuators.full(seven).lower)
+
     def test_actuators(self) -> None:
         robot = two_arms()
         with pytest.raises(SizeError, match="actuation matrix"):
@@ -260,6 +283,110 @@ class TestBadInput:
         grown = Actuators.function(robot, lambda q: next(shrinking))
         with pytest.raises(SizeError, match="actuation matrix"):
             grown.tau(robot.neutral, np.zeros(2))
+
+
+class TestForcesOfOtherConstraints:
+    """A function of forces knows whose forces it sees: a set of equal shape does not take its place silently."""
+
+    def feet(self, *names: str, places: str = "", **sizes: int) -> ConstraintSet:
+        """Contacts of one robot by name, at its feet in this order; of three rows, or as many as are asked for."""
+        robot = robot_of("anymal")
+        at = places.split() or [f"{name}_FOOT" for name in names]
+        mask = {name: np.arange(3) < sizes.get(name, 3) for name in names}
+        return ConstraintSet(
+            robot, [PointContact(robot, p, mask=mask[n], name=n) for n, p in zip(names, at, strict=True)]
+        )
+
+    def pushing(self, rows: ConstraintSet, name: str = "LF", kind: str = "dynamics") -> Any:
+        """An action with a cost and rows of the force of one foot."""
+        nu = 0 if kind == "impact" else 12
+        force = StateSpace(rows.robot).with_controls(nu, rows).force(name)
+        costs, limits = [Cost(force, name="push")], [StageConstraint(force, lower=-1.0, name="friction")]
+        if kind == "impact":
+            return ImpulseDynamics(rows.robot, rows, 0.0, costs, limits)
+        return ContactForwardDynamics(rows.robot, Actuators.floating_base(rows.robot), rows, costs, limits)
+
+    @pytest.mark.parametrize("kind", ["dynamics", "impact"])
+    def test_other_sets_are_refused(self, kind: str) -> None:
+        said = r"inputs of force of LF: it sees the force 'LF\[0\]' \(of 3 rows\), and this stage has the force "
+        for mine, theirs, there in (
+            (self.feet("LF"), self.feet("RF"), r"'RF\[0\]' \(of 3 rows\)"),
+            (self.feet("LF", "RF"), self.feet("RF", "LF"), r"'RF\[0\]' \(of 3 rows\)"),
+            (self.feet("LF", "RF", RF=1), self.feet("LF", "RF", LF=1), r"'LF\[0\]' \(of 1 row\)"),
+            (self.feet("RF", "LF", RF=2), self.feet("RF", "LF", LF=2), r"'RF\[2\]' \(of 3 rows\)"),
+        ):
+            action = self.pushing(mine, kind=kind)
+            with pytest.raises(OtherForcesError, match=said + there) as raised:
+                action.replace(constraint_set=theirs)
+            assert raised.value.function == "force of LF"
+            assert isinstance(raised.value, SpaceMismatchError)
+            with pytest.raises(OtherForcesError, match=said + there):
+                type(action)(action.robot, **parts_of(action), constraint_set=theirs)
+
+    @pytest.mark.parametrize("kind", ["dynamics", "impact"])
+    def test_the_same_constraints_go_on_to_work(self, kind: str) -> None:
+        rows = self.feet("LF", "RF")
+        action = self.pushing(rows, kind=kind)
+        x, u = somewhere(action)
+        again = self.feet("LF", "RF")
+        others = (rows.switched(off=["RF"]), rows.stabilised(Baumgarte(1.0, 2.0)), again, again.switched(off=["RF"]))
+        for other in (*others, ConstraintSet(rows.robot, list(rows.stack), {"LF": Baumgarte(3.0)})):
+            done = action.replace(constraint_set=other).calc(x, u).or_raise()
+            forces = done.impulses if kind == "impact" else done.multipliers
+            assert np.array_equal(done.residuals, forces[:3])
+            assert np.array_equal(done.g, forces[:3])
+        pickled = pickle.loads(pickle.dumps(action.stage.force("LF")))
+        assert action.replace(costs=[Cost(pickled)]).nr == 3
+
+    def test_rows_that_a_function_does_not_see_may_change(self) -> None:
+        """Only the rows that it sees count: those of the last foot may be of another one."""
+        action = self.pushing(self.feet("LF", "RF"))
+        other = action.replace(constraint_set=self.feet("LF", "LH"))
+        x, u = somewhere(other)
+        done = other.calc(x, u)
+        assert np.array_equal(done.residuals, done.multipliers_of("LF"))
+        stage = action.stage
+        control = [Cost(stage.control()), Cost(stage.velocity()), Cost(stage.lift(Position(action.robot, "LF_FOOT")))]
+        assert action.replace(costs=control, constraints=[], constraint_set=self.feet("RH", "LH")).nr == 12 + 18 + 3
+
+    def test_functions_made_of_functions_of_forces(self) -> None:
+        """Sums, compositions, parts, and functions of a user on the space of a stage."""
+        mine, theirs = self.feet("LF"), self.feet("RF")
+        stage, other = (StateSpace(rows.robot).with_controls(12, rows) for rows in (mine, theirs))
+        push = stage.force("LF")
+        own = FromCallable(lambda y: y[-3:], stage.space, Rn(3))
+        for f in (2.0 * push, np.eye(3) @ push, push.restricted([1]), push - push, Stacked(push, push), own):
+            assert stage.lift(f) is f
+            with pytest.raises(OtherForcesError, match="'RF"):
+                other.lift(f)
+        mixed = push + other.force("RF")
+        for each in (stage, other):
+            with pytest.raises(OtherForcesError):
+                each.lift(mixed)
+
+    def test_controls_are_no_forces(self) -> None:
+        """15 controls and 12 controls with three forces are spaces of equal structure."""
+        rows = self.feet("LF")
+        state = StateSpace(rows.robot)
+        plain, stage = state.with_controls(15), state.with_controls(12, rows)
+        assert plain.space == stage.space
+        with pytest.raises(OtherForcesError, match=r"it sees control\[12\], and this stage has the force 'LF\[0\]'"):
+            stage.lift(plain.control())
+        with pytest.raises(OtherForcesError, match=r"it sees the force 'LF\[0\]' .* has control\[12\]"):
+            plain.lift(stage.force("LF"))
+        by_hand = ProductSpace([state.space, Rn(15)])
+        used = np.arange(by_hand.nv) < state.ndx + 12
+        free, whole = (FromCallable(lambda y: y[-15:-3], by_hand, Rn(12), used=u) for u in (used, None))
+        assert stage.lift(free) is free
+        assert plain.lift(whole) is whole
+        with pytest.raises(OtherForcesError, match=r"it sees control\[12\]"):
+            stage.lift(whole)
+
+
+def parts_of(action: Any) -> dict[str, Any]:
+    """Costs, constraints, and actuators where there are any, of an action, for another one."""
+    found = {"costs": action.costs.costs, "constraints": action.constraints.constraints}
+    return {**found, "actuators": action.actuators} if isinstance(action, ContactForwardDynamics) else found
 
 
 def test_actuators_that_turn_with_the_robot() -> None:

@@ -72,6 +72,17 @@ def test_functions_of_casadi_are_those_of_the_program():
     assert np.array_equal(H, 2.0 * np.triu(program.hessian(z).toarray()))
 
 
+def test_solvers_start_within_the_bounds():
+    """Controls of the base that no motor can give are moved there."""
+    made = swing(3)
+    program = made.around(made.trajectory(np.where(np.arange(made.n) % 6 < 2, 40.0, 0.0)))
+    assert program.base.us[0].tolist() == [40.0, 40.0]
+    given = as_casadi(program).arguments
+    assert (given["x0"] >= given["lbx"]).all()
+    assert (given["x0"] <= given["ubx"]).all()
+    assert program.trajectory(given["x0"]).us[0].tolist() == [25.0, 25.0]
+
+
 def test_bad_input_is_named():
     with pytest.raises(WrongObjectError, match="program for CasADi"):
         as_casadi(3)  # type: ignore[arg-type]

@@ -206,6 +206,22 @@ def test_terminal_nodes_and_impulses():
     impact.calc(memory, x, np.zeros(0))
     assert np.array_equal(memory.xnext, hit.calc(x, np.zeros(0)).next_state)
 
+    pushing = hit.stage.force(0)
+    limits = [
+        StageConstraint(pushing, lower=0.0, name="push"),
+        StageConstraint(hit.stage.velocity(), lower=-9.0, name="slow"),
+        StageConstraint(pushing.restricted([0]), name="no slip"),
+    ]
+    last = hit.replace(constraints=limits)
+    end = as_crocoddyl_action(last)  # as the last node: rows of impulses count, and come in the order of the action
+    assert (end.ng_T, end.nh_T) == (end.ng, end.nh) == (last.ng, last.nh)
+    memory, known = end.createData(), last.calc(x)
+    end.calc(memory, x)
+    end.calcDiff(memory, x)
+    assert np.array_equal(memory.g[: end.ng_T], known.g)
+    assert np.array_equal(np.atleast_1d(memory.h)[: end.nh_T], known.h)
+    assert np.array_equal(memory.Gx[: end.ng_T], last.calc_diff(known).Gx)
+
 
 def test_derivatives_are_never_those_of_another_state():
     """calcDiff looks at its arguments: crocoddyl's own models give those of the last calc."""

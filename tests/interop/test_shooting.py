@@ -267,6 +267,139 @@ class NoSlopes(DiscreteAction):
         return Derivatives(**parts, status=DerivativeStatus.SINGULAR) if far else found
 
 
+def impact(*limits: StageConstraint, force: float | None = None, robot: Robot | None = None) -> ImpulseDynamics:
+    """The foot meets the ground; its impulse is at least `force` in all directions, if that is given."""
+    own = hopper() if robot is None else robot
+    rows = ConstraintSet(own, [PointContact(own, "foot", name="foot")])
+    stage = StateSpace(own).with_controls(0, rows)
+    push = [] if force is None else [StageConstraint(stage.force("foot"), lower=force, name="push")]
+    return ImpulseDynamics(own, rows, constraints=[*push, *limits])
+
+
+def falling(last: Any, **options: Any) -> MultipleShooting:
+    """Two steps in the air, from a posture and a velocity of all joints, and an impact."""
+    state, rng = last.state, np.random.default_rng(7)
+    robot = state.robot
+    stage = state.with_controls(robot.nv - 6)
+    costs = [Cost(stage.control(), weight=1e-3)]
+    step = SemiImplicitEuler(ContactForwardDynamics(robot, Actuators.floating_base(robot), costs=costs), 0.05)
+    return MultipleShooting([step] * 2, last, state.integrate(state.zero, 0.3 * rng.normal(size=state.ndx)), **options)
+
+
+@pytest.mark.parametrize("with_place", [False, True])
+@pytest.mark.parametrize("kind", ["inequality", "equality"])
+def test_rows_of_an_impact_at_the_end_count(kind: str, with_place: bool):
+    """An impact has no terminal node: its rows of impulses are rows of the program, beside those of the state."""
+    robot = hopper()
+    place = StageConstraint(Position(robot, "foot"), lower=-5.0, name="place")
+    free = impact(robot=robot)
+    stage = free.stage
+    missed_by = np.array([0.1, 0.2, 0.3])
+    least = free.calc(falling(free).base.xs[-1]).impulses + missed_by
+    rows: dict[str, Any] = {"inequality": {"lower": least}, "equality": {"reference": least}}[kind]
+    last = impact(
+        *([place] if with_place else []), StageConstraint(stage.force("foot"), **rows, name="push"), robot=robot
+    )
+    program, ndx = falling(last), stage.state.ndx
+    z = np.zeros(program.n)
+    done = last.calc(program.base.xs[-1])
+    assert program.lower.size == program.upper.size == 2 * ndx + 3 + 3 * with_place
+    assert np.array_equal(program.rows(z)[2 * ndx :], np.concatenate([done.h, done.g]))
+    J, step = program.jacobian(z).toarray(), 1e-6
+    for i, e in enumerate(step * np.eye(program.n)):
+        column = (program.rows(z + e) - program.rows(z - e)) / (2.0 * step)
+        assert np.abs(column - J[:, i]).max() < 1e-6 * max(1.0, np.abs(J).max())
+    found = program.minimize(tolerance=1e-7).or_raise()
+    impulses = last.calc(found.trajectory.xs[-1]).impulses
+    assert (impulses - least).min() > -1e-6
+    if kind == "equality":
+        assert np.abs(impulses - least).max() < 1e-6
+
+
+def test_rows_of_an_impact_at_the_start_are_constant():
+    """Nothing can change an impact from the start: rows that hold are left out, others are an error."""
+    robot = hopper()
+    free = impact(robot=robot)
+    x0 = falling(free).base.xs[0]
+    least = float(free.calc(x0).impulses.min())
+    step = SemiImplicitEuler(ContactForwardDynamics(robot), 0.05)
+    held = MultipleShooting([impact(force=least - 0.1, robot=robot), step], step, x0)
+    assert held.lower.size == 2 * free.state.ndx
+    assert held.rows(np.zeros(held.n)).size == held.lower.size
+    assert held.jacobian(np.zeros(held.n)).shape == (held.lower.size, held.n)
+    with pytest.raises(OptionError, match=r"an inequality of the first action that no control can change .* by 0\.1$"):
+        MultipleShooting([impact(force=least + 0.1, robot=robot), step], step, x0)
+
+
+def test_an_action_that_returns_other_rows_than_it_says_is_named():
+    robot = pendulum()
+    state = StateSpace(robot)
+    slow = StageConstraint(state.with_controls(2).velocity(), lower=-1.0, upper=1.0)
+    step = SemiImplicitEuler(ContactForwardDynamics(robot, constraints=[slow]), 0.1)
+    wrong: Any = NoSlopes(step)
+    wrong.constraints = SemiImplicitEuler(ContactForwardDynamics(robot), 0.1).constraints
+    program = MultipleShooting([step], wrong, state.zero)
+    with pytest.raises(SizeError, match=r"inequalities of node 1: expected size 0, .* 2"):
+        program.rows(np.zeros(program.n))
+
+
+def weak_pendulum() -> Robot:
+    model = pin.Model(pendulum().model)
+    model.upperEffortLimit, model.lowerEffortLimit = np.full(2, 3.0), np.full(2, -2.0)
+    return Robot(model, "pendulum")
+
+
+def test_given_controls_are_kept_and_only_the_optimisation_starts_within_bounds():
+    robot, rng = weak_pendulum(), np.random.default_rng(8)
+    us = [np.array([5.0, -4.0]), np.array([1.0, 2.5]), np.array([-2.0, -9.0])]
+    given = Trajectory(0.1 * rng.normal(size=(4, 4)), tuple(us))
+    made = reach(robot, [0.1, 0.0, 0.0, 0.0], steps=3)
+    program = MultipleShooting(made.actions, made.terminal, given.xs[0], given.xs, us)
+    other = MultipleShooting(made.actions, made.terminal, given.xs[0])
+    for each in (program, other):
+        back = each.trajectory(each.step(given))
+        assert np.abs(back.xs - given.xs).max() < 1e-15
+        assert all(np.abs(a - b).max() < 1e-15 for a, b in zip(back.us, us, strict=True))
+    assert program.cost(np.zeros(program.n)) == pytest.approx(other.cost(other.step(given)), rel=1e-14)
+    assert all(np.array_equal(a, b) for a, b in zip(other.around(given).base.us, us, strict=True))
+    begin = program.trajectory(program.start)
+    assert np.array_equal(begin.us, [[3.0, -2.0], [1.0, 2.5], [-2.0, -2.0]])
+    assert np.array_equal(begin.xs, given.xs)
+    assert not other.start.any()
+    assert program.minimize(max_iterations=0).trajectory.us[0].tolist() == [3.0, -2.0]
+    found = program.minimize(tolerance=1e-8).or_raise()
+    assert found.cost == pytest.approx(other.minimize(tolerance=1e-8).or_raise().cost, rel=1e-6)
+    assert all((u <= 3.0 + 1e-8).all() and (u >= -2.0 - 1e-8).all() for u in found.trajectory.us)
+
+
+def test_controls_are_copied():
+    program, u = reach(pendulum(), np.zeros(4), steps=1), np.array([1.0, 2.0])
+    kept = MultipleShooting(program.actions, program.terminal, np.zeros(4), us=[u])
+    u[:] = 9.0
+    assert kept.base.us[0].tolist() == [1.0, 2.0]
+
+
+def test_another_start_is_named():
+    program = reach(pendulum(), [1.0, 0.0, 0.0, 0.0], steps=3)
+    x0, xs = program.base.xs[0], np.zeros((4, 4))
+    xs[0, 1] = 0.25
+    other = Trajectory(xs, program.base.us)
+    said = r"the first one differs from the start x0 by 0\.25; give the same x0, or only the 3 states after it"
+    for make in (
+        lambda: MultipleShooting(program.actions, program.terminal, x0, xs),
+        lambda: program.step(other),
+        lambda: program.around(other),
+    ):
+        with pytest.raises(OptionError, match=said):
+            make()
+    MultipleShooting(program.actions, program.terminal, x0, xs[1:])
+    MultipleShooting(program.actions, program.terminal, xs[0], xs)
+    free = free_body()
+    step = SemiImplicitEuler(ContactForwardDynamics(free), 0.1)
+    start = StateSpace(free).zero
+    MultipleShooting([step], step, start, [start * np.r_[np.ones(3), -np.ones(4), np.ones(6)], start])  # -q: the same
+
+
 def test_failures_are_values():
     program = reach(pendulum(), [1.0, 0.0, 0.0, 0.0])
     short = program.minimize(max_iterations=2)
