@@ -10,6 +10,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from liegroups.arguments import is_float64
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, GraphError, WrongObjectError
@@ -20,7 +21,6 @@ from ..words import counted
 from .memory import GraphMemory
 from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
 from .problems import GraphProblems
-from .selector import StateSelector
 from .states import Transition
 
 DIAGNOSED = "`target.projections[-1].diagnose()`"
@@ -150,6 +150,7 @@ class Search:
         start: where it starts (nq,), in the source state.
         guess: first guess (nq,).
         leaf: configuration on the leaf where a level-set transition ends, or None.
+        first: the first step of the first attempt, where it has been taken.
 
     Attributes:
         start, leaf: as given.
@@ -159,19 +160,22 @@ class Search:
         best: what has got furthest in all attempts.
     """
 
-    __slots__ = ("_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
+    __slots__ = ("_first", "_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
     best: TargetConfiguration
     here: Vector
     done: list[Projection]
     goes_on: bool
 
-    def __init__(self, start: Vector, guess: Vector, leaf: Vector | None) -> None:
-        self.start, self.guess, self.leaf = start, guess, leaf
+    def __init__(self, start: Vector, guess: Vector, leaf: Vector | None, first: Projection | None = None) -> None:
+        self.start, self.guess, self.leaf, self._first = start, guess, leaf, first
         self._rng: np.random.Generator | None = None
 
     def begin(self) -> None:
-        """At the start again."""
+        """At the start again, or where the first step has led."""
         self.done, self.here, self.goes_on = [], self.start, True
+        if self._first is not None:
+            self.advance(self._first)
+            self._first = None
 
     def next(self, step: TargetStep, memory: GraphMemory) -> Work:
         """The projection that is to be done for a step."""
@@ -205,14 +209,14 @@ def one_by_one(steps: Sequence[TargetStep], searches: Sequence[Search], memory: 
     """One target after the other, in the workspace of a memory."""
     for search in searches:
         search.begin()
-        for step in steps:
+        for step in steps[len(search.done) :]:
+            if not search.goes_on:
+                break
             if step.repeats:
                 search.advance(search.done[-1])
                 continue
             projector, q, rhs = search.next(step, memory)
             search.advance(projector.project_valid(q.copy(), rhs, memory.workspace))
-            if not search.goes_on:
-                break
 
 
 def together(executor: Executor | None) -> Attempt:
@@ -247,9 +251,38 @@ def _solved(works: Sequence[Work], executor: Executor | None) -> Sequence[Projec
     return [found[i] for i in range(len(works))]
 
 
+def from_start(
+    plans: TransitionPlans,
+    transition: Transition,
+    q_start: ArrayLike,
+    q: ArrayLike,
+    attempts: int,
+    leaf: ArrayLike | None,
+) -> TargetConfiguration:
+    """The target of one start: start and guess are checked, and the first step is taken, in one call where that works.
+
+    Arguments and errors are those of `ConstraintGraph.target`, and of `from_starts`.
+    """
+    plan, problems = plans.of(transition), plans.problems
+    first = None
+    if leaf is None and plan.at_once is not None and is_float64(q_start) and is_float64(q):
+        memory, start, guess = problems.memories.take(), q_start.copy(), q.copy()
+        projector, program = plan.at_once
+        first = projector.project_from_leaf(program, start, guess, memory.workspace)
+        if first is not None:
+            if first.success and len(plan.steps) == 1:  # as below, in 1 us less: most loops
+                problems.memories.give(memory)
+                return TargetConfiguration(transition, start, (first,), 1)
+            search = Search(start, guess, None, first)
+            reach(plan, [search], attempts, problems.robot, memory, one_by_one)
+            problems.memories.give(memory)
+            return search.best
+    check = problems.robot.space.check
+    return from_starts(plans, transition, [(check(q_start, "q_start"), check(q, "q"))], attempts, leaf)[0]
+
+
 def from_starts(
     plans: TransitionPlans,
-    selector: StateSelector,
     transition: Transition,
     pairs: Sequence[tuple[Vector, Vector]],
     attempts: int,
@@ -260,7 +293,6 @@ def from_starts(
 
     Args:
         plans: of the graph.
-        selector: knows what its states ask for.
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
         attempts: number of guesses at most.
@@ -274,7 +306,7 @@ def from_starts(
     memory = problems.memories.take()
     searches: list[Search] = []
     for start, guess in pairs:
-        off = selector.misses(transition.source, start, memory.workspace)
+        off = plans.selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
         searches.append(Search(start, guess, leaf_for(problems, plan, guess, leaf)))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import hypot
+
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import Vector
+from liegroups.arrays import Indices, Vector
 
 from ..point import placer
 from ..robot import Robot
@@ -53,3 +56,42 @@ class Evaluation:
         for owner, block in zip(self.stack.owners, self.stack.rhs_slices, strict=True):
             owner.measured.evaluate(point, values[block])
         return values
+
+    def reader(self, entries: Indices, to: Indices, units: Sequence[slice]) -> ValueReader:
+        """What reads entries of `values` into right-hand sides of a problem that has these constraints too.
+
+        Args:
+            entries: of the values.
+            to: of the right-hand sides, where each goes.
+            units: blocks of the right-hand sides that are divided by their norms where these are off by 1e-15.
+        """
+        return ValueReader(self, entries, to, units)
+
+
+class ValueReader:
+    """Reads values of constraints into right-hand sides.
+
+    Args:
+        evaluation: of the constraints.
+        entries, to, units: as for `Evaluation.reader`.
+    """
+
+    def __init__(self, evaluation: Evaluation, entries: Indices, to: Indices, units: Sequence[slice]) -> None:
+        self.evaluation, self._entries, self._to, self._units = evaluation, entries, to, tuple(units)
+
+    def read(self, q: Vector, workspace: Workspace, side: Vector) -> None:
+        """Write what is read at a configuration.
+
+        Args:
+            q: configuration (nq,), checked.
+            workspace: memory of this worker.
+            side: right-hand sides, written to.
+
+        Raises:
+            UndefinedError: a function has no value there.
+        """
+        side[self._to] = self.evaluation.values(q, workspace)[self._entries]
+        for block in self._units:
+            norm = hypot(*side[block].tolist())
+            if not abs(norm - 1.0) <= 1e-15:
+                side[block] /= norm

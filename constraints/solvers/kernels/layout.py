@@ -225,3 +225,6 @@ STATE_SIZE = 8
 (CONVERGED, STALLED, MAX_ITERATIONS_SPENT, STATIONARY, OUT_OF_BOUNDS, UNDEFINED) = range(6)
 NO_POINT = 6
 """The start is no point of the space: it has a number that is not finite, or a unit block of another norm."""
+
+# What is done on a leaf before a projection onto it.
+(HAS_SOURCE, HAS_READER) = (1, 2)
