@@ -17,7 +17,7 @@ from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..solvers import Engine, Options, Projector
 from ..solvers.engine import LeafProgram, Source
-from ..solvers.evaluation import Evaluation
+from ..solvers.evaluation import Evaluation, ValueReader
 from ..workspace import Workspace
 from .foliation import Foliation, merge_foliations
 from .memory import GraphMemory
@@ -79,7 +79,9 @@ class LeafReader:
             there += [to.start + k for k in entries]
             if entries:
                 units += [slice(to.start + b.start, to.start + b.stop) for b in owner.group.unit_blocks]
-        self.entries = self._evaluation.reader(np.array(kept, dtype=np.intp), np.array(there, dtype=np.intp), units)
+        self.entries = ValueReader(
+            self._evaluation, np.array(kept, dtype=np.intp), np.array(there, dtype=np.intp), units
+        )
         self.is_whole = not self._logarithms
 
     def read(self, rhs: RightHandSide, q: Vector, workspace: Workspace) -> RightHandSide:

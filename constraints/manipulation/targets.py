@@ -264,16 +264,14 @@ def from_start(
     Arguments and errors are those of `ConstraintGraph.target`, and of `from_starts`.
     """
     plan, problems = plans.of(transition), plans.problems
-    first = None
     if leaf is None and plan.at_once is not None and is_float64(q_start) and is_float64(q):
-        memory, start, guess = problems.memories.take(), q_start.copy(), q.copy()
-        projector, program = plan.at_once
-        first = projector.project_from_leaf(program, start, guess, memory.workspace)
+        memory, (projector, program) = problems.memories.take(), plan.at_once
+        first = projector.project_from_leaf(program, q_start, q.copy(), memory.workspace)
         if first is not None:
             if first.success and len(plan.steps) == 1:  # as below, in 1 us less: most loops
                 problems.memories.give(memory)
-                return TargetConfiguration(transition, start, (first,), 1)
-            search = Search(start, guess, None, first)
+                return TargetConfiguration(transition, q_start, (first,), 1)
+            search = Search(q_start, q, None, first)
             reach(plan, [search], attempts, problems.robot, memory, one_by_one)
             problems.memories.give(memory)
             return search.best

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import hypot
+from math import sqrt
+from typing import final
 
 import numpy as np
 
@@ -57,27 +58,23 @@ class Evaluation:
             owner.measured.evaluate(point, values[block])
         return values
 
-    def reader(self, entries: Indices, to: Indices, units: Sequence[slice]) -> ValueReader:
-        """What reads entries of `values` into right-hand sides of a problem that has these constraints too.
 
-        Args:
-            entries: of the values.
-            to: of the right-hand sides, where each goes.
-            units: blocks of the right-hand sides that are divided by their norms where these are off by 1e-15.
-        """
-        return ValueReader(self, entries, to, units)
-
-
+@final
 class ValueReader:
-    """Reads values of constraints into right-hand sides.
+    """Reads values of constraints into right-hand sides of a problem that has these constraints too.
 
     Args:
         evaluation: of the constraints.
-        entries, to, units: as for `Evaluation.reader`.
+        entries: of the values.
+        to: of the right-hand sides, where each goes.
+        units: blocks of the right-hand sides that are divided by their norms where these are off by 1e-15.
+
+    Attributes:
+        evaluation, entries, to, units: as given.
     """
 
     def __init__(self, evaluation: Evaluation, entries: Indices, to: Indices, units: Sequence[slice]) -> None:
-        self.evaluation, self._entries, self._to, self._units = evaluation, entries, to, tuple(units)
+        self.evaluation, self.entries, self.to, self.units = evaluation, entries, to, tuple(units)
 
     def read(self, q: Vector, workspace: Workspace, side: Vector) -> None:
         """Write what is read at a configuration.
@@ -90,8 +87,8 @@ class ValueReader:
         Raises:
             UndefinedError: a function has no value there.
         """
-        side[self._to] = self.evaluation.values(q, workspace)[self._entries]
-        for block in self._units:
-            norm = hypot(*side[block].tolist())
+        side[self.to] = self.evaluation.values(q, workspace)[self.entries]
+        for block in self.units:
+            norm = sqrt(sum([x * x for x in side[block].tolist()]))  # the bits of the kernels, which read too
             if not abs(norm - 1.0) <= 1e-15:
                 side[block] /= norm

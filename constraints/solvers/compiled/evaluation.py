@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -20,11 +20,11 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Rows
 from ...workspace import Workspace
-from ..evaluation import Evaluation, ValueReader
+from ..evaluation import Evaluation
 from ..kernels import layout
 from ..kernels.loading import Entrances, entrances
 from ..options import Options
-from .packing import Integers, NotPacked
+from .packing import NotPacked
 from .problem import Packed, packed
 
 _NO_JACOBIAN: Matrix = np.zeros((0, 1))
@@ -100,10 +100,6 @@ class CompiledEvaluation(Evaluation):
         memory = self._evaluated(q, None, workspace, False) if tables is not None and tables.places.size else None
         return super().values(q, workspace) if memory is None or tables is None else memory.work[tables.places]
 
-    def reader(self, entries: Indices, to: Indices, units: Sequence[slice]) -> ValueReader:
-        """As `Evaluation.reader`."""
-        return CompiledReader(self, entries, to, units)
-
     @property
     def places(self) -> Indices:
         """Where in the memory the values of all constraints are; empty where kernels do not give them."""
@@ -117,7 +113,9 @@ class CompiledEvaluation(Evaluation):
         memory.take(self.stack.owners[0].space.neutral, rhs)
         return memory
 
-    def _evaluated(self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool) -> EvaluationMemory | None:
+    def _evaluated(
+        self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool
+    ) -> EvaluationMemory | None:
         """The memory with all rows at a configuration; None where kernels do not evaluate them."""
         tables = self._tables
         if tables is None:
@@ -147,53 +145,6 @@ class CompiledEvaluation(Evaluation):
         except NotPacked:
             return None
         return _Tables(made, np.flatnonzero(alone.implicit_dofs & alone.free), _places(made, stack))
-
-
-@final
-class CompiledReader(ValueReader):
-    """Reads values by kernels; what they do not evaluate, or find undefined, by the functions.
-
-    Args:
-        evaluation: of the constraints.
-        entries, to, units: as for `Evaluation.reader`.
-    """
-
-    def __init__(self, evaluation: CompiledEvaluation, entries: Indices, to: Indices, units: Sequence[slice]) -> None:
-        super().__init__(evaluation, entries, to, units)
-        self._compiled = evaluation
-
-    def read(self, q: Vector, workspace: Workspace, side: Vector) -> None:
-        """As `ValueReader.read`."""
-        memory = workspace.resource(self, "reader", ReaderMemory, self)
-        if memory.where is None or not entrances().read_values(memory.where, q.copy(), side):
-            super().read(q, workspace, side)
-
-    def packed(self) -> tuple[EvaluationMemory, Integers] | None:
-        """Memory of its own for a worker, and the table of `read_values`; None where kernels do not give the values."""
-        places, memory = self._compiled.places, self._compiled.new_memory()
-        if memory is None or not places.size:
-            return None
-        moved: list[int] = np.column_stack((places[self._entries], self._to)).ravel().tolist()
-        units = [number for block in self._units for number in (block.start, block.stop - block.start)]
-        return memory, np.array([len(self._to), *moved, len(self._units), *units], dtype=np.int64)
-
-
-@final
-class ReaderMemory:
-    """What a worker reads values with.
-
-    Args:
-        reader: whose.
-
-    Attributes:
-        where: addresses, as the first argument of `read_values`; None where kernels do not give the values.
-    """
-
-    __slots__ = ("_packed", "where")
-
-    def __init__(self, reader: CompiledReader) -> None:
-        self._packed = packed = reader.packed()  # held: `where` has its addresses only
-        self.where: Any = None if packed is None else entrances().places(*packed[0].whole, packed[1])
 
 
 def _rows_of(explicit: Explicit) -> Implicit:

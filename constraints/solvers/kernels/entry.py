@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan, sqrt
+from math import sqrt
 
 from .configurations import is_point
 from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
@@ -42,7 +42,9 @@ from .trees import place
 AT_ONCE = 16
 """Rows that a thread takes: few, so that all threads end together."""
 UNIT = 1e-15
-"""As in `Evaluation.reader`."""
+"""As in `ValueReader.read`."""
+PLACES = 3
+"""Addresses of a packed problem."""
 
 
 @kernel
@@ -63,19 +65,79 @@ def _take_sides(I: Integers, W: Floats, side: Vector) -> None:
         W[I[RHS] + i] = side[i]
 
 
+@kernel
+def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: int) -> bool:
+    """Write entries of the values at Q_TRIAL into right-hand sides; False where a function has no value."""
+    for i in range(I[NQ]):
+        W[I[Q] + i] = W[I[Q_TRIAL] + i]
+    place(I, F, W, I[FINAL_JOINTS], I[Q], VALUES)
+    for n in range(I[LEVELS]):
+        if not run_tape(I, F, W, I[I[LEVEL_TABLE] + LEVEL_SIZE * n + TAPE], VALUES):
+            return False
+    count = table[1]
+    for n in range(count):
+        to[side + table[3 + 2 * n]] = W[table[2 + 2 * n]]
+    blocks = 2 + 2 * count
+    for n in range(table[blocks]):
+        first, size, length2 = side + table[blocks + 1 + 2 * n], table[blocks + 2 + 2 * n], 0.0
+        for i in range(first, first + size):
+            length2 += to[i] * to[i]
+        length = sqrt(length2)
+        if not abs(length - 1.0) <= UNIT:
+            for i in range(first, first + size):
+                to[i] /= length
+    return True
+
+
+@kernel
+def _copy_leaf(leaf: Floats, I: Integers, W: Floats) -> None:
+    """Write the configuration of a leaf to Q_TRIAL."""
+    for i in range(I[NQ]):
+        W[I[Q_TRIAL] + i] = leaf[1 + i]
+
+
+@kernel
+def _on_leaf(where: Numbers, I: Integers, W: Floats) -> bool:
+    """Check a leaf, and read right-hand sides there; whether it is a point where constraints hold, and all has a value.
+
+    The tables are those of `project_row`.
+    """
+    table, leaf = integers_at(where[9]), floats_at(where[10])
+    _copy_leaf(leaf, I, W)
+    if not is_point(I, W, I[Q_TRIAL], I[NQ]):
+        return False
+    if table[0] & HAS_SOURCE != 0:
+        Is, Fs, Ws = integers_at(where[3]), floats_at(where[4]), floats_at(where[5])
+        _copy_leaf(leaf, Is, Ws)
+        if not (rows_at(Is, Fs, Ws, Is[Q_TRIAL], VALUES) and measure(Is, Fs, Ws)[0] <= leaf[0]):
+            return False
+    if table[0] & HAS_READER != 0:
+        Ir, Fr, Wr = integers_at(where[6]), floats_at(where[7]), floats_at(where[8])
+        _copy_leaf(leaf, Ir, Wr)
+        return _read(Ir, Fr, Wr, table, W, I[RHS])
+    return True
+
+
 @entrance
 def project_row(where: Numbers, start: Vector, end: Vector) -> tuple[int, int, int, float]:
     """Project one configuration, with the right-hand sides that are in the memory.
 
     Args:
-        where: the packed problem and the memory of this worker: `places` of them.
+        where: the packed problem and the memory of this worker: `places` of them. For a projection onto the leaf of
+            another configuration, followed by those of constraints that must hold there, of constraints whose values
+            are read there, of a table, and of the leaf: largest error of the former, configuration (nq,). The table:
+            which of the two there are; count, then (at in W of a value, entry of the right-hand sides) of what is read;
+            count, then (first entry, size) of blocks of unit norm among these.
         start: (nq,).
         end: (nq,), to be filled.
 
     Returns:
-        Status, iterations, restarts, residual.
+        Status, iterations, restarts, residual. NO_POINT also where the leaf is no point, the constraints do not hold
+        there, or a function has no value.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    if len(where) > PLACES and not _on_leaf(where, I, W):
+        return NO_POINT, 0, 0, 0.0
     status, state = _row(I, F, W, start, end), I[STATE]
     return status, int(W[state + ITERATIONS]), int(W[state + TRIES]), W[state + RESIDUAL]
 
@@ -134,92 +196,3 @@ def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
                     jacobian[row, c] = W[I[level + JACOBIAN] + c * I[level + ROWS] + i]
             row += 1
     return True
-
-
-@kernel
-def _read(I: Integers, F: Floats, W: Floats, table: Integers, q: Vector, side: Vector) -> bool:
-    """Entries of the values at a configuration, by a table of `read_values`; False where a function has no value."""
-    for i in range(I[NQ]):
-        W[I[Q] + i] = q[i]
-    place(I, F, W, I[FINAL_JOINTS], I[Q], VALUES)
-    for n in range(I[LEVELS]):
-        if not run_tape(I, F, W, I[I[LEVEL_TABLE] + LEVEL_SIZE * n + TAPE], VALUES):
-            return False
-    count = table[0]
-    for n in range(count):
-        side[table[2 + 2 * n]] = W[table[1 + 2 * n]]
-    blocks = 1 + 2 * count
-    for n in range(table[blocks]):
-        first, size, length2 = table[blocks + 1 + 2 * n], table[blocks + 2 + 2 * n], 0.0
-        for i in range(first, first + size):
-            length2 += side[i] * side[i]
-        length = sqrt(length2)
-        if not abs(length - 1.0) <= UNIT:
-            for i in range(first, first + size):
-                side[i] /= length
-    return True
-
-
-@entrance
-def read_values(where: Numbers, q: Vector, side: Vector) -> bool:
-    """Write entries of the values of constraints at a configuration into right-hand sides.
-
-    Args:
-        where: `places` of the packed constraints, of the memory of this worker, and of a table: count, then (at in W,
-            entry of the right-hand sides) of each number; count, then (first, size) of blocks of unit norm in these.
-        q: (nq,).
-        side: right-hand sides, to be filled.
-
-    Returns:
-        False where a function has no value.
-    """
-    return _read(
-        integers_at(where[0]), floats_at(where[1]), floats_at(where[2]), integers_at(where[3]), q, side
-    )
-
-
-@kernel
-def _residual_at(I: Integers, F: Floats, W: Floats, q: Vector) -> float:
-    """Largest error norm of a constraint at a configuration, nothing resolved; NaN where a function has no value."""
-    for i in range(I[NQ]):
-        W[I[Q_TRIAL] + i] = q[i]
-    return measure(I, F, W)[0] if rows_at(I, F, W, I[Q_TRIAL], VALUES) else nan
-
-
-@entrance
-def project_from_leaf(
-    where: Numbers, asked: int, limit: float, leaf: Vector, start: Vector, side: Vector, end: Vector
-) -> tuple[int, int, int, float]:
-    """Project one configuration onto the leaf of another one, on which constraints must hold.
-
-    Args:
-        where: as for `project_row`; then the constraints that must hold, as for `rows_of`, and what reads right-hand
-            sides, as for `read_values`.
-        asked: HAS_SOURCE where there are such constraints, and HAS_READER where anything is read.
-        limit: largest error of the constraints that must hold.
-        leaf: (nq,), on the leaf.
-        start: (nq,).
-        side: right-hand sides, to be filled.
-        end: (nq,), to be filled.
-
-    Returns:
-        Status, iterations, restarts, residual. NO_POINT: one of the two is no point, the constraints do not hold on the
-        leaf, or a function has no value there.
-    """
-    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    if leaf.shape[0] != I[NQ] or start.shape[0] != I[NQ]:
-        return NO_POINT, 0, 0, 0.0
-    for i in range(I[NQ]):
-        W[I[Q_TRIAL] + i] = leaf[i]
-    if not is_point(I, W, I[Q_TRIAL], I[NQ]):
-        return NO_POINT, 0, 0, 0.0
-    if asked & HAS_SOURCE != 0:
-        if not _residual_at(integers_at(where[3]), floats_at(where[4]), floats_at(where[5]), leaf) <= limit:
-            return NO_POINT, 0, 0, 0.0
-    if asked & HAS_READER != 0:
-        others = integers_at(where[6]), floats_at(where[7]), floats_at(where[8])
-        if not _read(others[0], others[1], others[2], integers_at(where[9]), leaf, side):
-            return NO_POINT, 0, 0, 0.0
-    _take_sides(I, W, side)
-    status, state = _row(I, F, W, start, end), I[STATE]
-    return status, int(W[state + ITERATIONS]), int(W[state + TRIES]), W[state + RESIDUAL]

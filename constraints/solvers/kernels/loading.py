@@ -17,8 +17,6 @@ class Entrances(NamedTuple):
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
-    read_values: Callable[..., bool]
-    project_from_leaf: Callable[..., Any]
     places: Callable[..., Any]
 
 
@@ -39,9 +37,9 @@ def entrances() -> Entrances:
             "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
             file=sys.stderr,
         )
-    from .entry import project_from_leaf, project_row, project_rows, read_values, rows_of
+    from .entry import project_row, project_rows, rows_of
     from .jit import places
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, read_values, project_from_leaf, places)
+    return Entrances(project_row, project_rows, rows_of, places)
