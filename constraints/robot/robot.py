@@ -14,12 +14,13 @@ import numpy as np
 from liegroups import Factor, Segments
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.unit_blocks import UniformPoints
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
-from .configuration import checked_postures, configured, merged, random_configuration
+from .configuration import check_count, checked_postures, configured, merged, random_points
 from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
@@ -359,7 +360,12 @@ class Robot(Drawn):
         Returns:
             (nq,), or (size, nq).
         """
-        return random_configuration(self.bounds, radian_columns(self.model), rng, size)
+        check_count(size)
+        points: UniformPoints = self.kept.get("random points", self._random_points)
+        return points.draw(rng, size)
+
+    def _random_points(self) -> UniformPoints:
+        return random_points(self.bounds, radian_columns(self.model))
 
     @overload
     def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...
