@@ -17,6 +17,7 @@ from liegroups.unit_blocks import UniformPoints
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
+from .joints import radian_columns
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
 
 if TYPE_CHECKING:
@@ -149,11 +150,18 @@ def random_points(bounds: Bounds, radians: BoolVector) -> UniformPoints:
     return UniformPoints(space.nq, space.unit_blocks, lower, upper)
 
 
-def check_count(size: object) -> None:
-    """Refuse what is neither a number of configurations nor None.
+def random_configuration(robot: Robot, rng: np.random.Generator, size: int | None) -> Vector:
+    """What `Robot.random` gives; the robot keeps what the points are drawn from, which takes longer than drawing one.
 
     Raises:
-        OptionError: it is not.
+        WrongObjectError: rng is no generator.
+        OptionError: size is no number of configurations.
     """
-    if size is not None and (not isinstance(size, int | np.integer) or size < 0):
+    if size is not None and (not isinstance(size, int | np.integer) or size < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"size of random configurations: expected a whole number or None, got {size!r}")
+
+    def made() -> UniformPoints:
+        return random_points(robot.bounds, radian_columns(robot.model))
+
+    points: UniformPoints = robot.kept.get("random points", made)
+    return points.draw(rng, size)

@@ -14,18 +14,16 @@ import numpy as np
 from liegroups import Factor, Segments
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.unit_blocks import UniformPoints
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
-from .configuration import check_count, checked_postures, configured, merged, random_points
+from .configuration import checked_postures, configured, merged, random_configuration
 from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
-from .joints import radian_columns
 from .mimic import Mimic, as_mimics
 from .packages import VisualFile, as_folders, as_visuals
 from .pinocchio import Model, model_for, pin
@@ -360,12 +358,7 @@ class Robot(Drawn):
         Returns:
             (nq,), or (size, nq).
         """
-        check_count(size)
-        points: UniformPoints = self.kept.get("random points", self._random_points)
-        return points.draw(rng, size)
-
-    def _random_points(self) -> UniformPoints:
-        return random_points(self.bounds, radian_columns(self.model))
+        return random_configuration(self, rng, size)
 
     @overload
     def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...
