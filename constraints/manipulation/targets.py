@@ -194,6 +194,10 @@ class Search:
             self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
         return succeeds
 
+    def is_hopeless(self, problems: GraphProblems, memory: GraphMemory) -> bool:
+        """Whether the first step was not found in the first attempt, and is out of reach for all others."""
+        return len(self.done) == 1 and not self.goes_on and problems.is_out_of_reach(self.done[0], memory)
+
     def guess_again(self, robot: Robot) -> None:
         """Another guess, a function of the start and the first guess alone."""
         if self._rng is None:
@@ -272,7 +276,7 @@ def from_start(
                 problems.memories.give(memory)
                 return TargetConfiguration(transition, q_start, (first,), 1)
             search = Search(q_start, q, None, first)
-            reach(plan, [search], attempts, problems.robot, memory, one_by_one)
+            reach(plan, [search], attempts, problems, memory, one_by_one)
             problems.memories.give(memory)
             return search.best
     check = problems.robot.space.check
@@ -308,24 +312,29 @@ def from_starts(
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
         searches.append(Search(start, guess, leaf_for(problems, plan, guess, leaf)))
-    reach(plan, searches, attempts, problems.robot, memory, attempt)
+    reach(plan, searches, attempts, problems, memory, attempt)
     problems.memories.give(memory)
     return [search.best for search in searches]
 
 
 def reach(
-    plan: TransitionPlan, searches: Sequence[Search], attempts: int, robot: Robot, memory: GraphMemory, attempt: Attempt
+    plan: TransitionPlan,
+    searches: Sequence[Search],
+    attempts: int,
+    problems: GraphProblems,
+    memory: GraphMemory,
+    attempt: Attempt,
 ) -> None:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
 
     Short inner transitions start where the last one ended, without restarts: what is found may be joined by a short
-    motion. The guesses are random.
+    motion. The guesses are random. There is no other one where the first step leads out of reach of its start.
 
     Args:
         plan: of the transition.
-        searches: the targets; each has its best in the end, which says after a failure that all guesses were tried.
+        searches: the targets; each has its best in the end, which says after a failure how many guesses were tried.
         attempts: number of guesses at most.
-        robot: whose configurations.
+        problems: of the graph.
         memory: memory of the call.
         attempt: how an attempt is made.
     """
@@ -335,8 +344,10 @@ def reach(
         left = [search for search in left if not search.succeeds(plan, count, memory)]
         if short or not left:
             return
+        if count == 1:
+            left = [search for search in left if not search.is_hopeless(problems, memory)]
         for search in left:
-            search.guess_again(robot)
+            search.guess_again(problems.robot)
     for search in left:
         search.best = replace(search.best, attempts=attempts)
 
