@@ -10,6 +10,7 @@ from liegroups.arrays import Vector
 
 from ..functions.affine import Constant
 from ..problem.problem import Problem
+from ..problem.span import Span, spans_of
 from ..robot import Robot
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
@@ -18,7 +19,6 @@ from ..solvers import Engine, Options, Projection, Projector
 from .foliation import Foliation, merge_foliations
 from .leaf_problem import Evaluations, ProblemFamily
 from .memory import GraphMemory, GraphMemoryPool
-from .span import Span, spans_of
 from .states import State, Transition
 
 NOTHING = "no constraint"

@@ -10,8 +10,8 @@ from robots import needs_robot_data
 from scenes import factory
 
 from constraints import Implicit, Problem, Robot, Transformation, explicit_relative_pose, locked_joint
-from constraints.manipulation.span import Span, spans_of
 from constraints.manipulation.targets import Search
+from constraints.problem.span import Span, spans_of
 from liegroups.arrays import Vector
 
 TAKE = "r0/gripper > box0/h0 | f"

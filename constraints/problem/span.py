@@ -10,9 +10,9 @@ from liegroups.arrays import BoolVector, Vector
 
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..problem.problem import Problem
 from ..robot.space import RobotSpace
 from ..rows.row_owner import RowOwner
+from .problem import Problem
 
 
 @final
