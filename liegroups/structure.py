@@ -17,7 +17,7 @@ from .group_maps import GroupMaps
 from .layout import Atom, Layout
 from .looped_maps import LoopedMaps
 from .second_order import log_second_by_differences, structure_constants
-from .unit_blocks import normalized, uniform_point
+from .unit_blocks import UniformPoints, normalized
 
 
 class Structure:
@@ -118,7 +118,7 @@ class Structure:
             EmptyIntervalError: a lower bound is above its upper bound.
             DtypeError, WrongObjectError: bounds that are no numbers, a generator or a size that is none.
         """
-        return uniform_point(self.nq, self.unit_blocks, rng, lower, upper, size)
+        return UniformPoints(self.nq, self.unit_blocks, lower, upper).draw(rng, size)
 
     @property
     @final

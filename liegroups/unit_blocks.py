@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,50 +57,63 @@ def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, toleranc
                 raise NotNormalizedError(what, f"{kind} of factor {leaf.name!r}, q[{start}:{stop}],", norm)
 
 
-def uniform_point(
-    nq: int,
-    unit_blocks: Sequence[slice],
-    rng: np.random.Generator,
-    lower: ArrayLike | None,
-    upper: ArrayLike | None,
-    size: int | None,
-) -> Vector:
-    """Draw points of nq coordinates.
+@final
+class UniformPoints:
+    """Points of nq coordinates, to be drawn at random.
 
     Unit blocks are normalised Gaussian vectors, which are uniform on the sphere: (cos, sin) of a uniform angle, or the
     quaternion of a rotation drawn by the Haar measure. An infinite lower bound stands for -1, or for the upper bound
     less 2 where that is smaller; an infinite upper bound for 1, or for the lower bound plus 2 where that is larger.
 
+    Args:
+        nq: number of coordinates.
+        unit_blocks: those of unit norm.
+        lower, upper: bounds of the others (nq,).
+
     Raises:
         SizeError: a bound has the wrong size.
         EmptyIntervalError: a lower bound is above its upper bound, or one is NaN.
         DtypeError: a bound is no number.
-        WrongObjectError: no generator.
     """
-    plain = plain_entries(nq, unit_blocks)
-    expect(rng, np.random.Generator, "rng", "a numpy.random.Generator, as numpy.random.default_rng(0)")
-    if isinstance(lower, int) and nq != 1:
-        raise SizeError("lower bounds", nq, (), f"how many points is size={lower}")
-    low = np.full(nq, -np.inf) if lower is None else np.array(stacked(lower, nq, "lower bounds"))
-    high = np.full(nq, np.inf) if upper is None else np.array(stacked(upper, nq, "upper bounds"))
-    for what, bound in (("lower bounds", low), ("upper bounds", high)):
-        if bound.shape != (nq,):
-            raise SizeError(what, nq, bound.shape)
-    for i in np.flatnonzero(plain & ~(low <= high)):
-        raise EmptyIntervalError(f"coordinate {i}", float(low[i]), float(high[i]))
-    low[~plain], high[~plain] = -1.0, 1.0
-    no_low, no_high = low < -UNBOUNDED, high > UNBOUNDED
-    low = np.where(no_low, np.where(no_high, -1.0, np.minimum(-1.0, high - 2.0)), low)
-    high = np.where(no_high, np.maximum(1.0, low + 2.0 * ~no_low), high)
 
-    count = 1 if size is None else natural_number(size, "size of random points")
-    u = rng.random((count, nq))
-    out = np.clip(low * (1.0 - u) + high * u, low, high)
-    for block in unit_blocks:
-        width = block.stop - block.start
-        part, norms = np.zeros((count, width)), np.zeros((count, 1))
-        while not np.all(norms > 1e-6):
-            part = rng.standard_normal((count, width))
-            norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
-        out[:, block] = part / norms
-    return out[0] if size is None else out
+    __slots__ = ("_high", "_low", "_unit_blocks")
+
+    def __init__(
+        self, nq: int, unit_blocks: Sequence[slice], lower: ArrayLike | None = None, upper: ArrayLike | None = None
+    ) -> None:
+        plain = plain_entries(nq, unit_blocks)
+        if isinstance(lower, int) and nq != 1:
+            raise SizeError("lower bounds", nq, (), f"how many points is size={lower}")
+        low = np.full(nq, -np.inf) if lower is None else np.array(stacked(lower, nq, "lower bounds"))
+        high = np.full(nq, np.inf) if upper is None else np.array(stacked(upper, nq, "upper bounds"))
+        for what, bound in (("lower bounds", low), ("upper bounds", high)):
+            if bound.shape != (nq,):
+                raise SizeError(what, nq, bound.shape)
+        for i in np.flatnonzero(plain & ~(low <= high)):
+            raise EmptyIntervalError(f"coordinate {i}", float(low[i]), float(high[i]))
+        low[~plain], high[~plain] = -1.0, 1.0
+        no_low, no_high = low < -UNBOUNDED, high > UNBOUNDED
+        low = np.where(no_low, np.where(no_high, -1.0, np.minimum(-1.0, high - 2.0)), low)
+        self._low, self._high = low, np.where(no_high, np.maximum(1.0, low + 2.0 * ~no_low), high)
+        self._unit_blocks = tuple(unit_blocks)
+
+    def draw(self, rng: np.random.Generator, size: int | None = None) -> Vector:
+        """Some of them (size, nq), or one (nq,).
+
+        Raises:
+            WrongObjectError: no generator.
+            SizeError: the size is no number of points.
+        """
+        expect(rng, np.random.Generator, "rng", "a numpy.random.Generator, as numpy.random.default_rng(0)")
+        count, low, high = 1 if size is None else natural_number(size, "size of random points"), self._low, self._high
+        u = rng.random((count, low.size))
+        out = np.minimum(np.maximum(low * (1.0 - u) + high * u, low), high)
+        for block in self._unit_blocks:
+            shape, least = (count, block.stop - block.start), 0.0
+            part, norms = np.zeros(shape), np.zeros((count, 1))
+            while not least > 1e-6:
+                part = rng.standard_normal(shape)
+                norms = np.sqrt(np.add.reduce(part * part, axis=-1, keepdims=True))
+                least = np.minimum.reduce(norms, axis=None, initial=1.0)
+            out[:, block] = part / norms
+        return out[0] if size is None else out

@@ -15,7 +15,7 @@ from ..files.options import load_options
 from ..files.reports import Report, load_problem_or_report
 from ..files.right_hand_sides import load_rhs
 from ..problem.problem import Problem
-from ..robot.configuration import random_configuration
+from ..robot.configuration import random_points
 from ..solvers import Options, Projector, Status
 from ..solvers.projection.batch import ProjectionBatch
 from ..words import counted, larger_budget
@@ -85,7 +85,7 @@ def _project(problem: Problem, options: argparse.Namespace) -> int:
 
 def random_starts(problem: Problem, count: int, seed: int) -> Matrix:
     """Random configurations (count, nq) within the bounds, angles in [-pi, pi]; the same for the same seed."""
-    return random_configuration(problem.bounds, problem.revolute, np.random.default_rng(seed), count)
+    return random_points(problem.bounds, problem.revolute).draw(np.random.default_rng(seed), count)
 
 
 def table(batch: ProjectionBatch) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import OptionError, UndefinedError
+from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import FieldOf, names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
@@ -23,7 +23,7 @@ from ..robot.bounds import Violation
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projection, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
-from ..solvers.engine import Engine
+from ..solvers.engine import Engine, new_tuple
 from ..solvers.newton.least_change import least_change
 from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
@@ -251,19 +251,24 @@ def assemble_position(
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     space = constraint_set.robot.space
     held = driven if isinstance(driven, LISTED) else frozen_columns(space, driven, DRIVEN)
-    chosen = AssemblyChoice(weights, held, bounds, tolerance, max_iterations, nearest, engine)
+    asked = weights, held, bounds, tolerance, max_iterations, nearest, engine
+    chosen: AssemblyChoice = new_tuple(AssemblyChoice, asked)
     assembler = chosen.assembler(constraint_set)
     problem = assembler.projector.problem
-    start = np.array(space.check(q0, "q0"))
     if before is not None and step is None:
         raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
     earlier = None if before is None else np.array(space.check(before, "before"))
-    projection = assembler.project(start, problem.rhs if rhs is None else _sides(problem, rhs))
+    sides = problem.rhs if rhs is None else _sides(problem, rhs)
+    try:
+        projection = assembler.project(q0, sides)
+    except ConstraintError:
+        space.check(q0, "q0")  # refused by the name that it has here
+        raise
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)
     if earlier is None:
-        earlier = _driven_back(projection, start)
-    branch = _compared(assembler, projection, start, earlier)
+        earlier = _driven_back(projection)
+    branch = _compared(assembler, projection, earlier)
     status = projection.status if branch.same(step) else Status.LEFT_BRANCH
     return Assembly(projection, constraint_set, status, branch)
 
@@ -321,9 +326,9 @@ def assemble_velocity(
     return v
 
 
-def _driven_back(done: Projection, start: Vector) -> Vector | None:
+def _driven_back(done: Projection) -> Vector | None:
     """The closed configuration from which the driven joints moved to the start, the others at rest; None without."""
-    problem, q, driven = done.problem, start, np.flatnonzero(done.problem.frozen)
+    problem, q, driven = done.problem, done.start, np.flatnonzero(done.problem.frozen)
     for _ in range(BACK if driven.size else 1):
         try:
             rows = problem.rows(q, done.rhs)
@@ -337,11 +342,11 @@ def _driven_back(done: Projection, start: Vector) -> Vector | None:
     return None
 
 
-def _compared(assembler: Assembler, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
+def _compared(assembler: Assembler, done: Projection, earlier: Vector | None) -> Branch:
     """The branch of a closed configuration against that of the one before, or of the start where that is not known."""
     driven, q, rhs = done.problem.frozen, done.q, done.rhs
     if earlier is None:
-        return branch_between(assembler, start, q, rhs, driven)
+        return branch_between(assembler, done.start, q, rhs, driven)
 
     def close(near: Vector) -> Vector | None:
         found = assembler.project(near, rhs)

@@ -31,7 +31,7 @@ from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
-from .targets import TargetConfiguration, configurations, from_starts, together
+from .targets import TargetConfiguration, configurations, from_start, from_starts, together
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -111,9 +111,9 @@ class ConstraintGraph:
         self.waypoint_states: tuple[State, ...] = tuple(s for s in every if s.waypoint)
         one_placement_each(self.foliations)
         self._problems = GraphProblems(self.robot, self.foliations, self.constraints, self.options, self.engine)
-        self._plans = TransitionPlans(self._problems)
         evaluations, memories = self._problems.evaluations, self._problems.memories
         self._selector = StateSelector(evaluations, memories, self.states, self.constraints, self.threshold)
+        self._plans = TransitionPlans(self._problems, self._selector)
 
     # Looking up.
 
@@ -293,10 +293,7 @@ class ConstraintGraph:
         Raises:
             GraphError: the start is not in the source state, or a leaf is given for a transition that chooses none.
         """
-        found = self.transition(transition)
-        check = self.robot.space.check
-        pair = check(q_start, "q_start"), check(q, "q")
-        return from_starts(self._plans, self._selector, found, [pair], self.attempts, leaf)[0]
+        return from_start(self._plans, self.transition(transition), q_start, q, self.attempts, leaf)
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None
@@ -312,7 +309,7 @@ class ConstraintGraph:
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
         attempt = together(executor)
-        return tuple(from_starts(self._plans, self._selector, found, pairs, self.attempts, None, attempt))
+        return tuple(from_starts(self._plans, found, pairs, self.attempts, None, attempt))
 
     # Bodies.
 

@@ -8,8 +8,7 @@ from typing import final
 
 import numpy as np
 
-from liegroups import Space
-from liegroups.arrays import Indices, Vector
+from liegroups.arrays import Vector
 
 from ..problem.problem import Problem
 from ..robot import Robot
@@ -17,7 +16,8 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..solvers import Engine, Options, Projector
-from ..solvers.evaluation import Evaluation
+from ..solvers.engine import LeafProgram, Source
+from ..solvers.evaluation import Evaluation, ValueReader
 from ..workspace import Workspace
 from .foliation import Foliation, merge_foliations
 from .memory import GraphMemory
@@ -59,12 +59,15 @@ class LeafReader:
         evaluations: of the graph.
         stack: the constraints of the problem.
         which: positions of those that are read.
+
+    Attributes:
+        entries: reads the entries that are kept.
+        is_whole: whether they are all that is read.
     """
 
     def __init__(self, evaluations: Evaluations, stack: Stack, which: Sequence[int]) -> None:
         self._evaluation = evaluations.of([stack.owners[i] for i in which])
-        kept, there = list[int](), list[int]()
-        self._unit_vectors: list[tuple[Space, slice]] = []
+        kept, there, units = list[int](), list[int](), list[slice]()
         self._logarithms: list[tuple[RowOwner, slice, slice]] = []
         for i, block in zip(which, self._evaluation.stack.rhs_slices, strict=True):
             owner, to = stack.owners[i], stack.rhs_slices[i]
@@ -74,10 +77,12 @@ class LeafReader:
             entries: list[int] = np.flatnonzero(owner.kept).tolist()
             kept += [block.start + k for k in entries]
             there += [to.start + k for k in entries]
-            if owner.group.unit_blocks and entries:
-                self._unit_vectors.append((owner.group, to))
-        self._kept: Indices = np.array(kept, dtype=np.intp)
-        self._to: Indices = np.array(there, dtype=np.intp)
+            if entries:
+                units += [slice(to.start + b.start, to.start + b.stop) for b in owner.group.unit_blocks]
+        self.entries = ValueReader(
+            self._evaluation, np.array(kept, dtype=np.intp), np.array(there, dtype=np.intp), units
+        )
+        self.is_whole = not self._logarithms
 
     def read(self, rhs: RightHandSide, q: Vector, workspace: Workspace) -> RightHandSide:
         """The same right-hand sides but for those that are read.
@@ -87,13 +92,12 @@ class LeafReader:
             q: configuration (nq,), checked.
             workspace: memory.
         """
-        values, vector = self._evaluation.values(q, workspace), rhs.vector.copy()
-        vector[self._to] = values[self._kept]
-        for group, to in self._unit_vectors:
-            if not group.is_normalized(vector[to], 1e-15):
-                vector[to] = group.normalize(vector[to])
-        for owner, block, to in self._logarithms:
-            vector[to] = owner.rhs_at_value(values[block])
+        vector = rhs.vector.copy()
+        self.entries.read(q, workspace, vector)
+        if self._logarithms:
+            values = self._evaluation.values(q, workspace)
+            for owner, block, to in self._logarithms:
+                vector[to] = owner.rhs_at_value(values[block])
         return rhs.with_valid(vector)
 
 
@@ -144,11 +148,24 @@ class LeafProblem:
 
     def read_at(self, rhs: RightHandSide, q: Vector, which: Sequence[int], workspace: Workspace) -> RightHandSide:
         """The same right-hand sides but for some constraints, at those positions, which are read at a configuration."""
-        key = tuple(which)
-        reader = self._readers.get(key)
+        return self._reader(tuple(which)).read(rhs, q, workspace)
+
+    def _reader(self, which: tuple[int, ...]) -> LeafReader:
+        reader = self._readers.get(which)
         if reader is None:
-            reader = self._readers[key] = LeafReader(self._evaluations, self.problem.constraints, key)
-        return reader.read(rhs, q, workspace)
+            reader = self._readers[which] = LeafReader(self._evaluations, self.problem.constraints, which)
+        return reader
+
+    def from_leaf(self, source: Source | None) -> LeafProgram | None:
+        """What projects onto the leaf of a configuration in one call; None where the engine does not do that.
+
+        Args:
+            source: what must hold there.
+        """
+        reader = self._reader(self._free) if self._free else None
+        if reader is not None and not reader.is_whole:
+            return None
+        return self.projector.from_leaf(source, None if reader is None else reader.entries)
 
     def _taken(self, other: Stack) -> list[tuple[slice, slice]] | None:
         """Where right-hand sides that vary are here and in another problem; None where it has not all of them."""
@@ -173,6 +190,7 @@ class ProblemFamily:
 
     Attributes:
         owners, foliations: as given.
+        chooses: whether there are surfaces to choose among.
     """
 
     def __init__(
@@ -185,12 +203,12 @@ class ProblemFamily:
     ) -> None:
         self.owners, self.foliations = owners, foliations
         self._evaluations, self._options, self._nothing = evaluations, options, nothing
-        self._chooses = any(foliation.variants for foliation in foliations)
+        self.chooses = any(foliation.variants for foliation in foliations)
         self._problems: dict[object, LeafProblem] = {}
 
     def at(self, q: Vector, memory: GraphMemory) -> LeafProblem:
         """The one with the pairs of surfaces that touch at a configuration."""
-        return self.on(self.chosen(q, memory)) if self._chooses else self.whole
+        return self.on(self.chosen(q, memory)) if self.chooses else self.whole
 
     @cached_property
     def whole(self) -> LeafProblem:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import final
+from functools import cached_property
+from typing import NamedTuple, final
 
 from liegroups.arrays import Vector
 
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Projection, Projector
+from ..solvers.engine import LeafProgram, Source
 from .foliation import Foliation, leaf_at
 from .leaf_problem import Choice, LeafProblem, ProblemFamily
 from .memory import GraphMemory
 from .problems import GraphProblems
+from .selector import StateSelector
 from .states import Transition
 
 Work = tuple[Projector, Vector, RightHandSide]
 """A projection to be done: by what, from where, and on which leaf."""
+
+
+class AtOnce(NamedTuple):
+    """A projector with the program that checks where a step starts, reads the leaf there, and projects onto it."""
+
+    projector: Projector
+    program: LeafProgram
 
 
 @final
@@ -69,6 +79,18 @@ class TargetStep:
         rhs = found.rhs_at(start, memory.workspace)
         return found.projector, sought, found.read_at(rhs, leaf, self._of_leaf(found, chosen), memory.workspace)
 
+    def at_once(self, source: Source | None) -> AtOnce | None:
+        """What finds its targets from a start that is not checked, in one call; None where it takes several.
+
+        Args:
+            source: what must hold at the start.
+        """
+        if self.transition.short or self._parameters or self._family.chooses:
+            return None
+        found = self._family.whole
+        program = found.from_leaf(source)
+        return None if program is None else AtOnce(found.projector, program)
+
     def _of_leaf(self, found: LeafProblem, chosen: Choice) -> list[int]:
         """Positions of the constraints whose right-hand sides are those of the chosen leaf."""
         ends = set(self._parameters)
@@ -84,6 +106,7 @@ class TransitionPlan:
 
     Args:
         problems: of the graph.
+        selector: knows what its states ask for.
         transition: with waypoints or without.
 
     Attributes:
@@ -92,8 +115,8 @@ class TransitionPlan:
         chooses: the first of them that ends on a leaf that may be chosen; None where none does.
     """
 
-    def __init__(self, problems: GraphProblems, transition: Transition) -> None:
-        self.transition, self._threshold = transition, problems.options.threshold
+    def __init__(self, problems: GraphProblems, selector: StateSelector, transition: Transition) -> None:
+        self.transition, self._threshold, self._selector = transition, problems.options.threshold, selector
         parts = transition.inner or (transition,)
         self.chooses = next((part for part in parts if part.parameters), None)
         asked: dict[int, RowOwner] = {}
@@ -111,6 +134,13 @@ class TransitionPlan:
             there = wanted
         self.steps = tuple(steps)
         self._ends = _ends_on(problems, parts[-1], asked)
+
+    @cached_property
+    def at_once(self) -> AtOnce | None:
+        """What takes the first step from a start that is not checked; None where it takes several calls."""
+        if self.chooses is not None:
+            return None
+        return self.steps[0].at_once(self._selector.source(self.transition.source))
 
     def is_on_leaf(self, q: Vector, leaf: Vector, memory: GraphMemory) -> bool:
         """Whether the end of the transition is on the leaf that was chosen; true where it ends on none.
@@ -153,18 +183,19 @@ class TransitionPlans:
 
     Args:
         problems: of the graph.
+        selector: knows what its states ask for.
 
     Attributes:
-        problems: as given.
+        problems, selector: as given.
     """
 
-    def __init__(self, problems: GraphProblems) -> None:
-        self.problems = problems
+    def __init__(self, problems: GraphProblems, selector: StateSelector) -> None:
+        self.problems, self.selector = problems, selector
         self._plans: dict[int, TransitionPlan] = {}
 
     def of(self, transition: Transition) -> TransitionPlan:
         """That of a transition of the graph."""
         found = self._plans.get(id(transition))
         if found is None:
-            found = self._plans[id(transition)] = TransitionPlan(self.problems, transition)
+            found = self._plans[id(transition)] = TransitionPlan(self.problems, self.selector, transition)
         return found

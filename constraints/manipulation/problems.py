@@ -10,14 +10,15 @@ from liegroups.arrays import Vector
 
 from ..functions.affine import Constant
 from ..problem.problem import Problem
+from ..problem.span import Span, spans_of
 from ..robot import Robot
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..solvers import Engine, Options, Projector
+from ..solvers import Engine, Options, Projection, Projector
 from .foliation import Foliation, merge_foliations
 from .leaf_problem import Evaluations, ProblemFamily
-from .memory import GraphMemoryPool
+from .memory import GraphMemory, GraphMemoryPool
 from .states import State, Transition
 
 NOTHING = "no constraint"
@@ -66,6 +67,7 @@ class GraphProblems:
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
         self._families: dict[object, ProblemFamily] = {}
+        self._spans: dict[Problem, list[Span]] = {}
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -74,6 +76,19 @@ class GraphProblems:
     def condition(self, transition: Transition) -> Projector:
         """What puts configurations where the leaf of a level-set transition may be chosen."""
         return self._kept((id(transition), "condition"), transition.condition or ()).whole.projector
+
+    def is_out_of_reach(self, failed: Projection, memory: GraphMemory) -> bool:
+        """Whether no guess can do what a projection did not: frames are further apart than joints can span.
+
+        Args:
+            failed: the projection, of one of these problems.
+            memory: memory of the call.
+        """
+        problem, threshold = failed.problem, failed.options.threshold
+        spans = self._spans.get(problem)
+        if spans is None:
+            spans = self._spans[problem] = spans_of(problem)
+        return any(span.is_too_short(memory.at(failed.q), threshold) for span in spans)
 
     def path(self, transition: Transition, q_start: Vector) -> PathProblem:
         """What paths of a transition satisfy, on the leaf of their start."""

@@ -11,6 +11,7 @@ from ..errors import GraphError
 from ..linear_algebra import norm
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
+from ..solvers.engine import Source
 from ..workspace import Workspace
 from .leaf_problem import Evaluations
 from .memory import GraphMemoryPool
@@ -64,12 +65,20 @@ class StateSelector:
             q: configuration (nq,), checked.
             workspace: memory.
         """
-        asked = self._of.get(id(state))
-        if asked is None:
-            asked = self._of[id(state)] = _Constraints(self._evaluations, [*self._everywhere, *state.constraints])
+        asked = self._constraints_of(state)
         if asked.residual(q, workspace) <= self.threshold:
             return ""
         return self.off(state, asked.norms(q, workspace))
+
+    def source(self, state: State) -> Source | None:
+        """What must hold in a state; None where nothing must."""
+        return self._constraints_of(state).source(self.threshold)
+
+    def _constraints_of(self, state: State) -> _Constraints:
+        found = self._of.get(id(state))
+        if found is None:
+            found = self._of[id(state)] = _Constraints(self._evaluations, [*self._everywhere, *state.constraints])
+        return found
 
     def residual(self, state: State, errors: dict[int, float]) -> float:
         """Largest error norm of the constraints of a state, from `errors(q)`."""
@@ -124,6 +133,10 @@ class _Constraints:
         if not self._owners:
             return 0.0
         return self._evaluation.rows(q, self._rhs, workspace, jacobian=False).residual
+
+    def source(self, limit: float) -> Source | None:
+        """All of them, to hold to a limit; None where there are none."""
+        return Source(self._evaluation, self._rhs, limit) if self._owners else None
 
     def norms(self, q: Vector, workspace: Workspace) -> dict[int, float]:
         """Error norms by id of the constraint; where no row counts it is zero."""

@@ -10,6 +10,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from liegroups.arguments import is_float64
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, GraphError, WrongObjectError
@@ -20,7 +21,6 @@ from ..words import counted
 from .memory import GraphMemory
 from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
 from .problems import GraphProblems
-from .selector import StateSelector
 from .states import Transition
 
 DIAGNOSED = "`target.projections[-1].diagnose()`"
@@ -150,6 +150,7 @@ class Search:
         start: where it starts (nq,), in the source state.
         guess: first guess (nq,).
         leaf: configuration on the leaf where a level-set transition ends, or None.
+        first: the first step of the first attempt, where it has been taken.
 
     Attributes:
         start, leaf: as given.
@@ -159,19 +160,22 @@ class Search:
         best: what has got furthest in all attempts.
     """
 
-    __slots__ = ("_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
+    __slots__ = ("_first", "_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
     best: TargetConfiguration
     here: Vector
     done: list[Projection]
     goes_on: bool
 
-    def __init__(self, start: Vector, guess: Vector, leaf: Vector | None) -> None:
-        self.start, self.guess, self.leaf = start, guess, leaf
+    def __init__(self, start: Vector, guess: Vector, leaf: Vector | None, first: Projection | None = None) -> None:
+        self.start, self.guess, self.leaf, self._first = start, guess, leaf, first
         self._rng: np.random.Generator | None = None
 
     def begin(self) -> None:
-        """At the start again."""
+        """At the start again, or where the first step has led."""
         self.done, self.here, self.goes_on = [], self.start, True
+        if self._first is not None:
+            self.advance(self._first)
+            self._first = None
 
     def next(self, step: TargetStep, memory: GraphMemory) -> Work:
         """The projection that is to be done for a step."""
@@ -190,6 +194,10 @@ class Search:
             self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
         return succeeds
 
+    def is_hopeless(self, problems: GraphProblems, memory: GraphMemory) -> bool:
+        """Whether the first step was not found in the first attempt, and is out of reach for all others."""
+        return len(self.done) == 1 and not self.goes_on and problems.is_out_of_reach(self.done[0], memory)
+
     def guess_again(self, robot: Robot) -> None:
         """Another guess, a function of the start and the first guess alone."""
         if self._rng is None:
@@ -205,14 +213,14 @@ def one_by_one(steps: Sequence[TargetStep], searches: Sequence[Search], memory: 
     """One target after the other, in the workspace of a memory."""
     for search in searches:
         search.begin()
-        for step in steps:
+        for step in steps[len(search.done) :]:
+            if not search.goes_on:
+                break
             if step.repeats:
                 search.advance(search.done[-1])
                 continue
             projector, q, rhs = search.next(step, memory)
             search.advance(projector.project_valid(q.copy(), rhs, memory.workspace))
-            if not search.goes_on:
-                break
 
 
 def together(executor: Executor | None) -> Attempt:
@@ -247,9 +255,36 @@ def _solved(works: Sequence[Work], executor: Executor | None) -> Sequence[Projec
     return [found[i] for i in range(len(works))]
 
 
+def from_start(
+    plans: TransitionPlans,
+    transition: Transition,
+    q_start: ArrayLike,
+    q: ArrayLike,
+    attempts: int,
+    leaf: ArrayLike | None,
+) -> TargetConfiguration:
+    """The target of one start: start and guess are checked, and the first step is taken, in one call where that works.
+
+    Arguments and errors are those of `ConstraintGraph.target`, and of `from_starts`.
+    """
+    plan, problems = plans.of(transition), plans.problems
+    if leaf is None and plan.at_once is not None and is_float64(q_start) and is_float64(q):
+        memory, (projector, program) = problems.memories.take(), plan.at_once
+        first = projector.project_from_leaf(program, q_start, q.copy(), memory.workspace)
+        if first is not None:
+            if first.success and len(plan.steps) == 1:  # as below, in 1 us less: most loops
+                problems.memories.give(memory)
+                return TargetConfiguration(transition, q_start, (first,), 1)
+            search = Search(q_start, q, None, first)
+            reach(plan, [search], attempts, problems, memory, one_by_one)
+            problems.memories.give(memory)
+            return search.best
+    check = problems.robot.space.check
+    return from_starts(plans, transition, [(check(q_start, "q_start"), check(q, "q"))], attempts, leaf)[0]
+
+
 def from_starts(
     plans: TransitionPlans,
-    selector: StateSelector,
     transition: Transition,
     pairs: Sequence[tuple[Vector, Vector]],
     attempts: int,
@@ -260,7 +295,6 @@ def from_starts(
 
     Args:
         plans: of the graph.
-        selector: knows what its states ask for.
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
         attempts: number of guesses at most.
@@ -274,28 +308,33 @@ def from_starts(
     memory = problems.memories.take()
     searches: list[Search] = []
     for start, guess in pairs:
-        off = selector.misses(transition.source, start, memory.workspace)
+        off = plans.selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
         searches.append(Search(start, guess, leaf_for(problems, plan, guess, leaf)))
-    reach(plan, searches, attempts, problems.robot, memory, attempt)
+    reach(plan, searches, attempts, problems, memory, attempt)
     problems.memories.give(memory)
     return [search.best for search in searches]
 
 
 def reach(
-    plan: TransitionPlan, searches: Sequence[Search], attempts: int, robot: Robot, memory: GraphMemory, attempt: Attempt
+    plan: TransitionPlan,
+    searches: Sequence[Search],
+    attempts: int,
+    problems: GraphProblems,
+    memory: GraphMemory,
+    attempt: Attempt,
 ) -> None:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
 
     Short inner transitions start where the last one ended, without restarts: what is found may be joined by a short
-    motion. The guesses are random.
+    motion. The guesses are random. There is no other one where the first step leads out of reach of its start.
 
     Args:
         plan: of the transition.
-        searches: the targets; each has its best in the end, which says after a failure that all guesses were tried.
+        searches: the targets; each has its best in the end, which says after a failure how many guesses were tried.
         attempts: number of guesses at most.
-        robot: whose configurations.
+        problems: of the graph.
         memory: memory of the call.
         attempt: how an attempt is made.
     """
@@ -305,8 +344,10 @@ def reach(
         left = [search for search in left if not search.succeeds(plan, count, memory)]
         if short or not left:
             return
+        if count == 1:
+            left = [search for search in left if not search.is_hopeless(problems, memory)]
         for search in left:
-            search.guess_again(robot)
+            search.guess_again(problems.robot)
     for search in left:
         search.best = replace(search.best, attempts=attempts)
 

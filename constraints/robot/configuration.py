@@ -13,9 +13,11 @@ from liegroups.arguments import as_mapping, as_name, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
+from liegroups.unit_blocks import UniformPoints
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
+from .joints import radian_columns
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
 
 if TYPE_CHECKING:
@@ -129,8 +131,8 @@ def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[s
     return out
 
 
-def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Generator, size: int | None) -> Vector:
-    r"""Draw configurations, each entry on its own.
+def random_points(bounds: Bounds, radians: BoolVector) -> UniformPoints:
+    r"""Configurations to be drawn at random, each entry on its own.
 
     Plain numbers are uniform in their bounds: angles in what the bounds leave of :math:`[-\pi, \pi]`, others in
     :math:`[-1, 1]` m where they have none. (cos, sin) is a uniform angle, quaternions are uniform on the rotations
@@ -139,11 +141,17 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
     Args:
         bounds: bounds, and the space.
         radians: (nv,) tangent columns that are an angle stored as one number.
-        rng: where the numbers come from.
-        size: how many; one without leading axis if None.
+    """
+    space = bounds.space
+    lower, upper = bounds.lower.copy(), bounds.upper.copy()
+    for i in space.vector_q[radians[space.vector_v]]:
+        if lower[i] <= math.pi and upper[i] >= -math.pi:
+            lower[i], upper[i] = max(lower[i], -math.pi), min(upper[i], math.pi)
+    return UniformPoints(space.nq, space.unit_blocks, lower, upper)
 
-    Returns:
-        (nq,) or (size, nq).
+
+def random_configuration(robot: Robot, rng: np.random.Generator, size: int | None) -> Vector:
+    """What `Robot.random` gives; the robot keeps what the points are drawn from, which takes longer than drawing one.
 
     Raises:
         WrongObjectError: rng is no generator.
@@ -151,9 +159,9 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
     """
     if size is not None and (not isinstance(size, int | np.integer) or size < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"size of random configurations: expected a whole number or None, got {size!r}")
-    space = bounds.space
-    lower, upper = bounds.lower.copy(), bounds.upper.copy()
-    for i in space.vector_q[radians[space.vector_v]]:
-        if lower[i] <= math.pi and upper[i] >= -math.pi:
-            lower[i], upper[i] = max(lower[i], -math.pi), min(upper[i], math.pi)
-    return space.random(rng, lower, upper, size)
+
+    def made() -> UniformPoints:
+        return random_points(robot.bounds, radian_columns(robot.model))
+
+    points: UniformPoints = robot.kept.get("random points", made)
+    return points.draw(rng, size)

@@ -24,7 +24,6 @@ from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
-from .joints import radian_columns
 from .mimic import Mimic, as_mimics
 from .packages import VisualFile, as_folders, as_visuals
 from .pinocchio import Model, model_for, pin
@@ -359,7 +358,7 @@ class Robot(Drawn):
         Returns:
             (nq,), or (size, nq).
         """
-        return random_configuration(self.bounds, radian_columns(self.model), rng, size)
+        return random_configuration(self, rng, size)
 
     @overload
     def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...

@@ -20,7 +20,7 @@ from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..workspace import Workspace
-from .evaluation import Evaluation
+from .evaluation import Evaluation, ValueReader
 from .options import Options
 from .status import Refined, Status, Step
 
@@ -118,6 +118,36 @@ class SharedRows(ABC):
         """What came out, once all rows are done."""
 
 
+class Source(NamedTuple):
+    """Where a projection onto a leaf starts: what must hold there.
+
+    Attributes:
+        evaluation: of the constraints that must hold.
+        rhs: their right-hand sides.
+        limit: largest error norm of one of them.
+    """
+
+    evaluation: Evaluation
+    rhs: RightHandSide
+    limit: float
+
+
+class LeafProgram(ABC):
+    """A program that reads its right-hand sides itself, at a configuration that is on the leaf: all in one call."""
+
+    @abstractmethod
+    def run(self, leaf: Vector, q0: Vector, workspace: Workspace) -> tuple[Outcome, RightHandSide] | None:
+        """Check the leaf, read right-hand sides there, project; None where one of the three did not succeed.
+
+        Then the same in three steps says why.
+
+        Args:
+            leaf: configuration on the leaf, a float64 array, not checked.
+            q0: start of the projection, likewise; neither is changed.
+            workspace: memory of this worker.
+        """
+
+
 class Program(ABC):
     """A problem made ready to be solved many times. Immutable: what changes is in the workspace.
 
@@ -175,6 +205,15 @@ class Program(ABC):
 
     def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:
         """Rows for threads to share, with arguments as of `run_many`; None where it is not that kind of program."""
+        return None
+
+    def from_leaf(self, source: Source | None, reader: ValueReader | None) -> LeafProgram | None:
+        """This program on leaves of configurations; None where it is not that kind of program.
+
+        Args:
+            source: what must hold on the leaf, if anything.
+            reader: reads the right-hand sides there; without one they are those of the problem.
+        """
         return None
 
     @abstractmethod

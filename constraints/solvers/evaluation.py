@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import sqrt
+from typing import final
+
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import Vector
+from liegroups.arrays import Indices, Vector
 
 from ..point import placer
 from ..robot import Robot
@@ -53,3 +57,38 @@ class Evaluation:
         for owner, block in zip(self.stack.owners, self.stack.rhs_slices, strict=True):
             owner.measured.evaluate(point, values[block])
         return values
+
+
+@final
+class ValueReader:
+    """Reads values of constraints into right-hand sides of a problem that has these constraints too.
+
+    Args:
+        evaluation: of the constraints.
+        entries: of the values.
+        to: of the right-hand sides, where each goes.
+        units: blocks of the right-hand sides that are divided by their norms where these are off by 1e-15.
+
+    Attributes:
+        evaluation, entries, to, units: as given.
+    """
+
+    def __init__(self, evaluation: Evaluation, entries: Indices, to: Indices, units: Sequence[slice]) -> None:
+        self.evaluation, self.entries, self.to, self.units = evaluation, entries, to, tuple(units)
+
+    def read(self, q: Vector, workspace: Workspace, side: Vector) -> None:
+        """Write what is read at a configuration.
+
+        Args:
+            q: configuration (nq,), checked.
+            workspace: memory of this worker.
+            side: right-hand sides, written to.
+
+        Raises:
+            UndefinedError: a function has no value there.
+        """
+        side[self.to] = self.evaluation.values(q, workspace)[self.entries]
+        for block in self.units:
+            norm = sqrt(sum([x * x for x in side[block].tolist()]))  # the bits of the kernels, which read too
+            if not abs(norm - 1.0) <= 1e-15:
+                side[block] /= norm

@@ -47,7 +47,16 @@ class CompiledRows:
             memory[trial : trial + q.size] = q
             assert rows_of(places(integers, floats, memory), errors, jacobian)
         np.testing.assert_array_equal(alone, error)
+        self._assert_in_ranges(J)
         return Rows(error, J)
+
+    def _assert_in_ranges(self, J: Matrix) -> None:
+        """Steps take numbers of the first level from the rows that each column is said to have."""
+        integers, first = self.packed.integers, next((level.size for level in self.problem.levels if level.size), 0)
+        ranges = integers[integers[layout.RANGES] :][: 2 * self.live.size].reshape(-1, 2)
+        rows = np.arange(first)[:, None]
+        outside = (rows < ranges[:, 0]) | (rows >= ranges[:, 1])
+        assert not J[:first][outside].any()
 
     def readable_at(self, q: Vector) -> Rows:
         """Of the functions; for problems without explicit constraints."""

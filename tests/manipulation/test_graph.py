@@ -18,6 +18,7 @@ from constraints import Implicit, Options, Pose, Position, Projector
 from constraints.errors import (
     GraphError,
     NoAttributeError,
+    NotFiniteError,
     NotNormalizedError,
     OptionError,
     PathError,
@@ -573,6 +574,59 @@ def test_both_engines_find_the_same_targets() -> None:
                 assert g.state_of(start).name == transition.source.name
             sides = [g.path_problem((transition.inner or (transition,))[0].name, start).rhs.vector for g in both]
             np.testing.assert_allclose(sides[1], sides[0], rtol=0, atol=1e-14)
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="the compiled engine is an extra")
+@pytest.mark.parametrize("attempts", [1, 4])
+def test_targets_in_one_call_are_those_step_by_step(attempts: int) -> None:
+    """Bit for bit: right-hand sides, waypoints, attempts, residuals."""
+    at_once, by_steps = (factory(engine="compiled", attempts=attempts).generate() for _ in range(2))
+    for transition in at_once.transitions:
+        plan = by_steps._plans.of(by_steps.transition(transition.name))
+        assert (plan.at_once is None) == transition.is_level_set
+        vars(plan)["at_once"] = None
+        for start, guess in zip(starts(transition.source.name)[:12], guesses()[:12], strict=True):
+            one, other = (graph.target(transition.name, start, guess) for graph in (at_once, by_steps))
+            assert one.attempts == other.attempts
+            for a, b in zip(one.projections, other.projections, strict=True):
+                assert (a.status, a.iterations, a.restarts, a.residual) == (
+                    b.status,
+                    b.iterations,
+                    b.restarts,
+                    b.residual,
+                )
+                assert (a.q.tobytes(), a.start.tobytes()) == (b.q.tobytes(), b.start.tobytes())
+                assert a.rhs.vector.tobytes() == b.rhs.vector.tobytes()
+
+
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+def test_targets_take_configurations_of_any_kind_and_refuse_bad_ones(engine: str) -> None:
+    if engine == "compiled" and find_spec("numba") is None:
+        pytest.skip("the compiled engine is an extra")
+    graph, loop = factory(engine=engine).generate(), "Loop | f"
+    start, guess = starts(FREE)[0].copy(), guesses()[0].copy()
+    expected = graph.target(loop, start, guess).or_raise()
+    fixed, spread = start.copy(), np.zeros((start.size, 2))
+    fixed.setflags(write=False)
+    spread[:, 0] = guess
+    for q_start, q in ((start.tolist(), guess.tolist()), (fixed, spread[:, 0]), (start, guess.tolist())):
+        assert graph.target(loop, q_start, q).q.tobytes() == expected.q.tobytes()
+    np.testing.assert_array_equal(guess, guesses()[0])
+    long, bad, off = np.r_[start, 0.0], start.copy(), start.copy()
+    bad[2], off[-7:-4] = np.nan, off[-7:-4] + 0.3
+    for wrong, error in (
+        (long, SizeError),
+        (start[:1], SizeError),
+        (bad, NotFiniteError),
+        (2.0 * start, NotNormalizedError),
+    ):
+        with pytest.raises(error, match="q_start"):
+            graph.target(loop, wrong, guess)
+        with pytest.raises(error, match=r"^q\b"):
+            graph.target(loop, start, wrong)
+    with pytest.raises(GraphError, match=r"the start of 'Loop \| f' is not in the state 'free'"):
+        graph.target(loop, off, guess)
+    assert graph.target(loop, start, guess).q.tobytes() == expected.q.tobytes()
 
 
 def test_right_hand_sides_of_leaves_are_those_that_the_problem_reads() -> None:

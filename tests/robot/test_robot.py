@@ -394,6 +394,16 @@ def test_random_is_in_bounds_normalised_and_seeded(robot):
     assert robot.random(np.random.default_rng(0)).shape == (robot.nq,)
 
 
+def test_random_follows_the_bounds_of_each_copy():
+    """A robot keeps what it draws from; copies with other bounds draw from theirs."""
+    robot = mixed_tree()
+    before = robot.random(np.random.default_rng(2), 50)
+    narrow = robot.with_bounds({"px": (0.25, 0.5)})
+    drawn = narrow.random(np.random.default_rng(2), 50)[:, robot.slice_of("px")]
+    assert ((drawn >= 0.25) & (drawn <= 0.5)).all()
+    np.testing.assert_array_equal(robot.random(np.random.default_rng(2), 50), before)
+
+
 def test_random_ranges():
     robot = mixed_tree().with_bounds({"rx": (3.0, 100.0), "ry": (4.0, 5.0), "px": (-50.0, np.inf), "rz": (-1.0, 0.5)})
     Q = robot.random(np.random.default_rng(1), 4000)

@@ -28,6 +28,7 @@ from .packing import NotPacked
 from .problem import Packed, packed
 
 _NO_JACOBIAN: Matrix = np.zeros((0, 1))
+_NOWHERE: Indices = np.zeros(0, dtype=np.intp)
 
 
 class _Tables(NamedTuple):
@@ -45,7 +46,7 @@ class _Tables(NamedTuple):
 
 
 @final
-class _Memory:
+class EvaluationMemory:
     """What a worker writes into: the packed memory, and what kernels fill.
 
     Args:
@@ -54,13 +55,13 @@ class _Memory:
         places: of `entrances()`.
     """
 
-    __slots__ = ("_q", "_rhs", "_sides", "_whole", "jacobian", "rows", "where", "work")
+    __slots__ = ("_q", "_rhs", "_sides", "jacobian", "rows", "where", "whole", "work")
 
     def __init__(self, stack: Stack, tables: _Tables, places: Callable[..., Any]) -> None:
         space, (integers, floats, work) = stack.owners[0].space, tables.packed
         self.work = work.copy()
-        self._whole = integers, floats, self.work  # held: `where` has their addresses only
-        self.where = places(*self._whole)
+        self.whole = integers, floats, self.work  # held: `where` has their addresses only
+        self.where = places(*self.whole)
         q, sides = int(integers[layout.Q_TRIAL]), int(integers[layout.RHS])
         self._q, self._sides = self.work[q : q + space.nq], self.work[sides : sides + stack.rhs_size]
         self.jacobian = np.zeros((stack.size, tables.live.size))
@@ -99,14 +100,29 @@ class CompiledEvaluation(Evaluation):
         memory = self._evaluated(q, None, workspace, False) if tables is not None and tables.places.size else None
         return super().values(q, workspace) if memory is None or tables is None else memory.work[tables.places]
 
-    def _evaluated(self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool) -> _Memory | None:
+    @property
+    def places(self) -> Indices:
+        """Where in the memory the values of all constraints are; empty where kernels do not give them."""
+        return _NOWHERE if self._tables is None else self._tables.places
+
+    def new_memory(self, rhs: RightHandSide | None = None) -> EvaluationMemory | None:
+        """Memory of its own for a worker, with right-hand sides in it; None where kernels evaluate nothing."""
+        if self._tables is None:
+            return None
+        memory = EvaluationMemory(self.stack, self._tables, self._kernels.places)
+        memory.take(self.stack.owners[0].space.neutral, rhs)
+        return memory
+
+    def _evaluated(
+        self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool
+    ) -> EvaluationMemory | None:
         """The memory with all rows at a configuration; None where kernels do not evaluate them."""
         tables = self._tables
         if tables is None:
             return None
         kernels, (last, memory) = self._kernels, self._last
         if workspace is not last:
-            memory = workspace.resource(self, "evaluation", _Memory, self.stack, tables, kernels.places)
+            memory = workspace.resource(self, "evaluation", EvaluationMemory, self.stack, tables, kernels.places)
             self._last = workspace, memory
         memory.take(q, rhs)
         asked = memory.jacobian if jacobian else _NO_JACOBIAN

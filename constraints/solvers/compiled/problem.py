@@ -10,6 +10,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...errors import UndefinedError
+from ...functions.function import Function
 from ...functions.translation import RightTranslation
 from ...problem.problem import Problem
 from ...rows.explicit import Explicit
@@ -22,6 +23,7 @@ from ..step_control import FullSteps
 from .functions import pack_function, pack_product, pack_translated
 from .packing import Argument, Integers, NotPacked, Packer, Result
 from .search import SearchPacker
+from .sparsity import fours, profile, row_ranges
 
 TRACE_SIZE = 10_000_000
 """Numbers that the iterates of a projection may take in memory."""
@@ -152,6 +154,7 @@ class _ProblemPacker:
         header[layout.LEVEL_TABLE] = packer.table([i for level in levels for i in level.record])
         header[layout.TWINS], header[layout.DOUBTFUL] = packer.table(twins.record), packer.table(doubtful.record)
         header[layout.CHAIN] = packer.records(self._chain())
+        self._sparsity(next((level for level in problem.levels if level.size), None))
         for name in (layout.SCORE, layout.SCORE_BEST, layout.SCORE_REFERENCE):
             header[name] = packer.memory(max(header[layout.MANDATORY], 1))
 
@@ -231,6 +234,27 @@ class _ProblemPacker:
                 rows = [self._computed.index(v) for v in explicit.outputs.v]
                 pairs += [(row, k) for row in rows for k in earlier]
         return pairs
+
+    def _sparsity(self, level: Stack | None) -> None:
+        """Where the rows of the first level have numbers, once computed dofs are reduced."""
+        packer, live, through = self._packer, len(self._live), dict[int, set[int]]()
+
+        def moved_by(f: Function) -> set[int]:
+            columns = packer.columns_of(f, self._argument())
+            return {c for c in columns if c < live}.union(*(through[c] for c in columns if c >= live))
+
+        for generation in self._moving:
+            for explicit in generation:
+                reached = moved_by(explicit.map)
+                through.update((int(self._columns[v]), reached) for v in explicit.outputs.v)
+        pairs = () if level is None else zip(level.owners, level.slices, strict=True)
+        blocks = [(rows, moved_by(owner.measured)) for owner, rows in pairs if rows.stop > rows.start]
+        leaves = [self._columns[leaf.v] for leaf in self._problem.space.leaves() if not leaf.space.is_flat]
+        ranges = row_ranges(live, blocks, [c[(c >= 0) & (c < live)] for c in leaves])
+        size = 0 if level is None else level.size
+        header = self._header
+        header[layout.RANGES], header[layout.FOURS] = packer.table(ranges.ravel()), packer.table(fours(ranges))
+        header[layout.PROFILE] = packer.table(profile(size, ranges).ravel())
 
     def _level(self, level: Stack, values: bool = False, looks_ahead: bool = False) -> _Level:
         """Pack the rows of a level; of some only errors are asked for, of others which rows a step would cross."""

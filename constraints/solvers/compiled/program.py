@@ -16,30 +16,23 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Outcomes, Program, SharedRows, new_tuple
+from ..engine import LeafProgram, Outcome, Outcomes, Program, SharedRows, Source, new_tuple
+from ..evaluation import ValueReader
 from ..kernels import layout
 from ..kernels.loading import entrances
 from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
-from ..status import Status
 from ..trace import Trace
 from .evaluation import CompiledEvaluation
+from .leaf import CompiledLeaf
 from .packing import Integers, NotPacked
 from .problem import packed
+from .statuses import STATUSES
 
 _log = logging.getLogger(__package__)
 
-STATUSES = (
-    Status.CONVERGED,
-    Status.STALLED,
-    Status.MAX_ITERATIONS,
-    Status.STATIONARY,
-    Status.OUT_OF_BOUNDS,
-    Status.UNDEFINED,
-)
-"""In the order of `layout`."""
 ROWS_A_TASK = 128
 """A task costs 0.1 ms beside its rows, mostly with the interpreter's lock; a row of an arm 0.01 ms."""
 _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
@@ -105,9 +98,11 @@ class CompiledProgram(Resumable):
 
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
-        self._integers, self._floats, self._work = packed(problem, options, leaving)
-        self._project, self._project_many, _, self._places = entrances()
-        self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
+        self._packed = packed(problem, options, leaving)
+        kernels = entrances()
+        self._project, self._project_many, self._places = kernels.project_row, kernels.project_rows, kernels.places
+        integers = self._packed.integers
+        self._begin, self._traced = int(integers[layout.Q_NOW]), int(integers[layout.TRACE])
         self._nq = problem.space.nq
         self._last: tuple[Workspace | None, Any] = None, None  # memory of the last workspace: 0.2 us to find it
         self._bring_back: BringBack | None = None
@@ -117,7 +112,7 @@ class CompiledProgram(Resumable):
             self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
     def _memory(self) -> _Memory:
-        return _Memory(self._integers, self._floats, self._work, self._places)
+        return _Memory(*self._packed, self._places)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
@@ -136,9 +131,17 @@ class CompiledProgram(Resumable):
             self.problem.space.check(q0, "q")  # says why
         trace = self._trace(memory) if self._traced else None
         found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
-        if status == layout.OUT_OF_BOUNDS and self._bring_back is not None:
-            return self._bring_back.inside(found, q0, rhs, workspace)
-        return found
+        return self._inside(found, q0, rhs, workspace) if status == layout.OUT_OF_BOUNDS else found
+
+    def _inside(self, found: Outcome, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+        """Go on from a solution out of bounds, as `BringBack.inside`, where that is done at all."""
+        return found if self._bring_back is None else self._bring_back.inside(found, q0, rhs, workspace)
+
+    def from_leaf(self, source: Source | None, reader: ValueReader | None) -> LeafProgram | None:
+        """As `Program.from_leaf`; not with `trace`."""
+        if self._traced:
+            return None
+        return CompiledLeaf.of(self._packed, self.problem.rhs, self._inside, source, reader)
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""

@@ -9,39 +9,29 @@ from __future__ import annotations
 from math import inf
 
 from .jit import Floats, Integers, kernel
-from .layout import HELD, NORMAL, SCALE
+from .layout import FOURS, HELD, NORMAL, PROFILE, RANGES, SCALE
 
 
 @kernel
-def _add_column(W: Floats, m: int, J: int, N: int, scale2: float) -> None:
-    """The same of one column, times a factor."""
-    for i in range(m):
+def _add_column(W: Floats, m: int, J: int, N: int, first: int, end: int, scale2: float) -> None:
+    """Upper half of N + J J^T, of one column of J with numbers in some rows, times a factor."""
+    for i in range(first, end):
         a = scale2 * W[J + i]
         if a != 0.0:
             row = N + i * m
-            for j in range(i, m):
+            for j in range(i, end):
                 W[row + j] += a * W[J + j]
 
 
 @kernel
-def _are_zero(W: Floats, m: int, a: int) -> bool:
-    """Whether four columns have no number in a row."""
-    return W[a] == 0.0 and W[a + m] == 0.0 and W[a + 2 * m] == 0.0 and W[a + 3 * m] == 0.0
-
-
-@kernel
-def _add_columns(W: Floats, m: int, J: int, N: int) -> None:
-    """Upper half of N + J J^T, of four columns of J: N is read and written a quarter as often as column by column."""
-    last = m  # rows of loops that these columns do not move are zeros
-    while last > 0 and _are_zero(W, m, J + last - 1):
-        last -= 1
-    for i in range(last):
-        a, b, c, d = W[J + i], W[J + m + i], W[J + 2 * m + i], W[J + 3 * m + i]
+def _add_columns(W: Floats, m: int, A: int, B: int, C: int, D: int, N: int, first: int, end: int) -> None:
+    """The same of four columns: N is read and written a quarter as often as column by column."""
+    for i in range(first, end):
+        a, b, c, d = W[A + i], W[B + i], W[C + i], W[D + i]
         if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
             row = N + i * m
-            for j in range(i, last):
-                more = a * W[J + j] + b * W[J + m + j]
-                W[row + j] += more + (c * W[J + 2 * m + j] + d * W[J + 3 * m + j])
+            for j in range(i, end):
+                W[row + j] += (a * W[A + j] + b * W[B + j]) + (c * W[C + j] + d * W[D + j])
 
 
 @kernel
@@ -54,45 +44,51 @@ def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> flo
 
 @kernel
 def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
-    """Upper half of the matrix."""
+    """Upper half of the matrix, as far as its profile."""
+    ranges, profile = I[RANGES], I[PROFILE]
     for i in range(m):
-        for j in range(i, m):
+        for j in range(i, I[profile + 2 * i]):
             W[N + i * m + j] = 0.0
         W[N + i * m + i] = mu
-    first = 0
-    if not holding and I[SCALE] == 0:
-        while first + 4 <= n:
-            _add_columns(W, m, J + first * m, N)
-            first += 4
-    for c in range(first, n):
-        _add_column(W, m, J + c * m, N, weight(I, F, W, c, holding))
+    if holding or I[SCALE] != 0:
+        for c in range(n):
+            _add_column(W, m, J + c * m, N, I[ranges + 2 * c], I[ranges + 2 * c + 1], weight(I, F, W, c, holding))
+        return
+    fours = I[FOURS]
+    left = fours + 1 + 6 * I[fours]
+    for k in range(I[fours]):
+        g = fours + 1 + 6 * k
+        A, B, C, D = J + I[g] * m, J + I[g + 1] * m, J + I[g + 2] * m, J + I[g + 3] * m
+        _add_columns(W, m, A, B, C, D, N, I[g + 4], I[g + 5])
+    for k in range(I[left]):
+        c = I[left + 1 + k]
+        _add_column(W, m, J + c * m, N, I[ranges + 2 * c], I[ranges + 2 * c + 1], 1.0)
 
 
 @kernel
-def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
+def cholesky_solved(I: Integers, W: Floats, N: int, m: int, y: int, profile: int) -> bool:
     """Solve N y = y, the upper half of N in place; False where rounding took definiteness.
 
     The diagonal becomes the inverse of that of Delta. Rows are taken off those below: sums of products, one number
-    after the other, would wait for each other.
+    after the other, would wait for each other. Nothing is read beyond the profile of the factors, at in I as PROFILE
+    (rows of loops without a common joint), or 0.
     """
     for k in range(m):
         top = N + k * m
         if not W[top + k] > 0.0:
             return False
-        inverse, last = 1.0 / W[top + k], m
+        inverse, last = 1.0 / W[top + k], m if profile == 0 else I[profile + 2 * k]
         W[top + k] = inverse
-        while W[top + last - 1] == 0.0:
-            last -= 1
         for i in range(k + 1, last):
             a, row = W[top + i] * inverse, N + i * m
-            if a != 0.0:  # rows of two loops without a common joint
+            if a != 0.0:
                 for j in range(i, last):
                     W[row + j] -= a * W[top + j]
                 W[y + i] -= a * W[y + k]
     for k in range(m - 1, -1, -1):
         x = W[y + k] * W[N + k * m + k]
         W[y + k] = x
-        for i in range(k):
+        for i in range(0 if profile == 0 else I[profile + 2 * k + 1], k):
             W[y + i] -= W[N + i * m + k] * x
     return True
 
@@ -215,4 +211,4 @@ def normal_solved(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: 
         _six_made(I, F, W, n, J, mu, holding)
         return _six_solved(W, I[NORMAL], y)
     _made(I, F, W, m, n, J, I[NORMAL], mu, holding)
-    return cholesky_solved(W, I[NORMAL], m, y)
+    return cholesky_solved(I, W, I[NORMAL], m, y, I[PROFILE])

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
+from .configurations import is_point
 from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
 from .layout import (
     ERROR,
+    FINAL_JOINTS,
+    HAS_READER,
+    HAS_SOURCE,
     ITERATIONS,
     JACOBIAN,
     LEVEL_SIZE,
@@ -21,16 +27,21 @@ from .layout import (
     RHS_SIZE,
     ROWS,
     STATE,
+    TAPE,
     TRIES,
     VALUES,
     WITH_JACOBIAN,
+    Q,
 )
-from .levels import rows_at
+from .levels import measure, rows_at
 from .search import project
 from .tape import run_tape
+from .trees import place
 
 AT_ONCE = 16
 """Rows that a thread takes: few, so that all threads end together."""
+UNIT = 1e-15
+"""As in `ValueReader.read`."""
 
 
 @kernel
@@ -49,6 +60,70 @@ def _take_sides(I: Integers, W: Floats, side: Vector) -> None:
     """Write right-hand sides into the memory."""
     for i in range(I[RHS_SIZE]):
         W[I[RHS] + i] = side[i]
+
+
+@kernel
+def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: int) -> bool:
+    """Write entries of the values at Q_TRIAL into right-hand sides; False where a function has no value."""
+    for i in range(I[NQ]):
+        W[I[Q] + i] = W[I[Q_TRIAL] + i]
+    place(I, F, W, I[FINAL_JOINTS], I[Q], VALUES)
+    for n in range(I[LEVELS]):
+        if not run_tape(I, F, W, I[I[LEVEL_TABLE] + LEVEL_SIZE * n + TAPE], VALUES):
+            return False
+    count = table[1]
+    for n in range(count):
+        to[side + table[3 + 2 * n]] = W[table[2 + 2 * n]]
+    blocks = 2 + 2 * count
+    for n in range(table[blocks]):
+        first, size, length2 = side + table[blocks + 1 + 2 * n], table[blocks + 2 + 2 * n], 0.0
+        for i in range(first, first + size):
+            length2 += to[i] * to[i]
+        length = sqrt(length2)
+        if not abs(length - 1.0) <= UNIT:
+            for i in range(first, first + size):
+                to[i] /= length
+    return True
+
+
+@kernel
+def _copy_leaf(leaf: Floats, I: Integers, W: Floats) -> None:
+    """Write the configuration of a leaf to Q_TRIAL."""
+    for i in range(I[NQ]):
+        W[I[Q_TRIAL] + i] = leaf[1 + i]
+
+
+@entrance
+def on_leaf(where: Numbers) -> bool:
+    """Check the leaf of a configuration, and read right-hand sides of a problem there into its memory.
+
+    It is no part of `project_row`, which would become slower by 3 %: fewer kernels would be compiled into their places.
+
+    Args:
+        where: `places` of the packed problem and the memory of this worker, of constraints that must hold on the leaf
+            (as for `rows_of`), of constraints whose values are read there, of a table, and of the leaf: largest error
+            of the former, configuration (nq,). The table: which of the two there are; count, then (at in W of a value,
+            entry of the right-hand sides) of what is read; count, then (first entry, size) of blocks of unit norm
+            among these.
+
+    Returns:
+        False where the configuration is no point, the constraints do not hold there, or a function has no value.
+    """
+    I, W = integers_at(where[0]), floats_at(where[2])
+    table, leaf = integers_at(where[9]), floats_at(where[10])
+    _copy_leaf(leaf, I, W)
+    if not is_point(I, W, I[Q_TRIAL], I[NQ]):
+        return False
+    if table[0] & HAS_SOURCE != 0:
+        Is, Fs, Ws = integers_at(where[3]), floats_at(where[4]), floats_at(where[5])
+        _copy_leaf(leaf, Is, Ws)
+        if not (rows_at(Is, Fs, Ws, Is[Q_TRIAL], VALUES) and measure(Is, Fs, Ws)[0] <= leaf[0]):
+            return False
+    if table[0] & HAS_READER != 0:
+        Ir, Fr, Wr = integers_at(where[6]), floats_at(where[7]), floats_at(where[8])
+        _copy_leaf(leaf, Ir, Wr)
+        return _read(Ir, Fr, Wr, table, W, I[RHS])
+    return True
 
 
 @entrance

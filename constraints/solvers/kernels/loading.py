@@ -17,6 +17,7 @@ class Entrances(NamedTuple):
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
+    on_leaf: Callable[..., bool]
     places: Callable[..., Any]
 
 
@@ -37,9 +38,9 @@ def entrances() -> Entrances:
             "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
             file=sys.stderr,
         )
-    from .entry import project_row, project_rows, rows_of
+    from .entry import on_leaf, project_row, project_rows, rows_of
     from .jit import places
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, places)
+    return Entrances(project_row, project_rows, rows_of, on_leaf, places)

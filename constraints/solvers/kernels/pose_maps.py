@@ -246,6 +246,22 @@ def _local_point(F: Floats, W: Floats, M: int, n: int, count: int, y: int, d: in
 
 
 @kernel
+def _row(W: Floats, d: int, x: float, y: float, z: float) -> float:
+    """A row of three columns of D, six numbers each, with a vector."""
+    return W[d] * x + W[d + 6] * y + W[d + 12] * z
+
+
+@kernel
+def _write_rows(W: Floats, o: int, d: int, count: int, x: float, y: float, z: float) -> None:
+    """Some of them; three without a loop, which takes longer to begin than they take."""
+    if count == 3:
+        W[o], W[o + 1], W[o + 2] = _row(W, d, x, y, z), _row(W, d + 1, x, y, z), _row(W, d + 2, x, y, z)
+    else:
+        for i in range(count):
+            W[o + i] = _row(W, d + i, x, y, z)
+
+
+@kernel
 def _columns(I: Integers, W: Floats, r: int, t: int, R: int, p: int, d: int) -> None:
     """D times the twist of each dof, that of the point p in the axes R; columns as in `frames`."""
     columns, plus, rows, linear, angular = (
@@ -262,24 +278,22 @@ def _columns(I: Integers, W: Floats, r: int, t: int, R: int, p: int, d: int) -> 
         sign = 1.0 if n < plus else -1.0
         e, f, g = sign * W[s + 3], sign * W[s + 4], sign * W[s + 5]
         u, v, w = sign * W[s] + f * z - g * y, sign * W[s + 1] + g * x - e * z, sign * W[s + 2] + e * y - f * x
-        for i in range(rows):
-            W[o + i] = 0.0
         if linear > 0:
             a, b, h = (
                 W[R] * u + W[R + 3] * v + W[R + 6] * w,
                 W[R + 1] * u + W[R + 4] * v + W[R + 7] * w,
                 W[R + 2] * u + W[R + 5] * v + W[R + 8] * w,
             )
-            for i in range(linear):
-                W[o + i] = W[d + i] * a + W[d + 6 + i] * b + W[d + 12 + i] * h
+            _write_rows(W, o, d, linear, a, b, h)
         if angular < rows:
             a, b, h = (
                 W[R] * e + W[R + 3] * f + W[R + 6] * g,
                 W[R + 1] * e + W[R + 4] * f + W[R + 7] * g,
                 W[R + 2] * e + W[R + 5] * f + W[R + 8] * g,
             )
-            for i in range(angular, rows):
-                W[o + i] += W[d + 18 + i] * a + W[d + 24 + i] * b + W[d + 30 + i] * h
+            for i in range(angular, linear):
+                W[o + i] += _row(W, d + 18 + i, a, b, h)
+            _write_rows(W, o + linear, d + 18 + linear, rows - linear, a, b, h)
 
 
 @kernel

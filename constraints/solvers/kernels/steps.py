@@ -19,6 +19,7 @@ from .layout import (
     LIVE,
     ONE_SIDED,
     PASSES,
+    RANGES,
     ROWS,
     SIDES,
     STEP,
@@ -64,8 +65,10 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: b
     while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # rows of very different size, and rounding
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
         copy_to(W, e, m, y)
+    ranges = I[RANGES]
     for c in range(n):
-        W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m, y, m)
+        first, end = I[ranges + 2 * c] & -4, min((I[ranges + 2 * c + 1] + 3) & -4, m)  # in the same four parts
+        W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m + first, y + first, end - first)
 
 
 @kernel

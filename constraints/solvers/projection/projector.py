@@ -23,7 +23,8 @@ from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
-from ..engine import Engine, new_tuple
+from ..engine import Engine, LeafProgram, Source, new_tuple
+from ..evaluation import ValueReader
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
@@ -159,6 +160,30 @@ class Projector:
         outcome.q.setflags(False)  # pyright: ignore[reportCallIssue]  # by position: 0.1 us less each than by name
         q0.setflags(False)  # pyright: ignore[reportCallIssue]
         case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, reference, self._solver))
+        return Projection(case, outcome, seconds)
+
+    def from_leaf(self, source: Source | None, reader: ValueReader | None) -> LeafProgram | None:
+        """What `project_from_leaf` takes, as `Program.from_leaf` of the program of this projector."""
+        return self._program.from_leaf(source, reader)
+
+    def project_from_leaf(
+        self, program: LeafProgram, leaf: Vector, q0: Vector, workspace: Workspace
+    ) -> Projection | None:
+        """As `project_valid` from q0, onto the leaf of a configuration; None where the program gives nothing.
+
+        Args:
+            program: of `from_leaf`.
+            leaf, q0, workspace: as for `LeafProgram.run`; q0 becomes part of the result and read-only.
+        """
+        began = perf_counter()
+        found = program.run(leaf, q0, workspace)
+        if found is None:
+            return None
+        outcome, sides = found
+        seconds = perf_counter() - began
+        outcome.q.setflags(False)  # pyright: ignore[reportCallIssue]
+        q0.setflags(False)  # pyright: ignore[reportCallIssue]
+        case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, None, self._solver))
         return Projection(case, outcome, seconds)
 
     def project_batch(
