@@ -17,6 +17,7 @@ from ..functions.frame_function import world_or_frame
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
+from ..robot.placement import pose_log
 from ..rows.target import Target
 from .axes import hinge_of_axes, hinge_of_mask
 from .frame_rows import Form, FrameRows
@@ -136,12 +137,13 @@ class Closure(FrameRows):
 
     def pose_error(self, q: ArrayLike) -> Vector:
         r""":math:`\log_6` of the error frame (6,) [m, rad]: zero exactly where the closure is closed."""
-        return np.asarray(pin.log6(self.error_frame(q).placement).vector)
+        return pose_log(self.error_frame(q).placement)
 
     def velocity_error(self, q: ArrayLike, v: ArrayLike) -> Vector:
         """First time derivative of `pose_error` (6,)."""
-        error = self.error_frame(q, v)
-        return np.asarray(pin.Jlog6(error.placement) @ error.twist)
+        error, D = self.error_frame(q, v), np.empty((6, 6))
+        pose_log(error.placement, D)
+        return D @ error.twist
 
     def acceleration_error(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
         """Second time derivative of `pose_error` (6,) at joint accelerations a; zero by default."""

@@ -20,6 +20,7 @@ from ..functions.slopes import Rows, Slopes, translation_slopes
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
+from ..robot.placement import pose_log
 from .rotation_rows import RotationRows
 
 
@@ -30,7 +31,7 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
         pose: a placement, its rotation short of half a turn.
         twist, acceleration: its body twist (6,) and the derivative of that.
     """
-    return se3_log_second(pin.log6(pose).vector, twist, acceleration)
+    return se3_log_second(pose_log(pose), twist, acceleration)
 
 
 class PoseMap(ABC):
@@ -168,9 +169,7 @@ class LogPose(PoseMap):
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        out[:] = pin.log6(pose).vector
-        if D is not None:
-            D[:] = pin.Jlog6(pose)
+        out[:] = pose_log(pose, D)
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
@@ -180,13 +179,12 @@ class LogPose(PoseMap):
         self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
     ) -> None:
         """As `PoseMap.value_and_second`, with one logarithm."""
-        out[:] = log = pin.log6(pose).vector
-        D[:] = pin.Jlog6(pose)
+        out[:] = log = pose_log(pose, D)
         second[:] = se3_log_second(log, twist, acceleration)
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
-        return Slopes(*se3_log_slopes(pin.log6(pose).vector, twist, acceleration, multipliers)[1:])
+        return Slopes(*se3_log_slopes(pose_log(pose), twist, acceleration, multipliers)[1:])
 
 
 @final
@@ -205,17 +203,17 @@ class TurnedLog(PoseMap):
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        R, J = self.turn @ pose.rotation, None if D is None else np.empty((6, 6))
+        log = pose_log(pose, J)
         out[:3], out[3:] = R @ log[:3], R @ log[3:]
-        if D is not None:
-            J = pin.Jlog6(pose)
+        if D is not None and J is not None:
             J[:3, 3:] -= pin.skew(log[:3])  # the axes turn with the body: R (w x u)
             J[3:, 3:] -= pin.skew(log[3:])
             D[:3], D[3:] = R @ J[:3], R @ J[3:]
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        R, log = self.turn @ pose.rotation, pose_log(pose)
         rate, second = SE3.log_jacobian(log) @ twist, se3_log_second(log, twist, acceleration)
         w, alpha = twist[3:], acceleration[3:]
         for half in (slice(0, 3), slice(3, 6)):
@@ -224,7 +222,7 @@ class TurnedLog(PoseMap):
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         r"""As `PoseMap.slopes`: of halves :math:`C R\,u`, a vector R y turns by -R skew(y)."""
-        R, log, skew = self.turn @ pose.rotation, pin.log6(pose).vector, pin.skew
+        R, log, skew = self.turn @ pose.rotation, pose_log(pose), pin.skew
         pulled = np.concatenate([multipliers[:3] @ R, multipliers[3:] @ R])
         U, rate, force, by_pose, by_twist = se3_log_slopes(log, twist, acceleration, pulled)
         second = se3_log_second(log, twist, acceleration)

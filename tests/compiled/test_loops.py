@@ -23,17 +23,10 @@ from constraints.loops.pose_map import OfRelativePose, PoseMap, Split, TurnedLog
 from constraints.loops.rotation_rows import RotationRows, perpendicular_pair
 from constraints.models import mechanisms
 from constraints.solvers.compiled.engine import why_not
-from liegroups import SE3, SO3, ProductSpace, Rn
+from liegroups import ProductSpace, Rn
 
 NAMES = [name for name in OWNERS if "without anchor" not in name]
 FREE: Any = Options.local(threshold=1e-10, damping=0.01, patience_count=6)
-
-
-@pytest.fixture
-def exact_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Jacobians of logarithms by this library: pinocchio 4.1's are off by up to 1e-8 from 1.2e-4 to 2.4e-3 rad."""
-    monkeypatch.setattr(pin, "Jlog3", lambda R: SO3.log_jacobian(pin.log3(pin.Quaternion(R))))
-    monkeypatch.setattr(pin, "Jlog6", lambda X: SE3.log_jacobian(SE3.log(pin.SE3ToXYZQUAT(X))))
 
 
 def others(robot: Robot) -> dict[str, Callable[[], Any]]:
@@ -145,7 +138,6 @@ def limit_of(name: str, R: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("name", ALL_MAPS)
-@pytest.mark.usefixtures("exact_logarithms")
 def test_rows_of_poses_from_no_turn_to_half_a_turn(name: str) -> None:
     robot, rng = free_body(), np.random.default_rng(2)
     f = OfRelativePose(robot, Frame("world", 0), Frame("body", 1), ALL_MAPS[name], name=name)
@@ -253,14 +245,12 @@ BUILT_IN = ("four_bar", "five_bar", "slider_crank", "stewart_platform", "delta_r
 
 @pytest.mark.parametrize("options", [Options(), FREE], ids=["default", "local"])
 @pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.usefixtures("exact_logarithms")
 def test_mechanisms_close_as_by_the_readable_engine(name: str, options: Options) -> None:
     mechanism = getattr(mechanisms, name)()
     agree(mechanism.problem(), options, starts(mechanism.robot, mechanism.posture("closed")))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
-@pytest.mark.usefixtures("exact_logarithms")
 def test_mechanisms_with_costs_and_driven_joints_close_as_by_the_readable_engine(name: str) -> None:
     """The problems of `assemble_position`: no bounds, costs, and motors that keep their place."""
     mechanism = getattr(mechanisms, name)()
