@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeVar, final
 
+import numpy as np
+
 from liegroups import ProductSpace, Segments, Space
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
 from liegroups.frozen import read_only_copy
@@ -139,6 +141,17 @@ class PlacedSpace(Space, ABC):
     @abstractmethod
     def move(self, point: Point, v: Vector) -> MovingPoint:
         """The point with velocity v."""
+
+
+def revolute_columns(space: Space) -> BoolVector:
+    """Columns (nv,) of a robot's revolute joints, also where the robot is one factor of a product."""
+    revolute = np.zeros(space.nv, dtype=np.bool_)
+    if isinstance(space, PlacedSpace):
+        return space.revolute
+    for factor in space.factors:
+        if isinstance(factor.space, PlacedSpace):
+            revolute[factor.v] = factor.space.revolute
+    return revolute
 
 
 @final

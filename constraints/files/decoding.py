@@ -87,6 +87,7 @@ class Decoder:
             "inputs": self.segments,
             "whole": self.space,
             "level": lambda entry: entry.integer(0, 1000),
+            "has_branches": FLAG.read,
         }
         data.only("type", "name", "f", "outputs", *readers, *_ROWS)
         named = data.those(readers)

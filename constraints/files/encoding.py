@@ -115,6 +115,7 @@ class Encoder:
         data |= {name: entry for name, entry in _rows(bound.rows).items() if name in ("comparison", "mask")}
         if bound.default_rhs.tobytes() != bound.group.neutral.tobytes():
             data["rhs"] = bound.default_rhs.tolist()
+        data |= {"has_branches": True} if c.has_branches else {}
         return data | ({"level": c.level} if c.level else {})
 
     def _loop(self, owner: FrameRows) -> dict[str, Any]:

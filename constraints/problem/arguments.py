@@ -27,7 +27,7 @@ from ..errors import (
 from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.lifted import robots_of, same_space
-from ..point import PlacedSpace
+from ..point import PlacedSpace, revolute_columns
 from ..robot import Bounds, Robot
 from ..robot.arguments import robot_for
 from ..robot.joints import FULL_TURN
@@ -203,17 +203,6 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
             f"{constraint.name!r} belongs to another robot than the problem: build all functions on one Robot object"
         )
     return constraint.on(space)
-
-
-def revolute_columns(space: Space) -> BoolVector:
-    """Columns (nv,) of a robot's revolute joints, also where the robot is one factor of a product."""
-    revolute = np.zeros(space.nv, dtype=np.bool_)
-    if isinstance(space, PlacedSpace):
-        return space.revolute
-    for factor in space.factors:
-        if isinstance(factor.space, PlacedSpace):
-            revolute[factor.v] = factor.space.revolute
-    return revolute
 
 
 def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -> BoolVector:

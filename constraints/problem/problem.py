@@ -16,7 +16,7 @@ from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import EmptyProblemError
 from ..keywords import absent, names_checked, unchanging
-from ..point import Point, as_point, place, place_alone
+from ..point import Point, as_point, place, place_alone, revolute_columns
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
@@ -32,7 +32,6 @@ from .arguments import (
     frozen_columns,
     on_space,
     own_options,
-    revolute_columns,
     space_of,
     wrapping_columns,
 )
@@ -222,10 +221,11 @@ class Problem:
         return owner.error_at(point, sides.points[id(owner)])[owner.rows.mask]
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
-        """Largest error norm of a constraint at q, without the optional last level."""
+        """Largest error norm of a constraint at q, or `Explicit.branch_error`, without the optional last level."""
         point, sides = self.at(q), self.check_rhs(rhs)
         stacks = [stack for stack in (*self.mandatory, self.explicits) if stack.size]
-        return max([stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks], default=0.0)
+        rows = [stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks]
+        return max([*rows, self.resolution.branch_error(point, sides)])
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         """Jacobian (rows that count, nv) of the errors at q."""
@@ -238,7 +238,7 @@ class Problem:
         rhs: RightHandSide | ArrayLike | None = None,
         threshold: float = 1e-4,
     ) -> bool:
-        """Whether q satisfies every constraint and its bounds; or one constraint.
+        """Whether q satisfies every constraint (an explicit loop: on its branch) and its bounds; or one constraint.
 
         Args:
             q: configuration (nq,).
@@ -248,8 +248,8 @@ class Problem:
         """
         threshold = as_tolerance(threshold, "threshold")
         if constraint is not None:
-            error = self.error(q, constraint, rhs)
-            return float(np.sqrt(error @ error)) <= threshold
+            off = self.resolution.branch_error(self.at(q), self.check_rhs(rhs), self.constraints[constraint])
+            return max(float(np.linalg.norm(self.error(q, constraint, rhs))), off) <= threshold
         return self.residual(q, rhs) <= threshold and self.bounds.contains(self.check(q))
 
     def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:

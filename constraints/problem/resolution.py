@@ -118,6 +118,22 @@ class Resolution:
             T[explicit.outputs.v_indices] = J @ T
         return T
 
+    @property
+    def has_branches(self) -> bool:
+        """Whether some twin has other branches, so that errors of the rows do not tell what is satisfied."""
+        return any(explicit.has_branches for explicit in self.explicits)
+
+    def branch_error(self, point: Point, rhs: RightHandSide, of: RowOwner | None = None) -> float:
+        """Largest `Explicit.branch_error` of the constraints that are resolved, or of one: zero on their branches.
+
+        Args:
+            point: where.
+            rhs: right-hand sides of the problem.
+            of: only of this constraint.
+        """
+        asked = [e for e in self.explicits if e.has_branches and of in (None, e)]
+        return max([e.branch_error(point, rhs.of(e)) for e in asked], default=0.0)
+
     def moved(self, read: BoolVector, frozen: BoolVector) -> BoolVector:
         """The dofs (nv,) that change when rows that read some dofs are solved, directly or through computed dofs.
 

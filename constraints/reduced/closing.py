@@ -18,6 +18,7 @@ from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
+from ..robot.bounds import Violation, outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
@@ -117,6 +118,11 @@ class Closing(Result):
         """Name of the constraint with the largest error at q; empty if a function has no value."""
         return next((name for name, _ in self.errors), "")
 
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates of q outside the bounds of the robot, which closing ignores."""
+        return self.constraint_set.robot.bounds.violations(self.q)
+
     def or_raise(self) -> Closing:
         """The closing itself if it succeeded. Raises NotClosedError, which carries it."""
         if not self.success:
@@ -124,9 +130,10 @@ class Closing(Result):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, what was solved for, errors by constraint."""
+        """The result in words: status, what was solved for, errors by constraint, coordinates outside their bounds."""
         lines = [str(self), f"  solved for: {first_names(self.coordinates.dependent) or 'nothing'}"]
         lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        lines += outside_bounds(self.violations)
         if not self.success:
             lines.append("  " + ADVICE)
         return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -221,6 +221,12 @@ class Bounds:
 
     def __reduce__(self) -> Any:
         return Bounds, (self.space, self.lower, self.upper)
+
+
+def outside_bounds(violations: Sequence[Violation]) -> list[str]:
+    """The line of a result that names coordinates outside the bounds of its robot; none if all are inside."""
+    words = first_names([str(violation) for violation in violations])
+    return [f"  outside the bounds of the robot: {words}"] if words else []
 
 
 def limits_of(numbers: ArrayLike) -> Vector:

@@ -6,22 +6,27 @@ import copy
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from math import inf, pi
 from types import NoneType
 from typing import Any, Self, final
 
+import numpy as np
+
 from liegroups import Segments, Space
-from liegroups.arguments import as_name, expect
+from liegroups.arguments import as_flag, as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
-from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
 from ..functions.affine import Identity
 from ..functions.algebra import Composition
 from ..functions.function import Function, as_function
 from ..functions.lifted import Lifted, block_of, same_space
 from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
+from ..linear_algebra import norm
+from ..point import Point, revolute_columns
 from ..words import counted
 from .comparison import Comparison
 from .implicit import UNCHANGING, Implicit
@@ -38,7 +43,9 @@ class Explicit(RowOwner):
     .. math:: q_{out} = g^{-1}\left( f(q_{in})\; rhs \right)
 
     with the product in the output group of f. Errors and satisfaction are those of its implicit twin
-    :math:`h(q) = f(q_{in})^{-1} g(q_{out})`, with the same right-hand side, which is also the fall-back.
+    :math:`h(q) = f(q_{in})^{-1} g(q_{out})`, with the same right-hand side, which is also the fall-back. A twin may
+    have other branches, on which it gives other outputs for the same inputs, as the closing equations of a loop have:
+    with `has_branches` they do not satisfy the constraint while it is explicit (`branch_error`).
 
     Args:
         f: function of the input block, or of the whole space (its declared columns are then the inputs).
@@ -54,6 +61,7 @@ class Explicit(RowOwner):
         mask: rows that count, as in `Implicit`.
         level: the level of its twin, if the twin must be solved instead.
         whole: the whole space; by default the inputs of f if `inputs` is None, else taken from the problem.
+        has_branches: whether the twin has other solutions for the same inputs; they do not count as satisfied.
         exact_parts: set by `known_exact`, for copies by `dataclasses.replace`.
         name: name in messages; that of f by default.
 
@@ -82,6 +90,7 @@ class Explicit(RowOwner):
     mask: ArrayLike | None = None
     level: int = 0
     whole: Space | None = field(default=None, kw_only=True)
+    has_branches: bool = field(default=False, kw_only=True)
     exact_parts: tuple[object, ...] = field(default=(), kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -117,6 +126,7 @@ class Explicit(RowOwner):
                 expect(getattr(self, what), (kind, NoneType), f"{what} of {self.name!r}", kind.__name__)
         if type(self.level) is not int or self.level < 0:
             raise OptionError(f"level of {self.name!r}: expected 0, 1, 2, ..., got {self.level!r}")
+        as_flag(self.has_branches, f"has_branches of {self.name!r}")
 
     def _check_spaces(self, f: Function) -> None:
         """Each space that must be another one; a function that is not given is the identity."""
@@ -223,6 +233,35 @@ class Explicit(RowOwner):
         if isinstance(g_inverse, RightTranslation):
             return group.compose(moved, g_inverse.constant)
         return moved if g_inverse is None else g_inverse.value_of(moved)
+
+    def branch_error(self, point: Point, rhs: Vector) -> float:
+        r"""What is left of the error of the twin when its outputs go to the computed ones, to first order.
+
+        .. math:: \| e(q) + J_{out}(q)\,(q_{out}^{computed} \ominus q_{out}) \|
+
+        It is small near the computed outputs (of second order), and not small on another branch. Motions of the outputs
+        that no row sees do not count, nor do whole turns that the twin allows.
+
+        Args:
+            point: where.
+            rhs: right-hand side, in the coordinates of the twin.
+
+        Returns:
+            Zero without `has_branches`; infinite where nothing can be computed.
+        """
+        if not self.has_branches:
+            return 0.0
+        computed, columns = np.zeros(self.outputs.space.nq), self.outputs.v_indices
+        try:
+            self.output_function(rhs).evaluate(point, computed)
+        except UndefinedError:
+            return inf
+        way = self.outputs.space.difference(point.q[self.outputs.q_indices], computed)
+        turning = (self.periodic & revolute_columns(self.space))[columns]
+        way[turning] -= 2.0 * pi * np.round(way[turning] / (2.0 * pi))
+        error, J = np.zeros(self.group.nv), np.zeros((self.group.nv, self.space.nv))
+        self.write_position(point, rhs, error, J)
+        return norm(error + J[:, columns] @ way)
 
     def refusal(self) -> str | None:
         """Why it cannot be resolved explicitly, independent of the other constraints; None if it can."""

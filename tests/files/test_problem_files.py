@@ -398,7 +398,7 @@ def explicit_cases() -> dict[str, Callable[[], Problem]]:
             locked_joint(robot.space * Rn(2), Segments.coordinates(robot.space * Rn(2), [14]), 0.5),
             Implicit.equal(Position(robot, "gripper"), [0.3, 0.2, 0.4])]),
         "blocks of a space": lambda: Problem(space, [
-            Explicit(Affine(np.ones((2, 3))), Segments.of(space, 2), drive, name="drive"),
+            Explicit(Affine(np.ones((2, 3))), Segments.of(space, 2), drive, name="drive", has_branches=True),
             Explicit(RightTranslation(SO3, [0.0, 0.6, 0.0, 0.8]) @ _constant(drive), wheel, drive, whole=space),
             Implicit.zero(Affine([[1.0, -1.0, 0.5]], 0.2))]),
         "coordinates of its own": lambda: Problem(Rn(5), [

@@ -43,7 +43,8 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Identity
-from constraints.problem.arguments import bounds_on, costs, frozen_columns, other_bounds, revolute_columns
+from constraints.point import revolute_columns
+from constraints.problem.arguments import bounds_on, costs, frozen_columns, other_bounds
 from constraints.problem.description import (
     active_bounds,
     errors_of,

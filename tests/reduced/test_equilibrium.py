@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Robot
-from constraints.dynamics import PointSpring
+from constraints.dynamics import JointSpring, PointSpring
 from constraints.errors import (
     DuplicateNameError,
     OptionError,
@@ -19,7 +19,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.loops import Closure, ConstraintSet, Hinge, RodClosure
+from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, RodClosure
 from constraints.models import mechanisms
 from constraints.reduced import (
     EquilibriumKind,
@@ -30,6 +30,7 @@ from constraints.reduced import (
     Unknown,
     equilibrium,
     minimal_coordinates,
+    sweep,
 )
 from constraints.robot import Motion
 from constraints.rows import Target
@@ -462,3 +463,35 @@ def test_unknowns_are_checked() -> None:
         Unknown("x", 0.0, step=0.0)
     with pytest.raises(Exception, match="start of the unknown 'x'"):
         Unknown("x", float("nan"))
+
+
+def test_results_say_what_is_outside_its_bounds() -> None:
+    """Equilibria, closings and sweeps ignore the bounds of joints, and name those that are outside, by how much."""
+    linkage = mechanisms.four_bar()
+    crank = linkage.robot.slice_of("crank")
+    start = np.array(linkage.postures["closed"])
+    upper = float(start[crank][0]) + 0.01
+    robot = linkage.robot.with_bounds({"crank": (-7.0, upper)})
+    rows = ConstraintSet(robot, [PointClosure(robot, "coupler_end", "rocker_end", name="tip")])
+    coordinates = minimal_coordinates(rows, start, independent=["crank"])
+    pulled = JointSpring(robot, "crank", stiffness=1e4, rest=upper + 0.3)
+    found = equilibrium(coordinates, start, external=[pulled])
+    assert found.success
+    (outside,) = found.violations
+    assert (outside.joint, outside.unit) == ("crank", "rad")
+    assert outside.amount == float(found.q[crank][0]) - upper
+    assert outside.amount == pytest.approx(0.3, abs=0.01)
+    assert f"outside the bounds of the robot: 'crank' {outside.amount:.3g} rad above its bound" in found.describe()
+    closing = coordinates.close(robot.configuration({"crank": [upper + 0.25]}, start=start))
+    assert [v.joint for v in closing.violations] == ["crank"]
+    assert "outside the bounds of the robot: 'crank' 0.25 rad above its bound" in closing.describe()
+    values = [upper + 0.2, upper - 0.1]
+    swept = sweep(rows, start, "crank", values)
+    assert swept.success
+    assert [(v.joint, round(v.amount, 9)) for v in swept.violations] == [("crank", 0.2)]  # on the way, not at the end
+    assert "outside the bounds of the robot: 'crank' 0.2 rad above its bound" in swept.describe()
+    inside = equilibrium(coordinates, start, external=[JointSpring(robot, "crank", stiffness=1e4, rest=upper - 0.1)])
+    quiet = sweep(rows, start, "crank", [upper - 0.1, upper - 0.2])
+    for result in (inside, coordinates.close(start), quiet):
+        assert result.violations == ()
+        assert "outside the bounds" not in result.describe()

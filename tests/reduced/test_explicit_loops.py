@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from math import pi
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,19 @@ import pytest
 from chained_loops import closures, robot, start
 from models.test_mechanism_files import closed, path_of
 
-from constraints import Bounds, ConstraintError, Explicit, Implicit, Options, Pose, Problem, Projector, Status, Target
+from constraints import (
+    Bounds,
+    ConstraintError,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Pose,
+    Problem,
+    Projector,
+    Status,
+    Target,
+)
 from constraints.errors import NotSavableError, UndefinedError, UnknownJointError, UnknownNameError, WrongObjectError
 from constraints.loops import (
     Closure,
@@ -245,6 +258,116 @@ def made_loop(name: str, dependent: str) -> Any:
 # Balls.
 
 
+def other_branches() -> dict[str, tuple[Problem, ConstraintSet, np.ndarray, np.ndarray]]:
+    """Problems of one explicit loop, with a closed configuration on its branch, and one of the same inputs on another.
+
+    In closed form, the branch chosen by name; and by Newton, whose reference is the slider in front of the crank.
+    """
+    bars = mechanisms.four_bar()
+    q = np.array(bars.postures["closed"])
+    loops = bars.explicit_loops(q, branches={"coupler_end to rocker_end": "crossed"})
+    own = q.copy()
+    own[loops.loops[0].outputs.q_indices] = loops.loops[0].function.value(q[loops.loops[0].inputs.q_indices])
+    slider, front = made("slider_crank")
+    back = slider.robot.configuration({"slider": [-0.3], "rod": [front[1] + pi, -front[2]]}, start=front)
+    behind = assemble_position(slider.constraint_set(), back, driven=["crank"], tolerance=1e-12).or_raise().q
+    return {
+        "closed form": (loops.problem(), bars.constraint_set(), own, q),
+        "Newton": (slider.explicit_loops(front).problem(), slider.constraint_set(), front, behind),
+    }
+
+
+@pytest.mark.parametrize("how", ["closed form", "Newton"])
+def test_a_closed_start_on_another_branch_is_no_solution(how: str) -> None:
+    """Closing equations have several branches, the loop has one: there it is satisfied, and there a projection ends."""
+    problem, rows, own, other = other_branches()[how]
+    space = rows.robot.space
+    (loop,) = problem.explicits
+    inputs = ~problem.resolution.outputs
+    for q in (own, other):
+        assert np.abs(rows.position_error(q)).max() < 1e-9
+    apart = space.difference(own, other)
+    assert np.abs(apart[inputs]).max() < 1e-12
+    assert np.abs(apart).max() > 0.3
+    for projector in (Projector(problem), Projector(problem, Options(nearest=True)), Projector(problem, tight(1e-9))):
+        for q, is_on in ((own, True), (other, False)):
+            assert problem.is_satisfied(q) is is_on
+            assert problem.is_satisfied(q, loop) is is_on
+            assert projector.is_satisfied(q) is is_on
+            assert projector.is_satisfied(q, loop.name) is is_on
+            assert (problem.residual(q) < 1e-9) is is_on
+            assert projector.residual(q) == problem.residual(q)
+        kept, moved = projector.project(own), projector.project(other).or_raise()
+        assert kept.q.tobytes() == own.tobytes()
+        assert problem.is_satisfied(moved.q)
+        left = space.difference(own, moved.q)
+        if projector.options.nearest:  # which may move the inputs too
+            continue
+        np.testing.assert_allclose(left - 2.0 * pi * np.round(left / (2.0 * pi)), 0.0, atol=1e-7)
+        np.testing.assert_array_equal(projector.project_batch(np.array([own, other])).q, [kept.q, moved.q])
+
+
+@pytest.mark.parametrize("how", ["closed form", "Newton"])
+def test_small_errors_on_the_branch_count_as_in_the_closures(how: str) -> None:
+    """On the branch the rows of the closures alone decide, also just below and above the threshold."""
+    problem, _, own, _ = other_branches()[how]
+    rng, outputs = np.random.default_rng(0), problem.resolution.outputs
+    (loop,) = problem.explicits
+    for step in rng.standard_normal((20, outputs.size)) * outputs:
+        for part in (0.98, 1.02):
+            q, size = own, part * 1e-4
+            for _ in range(3):  # so far along the step that the error of the closures is of that size
+                far = problem.space.integrate(own, 1e-6 * step)
+                slope = float(np.linalg.norm(problem.error(far, loop))) / 1e-6
+                q = problem.space.integrate(own, size / slope * step)
+            error = float(np.linalg.norm(problem.error(q, loop)))
+            assert error == pytest.approx(size, rel=0.01)
+            assert problem.is_satisfied(q, loop) is (part < 1.0)
+            assert problem.residual(q) == pytest.approx(error, rel=1e-12)
+
+
+def test_whole_turns_are_no_other_branch() -> None:
+    """A start with its computed joints turned by whole turns is a solution, and is returned as it is."""
+    problem, _, own, other = other_branches()["closed form"]
+    for turns in ([1, 0], [0, -2], [3, 1]):
+        shift = np.zeros(problem.space.nv)
+        shift[problem.resolution.outputs] = 2.0 * pi * np.array(turns)
+        turned = problem.space.integrate(own, shift)
+        assert Projector(problem).project(turned).q.tobytes() == turned.tobytes()
+        assert not problem.is_satisfied(problem.space.integrate(other, shift))
+
+
+def test_where_the_loop_has_no_value_it_is_not_satisfied() -> None:
+    """The closures may hold where the function of the loop has no value: no projection ends there."""
+    mechanism, q = made("slider_crank")
+    (loop,) = mechanism.explicit_loops(q).loops
+    problem = Problem(mechanism.robot, [loop.explicit])
+    assert problem.is_satisfied(q)
+    broken = Function.from_callable(_undefined, loop.function.inputs, loop.function.outputs, name="undefined")
+    nowhere = Problem(mechanism.robot, [replace(loop.explicit, f=broken)])
+    assert not nowhere.is_satisfied(q)
+    assert nowhere.residual(q) == np.inf
+    result = Projector(nowhere, Options.local()).project(q)
+    assert result.status is Status.UNDEFINED
+    assert result.q.tobytes() == q.tobytes()
+
+
+def _undefined(u: np.ndarray) -> np.ndarray:
+    raise UndefinedError("nowhere")
+
+
+def test_a_loop_that_becomes_implicit_has_the_rows_of_its_closures_alone() -> None:
+    """What another constraint computes first: the closures decide, on any branch."""
+    bars = mechanisms.four_bar()
+    q = np.array(bars.postures["closed"])
+    loops = bars.explicit_loops(q, branches={"coupler_end to rocker_end": "crossed"})
+    held = linear_coupling(bars.robot, "rocker", {"crank": 0.0}, float(q[bars.robot.slice_of("rocker")][0]))
+    problem = Problem(bars.robot, [held, *loops.explicits])
+    assert len(problem.resolution.refused) == 1
+    assert problem.is_satisfied(q)
+    assert Projector(problem).project(q).q.tobytes() == q.tobytes()
+
+
 def test_the_spin_of_a_rod_is_held_and_said() -> None:
     """Cassie's achilles rod: the ball swings without turning about the rod; another spin satisfies the constraint."""
     mechanism, q = made("cassie_mjcf")
@@ -263,6 +386,7 @@ def test_the_spin_of_a_rod_is_held_and_said() -> None:
     turned = q.copy()
     turned[ball.q_indices] = group.integrate(q[ball.q_indices], 0.7 * spin.direction)
     problem = loops.problem(bounds=Bounds.none(mechanism.robot.space))
+    assert problem.is_satisfied(turned)
     done = Projector(problem).project(turned)
     assert done.iterations == 0
     assert done.q.tobytes() == turned.tobytes()

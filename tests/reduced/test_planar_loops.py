@@ -37,6 +37,16 @@ def norton(driven: str = "crank", branch: str | None = None) -> PlanarLoop:
     return loop.function
 
 
+def rocker_of_norton(crank: float, branch: str) -> float:
+    """Angle of the rocker by Norton's own formula, equations 4.10 and 4.12; angles counterclockwise from x [rad]."""
+    d, a, b, c = (NORTON[bar] for bar in ("ground", "crank", "coupler", "rocker"))
+    k1, k2, k3 = d / a, d / c, (a * a - b * b + c * c + d * d) / (2 * a * c)
+    A = np.cos(crank) - k1 - k2 * np.cos(crank) + k3
+    B, C = -2 * np.sin(crank), k1 - (k2 + 1) * np.cos(crank) + k3
+    sign = -1.0 if branch == "open" else 1.0
+    return float(2 * np.arctan2(-B + sign * np.sqrt(B * B - 4 * A * C), 2 * A))
+
+
 @pytest.mark.parametrize(("branch", "coupler", "rocker"), [("open", 20.30, 57.33), ("crossed", -60.98, -98.01)])
 def test_norton_example_4_1(branch: str, coupler: float, rocker: float) -> None:
     """Norton, Design of Machinery, example 4-1: at crank 40 deg, coupler and rocker on the open and the crossed branch.
@@ -49,14 +59,49 @@ def test_norton_example_4_1(branch: str, coupler: float, rocker: float) -> None:
     ground = (np.degrees(found[0] + crank) + 180.0) % 360.0 - 180.0
     assert ground == pytest.approx(coupler, abs=0.006)
     assert np.degrees(found[1]) == pytest.approx(rocker, abs=0.006)
-    # Norton's own formula, equations 4.10 and 4.12.
-    d, a, b, c = (NORTON[bar] for bar in ("ground", "crank", "coupler", "rocker"))
-    k1, k2, k3 = d / a, d / c, (a * a - b * b + c * c + d * d) / (2 * a * c)
-    A = np.cos(crank) - k1 - k2 * np.cos(crank) + k3
-    B, C = -2 * np.sin(crank), k1 - (k2 + 1) * np.cos(crank) + k3
-    sign = -1.0 if branch == "open" else 1.0
-    expected = 2 * np.arctan2(-B + sign * np.sqrt(B * B - 4 * A * C), 2 * A)
-    assert np.cos(expected - found[1]) == pytest.approx(1.0, abs=1e-12)
+    assert np.cos(rocker_of_norton(crank, branch) - found[1]) == pytest.approx(1.0, abs=1e-12)
+
+
+def linkage_of_axes(order: str, signs: dict[str, float]) -> ConstraintSet:
+    """Norton's four-bar in the plane xy, one chain before the other in the model, each axis along z or against it.
+
+    Against z, the x axes of the bodies stay where they are, so that all angles change sign.
+    """
+    model, made = pin.Model(), {"ground": 0}
+    chains = {"crank": [("crank", "ground", 0.0), ("coupler", "crank", 0.04)], "rocker": [("rocker", "ground", 0.1)]}
+    for name, parent, x in chains[order] + chains["rocker" if order == "crank" else "crank"]:
+        place = pin.SE3(np.eye(3), np.array([x, 0.0, 0.0]))
+        axis = np.array([0.0, 0.0, signs[name]])
+        made[name] = model.addJoint(made[parent], pin.JointModelRevoluteUnaligned(axis), place, name)
+    for name, x in (("coupler", 0.12), ("rocker", 0.08)):
+        place = pin.SE3(np.eye(3), np.array([x, 0.0, 0.0]))
+        model.addFrame(pin.Frame(f"{name}_end", made[name], 0, place, pin.FrameType.OP_FRAME))
+    robot = Robot(model)
+    return ConstraintSet(robot, [PointClosure(robot, "coupler_end", "rocker_end", name="tip")])
+
+
+@pytest.mark.parametrize("order", ["crank", "rocker"])
+@pytest.mark.parametrize("crank_sign", [1.0, -1.0])
+@pytest.mark.parametrize("other_sign", [1.0, -1.0])
+def test_branches_are_those_of_norton_in_any_order(order: str, crank_sign: float, other_sign: float) -> None:
+    """Whichever joint is the first in the model, and whatever axes they have: seen against the axis of the crank."""
+    rows = linkage_of_axes(order, {"crank": crank_sign, "coupler": other_sign, "rocker": other_sign})
+    robot = rows.robot
+    start = robot.configuration(
+        {"crank": np.radians(40.0), "coupler": -0.1, "rocker": crank_sign * other_sign * np.radians(57.0)}
+    )
+    q = assemble_position(rows, start, driven=["crank"], tolerance=1e-12).or_raise().q
+    loop = explicit_loops(rows, q, preferred=["crank"])["tip"]
+    assert loop.independent == ("crank",)
+    rocker = [robot.space.factors[i].name for i in (loop.outputs.v)].index("rocker")
+    here = crank_sign * other_sign * float(q[robot.slice_of("rocker")][0])
+    errors = {b: 1.0 - np.cos(rocker_of_norton(np.radians(40.0), b) - here) for b in ("open", "crossed")}
+    assert loop.branch is LoopBranch[min(errors, key=lambda b: errors[b]).upper()]
+    for branch in ("open", "crossed"):
+        on = loop.on_branch(branch)
+        for crank in np.linspace(-3.0, 3.0, 13):
+            found = crank_sign * other_sign * on.function.value([crank])[rocker]
+            assert np.cos(rocker_of_norton(crank, branch) - found) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_dead_points_of_norton_driven_at_the_rocker() -> None:
@@ -75,14 +120,17 @@ def test_dead_points_of_norton_driven_at_the_rocker() -> None:
 
 @pytest.mark.parametrize("driven", ["crank", "coupler", "rocker"])
 def test_both_branches_close_the_loop_and_keep_to_their_side(driven: str) -> None:
-    """Each branch closes, whichever joint is driven; the middle hinge is on the side that its name says."""
+    """Each branch closes, whichever joint is driven; the middle hinge is on the side that its name says.
+
+    The path starts on the chain of the driver: at the rocker, where that is driven.
+    """
     linkage = mechanisms.four_bar(**NORTON, angle=np.radians(40.0))
     robot, rows = linkage.robot, linkage.constraint_set()
     loop = explicit_loops(rows, linkage.postures["closed"], preferred=[driven])["coupler_end to rocker_end"]
     corners = {
         "crank": ("coupler", "rocker_end", "rocker"),
         "coupler": ("crank", "rocker_end", "rocker"),
-        "rocker": ("crank", "coupler", "rocker_end"),
+        "rocker": ("rocker_end", "coupler", "crank"),
     }[driven]
     start = linkage.postures["closed"][robot.slice_of(driven)]
     for branch, side in ((LoopBranch.OPEN, 1.0), (LoopBranch.CROSSED, -1.0)):

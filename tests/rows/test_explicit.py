@@ -72,6 +72,7 @@ from constraints.robot.mimic import Mimic
 from constraints.rows import Order, stack_rows
 from constraints.rows.rotation_vectors import shorter, to_nearest_turn
 from constraints.rows.row_owner import Reference
+from constraints.solvers import why_not
 from constraints.testing import check_function
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space
 
@@ -982,3 +983,47 @@ def test_what_its_own_inverse_does_not_satisfy_is_no_success() -> None:
             result = Projector(problem, options).project([0.1, 0.9], problem.rhs.replace(held, [target]))
             assert result.success == solvable
             assert problem.is_satisfied(result.q, rhs=result.rhs) == solvable
+
+
+def two_roots(*, has_branches: bool = True) -> Explicit:
+    """y = x, whose twin y^2 - x^2 = 0 has the other solution y = -x."""
+    squares = Function.from_callable(
+        lambda q: [q[1] ** 2 - q[0] ** 2], Rn(2), Rn(1), lambda q: np.array([[-2.0 * q[0], 2.0 * q[1]]]), name="squares"
+    )
+    out, source = Segments.coordinates(Rn(2), [1]), Segments.coordinates(Rn(2), [0])
+    return Explicit(Identity(Rn(1)), out, source, implicit=squares, whole=Rn(2), has_branches=has_branches)
+
+
+def test_a_solution_of_the_twin_on_another_branch_is_none() -> None:
+    """Of both roots only the computed one satisfies; errors, and what is implicit, are of the twin as before."""
+    for space in (Rn(2), Rn(2) * Rn(3), Rn(3) * Rn(2)):
+        first = 3 if space.factors[0].space == Rn(3) else 0
+        own, other = np.zeros(space.nq), np.zeros(space.nq)
+        own[first : first + 2], other[first : first + 2] = [0.7, 0.7], [0.7, -0.7]
+        problem = Problem(space, [two_roots()])
+        (root,) = problem.explicits
+        assert problem.error(other).tolist() == problem.error(own).tolist() == [0.0]
+        assert (problem.is_satisfied(own), problem.is_satisfied(other)) == (True, False)
+        assert (problem.is_satisfied(own, root), problem.is_satisfied(other, 0)) == (True, False)
+        assert problem.residual(own) == 0.0
+        assert problem.residual(other) == pytest.approx(abs(2.0 * -0.7 * 1.4), rel=1e-14)
+        assert Projector(problem).project(own).q.tobytes() == own.tobytes()
+        assert Projector(problem).project(other).or_raise().q.tobytes() == own.tobytes()
+        plain = Problem(space, [two_roots(has_branches=False)])
+        assert Projector(plain).project(other).q.tobytes() == other.tobytes()
+    implicit = Problem(Rn(2), [two_roots()], frozen=[Segments.coordinates(Rn(2), [1])])
+    assert implicit.resolution.refused
+    assert implicit.is_satisfied([0.7, -0.7])
+
+
+def test_branches_are_a_flag_that_copies_keep() -> None:
+    """What is no truth value is refused by name; copies and pickles keep the flag, and it is not packed."""
+    with pytest.raises(WrongObjectError, match="has_branches of"):
+        replace(two_roots(), has_branches=1)
+    robot = arm()
+    free = Explicit(Affine([[2.0]]), robot.segments(robot.joint_names[1]), robot.segments(robot.joint_names[0]))
+    assert why_not(Problem(robot, [free])) is None
+    marked = replace(free, has_branches=True)
+    assert "twin has branches" in str(why_not(Problem(robot, [marked])))
+    copies = pickle.loads(pickle.dumps(marked)), copy.deepcopy(marked), replace(marked, level=1), marked.on(robot.space)
+    assert all(each.has_branches for each in copies)

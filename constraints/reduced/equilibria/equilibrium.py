@@ -27,6 +27,7 @@ from ...dynamics.external_force import Force
 from ...errors import ConstraintError, OptionError, UndefinedError
 from ...keywords import names_checked
 from ...linear_algebra import largest
+from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import Result
 from ...words import counted, first_names
 from ..closing import NotClosedError, driven_at
@@ -154,13 +155,14 @@ class Equilibrium(Result):
         return self.linearisation().modes(**{"ignored": self.ignored, **options})
 
     def describe(self) -> str:
-        """How it ended, the coordinates at q, the scalars, and the forces of the drives."""
+        """How it ended, the coordinates at q, those outside their bounds, the scalars, and the forces of the drives."""
         lines = [f"equilibrium ({self.kind.name.lower().replace('_', '-')}): {self}"]
         robot, parts = self.coordinates.constraint_set.robot, self.coordinates.partition
         from_neutral = robot.space.difference(robot.space.neutral, self.q)
         for name, x in zip(self.coordinates.independent, from_neutral[parts.independent], strict=True):
             lines.append(f"  {name}: {x:.6g}")
         lines += [f"  {name}: {x:.6g} (solved for)" for name, x in self.scalars.items()]
+        lines += outside_bounds(self.violations)
         if self.points:
             for name, force in zip(self.coordinates.driven, self.driven_forces, strict=True):
                 lines.append(f"  force of the drive of {name}: {force:.6g}")
@@ -169,6 +171,11 @@ class Equilibrium(Result):
         if self.status is EquilibriumStatus.STALLED:
             lines.append(f"  {ELSEWHERE}")
         return "\n".join(lines)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates of q outside the bounds of the robot, which the search ignores."""
+        return self.coordinates.constraint_set.robot.bounds.violations(self.q)
 
     @property
     def _last(self) -> Point:
@@ -209,6 +216,7 @@ def equilibrium(
     r"""Find where a closed mechanism keeps its motion: :math:`R_u = 0`, with the loops closed in every evaluation.
 
     The unknowns are the independent coordinates; driven ones are fixed. Balls and free joints move in their tangent.
+    Bounds of the joints are ignored: `violations` and `describe` name what is outside, also after success.
     A static equilibrium has no velocities and no accelerations. With `v` it is quasi-static: velocities are kept,
     accelerations are zero (a governor whose spin is driven). With accelerations too they are kept as well.
 

@@ -217,7 +217,8 @@ def _constraint(robot: Robot, loop: LocalLoop, choice: LoopChoice, function: Pla
     measured: list[Function] = [closure.function for closure in loop.parts.closures]
     rows = measured[0] if len(measured) == 1 else Stacked(measured, name=loop.name)
     none = Constant(outputs.space.neutral, outputs.space, rows.outputs, name=loop.name)  # the right-hand side is zero
-    return Explicit(function, outputs, inputs, implicit=rows, rhs_map=none, whole=robot.space, name=loop.name)
+    parts: dict[str, Any] = {"implicit": rows, "rhs_map": none, "has_branches": True, "whole": robot.space}
+    return Explicit(function, outputs, inputs, name=loop.name, **parts)
 
 
 def _on_branches(loops: Sequence[ExplicitLoop], branches: Mapping[str, LoopBranch | str]) -> list[ExplicitLoop]:

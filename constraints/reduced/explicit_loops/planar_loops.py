@@ -79,10 +79,11 @@ class PlanarLoop(Function):
     :math:`\sum_h \dot\tau_h = 0, \sum_h \dot\tau_h\,p_h = 0` over the hinges h at :math:`p_h`, and the accelerations
     their derivative; the determinant of both is :math:`(B-A) \times (C-A) = \epsilon D / 2`.
 
-    The path starts at the body that carries the loop and first follows the chain of the first joint of the model. It is
-    seen against the axis of that joint: its angle grows counterclockwise. OPEN: B is to the left of the line from A to
-    C, :math:`(C - A) \times (B - A) > 0`. In a four-bar driven at its crank, A is the end of the crank, B the end of
-    the coupler and C the pivot of the rocker: OPEN and CROSSED are Norton's open and crossed.
+    The path starts at the body that carries the loop and first follows the chain of the driver: of the independent
+    joints, the first one in the model. It is seen against the axis of the driver: its angle grows counterclockwise.
+    OPEN: B is to the left of the line from A to C, :math:`(C - A) \times (B - A) > 0`. In a four-bar driven at its
+    crank, A is the end of the crank, B the end of the coupler and C the pivot of the rocker: OPEN and CROSSED are
+    Norton's open and crossed, in any order of the joints in the model.
 
     The angles are continuous as the inputs rotate, over whole turns too, if each of the three chains between the
     corners has at most one input, as in a four-bar and in a five-bar driven at its pivots. A chain with more inputs can

@@ -46,7 +46,7 @@ def planar_loop(function: LoopFunction) -> PlanarLoop | None:
         return None
     if len(choice.outputs) != (3 if is_locked else 2):
         return None
-    plane = _plane(loop)
+    plane = _plane(loop, choice.inputs.v[0])
     if plane is None:
         return None
     vertices = _vertices(loop, choice, is_locked, *plane)
@@ -58,20 +58,24 @@ def _turns(closure: Any) -> bool:
     return hinge is not None and hinge.kind in _TURNING
 
 
-def _plane(loop: LocalLoop) -> tuple[Matrix, Vector, bool] | None:
+def _plane(loop: LocalLoop, driver: int) -> tuple[Matrix, Vector, bool] | None:
     """The plane of a loop; None where its joints are no hinges about parallel axes.
 
+    Args:
+        loop: which.
+        driver: column of the first independent joint.
+
     Returns:
-        Its axes (2, 3) in the body that carries the loop, the sign of each hinge against its normal, and whether the
-        first joint is on the chain of the predecessor.
+        Its axes (2, 3) in the body that carries the loop, the sign of each hinge against its normal, which is the axis
+        of the driver, and whether the driver is on the chain of the predecessor.
     """
     space, robot = loop.robot.space, loop.robot
     if any(leaf.space.nv != 1 or (not leaf.space.is_flat and leaf.space != SO2) for leaf in space.leaves()):
         return None
     J: Matrix = robot.at(robot.neutral).with_jacobians().world_jacobian.copy()
     function = loop.rows[0]
-    ahead = bool(supporting_columns(robot, function.frame_a.joint)[0])
-    normal = J[3:, 0]
+    ahead = bool(supporting_columns(robot, function.frame_a.joint)[driver])
+    normal = J[3:, driver]
     if not np.abs(np.linalg.norm(J[3:], axis=0) - 1.0).max() < PARALLEL:  # sliders do not turn
         return None
     signs = np.sign(normal @ J[3:])

@@ -14,6 +14,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...errors import ConstraintError, OptionError, SizeError
 from ...linear_algebra import singular_values
 from ...robot import Bounds, Frame
+from ...robot.bounds import Violation, outside_bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers.result import Result
 from ...words import counted, first_names
@@ -123,6 +124,16 @@ class Sweep(Result):
         near = (self.end <= self.bounds.lower + EDGE) | (self.end >= self.bounds.upper - EDGE)
         return tuple(factor.name for factor in self.bounds.space.factors if near[factor.q].any())
 
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates outside the bounds of the robot along the sweep, each by the most, in the order of q."""
+        bounds, worst = self.coordinates.constraint_set.robot.bounds, dict[int, Violation]()
+        for q in (*self.qs, self.end):
+            for each in bounds.violations(q, EDGE):
+                if abs(each.amount) > abs(worst.get(each.entry, each._replace(amount=0.0)).amount):
+                    worst[each.entry] = each
+        return tuple(worst[entry] for entry in sorted(worst))
+
     def transmission_angles(self, through: Iterable[str | Frame] = ()) -> Vector:
         r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad].
 
@@ -189,7 +200,7 @@ class Sweep(Result):
         return f"{words}, at the bounds of {outside}" if outside else words
 
     def describe(self) -> str:
-        """The sweep in words: driver, what was held, how it ended, singularities."""
+        """The sweep in words: driver, what was held, how it ended, singularities, what is outside its bounds."""
         lines = [
             f"sweep of '{self.driver.name}': {self.status}",
             f"  {self.reached_words}; {counted(self.steps, 'inner step')}",
@@ -202,6 +213,7 @@ class Sweep(Result):
             least = self.least_singular_values[worst]
             lines.append(f"  least singular value of J_v: {least:.3g}, at {self.values[worst]:.6g}")
         lines += [f"  {each}" for each in self.singularities]
+        lines += outside_bounds(self.violations)
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -143,6 +143,9 @@ class _ProblemPacker:
         header[layout.PREPARE] = packer.recorded(prepare)
         header[layout.CONSTANTS] = packer.records(constants)
         generations = [self._generation(g, elements) for g in self._moving if g]
+        for explicit in problem.resolution.explicits:
+            if explicit.has_branches:  # rows alone do not tell what is satisfied
+                raise NotPacked(f"{explicit.name}, an explicit constraint whose twin has branches")
         levels = [self._level(level, looks_ahead=n == 0) for n, level in enumerate(x for x in problem.levels if x.size)]
         twins = self._level(problem.explicits, values=True)
         doubtful = self._level(Stack([e for e in problem.resolution.explicits if not e.is_exact]), values=True)

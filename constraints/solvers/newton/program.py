@@ -127,6 +127,9 @@ class NewtonProgram(Resumable):
             worst = max(worst, stack_rows(twin, point, Order.POSITION, state.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
+        worst = max(worst, self.problem.resolution.branch_error(point, state.rhs))
+        if worst > self.options.threshold:
+            return None
         usable = not (computes or state.buffers.optional)
         if usable:
             _, rows = self._iteration.rows_at(q0, state)

@@ -291,7 +291,7 @@ class Projector:
 
     def residual_valid(self, q: Vector, sides: RightHandSide, workspace: Workspace) -> float:
         """As `residual`, without checking the arguments, in a workspace of the caller."""
-        if self.problem.optional_last:  # which may be undefined
+        if self.problem.optional_last or self.problem.resolution.has_branches:  # may be undefined; rows do not tell
             return self.problem.residual(q, sides)
         return self._evaluation.rows(q, sides, workspace, jacobian=False).residual
 
