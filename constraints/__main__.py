@@ -14,7 +14,7 @@ import importlib
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
+def _warnings_on_stderr() -> Generator[None, None, None]:
     """What the library warns of (limits of a file that are none, names that mean nothing) is said on stderr, once."""
     said = set[str]()
     handler, log = logging.StreamHandler(), logging.getLogger(__package__)

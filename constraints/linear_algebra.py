@@ -74,7 +74,7 @@ def pivots(A: Matrix) -> tuple[Indices, Vector]:
     """
     if not A.size:
         return np.arange(A.shape[1], dtype=np.intp), np.zeros(0)
-    preference = (1.0 - TIE) ** np.arange(A.shape[1])
+    preference: Vector = np.power(1.0 - TIE, np.arange(A.shape[1], dtype=np.float64))
     decomposition: Any = qr(A * preference, mode="r", pivoting=True)
     R, order = decomposition
     return np.asarray(order, dtype=np.intp), np.abs(np.diag(R)) / preference[order[: min(A.shape)]]

@@ -27,7 +27,8 @@ BY_NAME = {
     "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
-    "Explicit": {"whole", "exact_parts"}, "Piece": {"projector"}, "Transition": {"condition", "parameters"},
+    "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
+    "Transition": {"condition", "parameters"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 

@@ -88,7 +88,7 @@ def test_what_is_outside_says_its_unit_where_the_space_knows_it():
     q = space.neutral + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.75])
     said = ["'root' 0.75 m above its bound", "'slide' 0.75 m below its bound", "'turn' 0.5 rad above its bound"]
     assert [str(violation) for violation in box.violations(q)] == said
-    assert str(Bounds(Rn(1), [0.0], [1.0]).violations([1.5])[0]) == "'R1' 0.5 above its bound"
+    assert str(Bounds(Rn(1), np.zeros(1), np.ones(1)).violations([1.5])[0]) == "'R1' 0.5 above its bound"
 
 
 def test_contains_violations_and_clip_agree():
