@@ -343,8 +343,9 @@ class Factors:
         return self._matrix @ x[self._order]
 
 
-_lu: Callable[..., Any] = partial(splu, relax=1, panel_size=1)
-"""Small supernodes: the blocks of a mechanism are."""
+_lu: Callable[..., Any] = partial(splu, relax=1)
+"""Small supernodes: the blocks of a mechanism are. With `panel_size=1` too, SuperLU (SciPy 1.17) writes outside of its
+memory where the matrix is exactly singular, as that of rows given twice is."""
 
 
 def _subspaces(model: Model) -> tuple[Matrix, BoolVector]:
