@@ -216,7 +216,12 @@ def _locked(place: Place, wanted: Wanted) -> Vector:
     q, joint = place.q[: place.model.nq], place.model.joints[wanted.numbers["joint"]]
     held = q.copy()
     held[joint.idx_q : joint.idx_q + joint.nq] = wanted.numbers["value"]
-    return pin.difference(place.model, held, q)[joint.idx_v : joint.idx_v + joint.nv]
+    way: Vector = pin.difference(place.model, held, q)[joint.idx_v : joint.idx_v + joint.nv]
+    if (joint.nq, joint.nv) == (7, 6) and float(way[3:] @ way[3:]) > HALF_TURN**2:
+        return place.log6(pin.exp6(way))
+    if (joint.nq, joint.nv) == (4, 3) and joint.shortname() == "JointModelSpherical":
+        return place.log3(pin.exp3(way)) if float(way @ way) > HALF_TURN**2 else way
+    return way
 
 
 VALUES: dict[str, Callable[[Place, Wanted], Any]] = {
