@@ -12,6 +12,7 @@ import numpy as np
 
 from liegroups.arguments import is_float64
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import read_only_copy
 
 from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..robot import Robot
@@ -274,8 +275,8 @@ def from_start(
         if first is not None:
             if first.success and len(plan.steps) == 1:  # as below, in 1 us less: most loops
                 problems.memories.give(memory)
-                return TargetConfiguration(transition, q_start, (first,), 1)
-            search = Search(q_start, q, None, first)
+                return TargetConfiguration(transition, read_only_copy(q_start), (first,), 1)
+            search = Search(read_only_copy(q_start), q, None, first)
             reach(plan, [search], attempts, problems, memory, one_by_one)
             problems.memories.give(memory)
             return search.best
@@ -311,7 +312,7 @@ def from_starts(
         off = plans.selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        searches.append(Search(start, guess, leaf_for(problems, plan, guess, leaf)))
+        searches.append(Search(read_only_copy(start), guess, leaf_for(problems, plan, guess, leaf)))
     reach(plan, searches, attempts, problems, memory, attempt)
     problems.memories.give(memory)
     return [search.best for search in searches]

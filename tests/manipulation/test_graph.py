@@ -257,6 +257,20 @@ def test_targets_in_batch_are_those_one_by_one():
         graph.targets(TAKE, starts(FREE)[0], guesses()[:1])
 
 
+def test_a_target_keeps_the_start_that_it_was_given():
+    """What a caller does with its arrays afterwards changes no result, found in one call or in several."""
+    for engine in ("compiled", "readable"):
+        graph = factory(engine=engine).generate()
+        transition = next(t for t in graph.transitions if not t.is_loop and not t.parameters)
+        given = graph.sample(transition.source, np.random.default_rng(4)).q.copy()
+        start, guess = given.copy(), graph.robot.random(np.random.default_rng(5)).copy()
+        found = (graph.target(transition, start, guess), *graph.targets(transition, start[None], guess[None]))
+        start[:], guess[:] = 9.0, 7.0
+        for target in found:
+            np.testing.assert_array_equal(target.q_start, given)
+            assert not target.q_start.flags.writeable
+
+
 def test_samples_are_those_one_by_one():
     graph = recorded_graph()
     batch = graph.samples(f"{TAKE}_pregrasp", np.random.default_rng(3), 5)
