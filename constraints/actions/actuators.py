@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -19,6 +19,27 @@ from ..robot.bounds import limits_of
 
 STEP = 1e-6
 """Of central differences of a matrix that is a function of q."""
+
+
+class Drive(NamedTuple):
+    """How joint forces tau change with the stage.
+
+    Attributes:
+        B: tau by u (nv, nu).
+        turned: tau by q (nv, nv); None where it does not depend on it.
+        selected: of a product A B, where B selects columns of A: these; or None.
+    """
+
+    B: Matrix
+    turned: Matrix | None
+    selected: tuple[slice, slice] | None
+
+    def by_stage(self, by_q: Matrix, by_v: Matrix, by_tau: Matrix) -> tuple[Matrix, Matrix]:
+        """Derivatives by state (k, ndx) and control (k, nu) from those by q, v and tau: (k, nv) each."""
+        if self.turned is not None:
+            by_q = by_q + by_tau.dot(self.turned)
+        by_u = by_tau.dot(self.B) if self.selected is None else by_tau[self.selected].copy()
+        return np.concatenate((by_q, by_v), axis=1), by_u
 
 
 @final
@@ -49,6 +70,7 @@ class Actuators:
         self.robot, self.names = robot, names
         self._B = None if B is None else read_only(np.array(B, order="C"))  # columns of an identity are not contiguous
         self._of_q, self._slope = of_q, slope
+        self._drive = None if self._B is None else Drive(self._B, None, _selected(self._B))
         lower, upper = _limits(robot.model, np.zeros((robot.nv, len(names))) if B is None else B)
         self.lower, self.upper = read_only(lower), read_only(upper)
 
@@ -141,6 +163,10 @@ class Actuators:
         """Joint forces B(q) u (nv,) [N, N m]."""
         return self.B(q).dot(u)
 
+    def drive(self, q: Vector, u: Vector) -> Drive:
+        """How joint forces change with the stage, at q and u. Raises SizeError, NotFiniteError."""
+        return self._drive or Drive(self.B(q), self.slope(q, u), None)
+
     def slope(self, q: Vector, u: Vector) -> Matrix:
         """Derivative (nv, nv) of B(q) u by q, along the tangent. Raises SizeError, NotFiniteError."""
         nv, space = self.robot.nv, self.robot.space
@@ -159,6 +185,13 @@ class Actuators:
 
     def __repr__(self) -> str:
         return f"Actuators({self.robot.name!r}, nu {self.nu})"
+
+
+def _selected(B: Matrix) -> tuple[slice, slice] | None:
+    """Columns of A that are A B: the rows of B that form an identity, if all others are zero."""
+    nv, nu = B.shape
+    first = int(B[:, 0].argmax()) if nu else 0
+    return (slice(None), slice(first, first + nu)) if np.array_equal(B, np.eye(nv, nu, -first)) else None
 
 
 def _limits(model: Any, B: Matrix) -> tuple[Vector, Vector]:

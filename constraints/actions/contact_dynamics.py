@@ -29,7 +29,7 @@ from ..rows.row_owner import RowOwner
 from ..rows.stacking import check_sides
 from ..words import counted
 from ..workspace import Kept, Pool, Workspace
-from .action import DifferentialAction, StageSlopes, own
+from .action import DifferentialAction, NodeSlopes, Pair, own
 from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
@@ -202,15 +202,19 @@ class ContactForwardDynamics(DifferentialAction):
         """As `Action.calc`; if the dynamics have no solution at a state, the status says so."""
         state, control = self._checked(x, u)
         if control is None:
-            return ContactCalculation(*self._node(state, None), None, None, None, self)
-        q, v = state[: self.state.nq], state[self.state.nq :]
+            node = self._node(state, None)
+            return ContactCalculation(**node, acceleration=None, multipliers=None, status=None, action=self)
+        nq = self.state.nq
+        q, v = state[:nq], state[nq:]
         tau = self.actuators.tau(q, control)
         if self._fused is not None:
             done = self._fused.solve(q, v, tau)
             if done is not None:
                 a, push, trace = done
                 node = self._node(state, control, push)
-                return frozen(ContactCalculation, *node, a, push, DynamicsStatus.SOLVED, self, None, None, trace)
+                return frozen(
+                    ContactCalculation, node, acceleration=a, multipliers=push, status=_SOLVED, action=self, trace=trace
+                )
         return self._assembled(state, control, tau)
 
     def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
@@ -242,7 +246,16 @@ class ContactForwardDynamics(DifferentialAction):
             status = status_of(found, rows_of, rows)
         if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
             a, push = np.full(len(M), np.nan), np.full(len(gamma), np.nan)
-        return ContactCalculation(*self._node(x, u, push), a, push, status, self, row_space, M)
+        node = self._node(x, u, push)
+        return ContactCalculation(
+            **node,
+            acceleration=a,
+            multipliers=push,
+            status=status,
+            action=self,
+            row_space=row_space,
+            mass_matrix=M,
+        )
 
     @cached_property
     def _fused(self) -> Fused | None:
@@ -262,23 +275,19 @@ class ContactForwardDynamics(DifferentialAction):
         done: ContactCalculation = own(calculation, ContactCalculation, self)
         u, a = done.u, done.acceleration
         if u is None or a is None:
-            return ContactDerivatives(None, None, *self._slopes(done), calculation=done)
+            return ContactDerivatives(Fx=None, Fu=None, **self._slopes(done), calculation=done)
         if not done.success:
             return self._without(done, DerivativeStatus.NOT_SOLVED, ())
-        q, v, names = done.x[: self.state.nq], done.x[self.state.nq :], tuple[str, ...]()
-        B = self.actuators.B(q)
-        turned = None if self.actuators.is_constant else self.actuators.slope(q, u)
+        drive, names = self.actuators.drive(done.x[: self.state.nq], u), ()
         if done.trace is not None and done.multipliers is not None and self._fused is not None:
-            by, push = self._fused.slopes(q, v, u, done.multipliers, done.trace, B, turned)
+            by, push = self._fused.slopes(done.x, u, done.multipliers, done.trace, drive)
         else:
             found, names = self._own_slopes(done, a)
             if found is None or not (done.row_space is None or np.isfinite(found.a_q).all()):
                 return self._without(done, DerivativeStatus.SINGULAR, names)
-            by, push = (_by_stage(*each, B, turned) for each in _of(found))
-        status = _STATUS[done.status is DynamicsStatus.RANK_DEFICIENT]
-        slopes = self._slopes(done, done.multipliers, push)
-        forces = push if self.with_force_derivatives else (None, None)
-        return frozen(ContactDerivatives, *by, *slopes, status, *forces, names, done)
+            by, push = (drive.by_stage(*each) for each in _of(found))
+        status = _REPEATED if done.status is DynamicsStatus.RANK_DEFICIENT else _DIFFERENTIATED
+        return self._differentiated(done, self._slopes(done, done.multipliers, push), by, push, status, names)
 
     def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         """Derivatives by the library's own rows, and the names of constraints that have no formulas."""
@@ -298,9 +307,31 @@ class ContactForwardDynamics(DifferentialAction):
     ) -> ContactDerivatives:
         """What is left where there are no derivatives of the dynamics: NaN for these."""
         n, ndx, nu, k = self.state.nv, self.state.ndx, self.nu, self.constraint_set.size
-        forces = (np.full((k, ndx), np.nan), np.full((k, nu), np.nan)) if self.with_force_derivatives else (None, None)
-        none = np.full((n, ndx), np.nan), np.full((n, nu), np.nan)
-        return ContactDerivatives(*none, *self._slopes(done, done.multipliers), status, *forces, names, done)
+        by, push = ((np.full((rows, ndx), np.nan), np.full((rows, nu), np.nan)) for rows in (n, k))
+        return self._differentiated(done, self._slopes(done, done.multipliers), by, push, status, names)
+
+    def _differentiated(
+        self,
+        done: ContactCalculation,
+        node: NodeSlopes,
+        by: Pair,
+        push: Pair,
+        status: DerivativeStatus,
+        names: tuple[str, ...],
+    ) -> ContactDerivatives:
+        """The result, from derivatives of costs and rows, of accelerations, and of multipliers."""
+        forces = push if self.with_force_derivatives else (None, None)
+        return frozen(
+            ContactDerivatives,
+            node,
+            Fx=by[0],
+            Fu=by[1],
+            status=status,
+            multipliers_x=forces[0],
+            multipliers_u=forces[1],
+            by_differences=names,
+            calculation=done,
+        )
 
     def describe(self) -> str:
         """The action in words: state, actuators, contacts and loops with their stabilisation, costs, constraints."""
@@ -334,14 +365,8 @@ def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Mat
     return (found.a_q, found.a_v, found.a_tau), (found.l_q, found.l_v, found.l_tau)
 
 
-def _by_stage(by_q: Matrix, by_v: Matrix, by_tau: Matrix, B: Matrix, turned: Matrix | None) -> StageSlopes:
-    """Derivatives by state and control from those by q, v and joint forces."""
-    if turned is not None:
-        by_q = by_q + by_tau.dot(turned)
-    return StageSlopes(np.concatenate((by_q, by_v), axis=1), by_tau.dot(B))
-
-
-_STATUS = DerivativeStatus.SOLVED, DerivativeStatus.RANK_DEFICIENT
+_SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DerivativeStatus.SOLVED, DerivativeStatus.RANK_DEFICIENT
+"""Members of enumerations, read once: 0.1 us each."""
 _NONE = read_only(np.zeros(0))
 
 _LIGHT = frozenset(("constraint_set", "damping", "armature", "with_force_derivatives", "rhs"))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple, final
 
-import numpy as np
-
 from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.fused_contacts import FusedContacts
@@ -20,7 +18,8 @@ from ..robot import Frame
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from ..workspace import Pool
-from .action import StageSlopes
+from .action import Pair
+from .actuators import Drive
 
 
 @final
@@ -67,14 +66,6 @@ class Turned(NamedTuple):
     frame: Frame
 
 
-class FusedSolution(NamedTuple):
-    """Acceleration (nv,) and multipliers (size,), zero where a contact is off, and where they were computed."""
-
-    acceleration: Vector
-    multipliers: Vector
-    trace: Trace
-
-
 @final
 class Fused:
     r"""The contacts of a set that are on, as pinocchio has them. Threads may share it.
@@ -96,10 +87,13 @@ class Fused:
             for owner, s, on in zip(stack.owners, stack.slices, constraint_set.active.tolist(), strict=True)
             if on and isinstance(owner, FrameRows) and not is_its_own(owner)
         ]
+        self._nq = constraint_set.robot.nq
         self._pool = Pool(partial(_memory, constraint_set, damping, armature))
 
-    def solve(self, q: Vector, v: Vector, tau: Vector) -> FusedSolution | None:
-        """Acceleration and multipliers; None where the general way has to decide.
+    def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector, Trace] | None:
+        """Acceleration (nv,), multipliers (size,), zero where a contact is off, and where they were computed.
+
+        None where the general way has to decide.
 
         Args:
             q, v: state, checked.
@@ -107,46 +101,42 @@ class Fused:
         """
         memory = self._pool.take()
         found = memory.contacts.solve(q, v, tau)
+        token = memory.holds = object()
         if found is not None:
             for rows, frame in self._turned:
                 _turn(memory.contacts.rotation(frame), found[1][rows])
-        token = memory.holds = object()
         self._pool.give(memory)
         if found is None or not is_finite(found[0]):
             return None
-        return FusedSolution(*found, Trace(memory, token))
+        return found[0], found[1], Trace(memory, token)
 
-    def slopes(
-        self, q: Vector, v: Vector, u: Vector, push: Vector, trace: Trace, B: Matrix, turned: Matrix | None
-    ) -> tuple[StageSlopes, StageSlopes]:
+    def slopes(self, x: Vector, u: Vector, push: Vector, trace: Trace, drive: Drive) -> tuple[Pair, Pair]:
         """Derivatives of the accelerations and of the multipliers, by state and by control.
 
         The state is one that `solve` solved; it is solved again where its memory has moved on.
 
         Args:
-            q, v: as in `solve`.
+            x: state (nx,).
             u: controls (nu,).
             push, trace: multipliers (size,) that `solve` found, and where.
-            B: tau by the controls (nv, nu).
-            turned: tau by q (nv, nv); None where it does not depend on it.
+            drive: how joint forces change with the stage.
         """
         memory = trace.memory
         if memory is None or not self._pool.claim(memory):
             memory = self._pool.take()
         contacts = memory.contacts
         if memory.holds is None or memory.holds is not trace.token:
-            contacts.solve(q, v, B.dot(u))
+            contacts.solve(x[: self._nq], x[self._nq :], drive.B.dot(u))
         memory.holds = None
-        a_q, a_v, a_tau, l_q, l_v, l_tau = contacts.differentiate()
-        if turned is not None:
-            a_q, l_q = a_q + a_tau.dot(turned), l_q + l_tau.dot(turned)
-        a = StageSlopes(np.concatenate((a_q, a_v), axis=1), a_tau.dot(B))
-        forces = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
+        by_q_v_tau = contacts.differentiate()
+        a, forces = drive.by_stage(*by_q_v_tau[:3]), drive.by_stage(*by_q_v_tau[3:])
+        if not contacts.is_whole:
+            forces = contacts.spread(forces[0]), contacts.spread(forces[1])
         for rows, frame in self._turned:
             R = contacts.rotation(frame)
             for each in forces:
                 _turn(R, each[rows])
-            by_q, turning = forces.by_x[rows, : len(v)], contacts.turning(frame)
+            by_q, turning = forces[0][rows, : len(drive.B)], contacts.turning(frame)
             for i, force in enumerate(push[rows].reshape(-1, 3)):
                 by_q[3 * i : 3 * i + 3] -= pin.skew(force).dot(R.dot(turning))
         self._pool.give(memory)

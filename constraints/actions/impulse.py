@@ -28,7 +28,7 @@ from ..loops.set_slopes import set_slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, DiscreteAction, StageSlopes, own
+from .action import Calculation, Derivatives, DiscreteAction, own
 from .costs import Cost
 from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
 from .stage_constraints import StageConstraint
@@ -225,7 +225,9 @@ class ImpulseDynamics(DiscreteAction):
             jump, impulses = np.full(v.size, np.nan), np.full(rows_of.size, np.nan)
         after = np.concatenate((state[:nq], v + jump))
         node = self._node(state, np.zeros(0), impulses)
-        return ImpulseCalculation(*node, after, impulses, status, self, row_space, M)
+        return ImpulseCalculation(
+            **node, next_state=after, impulses=impulses, status=status, action=self, row_space=row_space, mass_matrix=M
+        )
 
     def calc_diff(self, calculation: Any) -> ImpulseDerivatives:
         """As `Action.calc_diff`."""
@@ -242,13 +244,16 @@ class ImpulseDynamics(DiscreteAction):
                 found, status = None, DerivativeStatus.SINGULAR
         if found is None:
             none, no_impulses = np.full((2 * n, 2 * n), np.nan), np.full((self.constraint_set.size, 2 * n), np.nan)
-            return ImpulseDerivatives(none, Fu, *self._slopes(done, done.impulses), status, no_impulses, names)
+            node = self._slopes(done, done.impulses)
+            return ImpulseDerivatives(
+                Fx=none, Fu=Fu, **node, status=status, impulses_x=no_impulses, by_differences=names
+            )
         Fx = np.eye(2 * n)
         Fx[n:, :n] = found.a_q
         Fx[n:, n:] += found.a_v
         by_x = np.concatenate((found.l_q, found.l_v), axis=1)
-        slopes = self._slopes(done, done.impulses, StageSlopes(by_x, np.zeros((len(by_x), 0))))
-        return ImpulseDerivatives(Fx, Fu, *slopes, status, by_x, names)
+        node = self._slopes(done, done.impulses, (by_x, np.zeros((len(by_x), 0))))
+        return ImpulseDerivatives(Fx=Fx, Fu=Fu, **node, status=status, impulses_x=by_x, by_differences=names)
 
     def _own_slopes(self, done: ImpulseCalculation) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         r"""Derivatives of the jump and of the impulses, and the names of constraints that have no formulas.

@@ -62,6 +62,7 @@ class FusedContacts:
 
     Attributes:
         size: rows of the set.
+        is_whole: whether all of its constraints are on.
     """
 
     def __init__(self, constraint_set: ConstraintSet, damping: float = 0.0, armature: Any = 0.0) -> None:
@@ -81,8 +82,10 @@ class FusedContacts:
                 self._datas.append(made.createData())
                 rows += range(s.start, s.stop)
         pin.initConstraintDynamics(model, self._data, self._models, self._datas)
+        self._pivots = self._data.constraint_chol.D[: len(rows)]  # shows those of each solution: memory of pinocchio
+        self._pivots[:] = 0.0  # if it were a copy, no solution would be taken
         self._rows = np.array(rows, dtype=np.intp)
-        self._whole = len(rows) == self.size
+        self.is_whole = len(rows) == self.size
         self._settings = pin.ProximalSettings(_TINY, _TINY, damping, 1)
         self._damping = damping
 
@@ -98,10 +101,10 @@ class FusedContacts:
             self._model, data, q, v, tau, self._models, self._datas, self._settings
         ).copy()
         if not self._damping:
-            pivots = data.constraint_chol.D[: len(self._rows)].tolist()
+            pivots = self._pivots.tolist()
             if not max(pivots) < STEEP * min(pivots) < 0.0:
                 return None
-        return a, self.spread(np.array(data.lambda_c))
+        return a, self.spread(data.lambda_c.copy())
 
     def differentiate(self) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
         """Derivatives of the last solution, views that hold until the next call.
@@ -120,7 +123,7 @@ class FusedContacts:
         l_q, l_v, l_tau = (self.spread(np.array(each)) for each in found[3:])
         inner: Matrix = self._data.constraint_chol.getOperationalSpaceInertiaMatrix()
         l_gamma = inner
-        if not self._whole:
+        if not self.is_whole:
             l_gamma = np.zeros((self.size, self.size))
             l_gamma[np.ix_(self._rows, self._rows)] = inner
         return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
@@ -148,7 +151,7 @@ class FusedContacts:
         Args:
             some: of those that are on (k, ...).
         """
-        if self._whole:
+        if self.is_whole:
             return some
         every = np.zeros((self.size, *some.shape[1:]))
         every[self._rows] = some
