@@ -26,8 +26,14 @@ Matrix = NDArray[np.float64]
 RANK = 1e-7
 """Singular values of unit rows below this part of the largest are none."""
 
+JUMP = 0.1
+"""Part of the largest entry of the rows that none changes by within 1e-3, but for rows that are others there."""
+
 STEPS, ENOUGH = (2e-2, 5e-3, 1e-3, 1e-4, 1e-5), 2e-9
 """Largest steps of the differences that are tried, and how near two orders are for no other step to be tried."""
+
+OTHER = 0.7
+"""Steps of a second opinion, by those of the first."""
 
 NOTHING = 1e-3
 """A part whose derivatives are below this part of the largest of all is judged by that."""
@@ -101,11 +107,13 @@ class Oracle:
         return self.inertia(q), f, np.array(rows.jacobian), gamma
 
     def ranks_nearby(self, rng: np.random.Generator) -> set[int]:
-        """Ranks of the rows at some states beside this one."""
-        robot, found = self.constraint_set.robot, set[int]()
+        """Ranks of the rows at some states beside this one, on the same side of the edge of a polygon."""
+        robot, found, here = self.constraint_set.robot, set[int](), self.constraint_set.jacobian(self.state.q)
         for _ in range(6):
             q = pin.integrate(robot.model, self.state.q, 1e-3 * rng.standard_normal(robot.nv))
-            found.add(rank_of(self.constraint_set.jacobian(q)))
+            there = self.constraint_set.jacobian(q)
+            if np.abs(there - here).max(initial=0.0) <= JUMP * np.abs(here).max(initial=0.0):
+                found.add(rank_of(there))
         return found
 
 
@@ -154,13 +162,18 @@ class Slope(NamedTuple):
         matrix: (rows, n).
         apart: of each part of the rows, how far it is from a derivative of lower order, by its own largest entry, or
             by a part of that of all where it is next to nothing.
+        again: the same with other steps. Two orders share the rounding of f, of which their difference shows one part
+            in 4^(levels - 1) only; other steps show all of it.
     """
 
     matrix: Matrix
     apart: list[float]
+    again: Callable[[], Slope]
 
 
-def slope(f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels: int = 4) -> Slope:
+def slope(
+    f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels: int = 4, largest: float = STEPS[0]
+) -> Slope:
     """Derivative of f at 0 by n numbers.
 
     Central differences, each of half the step of the one before, extrapolated to a step of zero (Richardson); of the
@@ -172,9 +185,10 @@ def slope(f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels:
         n: how many.
         parts: of its values, judged each by its own size.
         levels: how many steps: the order is twice that. Two are exact for polynomials of degree two.
+        largest: the first step; the others follow as in STEPS.
     """
     best, apart = np.zeros((0, n)), [np.inf for _ in parts]
-    for step in STEPS:
+    for step in (each * largest / STEPS[0] for each in STEPS):
         fine, rough = extrapolated(f, n, step, levels)
         best = fine.copy() if not len(best) else best
         least = NOTHING * max(float(np.abs(fine).max(initial=0.0)), 1e-12)
@@ -185,7 +199,7 @@ def slope(f: Callable[[Vector], Vector], n: int, parts: Sequence[slice], levels:
                 best[rows], apart[i] = fine[rows], own
         if max(apart) < ENOUGH:
             break
-    return Slope(best, apart)
+    return Slope(best, apart, lambda: slope(f, n, parts, levels, OTHER * largest))
 
 
 def extrapolated(f: Callable[[Vector], Vector], n: int, h: float, levels: int) -> tuple[Matrix, Matrix]:

@@ -34,7 +34,7 @@ WELL = 1e10
 """Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
 
 
-ROUGH = 1e8
+ROUGH = 1e7
 """Condition above which derivatives are corrected by what the equations miss."""
 
 
