@@ -358,6 +358,11 @@ def redundant_slopes(
 
 
 def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bool:
-    """Whether a combination of rows that vanishes would move what all rows leave free, beside this state."""
+    r"""Whether a combination of rows that vanishes would move what all rows leave free, beside this state.
+
+    That is, :math:`w^T\,\delta J\,z` for combinations w and free motions z, from the side that has fewer.
+    """
     limit = CHANGES * largest(J)
+    if len(free) < left.shape[1]:
+        return any(largest(left.T @ changes.rate(z)) > limit for z in free)
     return any(largest(free @ changes.force(w)) > limit for w in left.T)
