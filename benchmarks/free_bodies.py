@@ -37,7 +37,8 @@ from checking import Judge
 from numpy.typing import NDArray
 from peer import Hpp, NoPeer
 from problem_files import BASES, ProblemFile
-from projection import ROUNDING, prepare
+from projection import prepare
+from turns import ROUNDING
 
 from constraints import ConstraintError, Implicit, Options, Part, Position, Problem, Projector, Robot
 from constraints.robot.frame_table import FrameKind

@@ -40,7 +40,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 from peer import Child, NoPeer
-from projection import CHUNK, OneLine, calibration
+from projection import OneLine
+from turns import CHUNK, calibration
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))

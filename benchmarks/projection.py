@@ -30,22 +30,21 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
-import itertools
 import json
 import logging
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 from checking import Judge
-from numpy.typing import NDArray
 from peer import Hpp, NoPeer
 from problem_files import ProblemFile, Refused, Skipped, build, read
+from projection_figures import Row, best_line_search, figures, summary, table
+from turns import CHUNK, OURS, Run, by_hpp, by_us, in_turns, stay_on_one_core
 
 from constraints import ConstraintError, Options, Problem, Projector
 from constraints.solvers import CompiledEngine, Engine, why_not
@@ -55,50 +54,8 @@ HERE = Path(__file__).resolve().parent
 PROBLEMS = HERE / "problems"
 SETS = {"recorded": PROBLEMS, "others": PROBLEMS / "others"}
 """Folders of problems, by the name of `--set`."""
-CHUNK = 50
-"""Starts that one solver projects before it is the turn of the next: the first ones of a turn find a cold core."""
-OURS = "ours"
-ROUNDING = 1e-9
-"""Relative slack of the threshold: two formulas for one residual differ by rounding."""
 USUAL = "readable" if find_spec("numba") is None else "compiled"
 ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
-Row = dict[str, Any]
-
-
-@dataclass
-class Run:
-    """What one solver did with all starts; times in microseconds, by start and repeat, at the speed of the machine."""
-
-    ends: NDArray[np.float64]
-    claimed: NDArray[np.bool_]
-    us: NDArray[np.float64]
-    iterations: NDArray[np.float64]
-    usable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
-    errors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-
-    @staticmethod
-    def empty(count: int, nq: int, repeats: int) -> Run:
-        return Run(np.zeros((count, nq)), np.zeros(count, dtype=np.bool_), np.zeros((count, repeats)), np.zeros(count))
-
-    def judge(self, judge: Judge, threshold: float) -> None:
-        """Look at every claimed success."""
-        self.errors = np.array(
-            [judge.residual(q) if ok else np.inf for q, ok in zip(self.ends, self.claimed, strict=True)]
-        )
-        within = np.array([judge.in_bounds(q) for q in self.ends], dtype=np.bool_)
-        self.usable = self.claimed & within & (self.errors <= threshold * (1.0 + ROUNDING))
-
-    @property
-    def success(self) -> float:
-        return float(self.usable.mean())
-
-    @property
-    def us_by_start(self) -> NDArray[np.float64]:
-        return np.median(self.us, axis=1)
-
-    @property
-    def us_per_usable(self) -> float | None:
-        return float(self.us_by_start.sum() / self.usable.sum()) if self.usable.any() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,87 +65,6 @@ class Case:
     file: ProblemFile
     problem: Problem
     judge: Judge
-
-
-def calibration() -> float:
-    """Seconds that a fixed piece of work takes now: Python, small arrays, as in a projection."""
-    a, best = np.linspace(0.0, 1.0, 36).reshape(6, 6), np.inf
-    for _ in range(3):
-        began = time.perf_counter()
-        for i in range(400):
-            b = a.dot(a)
-            b += float(i)
-        best = min(best, time.perf_counter() - began)
-    return best
-
-
-def stay_on_one_core() -> None:
-    """Keep this process, and children that it starts, on the core that is fastest now, where the platform can.
-
-    They take turns, so that one core is enough for them, and its clock is the same for both.
-    """
-    if not hasattr(os, "sched_setaffinity"):
-        return
-    seconds: dict[int, float] = {}
-    for core in sorted(os.sched_getaffinity(0)):
-        os.sched_setaffinity(0, {core})
-        seconds[core] = calibration()
-    os.sched_setaffinity(0, {min(seconds, key=seconds.__getitem__)})
-
-
-Solver = Callable[[int, int, int, Run], None]
-"""Projects starts from the first on to before the last, once each, and notes it as one turn of the run."""
-
-
-def by_us(projector: Projector, starts: NDArray[np.float64]) -> Solver:
-    """The library."""
-
-    def project_some(first: int, last: int, turn: int, run: Run) -> None:
-        clock, project = time.perf_counter, projector.project
-        project(starts[first])
-        for i in range(first, last):
-            began = clock()
-            result = project(starts[i])
-            run.us[i, turn] = 1e6 * (clock() - began)
-            run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
-
-    return project_some
-
-
-def by_hpp(hpp: Hpp, line_search: str) -> Solver:
-    """hpp-constraints, on the starts that it has been given; raises NoPeer where it ends."""
-
-    def project_some(first: int, last: int, turn: int, run: Run) -> None:
-        answer = hpp.ask({"line_search": line_search, "first": first, "last": last, "repeats": 1})
-        run.us[first:last, turn], run.claimed[first:last] = np.array(answer["us"])[:, 0], answer["success"]
-        run.ends[first:last] = answer["q"]
-
-    return project_some
-
-
-def in_turns(solvers: dict[str, Solver], shape: tuple[int, int], repeats: int, remarks: list[str]) -> dict[str, Run]:
-    """Runs of all solvers on starts (n, nq), times at the speed of the machine; where one ends, ours go on alone."""
-    (count, nq), speeds = shape, list[tuple[Run, slice, int, float]]()
-    runs = {name: Run.empty(count, nq, repeats) for name in solvers}
-    chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    for turn, (first, last) in itertools.product(range(repeats), chunks):
-        after = calibration()
-        try:
-            for name, run in runs.items():
-                before = after
-                solvers[name](first, last, turn, run)
-                after = calibration()
-                speeds.append((run, slice(first, last), turn, 0.5 * (before + after)))
-        except NoPeer as why:
-            remarks.append(f"no HPP from start {first} on, its figures are left out: {why}")
-            runs = {OURS: runs[OURS]}
-    usual = float(np.median([seconds for *_, seconds in speeds]))
-    for run, part, turn, seconds in speeds:
-        run.us[part, turn] *= usual / seconds
-    drift = np.percentile([seconds for *_, seconds in speeds], [5, 95])
-    if drift[1] > 1.25 * drift[0]:
-        remarks.append(f"the speed of the machine changed by a factor {drift[1] / drift[0]:.1f} meanwhile")
-    return runs
 
 
 def prepare(path: Path) -> Case:
@@ -247,11 +123,6 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
     return figures(file.name, options.engine, ours, without, theirs, solved), ours, remarks
 
 
-def best_line_search(theirs: dict[str, Run]) -> str | None:
-    """The one with the cheapest usable solutions, then with the most; None where none was run."""
-    return min(theirs, key=lambda name: (theirs[name].us_per_usable or np.inf, -theirs[name].success), default=None)
-
-
 def of_solutions(
     projector: Projector, ours: Run, peer: tuple[Hpp, str, Run] | None, repeats: int, remarks: list[str]
 ) -> tuple[float | None, float | None]:
@@ -276,76 +147,6 @@ def of_solutions(
     remarks += [f"from solutions: {remark}" for remark in said]
     medians = [float(np.median(run.us_by_start)) for run in runs.values()]
     return medians[0], medians[1] if len(medians) > 1 else None
-
-
-def figures(
-    name: str,
-    engine: str,
-    ours: Run,
-    without: Run,
-    theirs: dict[str, Run],
-    solved: tuple[float | None, float | None] = (None, None),
-) -> Row:
-    """One entry of the JSON; `solved` is what a start that is a solution costs, ours and theirs."""
-    best = best_line_search(theirs)
-    iterations = float(ours.iterations.sum())
-    mine, claimed = ours.us_per_usable, ours.errors[ours.claimed]
-    cost = None if best is None else theirs[best].us_per_usable
-    return {
-        "problem": name,
-        "engine": engine,
-        "success": ours.success,
-        "success_without_restarts": without.success,
-        "us_per_projection": float(np.median(ours.us_by_start)),
-        "us_per_usable": mine,
-        "us_solved": solved[0],
-        "iterations": float(ours.iterations.mean()),
-        "us_per_iteration": float(ours.us_by_start.sum() / iterations) if iterations else None,
-        "max_error": float(claimed.max()) if claimed.size else None,
-        "hpp": None if best is None else {
-            "success": theirs[best].success, "us_per_usable": cost, "us_solved": solved[1], "line_search": best
-        },
-        "ratio": None if cost is None or mine is None else mine / cost,
-    }  # fmt: skip
-
-
-COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
-    ("problem", lambda row: row["problem"]),
-    ("success", lambda row: f"{100 * row['success']:.1f} %"),
-    ("no restarts", lambda row: f"{100 * row['success_without_restarts']:.1f} %"),
-    ("us each", lambda row: f"{row['us_per_projection']:.0f}"),
-    ("us usable", lambda row: _number(row["us_per_usable"], ".0f")),
-    ("us solved", lambda row: _number(row["us_solved"], ".1f")),
-    ("iterations", lambda row: f"{row['iterations']:.1f}"),
-    ("us iteration", lambda row: _number(row["us_per_iteration"], ".1f")),
-    ("max error", lambda row: _number(row["max_error"], ".1e")),
-    ("HPP success", lambda row: f"{100 * row['hpp']['success']:.1f} %" if row["hpp"] else "-"),
-    ("HPP usable", lambda row: _number(row["hpp"]["us_per_usable"], ".0f") if row["hpp"] else "-"),
-    ("HPP solved", lambda row: _number(row["hpp"]["us_solved"], ".1f") if row["hpp"] else "-"),
-    ("line search", lambda row: row["hpp"]["line_search"] if row["hpp"] else "-"),
-    ("ratio", lambda row: _number(row["ratio"], ".2f")),
-)
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
-
-
-def table(rows: list[Row]) -> str:
-    """The figures as text, a line a problem."""
-    cells = [[head for head, _ in COLUMNS], *([cell(row) for _, cell in COLUMNS] for row in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells)
-
-
-def summary(rows: list[Row]) -> str:
-    """Geometric mean and largest of the ratios, in a line; empty where there is none."""
-    ratios = {row["problem"]: row["ratio"] for row in rows if row["ratio"] is not None}
-    if not ratios:
-        return ""
-    mean, worst = float(np.exp(np.mean(np.log(list(ratios.values()))))), max(ratios, key=ratios.__getitem__)
-    size = f"{len(ratios)} ratio" + "s" * (len(ratios) > 1)
-    return f"geometric mean of {size}: {mean:.3f} (1/{1.0 / mean:.1f}); largest: {ratios[worst]:.2f} ({worst})"
 
 
 class OneLine(argparse.ArgumentParser):

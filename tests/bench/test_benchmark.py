@@ -440,7 +440,7 @@ def test_wrong_options_end_with_one_line(given: list[str], tmp_path: Path) -> No
 
 def test_figures_are_fractions_of_all_starts_and_the_ratio_is_to_the_best_line_search(on_path: None) -> None:
     """By hand: claims that do not hold count as failures; cost is that of all starts."""
-    module = importlib.import_module("projection")
+    module = importlib.import_module("projection_figures")
 
     def made(claimed: list[int], usable: list[int], us: list[list[float]]) -> Any:
         errors = np.where(usable, 1e-5, 2.0)

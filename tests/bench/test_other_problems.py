@@ -155,7 +155,7 @@ def test_the_benchmark_runs_the_set(tmp_path: Path) -> None:
 
 
 def test_the_summary_is_the_geometric_mean_and_the_worst(on_path: None) -> None:
-    module = importlib.import_module("projection")
+    module = importlib.import_module("projection_figures")
     rows = [{"problem": "a", "ratio": 0.5}, {"problem": "b", "ratio": 0.02}, {"problem": "c", "ratio": None}]
     assert module.summary(rows) == "geometric mean of 2 ratios: 0.100 (1/10.0); largest: 0.50 (a)"
     assert module.summary(rows[2:]) == ""
@@ -184,7 +184,7 @@ class Peer:
 
 
 def test_solvers_take_turns_and_ours_go_on_where_the_peer_ends(on_path: None) -> None:
-    module = importlib.import_module("projection")
+    module = importlib.import_module("turns")
     turns: list[tuple[int, int]] = []
 
     def project_some(first: int, last: int, turn: int, run: Any) -> None:
@@ -227,8 +227,8 @@ def test_each_solver_starts_at_solutions_of_its_own(on_path: None, files: Any) -
 def test_the_benchmark_stays_on_one_core(on_path: None) -> None:
     """In a process of its own; a child inherits it."""
     code = (
-        "import os, subprocess, sys; sys.path.insert(0, sys.argv[1]); import projection; "
-        "projection.stay_on_one_core(); "
+        "import os, subprocess, sys; sys.path.insert(0, sys.argv[1]); import turns; "
+        "turns.stay_on_one_core(); "
         "print(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else 1)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(BENCHMARKS)], capture_output=True, text=True, check=True)
