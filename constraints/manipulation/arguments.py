@@ -30,6 +30,23 @@ def all_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[
     return tuple(expect(entry, kind, what, expected) for entry in found)
 
 
+def each_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[Any, ...]:
+    """The same, each of them once.
+
+    Args:
+        entries, kind, what, plural: as in `all_of`; the entries have names.
+
+    Raises:
+        WrongObjectError: no sequence, or an entry of another kind.
+        DuplicateError: one object twice; it is named.
+    """
+    found = all_of(entries, kind, what, plural)
+    for i, entry in enumerate(found):
+        if any(entry is other for other in found[:i]):
+            raise DuplicateError(f"{what}: {entry.name!r} is given twice (the same object)")
+    return found
+
+
 def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
     """Constraints, each once.
 
@@ -41,8 +58,4 @@ def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
         WrongObjectError: no sequence, or an entry that is no constraint.
         DuplicateError: one constraint object twice.
     """
-    found = all_of(owners, RowOwner, what, "constraints")
-    for i, owner in enumerate(found):
-        if any(owner is other for other in found[:i]):
-            raise DuplicateError(f"{what}: {owner.name!r} is given twice (the same object)")
-    return found
+    return each_of(owners, RowOwner, what, "constraints")

@@ -123,4 +123,4 @@ class GraphProblems:
         """
         once = list({id(owner): owner for owner in (*self._everywhere, *owners)}.values())
         kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
-        return ProblemFamily(self.evaluations, once, kept, options, self._nothing)
+        return ProblemFamily(self.evaluations, once, kept, options, self._nothing, self._everywhere)
