@@ -1,13 +1,17 @@
-"""Arguments of constraint graphs: sequences of objects of one kind."""
+"""Arguments of constraint graphs: sequences of objects of one kind, starts and guesses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from liegroups.arguments import expect
+import numpy as np
 
-from ..errors import DuplicateError, WrongObjectError
+from liegroups.arguments import expect
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import DuplicateError, GraphError, WrongObjectError
+from ..robot import Robot
 from ..rows.row_owner import RowOwner
 
 
@@ -59,3 +63,23 @@ def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
         DuplicateError: one constraint object twice.
     """
     return each_of(owners, RowOwner, what, "constraints")
+
+
+def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple[Vector, Vector]]:
+    """Starts and guesses, both (n, nq), each checked.
+
+    Raises:
+        WrongObjectError: no array of two axes.
+        GraphError: not as many guesses as starts.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with one of them.
+    """
+    found: list[list[Vector]] = []
+    for Q_of, what in ((Q_start, "Q_start"), (Q, "Q")):
+        rows = np.asarray(Q_of)
+        if rows.ndim != 2:
+            raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
+        found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
+    starts, guesses = found
+    if len(starts) != len(guesses):
+        raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
+    return list(zip(starts, guesses, strict=True))

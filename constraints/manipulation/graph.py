@@ -22,7 +22,7 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, ProjectionBatch
 from ..solvers.projection.engines import as_engine
 from ..words import counted
-from .arguments import as_owners, each_of
+from .arguments import as_owners, configurations, each_of
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
 from .hpp_words import OF_GRAPHS
 from .network import Network
@@ -30,7 +30,7 @@ from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
-from .targets import TargetConfiguration, configurations, from_start, from_starts, together
+from .targets import TargetConfiguration, from_start, from_starts, together
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -283,14 +283,15 @@ class ConstraintGraph:
             transition: a transition, or its name.
             q_start: configuration (nq,) in its source state.
             q: guess (nq,); ignored by short transitions.
-            leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end; by default the guess,
-                projected to where leaves may be chosen.
+            leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end, which satisfies the
+                condition; by default the guess, projected onto the condition.
 
         Returns:
             The target, with its waypoints; the search may have failed.
 
         Raises:
-            GraphError: the start is not in the source state, or a leaf is given for a transition that chooses none.
+            GraphError: the start is not in the source state; a leaf that does not satisfy the condition; a leaf for a
+                transition that chooses none.
         """
         return from_start(self._plans, self.transition(transition), q_start, q, self.attempts, leaf)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -231,3 +232,35 @@ def test_nothing_holds_itself_or_stands_on_itself() -> None:
     thing = MovableObject("box0", [Handle("h", robot.frame("box0/body"))], [top])
     with pytest.raises(GraphError, match="no floors to put it on"):
         ConstraintGraphFactory(robot, [Gripper("hand", robot.frame("arm/tool"))], [thing], [top])
+
+
+def test_a_leaf_satisfies_the_condition_of_its_transition() -> None:
+    """A leaf of another manifold was taken as it was; where none satisfies the condition targets were found all the
+    same."""
+    graph, rng = factory(1, mask=[True] * 3 + [False] + [True] * 2).generate(), RNG(0)
+    give = graph.transition(f"{TAKE.replace('>', '<')[:-1]}0-0_ls")
+    start, lying = (graph.sample(state, rng).or_raise().q for state in (HELD, FREE))
+    guess = graph.robot.random(rng)
+    with pytest.raises(GraphError, match=f"the leaf of '{give}' must satisfy its condition: 'place_box0' is off by "):
+        graph.target(give, start, guess, leaf=start)
+    assert graph.target(give, start, guess, leaf=lying).projections
+
+    at = graph.robot.frame("universe", [0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    for x, found in ((0.0, 3), (5.0, 0)):
+        here = Implicit.equal(Position(graph.robot, "box0/body", at), [x, 0, 0], mask=[True, False, False], name="here")
+        first = replace(give.inner[0], condition=[*(give.inner[0].condition or ()), here])
+        put = replace(give, inner=[first, *give.inner[1:]])
+        states = [*graph.states, *graph.waypoint_states]
+        chosen = ConstraintGraph(graph.robot, states, [put], graph.foliations, attempts=3)
+        pairs = [(graph.sample(HELD, rng).or_raise().q, graph.robot.random(rng)) for _ in range(6)]
+        targets = [chosen.target(put, *pair) for pair in pairs]
+        batch = chosen.targets(put, *np.array(pairs).swapaxes(0, 1))
+        assert [t.q.tobytes() for t in targets] == [t.q.tobytes() for t in batch]
+        for target in targets:
+            if target.success:
+                assert poses(graph, target.q, "box0/root_joint")[0].translation[0] == pytest.approx(0.5 + x, abs=2e-4)
+        assert sum(target.success for target in targets) >= found
+        if not found:
+            assert not any(target.success for target in targets)
+            assert {(t.attempts, len(t.projections), t.on_leaf, t.failed_at) for t in targets} == {(3, 1, False, first)}
+            assert "'here': error" in targets[0].describe()
