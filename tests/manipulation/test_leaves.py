@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import arm
 
-from constraints import Base, Implicit, Options, Part, Position, Robot, Rotation, Surface
+from constraints import Base, Implicit, Options, Part, Position, Projector, Robot, Rotation, Surface
 from constraints.errors import DuplicateError, GraphError, NotFiniteError, OptionError, WrongObjectError
 from constraints.manipulation import (
     ConstraintGraph,
@@ -21,6 +21,7 @@ from constraints.manipulation import (
     State,
     Transition,
     grasp,
+    walk,
 )
 
 BOX = "<robot name='box'><link name='body'/></robot>"
@@ -264,3 +265,21 @@ def test_a_leaf_satisfies_the_condition_of_its_transition() -> None:
             assert not any(target.success for target in targets)
             assert {(t.attempts, len(t.projections), t.on_leaf, t.failed_at) for t in targets} == {(3, 1, False, first)}
             assert "'here': error" in targets[0].describe()
+
+
+def test_a_walk_begins_and_ends_where_paths_do() -> None:
+    """Within half the threshold and within bounds: elsewhere all its targets were tried, in vain."""
+    graph, rng = factory().generate(), RNG(4)
+    start = graph.sample(FREE, rng).or_raise().q
+    off = [start.copy(), start.copy()]
+    off[0][9] += 0.8e-4
+    off[1][0] = 3.5
+    said = r"off 'free' by \S+, but paths keep to 5e-05: project it", "out of bounds: 'arm/shoulder_yaw'"
+    for q, words in zip(off, said, strict=True):
+        assert graph.state_of(q).name == FREE
+        with pytest.raises(GraphError, match=f"the start of a walk is {words}"):
+            walk(graph, q, ["Loop | f"], rng)
+        with pytest.raises(GraphError, match=f"the goal of a walk is {words}"):
+            walk(graph, start, ["Loop | f"], rng, goal=q)
+    near = Projector(graph.problem_of(FREE), graph.path_options).project(off[0]).or_raise().q
+    assert walk(graph, near, ["Loop | f"], rng).success
