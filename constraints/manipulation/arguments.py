@@ -15,12 +15,12 @@ from ..robot import Robot
 from ..rows.row_owner import RowOwner
 
 
-def all_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[Any, ...]:
+def all_of(entries: Any, kind: Any, what: str, plural: str = "") -> tuple[Any, ...]:
     """A sequence of objects of one kind, as a tuple.
 
     Args:
         entries: the sequence.
-        kind: of its entries.
+        kind: of its entries; a type, or a tuple of some.
         what: the argument, as the user knows it.
         plural: what several of the kind are called; by default the name of the class.
 

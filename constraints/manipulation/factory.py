@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_name, expect
+from liegroups.arguments import as_flag, as_mapping, as_name, expect
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
@@ -128,6 +128,7 @@ class ConstraintGraphFactory:
     Raises:
         GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
         DuplicateNameError: two grippers, handles or objects with the same name.
+        ModelError: a gripper, handle or surface of another robot.
         WrongObjectError, OptionError: other invalid arguments.
 
     `ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()` is the graph of the simplest scene;
@@ -160,6 +161,9 @@ class ConstraintGraphFactory:
             set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
             as_flag(getattr(self, what), f"{what} of a graph factory")
+        things = [part for thing in self.objects for part in (*thing.handles, *thing.surfaces)]
+        for part in (*self.grippers, *things, *self.floors):
+            self.robot.frame(part.frame)
         handles = [handle.name for thing in self.objects for handle in thing.handles]
         _unique([gripper.name for gripper in self.grippers], "gripper")
         _unique([thing.name for thing in self.objects], "object")
@@ -219,9 +223,12 @@ class ConstraintGraphFactory:
 
         Raises:
             UnknownNameError: a gripper, handle or surface that no file contains; lists the nearest names.
-            WrongObjectError: an object whose names are no pair of sequences.
+            WrongObjectError: an object whose names are no pair of sequences, grippers or floors that are no sequence.
         """
         expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
+        as_mapping(objects, "objects of a graph factory", "from a name to (handles, surfaces)")
+        grippers = all_of(grippers, str, "grippers of a graph factory", "names")
+        floors = all_of(floors, (str, Surface), "floors of a graph factory", "names and Surfaces")
         for name, pair in objects.items():
             _refuse_what_is_no_pair(name, pair)
         things = [

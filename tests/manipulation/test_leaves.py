@@ -11,7 +11,15 @@ import pytest
 from robots import arm
 
 from constraints import Base, Implicit, Options, Part, Position, Projector, Robot, Rotation, Surface
-from constraints.errors import DuplicateError, GraphError, NotFiniteError, OptionError, WrongObjectError
+from constraints.errors import (
+    DuplicateError,
+    FileError,
+    GraphError,
+    ModelError,
+    NotFiniteError,
+    OptionError,
+    WrongObjectError,
+)
 from constraints.manipulation import (
     ConstraintGraph,
     ConstraintGraphFactory,
@@ -21,6 +29,7 @@ from constraints.manipulation import (
     State,
     Transition,
     grasp,
+    read_semantics,
     walk,
 )
 
@@ -283,3 +292,27 @@ def test_a_walk_begins_and_ends_where_paths_do() -> None:
             walk(graph, start, ["Loop | f"], rng, goal=q)
     near = Projector(graph.problem_of(FREE), graph.path_options).project(off[0]).or_raise().q
     assert walk(graph, near, ["Loop | f"], rng).success
+
+
+def test_names_and_frames_of_a_factory_are_looked_at() -> None:
+    """A frame of another robot was an index out of range; a name in place of names was read letter by letter."""
+    made = factory()
+    other = MovableObject("box1", [Handle("box1/h", scene(2).frame("box1/body"))])
+    with pytest.raises(ModelError, match=r"'box1/body' .* is not a frame of"):
+        ConstraintGraphFactory(made.robot, made.grippers, [other])
+    tag = "<{0} name='{1}'><position/><link name='{2}'/></{0}>"
+    parts = tag.format("gripper", "hand", "arm/tool") + tag.format("handle", "h", "box0/body")
+    read = read_semantics(made.robot, f"<robot name='scene'>{parts}</robot>")
+    names: dict[str, Any] = {"grippers": ["hand"], "objects": {"box0": (["h"], [])}, "floors": []}
+    assert len(ConstraintGraphFactory.from_semantics(made.robot, read, **names).generate().states) == 2
+    for what, bad in (("grippers", "hand"), ("objects", ["box0"]), ("floors", "table")):
+        with pytest.raises(WrongObjectError, match=f"{what} of a graph factory: expected a "):
+            ConstraintGraphFactory.from_semantics(made.robot, read, **{**names, what: bad})
+
+
+def test_a_shape_of_a_contact_has_three_vertices() -> None:
+    """A shape without any was an error of an array."""
+    contact = "<contact name='c'><link name='box0/body'/><point>0 0 0 1 0 0 0 1 0</point><shape>{}</shape></contact>"
+    for shape, count in (("0", 0), ("2 0 1", 2), ("3 0 1 2 0", 0)):
+        with pytest.raises(FileError, match=f"contact 'c': a shape has at least 3 vertices, found {count}"):
+            read_semantics(scene(), f"<robot name='scene'>{contact.format(shape)}</robot>")
