@@ -1,22 +1,26 @@
-"""Arguments of constraint graphs: sequences of objects of one kind."""
+"""Arguments of constraint graphs: sequences of objects of one kind, starts and guesses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from liegroups.arguments import expect
+import numpy as np
 
-from ..errors import DuplicateError, WrongObjectError
+from liegroups.arguments import expect
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import DuplicateError, GraphError, WrongObjectError
+from ..robot import Robot
 from ..rows.row_owner import RowOwner
 
 
-def all_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[Any, ...]:
+def all_of(entries: Any, kind: Any, what: str, plural: str = "") -> tuple[Any, ...]:
     """A sequence of objects of one kind, as a tuple.
 
     Args:
         entries: the sequence.
-        kind: of its entries.
+        kind: of its entries; a type, or a tuple of some.
         what: the argument, as the user knows it.
         plural: what several of the kind are called; by default the name of the class.
 
@@ -30,6 +34,23 @@ def all_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[
     return tuple(expect(entry, kind, what, expected) for entry in found)
 
 
+def each_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[Any, ...]:
+    """The same, each of them once.
+
+    Args:
+        entries, kind, what, plural: as in `all_of`; the entries have names.
+
+    Raises:
+        WrongObjectError: no sequence, or an entry of another kind.
+        DuplicateError: one object twice; it is named.
+    """
+    found = all_of(entries, kind, what, plural)
+    for i, entry in enumerate(found):
+        if any(entry is other for other in found[:i]):
+            raise DuplicateError(f"{what}: {entry.name!r} is given twice (the same object)")
+    return found
+
+
 def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
     """Constraints, each once.
 
@@ -41,8 +62,24 @@ def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
         WrongObjectError: no sequence, or an entry that is no constraint.
         DuplicateError: one constraint object twice.
     """
-    found = all_of(owners, RowOwner, what, "constraints")
-    for i, owner in enumerate(found):
-        if any(owner is other for other in found[:i]):
-            raise DuplicateError(f"{what}: {owner.name!r} is given twice (the same object)")
-    return found
+    return each_of(owners, RowOwner, what, "constraints")
+
+
+def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple[Vector, Vector]]:
+    """Starts and guesses, both (n, nq), each checked.
+
+    Raises:
+        WrongObjectError: no array of two axes.
+        GraphError: not as many guesses as starts.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with one of them.
+    """
+    found: list[list[Vector]] = []
+    for Q_of, what in ((Q_start, "Q_start"), (Q, "Q")):
+        rows = np.asarray(Q_of)
+        if rows.ndim != 2:
+            raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
+        found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
+    starts, guesses = found
+    if len(starts) != len(guesses):
+        raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
+    return list(zip(starts, guesses, strict=True))

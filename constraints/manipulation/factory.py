@@ -9,7 +9,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_name, expect
+from liegroups.arguments import as_flag, as_mapping, as_name, expect
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
@@ -44,7 +44,7 @@ class MovableObject:
         surfaces: surfaces on which it may stand; without any it is left where it is.
 
     Raises:
-        GraphError: no handle, or handles and surfaces on several joints.
+        GraphError: no handle, handles in the world, or handles and surfaces on several joints.
         WrongObjectError, DuplicateNameError: other invalid arguments.
     """
 
@@ -62,6 +62,10 @@ class MovableObject:
         )
         if not self.handles:
             raise GraphError(f"object '{who}' needs at least one handle")
+        if self.joint == 0:
+            raise GraphError(
+                f"object '{who}': '{self.handles[0].name}' is fixed in the world, expected handles on a joint"
+            )
         for part in (*self.handles, *self.surfaces):
             if part.frame.joint != self.joint:
                 mine, other = self.handles[0].frame.joint_name, part.frame.joint_name
@@ -107,11 +111,12 @@ class ConstraintGraphFactory:
 
     Args:
         robot: robots and objects as one robot.
-        grippers: the grippers.
+        grippers: the grippers. None holds a handle on its own joint.
         objects: the movable objects. If the normal of a surface points into its object, towards the centre of mass (the
             origin, if it has no mass), a warning in the log names it.
-        floors: surfaces on which objects may stand (environment contacts). If a floor is fixed in the world and its
-            normal points down (see `floor.describe()`), a warning in the log names it.
+        floors: surfaces on which objects may stand (environment contacts); none stands on one that it carries. If a
+            floor is fixed in the world and its normal points down (see `floor.describe()`), a warning in the log names
+            it.
         rules: the first rule about a set of grasps says whether it is allowed; if there is none, it is not. Without
             rules all sets are allowed.
         preplacement_distance: height of preplace above the surface [m].
@@ -123,6 +128,7 @@ class ConstraintGraphFactory:
     Raises:
         GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
         DuplicateNameError: two grippers, handles or objects with the same name.
+        ModelError: a gripper, handle or surface of another robot.
         WrongObjectError, OptionError: other invalid arguments.
 
     `ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()` is the graph of the simplest scene;
@@ -155,6 +161,9 @@ class ConstraintGraphFactory:
             set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
             as_flag(getattr(self, what), f"{what} of a graph factory")
+        things = [part for thing in self.objects for part in (*thing.handles, *thing.surfaces)]
+        for part in (*self.grippers, *things, *self.floors):
+            self.robot.frame(part.frame)
         handles = [handle.name for thing in self.objects for handle in thing.handles]
         _unique([gripper.name for gripper in self.grippers], "gripper")
         _unique([thing.name for thing in self.objects], "object")
@@ -166,7 +175,7 @@ class ConstraintGraphFactory:
                     f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: it would be placed twice; "
                     "give one object with the handles and surfaces of both"
                 )
-            if thing.surfaces and not self.floors:
+            if thing.surfaces and all(floor.joint == thing.joint for floor in self.floors):
                 raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors to put it on")
         self._say_which_look_wrong()
         check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
@@ -214,9 +223,12 @@ class ConstraintGraphFactory:
 
         Raises:
             UnknownNameError: a gripper, handle or surface that no file contains; lists the nearest names.
-            WrongObjectError: an object whose names are no pair of sequences.
+            WrongObjectError: an object whose names are no pair of sequences, grippers or floors that are no sequence.
         """
         expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
+        as_mapping(objects, "objects of a graph factory", "from a name to (handles, surfaces)")
+        grippers = all_of(grippers, str, "grippers of a graph factory", "names")
+        floors = all_of(floors, (str, Surface), "floors of a graph factory", "names and Surfaces")
         for name, pair in objects.items():
             _refuse_what_is_no_pair(name, pair)
         things = [
@@ -241,7 +253,8 @@ class ConstraintGraphFactory:
         """
         names = [gripper.name for gripper in self.grippers]
         parts = Parts(self)
-        sets = [s for s in _grasp_sets(len(names), len(parts.handles)) if is_allowed(self.rules, names, parts.held(s))]
+        every = [s for s in _grasp_sets(len(names), len(parts.handles)) if s <= parts.grasps.keys()]
+        sets = [s for s in every if is_allowed(self.rules, names, parts.held(s))]
         if not sets:
             raise GraphError("the rules allow no set of grasps, not even the empty one")
         states = {held: State(parts.name_of(held), parts.constraints_of(held), _priority(held)) for held in sets}

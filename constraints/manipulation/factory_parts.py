@@ -31,14 +31,19 @@ class Parts:
         object_of: index of the object of each handle.
         placements: foliation of each object while nobody holds it.
         preplacements: above its floor, by object; None where it has no surfaces.
-        grasps, pregrasps: by gripper and handle.
+        grasps, pregrasps: by gripper and handle, where these are not on one joint.
         preplace_guide, empty_level_sets: options of the factory.
     """
 
     def __init__(self, factory: ConstraintGraphFactory) -> None:
         robot, floors, margin = factory.robot, factory.floors, factory.margin
         handles = [(i, handle) for i, thing in enumerate(factory.objects) for handle in thing.handles]
-        pairs = [(g, h) for g in range(len(factory.grippers)) for h in range(len(handles))]
+        pairs = [
+            (g, h)
+            for g, gripper in enumerate(factory.grippers)
+            for h, (_, handle) in enumerate(handles)
+            if gripper.frame.joint != handle.frame.joint
+        ]
         self.grippers = [gripper.name for gripper in factory.grippers]
         self.handles = [handle.name for _, handle in handles]
         self.object_of = [i for i, _ in handles]
@@ -47,8 +52,9 @@ class Parts:
         for thing in factory.objects:
             if thing.surfaces:
                 name, distance = f"place_{thing.name}", factory.preplacement_distance
-                self.placements.append(placement(robot, name, thing.surfaces, floors, margin))
-                above = preplacement(robot, f"pre{name}", thing.surfaces, floors, distance, margin)
+                under = [floor for floor in floors if floor.joint != thing.joint]
+                self.placements.append(placement(robot, name, thing.surfaces, under, margin))
+                above = preplacement(robot, f"pre{name}", thing.surfaces, under, distance, margin)
                 self.preplacements.append(above)
             else:
                 self.placements.append(left_where_it_is(robot, robot.joint_names[thing.joint - 1]))

@@ -16,6 +16,7 @@ from liegroups.frozen import set_fields
 from ..errors import GraphError, WrongObjectError
 from ..functions.contact.contact import ConvexShapeContact, SurfacePair
 from ..point import Point
+from ..ranges import length_of
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
@@ -118,14 +119,18 @@ class Leaf:
 
         Args:
             other: the other leaf.
-            tolerance: largest norm of the difference of parameters in their group [m, rad], for each foliation (q and
-                -q of a quaternion are equal); by default the threshold of projections.
+            tolerance: largest norm of the difference of parameters in their group [m, rad], on the rows that count, for
+                each foliation (q and -q of a quaternion are equal); by default the threshold of projections.
+
+        Raises:
+            OptionError, DtypeError, NotFiniteError: a tolerance that is no number of 0 or more.
         """
+        tolerance = length_of(tolerance, "tolerance of leaves")
         mine, theirs = ([(f.name, f.pair) for f in leaf.foliations] for leaf in (self, other))
         if mine != theirs:
             return False
         return all(
-            np.linalg.norm(_apart(owner, a, b)) <= tolerance
+            np.linalg.norm(_apart(owner, a, b)[owner.rows.mask]) <= tolerance
             for owner, a, b in zip(self.rhs.stack, _points(self), _points(other), strict=True)
         )
 

@@ -12,7 +12,6 @@ import numpy as np
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
-from ..errors import GraphError
 from ..keywords import FieldOf, absent
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
@@ -23,7 +22,7 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, ProjectionBatch
 from ..solvers.projection.engines import as_engine
 from ..words import counted
-from .arguments import all_of, as_owners
+from .arguments import as_owners, configurations, each_of
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
 from .hpp_words import OF_GRAPHS
 from .network import Network
@@ -31,7 +30,7 @@ from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
-from .targets import TargetConfiguration, configurations, from_start, from_starts, together
+from .targets import TargetConfiguration, from_start, from_starts, together
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -53,7 +52,7 @@ class ConstraintGraph:
         transitions: transitions; inner ones are part of these.
         foliations: constraints with complements and holds: the hold replaces a constraint and its complement where both
             apply. If two holds compute the same object the first stays explicit.
-        constraints: constraints on every configuration.
+        constraints: constraints on every configuration. They keep their own right-hand sides: no start changes these.
         margins: distances to keep between bodies.
         options: of projections to states and targets; the default threshold is 1e-4; paths use half of it.
         attempts: most guesses for a target.
@@ -68,6 +67,7 @@ class ConstraintGraph:
 
     Raises:
         DuplicateNameError: two states or transitions with the same name.
+        DuplicateError: the same state, transition, foliation or constraint twice.
         GraphError: a transition between states that are not in the graph, or two placements of one object.
         UnknownJointError: margins of a joint that the robot does not have.
         WrongObjectError, OptionError, UnknownNameError: other invalid arguments.
@@ -91,7 +91,7 @@ class ConstraintGraph:
     ) -> None:
         self.robot = as_robot(robot, "robot of a constraint graph")
         self.name = as_name(name, "name of a constraint graph")
-        self.foliations = all_of(foliations, Foliation, "foliations of a constraint graph")
+        self.foliations = each_of(foliations, Foliation, "foliations of a constraint graph")
         self.constraints = as_owners(constraints, "constraints of a constraint graph")
         self.options = (
             Options() if options is None else expect(options, Options, "options of a constraint graph", "Options")
@@ -102,8 +102,8 @@ class ConstraintGraph:
         self.margins = expect(distances, SecurityMargins, "margins of a constraint graph").of_joints(
             self.robot.joint_names
         )
-        every = all_of(states, State, "states of a constraint graph")
-        self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")
+        every = each_of(states, State, "states of a constraint graph")
+        self.transitions = each_of(transitions, Transition, "transitions of a constraint graph")
         self._network = Network(every, self.transitions)
         self.inner_transitions = self._network.inner
         own = [state for state in every if not state.waypoint]
@@ -148,6 +148,7 @@ class ConstraintGraph:
 
     def choose(self, state: State | str, rng: np.random.Generator) -> Transition:
         """A random transition from a state, with probabilities given by the weights; GraphError if there is none."""
+        expect(rng, np.random.Generator, "rng", "a numpy.random.Generator, as numpy.random.default_rng(0)")
         return self._network.choose(self.state(state), rng)
 
     def shortest_path(self, source: State | str, target: State | str) -> tuple[Transition, ...]:
@@ -187,7 +188,11 @@ class ConstraintGraph:
 
         Args:
             q: configuration (nq,).
-            where: a transition; or a state, for the leaf of its loop; by default the state of q.
+            where: a transition, if it has waypoints an inner one; or a state, for the leaf of its loop; by default the
+                state of q.
+
+        Raises:
+            GraphError: the transition leads through waypoints; they are listed.
         """
         return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), self.robot.at(q))
 
@@ -220,7 +225,7 @@ class ConstraintGraph:
             if loop is None:
                 return [f for f in self.foliations if any(f.constraint is owner for owner in state.constraints)]
             where = loop
-        kept = {id(owner) for owner in self.transition(where).constraints}
+        kept = {id(owner) for owner in self._network.without_waypoints(where).constraints}
         return [f for f in self.foliations if f.complement is not None and id(f.complement) in kept]
 
     # Projections.
@@ -262,13 +267,7 @@ class ConstraintGraph:
         Raises:
             GraphError: the transition leads through waypoints; they are listed.
         """
-        found = self.transition(transition)
-        if found.inner:
-            parts = ", ".join(f"'{part}'" for part in found.inner)
-            raise GraphError(
-                f"transition '{found}' leads through waypoints, and each part has its own paths; give a part: {parts}"
-            )
-        return self._problems.path(found, self.robot.check(q_start, "q_start"))
+        return self._problems.path(self._network.without_waypoints(transition), self.robot.check(q_start, "q_start"))
 
     def target(
         self,
@@ -284,14 +283,15 @@ class ConstraintGraph:
             transition: a transition, or its name.
             q_start: configuration (nq,) in its source state.
             q: guess (nq,); ignored by short transitions.
-            leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end; by default the guess,
-                projected to where leaves may be chosen.
+            leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end, which satisfies the
+                condition; by default the guess, projected onto the condition.
 
         Returns:
             The target, with its waypoints; the search may have failed.
 
         Raises:
-            GraphError: the start is not in the source state, or a leaf is given for a transition that chooses none.
+            GraphError: the start is not in the source state; a leaf that does not satisfy the condition; a leaf for a
+                transition that chooses none.
         """
         return from_start(self._plans, self.transition(transition), q_start, q, self.attempts, leaf)
 
@@ -317,11 +317,14 @@ class ConstraintGraph:
         """How bodies move relative to each other along paths of a transition, or in a state.
 
         Args:
-            where: a state or transition, or its name.
+            where: a state or transition, or its name; of a transition with waypoints an inner one.
+
+        Raises:
+            GraphError: the transition leads through waypoints; they are listed.
         """
         if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
             return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
-        return relative_motion(self.robot, self._problems.on_path(self.transition(where)))
+        return relative_motion(self.robot, self._problems.on_path(self._network.without_waypoints(where)))
 
     def collision_pairs(
         self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]
@@ -331,7 +334,7 @@ class ConstraintGraph:
         Pairs that do not move relative to each other along the paths of a transition are left out.
 
         Args:
-            where: a state or transition, or its name.
+            where: as in `relative_motion`.
             pairs: pairs of joints by name; "universe" is the world.
         """
         return collision_pairs(self.relative_motion(where), self.margins, pairs)
@@ -355,7 +358,7 @@ class ConstraintGraph:
 
         Args:
             rng: generator.
-            count: samples per state, and per transition.
+            count: samples per state, and per transition, at least 1.
         """
         from .validation import validation
 

@@ -22,7 +22,8 @@ class GraphErrors:
     """Error norms of one configuration.
 
     Attributes:
-        states: state, waypoint states too -> constraint -> error norm.
+        states: state, waypoint states too -> constraint -> error norm. Where constraints of a state share a name, their
+            positions in `graph.problem_of(state)` are added: "upright (constraint 1)".
         transitions: transition without waypoints that leaves a state of the start -> constraint of its paths, on the
             leaf of the start -> error norm.
         threshold: threshold of states; paths use half of it.
@@ -69,5 +70,9 @@ def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErr
 
 
 def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:
-    norms = problem.constraints.norms(problem.error(q, rhs=rhs))
-    return {name: norm for name, norm in norms if name != NOTHING}
+    names, norms = problem.constraints.names, problem.constraints.norms(problem.error(q, rhs=rhs))
+    return {
+        name if names.count(name) == 1 else f"{name} (constraint {i})": norm
+        for i, (name, norm) in enumerate(norms)
+        if name != NOTHING
+    }

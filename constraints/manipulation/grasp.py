@@ -5,6 +5,7 @@ from __future__ import annotations
 from liegroups import R3xSO3
 from liegroups.arguments import expect
 
+from ..errors import GraphError
 from ..functions.pose import Pose
 from ..functions.transformation import Transformation
 from ..robot import Frame, Robot
@@ -32,13 +33,15 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
 
     Raises:
         WrongObjectError: not a gripper, or not a handle.
+        GraphError: both on one joint.
 
     Source: `createGrasp`, `createGraspComplement`, `createGraspAndComplement` of hpp-manipulation.
     """
     g, h = _frames(robot, gripper, handle)
     name = f"{gripper.name} grasps {handle.name}"
     whole = bool((handle.rows | handle.free_rows).all()) and is_free_object(robot, h.joint)
-    types = [Comparison.EQUALITY if free else Comparison.EQUAL_TO_ZERO for free in handle.free_rows]
+    # Rows in neither mask are read with the others: a leaf contains its start where these rotate too.
+    types = [Comparison.EQUAL_TO_ZERO if fixed else Comparison.EQUALITY for fixed in handle.rows]
     if handle.rows.all():
         if whole:
             hold: RowOwner = explicit_relative_pose(robot, g, h, name=name)
@@ -89,6 +92,11 @@ def _frames(robot: Robot, gripper: Gripper, handle: Handle) -> tuple[Frame, Fram
     expect(gripper, Gripper, "gripper of a grasp")
     expect(handle, Handle, "handle of a grasp")
     a, b = robot.frame(gripper.frame), robot.frame(handle.frame)
+    if a.joint == b.joint:
+        raise GraphError(
+            f"gripper '{gripper.name}' and handle '{handle.name}' are on one joint, '{a.joint_name}': their pose "
+            "cannot change, so there is nothing to grasp"
+        )
     return (
         Frame(gripper.name, a.joint, a.placement, a.joint_name),
         Frame(handle.name, b.joint, b.placement, b.joint_name),

@@ -109,16 +109,24 @@ class LeafProblem:
         evaluations: of the graph.
         owners: its constraints.
         options: of its projector.
+        everywhere: those of them that are the same for all configurations: they keep their own right-hand sides.
 
     Attributes:
         problem: the problem.
     """
 
-    def __init__(self, evaluations: Evaluations, owners: Sequence[RowOwner], options: Options) -> None:
+    def __init__(
+        self,
+        evaluations: Evaluations,
+        owners: Sequence[RowOwner],
+        options: Options,
+        everywhere: Sequence[RowOwner] = (),
+    ) -> None:
         self.problem = Problem(evaluations.robot, owners)
         self._evaluations, self._options = evaluations, options
-        every = enumerate(self.problem.constraints)
-        self._free = tuple(i for i, owner in every if np.any(owner.rows.free_rhs & owner.rows.mask))
+        same = {id(owner) for owner in everywhere}
+        varying = [(i, owner) for i, owner in enumerate(self.problem.constraints) if id(owner) not in same]
+        self._free = tuple(i for i, owner in varying if np.any(owner.rows.free_rhs & owner.rows.mask))
         self._readers: dict[tuple[int, ...], LeafReader] = {}
         self._places: dict[Stack, list[tuple[slice, slice]] | None] = {}
 
@@ -187,6 +195,7 @@ class ProblemFamily:
         foliations: those that may be concerned.
         options: of projectors.
         nothing: the constraint of a problem that has none.
+        everywhere: as in `LeafProblem`.
 
     Attributes:
         owners, foliations: as given.
@@ -200,9 +209,11 @@ class ProblemFamily:
         foliations: Sequence[Foliation],
         options: Options,
         nothing: RowOwner,
+        everywhere: Sequence[RowOwner],
     ) -> None:
         self.owners, self.foliations = owners, foliations
         self._evaluations, self._options, self._nothing = evaluations, options, nothing
+        self._everywhere = everywhere
         self.chooses = any(foliation.variants for foliation in foliations)
         self._problems: dict[object, LeafProblem] = {}
 
@@ -225,5 +236,5 @@ class ProblemFamily:
         found = self._problems.get(key)
         if found is None:
             owners = merge_foliations(self.owners, chosen) or [self._nothing]
-            found = self._problems[key] = LeafProblem(self._evaluations, owners, self._options)
+            found = self._problems[key] = LeafProblem(self._evaluations, owners, self._options, self._everywhere)
         return found

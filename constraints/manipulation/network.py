@@ -56,6 +56,20 @@ class Network:
         """A transition, by its name or as it is."""
         return _find(which, self.transitions, "transition", Transition)
 
+    def without_waypoints(self, which: Any) -> Transition:
+        """A transition, by its name or as it is, whose paths are on one leaf.
+
+        Raises:
+            GraphError: it leads through waypoints; its parts are listed.
+        """
+        found = self.transition(which)
+        if found.inner:
+            parts = ", ".join(f"'{part}'" for part in found.inner)
+            raise GraphError(
+                f"transition '{found}' leads through waypoints, and each part has its own paths; give a part: {parts}"
+            )
+        return found
+
     def leaving(self, state: State) -> list[Transition]:
         """Transitions that leave a state, inner ones not counted."""
         return [data["of"] for _, _, data in self._graph.out_edges(state.name, data=True)]

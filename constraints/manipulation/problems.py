@@ -77,6 +77,14 @@ class GraphProblems:
         """What puts configurations where the leaf of a level-set transition may be chosen."""
         return self._kept((id(transition), "condition"), transition.condition or ()).whole.projector
 
+    def misses(self, transition: Transition, q: Vector) -> str:
+        """How far a configuration (nq,) is off the condition of a transition, in words; nothing if it satisfies it."""
+        projector = self.condition(transition)
+        stack = projector.problem.constraints
+        norms = [norm for _, norm in stack.norms(projector.problem.error(q))]
+        off = [(name, norm) for name, norm in zip(stack.labels, norms, strict=True) if norm > self.options.threshold]
+        return ", ".join(f"{name} is off by {norm:.3g}" for name, norm in off)
+
     def is_out_of_reach(self, failed: Projection, memory: GraphMemory) -> bool:
         """Whether no guess can do what a projection did not: frames are further apart than joints can span.
 
@@ -123,4 +131,4 @@ class GraphProblems:
         """
         once = list({id(owner): owner for owner in (*self._everywhere, *owners)}.values())
         kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
-        return ProblemFamily(self.evaluations, once, kept, options, self._nothing)
+        return ProblemFamily(self.evaluations, once, kept, options, self._nothing, self._everywhere)

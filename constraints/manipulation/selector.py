@@ -11,6 +11,7 @@ from ..errors import GraphError
 from ..linear_algebra import norm
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
+from ..rows.stack import label
 from ..solvers.engine import Source
 from ..workspace import Workspace
 from .leaf_problem import Evaluations
@@ -111,8 +112,9 @@ class StateSelector:
     def off(self, state: State, errors: dict[int, float]) -> str:
         """The constraints of a state that are not satisfied, in words; nothing where all are."""
         owners = [*self._everywhere, *state.constraints]
-        off = [(owner.name, errors[id(owner)]) for owner in owners if errors[id(owner)] > self.threshold]
-        return ", ".join(f"'{name}' is off by {error:.3g}" for name, error in off)
+        names = [owner.name for owner in owners]
+        off = [(label(o.name, i, names), errors[id(o)]) for i, o in enumerate(owners) if errors[id(o)] > self.threshold]
+        return ", ".join(f"{name} is off by {error:.3g}" for name, error in off)
 
 
 @final

@@ -313,6 +313,8 @@ class _Reader:
         values, out = self.indices(element, what), list[list[int]]()
         while values:
             n, values = values[0], values[1:]
+            if n < 3:
+                self.refuse(what, f"a shape has at least 3 vertices, found {n}")
             if n > len(values):
                 self.refuse(what, f"a shape of {n} vertices has only {len(values)} indices")
             out.append(values[:n])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.arguments import as_name, expect
+from liegroups.arguments import as_flag, as_name, expect
 from liegroups.frozen import set_fields
 
 from ..errors import GraphError, WrongObjectError
@@ -72,6 +72,7 @@ class State(_Named):
         for owner in (*self.constraints, *self.path_constraints):
             refuse_free_rows(owner, who)
         whole_number(self.priority, f"priority of {who}")
+        as_flag(self.waypoint, f"waypoint of {who}")
 
     def __str__(self) -> str:
         return self.name
@@ -90,7 +91,8 @@ class Transition(_Named):
         name: unique in the graph.
         source, target: its first and last state.
         containing: the state in which its paths stay.
-        constraints: complements; their right-hand sides are taken from the start.
+        constraints: complements; their right-hand sides are taken from the start. None if there are inner transitions,
+            which have their own; condition and parameters likewise.
         weight: relative probability in `graph.choose`; negative if it is only part of another one.
         short: a short motion: targets are searched from the start, not from a guess.
         inner: its parts, transitions through waypoints, in order.
@@ -99,7 +101,7 @@ class Transition(_Named):
         parameters: for a level-set transition: complements; their right-hand sides are taken from the chosen leaf.
 
     Raises:
-        GraphError: inner transitions that do not follow each other.
+        GraphError: inner transitions that do not follow each other, or constraints beside them.
         DuplicateError: the same constraint twice.
         WrongObjectError, OptionError: other invalid arguments.
 
@@ -128,7 +130,13 @@ class Transition(_Named):
         if self.parameters and self.condition is None:
             raise GraphError(f"{who} has parameters of a leaf to choose, so it needs a condition too (it may be empty)")
         whole_number(self.weight, f"weight of {who}")
+        as_flag(self.short, f"short of {who}")
         set_fields(self, inner=_chain(self.inner, self))
+        if self.inner and (self.constraints or self.parameters or self.condition is not None):
+            raise GraphError(
+                f"{who} leads through waypoints: its constraints, condition and parameters must be those of its inner "
+                "transitions"
+            )
 
     @property
     def is_loop(self) -> bool:

@@ -14,7 +14,7 @@ from liegroups.arguments import is_float64
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy
 
-from ..errors import ConstraintError, GraphError, WrongObjectError
+from ..errors import ConstraintError, GraphError
 from ..robot import Robot
 from ..solvers import Projection, Status
 from ..solvers.result import MEANT, Result
@@ -47,7 +47,8 @@ class TargetConfiguration(Result):
         transition: the transition.
         q_start: where it starts.
         projections: one for each inner transition that was tried, in order; one for a transition without any. A short
-            one that is satisfied already has the projection of the one before.
+            one that is satisfied already has the projection of the one before. If no leaf was found that may be
+            chosen: the last projection onto the condition of the level-set transition, alone.
         attempts: number of guesses.
         on_leaf: whether the last configuration is on the chosen leaf; true for a transition that chooses none.
     """
@@ -299,11 +300,12 @@ def from_starts(
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
         attempts: number of guesses at most.
-        leaf: as in `leaf_for`.
+        leaf: configuration (nq,) on the leaf where a level-set transition is to end, or None: one is drawn for each.
         attempt: how an attempt is made; by default one target after the other.
 
     Raises:
-        GraphError: a start that is not in the source state; or as `leaf_for`.
+        GraphError: a start that is not in the source state; a leaf for a transition that chooses none, or one that may
+            not be chosen.
     """
     problems, plan = plans.problems, plans.of(transition)
     memory = problems.memories.take()
@@ -312,8 +314,8 @@ def from_starts(
         off = plans.selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        searches.append(Search(read_only_copy(start), guess, leaf_for(problems, plan, guess, leaf)))
-    reach(plan, searches, attempts, problems, memory, attempt)
+        searches.append(Search(read_only_copy(start), guess, None))
+    reach(plan, _on_leaves(problems, plan, searches, attempts, leaf), attempts, problems, memory, attempt)
     problems.memories.give(memory)
     return [search.best for search in searches]
 
@@ -353,41 +355,40 @@ def reach(
         search.best = replace(search.best, attempts=attempts)
 
 
-def leaf_for(problems: GraphProblems, plan: TransitionPlan, q: Vector, leaf: ArrayLike | None) -> Vector | None:
-    """The configuration from which a level-set transition reads its parameters; None where there are none.
+def _on_leaves(
+    problems: GraphProblems, plan: TransitionPlan, searches: Sequence[Search], attempts: int, leaf: ArrayLike | None
+) -> Sequence[Search]:
+    """The searches that have a leaf on which to end, if they need one. Each of the others has failed.
 
     Args:
         problems: problems of the graph.
         plan: of the transition.
-        q: a guess, which is put where leaves may be chosen, where no leaf is given.
-        leaf: configuration (nq,) on the leaf.
+        searches: the targets; for a level-set transition each is given its leaf.
+        attempts: most guesses for a leaf that is drawn: a guess is put where leaves may be chosen.
+        leaf: configuration (nq,) on the leaf of all of them.
 
     Raises:
-        GraphError: a leaf for a transition that chooses none.
+        GraphError: a leaf for a transition that chooses none, or one that does not satisfy the condition.
     """
-    part = plan.chooses
-    if part is None:
+    if plan.chooses is None:
         if leaf is not None:
             raise GraphError(f"transition '{plan.transition}' chooses no leaf: only level-set transitions take one")
-        return None
-    return problems.condition(part).project(q).q if leaf is None else problems.robot.check(leaf, "leaf")
-
-
-def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple[Vector, Vector]]:
-    """Starts and guesses, both (n, nq), each checked.
-
-    Raises:
-        WrongObjectError: no array of two axes.
-        GraphError: not as many guesses as starts.
-        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with one of them.
-    """
-    found: list[list[Vector]] = []
-    for Q_of, what in ((Q_start, "Q_start"), (Q, "Q")):
-        rows = np.asarray(Q_of)
-        if rows.ndim != 2:
-            raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
-        found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
-    starts, guesses = found
-    if len(starts) != len(guesses):
-        raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
-    return list(zip(starts, guesses, strict=True))
+        return searches
+    if leaf is not None:
+        given = problems.robot.check(leaf, "leaf")
+        off = problems.misses(plan.chooses, given)
+        if off:
+            raise GraphError(f"the leaf of '{plan.transition}' must satisfy its condition: {off}")
+        for search in searches:
+            search.leaf = given
+        return searches
+    choice = problems.condition(plan.chooses)
+    for search in searches:
+        for count in range(1, attempts + 1):
+            drawn = choice.project(search.guess)
+            if drawn.success:
+                search.leaf = drawn.q
+                break
+            search.best = TargetConfiguration(plan.transition, search.start, (drawn,), count, False)
+            search.guess_again(problems.robot)
+    return [search for search in searches if search.leaf is not None]

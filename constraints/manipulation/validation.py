@@ -11,6 +11,7 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
+from ..ranges import whole_number
 from ..solvers.result import Result
 from ..words import counted
 
@@ -47,7 +48,7 @@ class Validation(Result):
 
     Attributes:
         states: state, waypoint states too -> rate of successful projections.
-        hidden: state -> state of higher priority that contains all of its samples.
+        hidden: state -> state that contains all of its samples and comes first: by priority, or else by order.
         transitions: transition -> rate of targets found, from samples of its source state.
         failed_at: transition -> inner transition -> number of targets that failed there.
     """
@@ -66,9 +67,7 @@ class Validation(Result):
                 words.append(f"state '{name}' was never reached ({rate})")
             elif rate.successes < LOW * rate.tries:
                 words.append(f"state '{name}' was rarely reached ({rate})")
-        words += [
-            f"state '{name}' is contained in '{above}', of higher priority" for name, above in self.hidden.items()
-        ]
+        words += [f"state '{name}' is contained in '{above}', which comes first" for name, above in self.hidden.items()]
         for name, rate in self.transitions.items():
             if rate.tries == 0:
                 words.append(f"transition '{name}' was not tried: no configuration of its source state was found")
@@ -112,6 +111,7 @@ def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> 
         rng: generator.
         count: samples a state, and at most a transition.
     """
+    whole_number(count, "count of a validation", 1)
     found: dict[str, list[Vector]] = {}
     states: dict[str, Rate] = {}
     hidden: dict[str, str] = {}

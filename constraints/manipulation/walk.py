@@ -28,7 +28,7 @@ from ..solvers import Projector
 from ..solvers.result import Result
 from ..words import counted
 from .graph import ConstraintGraph
-from .states import Transition
+from .states import State, Transition
 from .targets import TargetConfiguration
 
 SHOWN = 4
@@ -203,8 +203,8 @@ def walk(
         detours: most random configurations between the ends of a motion.
 
     Raises:
-        GraphError: transitions that do not follow each other; start or goal in another state; the last transition has
-            no opposite.
+        GraphError: transitions that do not follow each other; start or goal in another state, off it by more than half
+            the threshold, or out of bounds; the last transition has no opposite.
         WrongObjectError: an argument of another type.
     """
     expect(graph, ConstraintGraph, "graph of a walk")
@@ -232,10 +232,20 @@ def walk(
     return _Walker(graph, steps, rng, draw, collisions, tries, patience, detours).run(np.array(start), end)
 
 
-def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:
+def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: State, what: str) -> None:
+    """Refuse an end that is in another state, or where no path ends: too far off its own, or out of bounds."""
     found = graph.state_of(q)
     if found is not state:
         raise GraphError(f"the {what} of a walk is in the state '{found}', expected '{state}'")
+    outside = graph.robot.bounds.violations(q)
+    if outside:
+        raise GraphError(f"the {what} of a walk is out of bounds: {', '.join(map(str, outside))}")
+    off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
+    if off > least:
+        raise GraphError(
+            f"the {what} of a walk is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
+            "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
+        )
 
 
 @final

@@ -548,7 +548,7 @@ def test_a_validation_in_words() -> None:
                        {"t": {}, "u": {"u_01": 2}, "v": {"v_01": 1}})  # fmt: skip
     assert found.problems == (
         "state 'a' was never reached (0 of 5)", "state 'b' was rarely reached (1 of 11)",
-        "state 'c' is contained in 'd', of higher priority",
+        "state 'c' is contained in 'd', which comes first",
         "transition 't' was not tried: no configuration of its source state was found",
         "no target of transition 'u' was found (0 of 2; 2 at 'u_01')",
     )  # fmt: skip
