@@ -22,8 +22,9 @@ class GraphErrors:
     """Error norms of one configuration.
 
     Attributes:
-        states: state, waypoint states too -> constraint -> error norm. Where constraints of a state share a name, their
-            positions in `graph.problem_of(state)` are added: "upright (constraint 1)".
+        states: state, waypoint states too -> constraint -> error norm; of an explicit loop it tells other branches too.
+            Where constraints of a state share a name, their positions in `graph.problem_of(state)` are added:
+            "upright (constraint 1)".
         transitions: transition without waypoints that leaves a state of the start -> constraint of its paths, on the
             leaf of the start -> error norm.
         threshold: threshold of states; paths use half of it.
@@ -71,8 +72,9 @@ def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErr
 
 def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:
     names, norms = problem.constraints.names, problem.constraints.norms(problem.error(q, rhs=rhs))
+    point, off_branch = problem.at(q), problem.resolution.branch_error
     return {
-        name if names.count(name) == 1 else f"{name} (constraint {i})": norm
-        for i, (name, norm) in enumerate(norms)
+        name if names.count(name) == 1 else f"{name} (constraint {i})": max(norm, off_branch(point, rhs, owner))
+        for i, ((name, norm), owner) in enumerate(zip(norms, problem.constraints, strict=True))
         if name != NOTHING
     }

@@ -138,7 +138,7 @@ class TransitionPlan:
     @cached_property
     def at_once(self) -> AtOnce | None:
         """What takes the first step from a start that is not checked; None where it takes several calls."""
-        if self.chooses is not None:
+        if self.chooses is not None or self._selector.has_branches(self.transition.source):
             return None
         return self.steps[0].at_once(self._selector.source(self.transition.source))
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
+import numpy as np
+
 from liegroups.arrays import Vector
 
 from ..errors import GraphError
 from ..linear_algebra import norm
+from ..problem import Problem
+from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import label
@@ -67,9 +71,9 @@ class StateSelector:
             workspace: memory.
         """
         asked = self._constraints_of(state)
-        if asked.residual(q, workspace) <= self.threshold:
+        if asked.resolved is None and asked.residual(q, workspace) <= self.threshold:
             return ""
-        return self.off(state, asked.norms(q, workspace))
+        return self._off(state, self._norms(state, q, asked.norms(q, workspace)))
 
     def source(self, state: State) -> Source | None:
         """What must hold in a state; None where nothing must."""
@@ -81,9 +85,16 @@ class StateSelector:
             found = self._of[id(state)] = _Constraints(self._evaluations, [*self._everywhere, *state.constraints])
         return found
 
-    def residual(self, state: State, errors: dict[int, float]) -> float:
-        """Largest error norm of the constraints of a state, from `errors(q)`."""
-        return max([errors[id(owner)] for owner in (*self._everywhere, *state.constraints)], default=0.0)
+    def has_branches(self, state: State) -> bool:
+        """Whether rows do not tell what is in a state: a constraint that is explicit there has other branches."""
+        return self._constraints_of(state).resolved is not None
+
+    def _norms(self, state: State, q: Vector, errors: dict[int, float]) -> dict[int, float]:
+        """Those of `errors(q)` that are of a state, with what is computed on another branch."""
+        found = {id(owner): errors[id(owner)] for owner in (*self._everywhere, *state.constraints)}
+        for key, error in self._constraints_of(state).branch_errors(q).items():
+            found[key] = max(found[key], error)
+        return found
 
     def contains(self, state: State, q: Vector) -> bool:
         """Whether a valid configuration (nq,) is in a state."""
@@ -99,17 +110,18 @@ class StateSelector:
             GraphError: there is none; the nearest is named, with what is off.
         """
         errors = self.errors(q)
-        for state in self._states:
-            if self.residual(state, errors) <= self.threshold:
+        norms = [self._norms(state, q, errors) for state in self._states]
+        residuals = [max(each.values(), default=0.0) for each in norms]
+        for state, residual in zip(self._states, residuals, strict=True):
+            if residual <= self.threshold:
                 return state
         if not self._states:
             raise GraphError("the graph has no states")
-        nearest = min(self._states, key=lambda state: self.residual(state, errors))
-        raise GraphError(
-            f"no state contains the configuration; the nearest is '{nearest}': {self.off(nearest, errors)}"
-        )
+        i = int(np.argmin(residuals))
+        off = self._off(self._states[i], norms[i])
+        raise GraphError(f"no state contains the configuration; the nearest is '{self._states[i]}': {off}")
 
-    def off(self, state: State, errors: dict[int, float]) -> str:
+    def _off(self, state: State, errors: dict[int, float]) -> str:
         """The constraints of a state that are not satisfied, in words; nothing where all are."""
         owners = [*self._everywhere, *state.constraints]
         names = [owner.name for owner in owners]
@@ -124,11 +136,17 @@ class _Constraints:
     Args:
         evaluations: of the graph.
         owners: the constraints.
+
+    Attributes:
+        resolved: the problem of them all, if some that are explicit in it have other branches.
     """
 
     def __init__(self, evaluations: Evaluations, owners: Sequence[RowOwner]) -> None:
         self._owners, self._evaluation = owners, evaluations.of(owners)
         self._rhs = RightHandSide(self._evaluation.stack)
+        branched = any(isinstance(owner, Explicit) and owner.has_branches for owner in owners)
+        problem = Problem(evaluations.robot, owners) if branched else None
+        self.resolved = problem if problem is not None and problem.resolution.has_branches else None
 
     def residual(self, q: Vector, workspace: Workspace) -> float:
         """Largest error norm at a configuration."""
@@ -139,6 +157,15 @@ class _Constraints:
     def source(self, limit: float) -> Source | None:
         """All of them, to hold to a limit; None where there are none."""
         return Source(self._evaluation, self._rhs, limit) if self._owners else None
+
+    def branch_errors(self, q: Vector) -> dict[int, float]:
+        """How far a configuration is off what is computed, by id of the constraints that have other branches."""
+        problem = self.resolved
+        if problem is None:
+            return {}
+        point, error_of = problem.at(q), problem.resolution.branch_error
+        pairs = zip(self._owners, problem.constraints, strict=True)
+        return {id(owner): error_of(point, problem.rhs, one) for owner, one in pairs}
 
     def norms(self, q: Vector, workspace: Workspace) -> dict[int, float]:
         """Error norms by id of the constraint; where no row counts it is zero."""

@@ -28,7 +28,14 @@ from constraints import (
     Status,
     Target,
 )
-from constraints.errors import NotSavableError, UndefinedError, UnknownJointError, UnknownNameError, WrongObjectError
+from constraints.errors import (
+    GraphError,
+    NotSavableError,
+    UndefinedError,
+    UnknownJointError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from constraints.loops import (
     Closure,
     ConstraintSet,
@@ -39,6 +46,7 @@ from constraints.loops import (
     RodClosure,
     assemble_position,
 )
+from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import LoopFunction, PlanarLoop, explicit_loops
 from constraints.rows.explicit_forms import linear_coupling
@@ -305,6 +313,31 @@ def test_a_closed_start_on_another_branch_is_no_solution(how: str) -> None:
             continue
         np.testing.assert_allclose(left - 2.0 * pi * np.round(left / (2.0 * pi)), 0.0, atol=1e-7)
         np.testing.assert_array_equal(projector.project_batch(np.array([own, other])).q, [kept.q, moved.q])
+
+
+@pytest.mark.parametrize("how", ["closed form", "Newton"])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_state_of_a_graph_is_on_the_branch_of_its_loop(how: str, everywhere: bool) -> None:
+    """What `problem_of(state)` does not take for a solution is not in the state, and no target starts there."""
+    problem, rows, own, other = other_branches()[how]
+    (loop,) = problem.explicits
+    closed = State("closed", [] if everywhere else [loop])
+    go = Transition("go", closed, closed, closed)
+    graph = ConstraintGraph(rows.robot, [closed], [go], constraints=[loop] if everywhere else [])
+    assert graph.problem_of("closed").is_satisfied(own)
+    assert not graph.problem_of("closed").is_satisfied(other)
+    assert graph.contains("closed", own)
+    assert not graph.contains("closed", other)
+    assert graph.state_of(own) is closed
+    with pytest.raises(GraphError, match=f"nearest is 'closed': '{loop.name}' is off by"):
+        graph.state_of(other)
+    with pytest.raises(GraphError, match=f"not in the state 'closed': '{loop.name}' is off by"):
+        graph.target("go", other, own)
+    assert graph.errors(own).states["closed"][loop.name] < 1e-9
+    assert graph.errors(other).states["closed"][loop.name] > 0.1
+    found = graph.target("go", own, other)
+    assert found.success
+    assert graph.contains("closed", found.q)
 
 
 @pytest.mark.parametrize("how", ["closed form", "Newton"])
