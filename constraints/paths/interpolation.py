@@ -187,7 +187,7 @@ def interpolate(
     Args:
         problem: the constraints; or a projector for them, which is then used with its options.
         q0, q1: first and last configuration (nq,), which satisfy them. They are the ends of the path bit for bit: where
-            a quaternion of q1 is the negative of the one that the path comes to, the last two samples differ by that sign.
+            a quaternion of q1 is the negative of the one that the path comes to, its last two samples differ so.
         rhs: right-hand sides: the default ones, others (or their flat vector), a pair (at the start, at the end)
             between which they move on their groups, or a function of time in [0, 1], which is looked at 33 times or
             more: what comes and goes within less may be missed.
