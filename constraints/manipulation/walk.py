@@ -18,7 +18,8 @@ from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import GraphError, PathError
-from ..paths.collision import Collision, CollisionModel, always_in_words
+from ..paths.collision import Collision, CollisionModel
+from ..paths.collision_pairs import always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
 from ..problem.problem import Problem

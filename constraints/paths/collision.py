@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_mapping, as_tuple, expect, is_finite_number
+from liegroups.arguments import as_flag, as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
@@ -25,19 +25,26 @@ from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
 from ..words import counted
 from ..workspace import Pool
-from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
+from .collision_pairs import (
+    SAMPLES,
+    LeftOut,
+    LeftOutReason,
+    Verdict,
+    always_in_words,
+    as_distance,
+    in_words,
+    left_out,
+    margins_of_joints,
+    margins_of_shapes,
+)
 from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
 from .relative_motion import CollisionPair, two_names
 
 _log = logging.getLogger(__package__)
 
-SAMPLES = 200
-"""Random configurations in which a pair must meet to be said to meet always."""
 GJK_TOLERANCE = 1e-9
 """Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
-SHOWN = 4
-"""Pairs of shapes that a message lists."""
 
 
 class NoFreeConfigurationError(ConstraintError):
@@ -102,6 +109,7 @@ class CollisionModel:
         ModelError: a file without collision geometry, or with some that cannot be read.
         DuplicateError: two shapes with the same name.
         UnknownNameError: a pair with a name that no shape has.
+        OptionError: a margin that is no number, or of a pair that is not checked.
         UnknownFrameError: a shape on a frame that the robot does not have.
     """
 
@@ -126,7 +134,7 @@ class CollisionModel:
         solids = list(geometry.geometryObjects)
         self.names: tuple[str, ...] = tuple(str(solid.name) for solid in solids)
         self.joints: tuple[str, ...] = tuple(str(self.robot.model.names[solid.parentJoint]) for solid in solids)
-        distance = _distance(margin, "margin of a collision model")
+        distance = as_distance(margin, "margin of a collision model")
         out = left_out(self.robot, solids, links, self._srdf)
         together = [pair for pair in combinations(range(len(solids)), 2) if pair not in out]
         self._take_pairs(geometry, dict.fromkeys(together, distance), out)
@@ -163,19 +171,32 @@ class CollisionModel:
         return other
 
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
-        """The same model with other margins [m] for pairs of shapes."""
+        """The same model with other margins [m] for pairs of shapes; of pairs that overlap, the last one holds.
+
+        Raises:
+            UnknownNameError: no shape has this name.
+            OptionError: a margin that is no number, a pair that is given twice, or one that is not checked.
+        """
         changed = dict(self._margins)
-        asked_for = as_mapping(margins, "margins of a collision model", "from pairs of names to distances")
-        for pair, margin in asked_for.items():
-            a, b = two_names(pair, "pair of shapes", "two names")
-            distance = _distance(margin, f"margin of '{a}' and '{b}'")
+        for (a, b), distance in margins_of_shapes(margins).items():
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
-            changed |= {pair: distance for pair in self._margins if frozenset(pair) in asked}
+            chosen = [pair for pair in changed if frozenset(pair) in asked]
+            if not chosen:
+                out = in_words([verdict for pair, verdict in self._out.items() if frozenset(pair) in asked], True)
+                why = f"left out: {out}" if out else "a shape makes no pair with itself"
+                raise OptionError(f"margin of '{a}' and '{b}': no such pair is checked ({why})")
+            changed |= dict.fromkeys(chosen, distance)
         return self._with(changed)
 
     def among(self, pairs: Iterable[CollisionPair]) -> CollisionModel:
-        """The same model for some pairs of joints only, with their margins: the result of `graph.collision_pairs`."""
-        kept = {frozenset((pair.a, pair.b)): pair.margin for pair in pairs}
+        """The same model for some pairs of joints only, with their margins: the result of `graph.collision_pairs`.
+
+        Raises:
+            WrongObjectError: something that is no CollisionPair.
+            UnknownJointError: the robot has no joint with this name.
+            OptionError: a margin that is no number, or a pair with two margins.
+        """
+        kept = margins_of_joints(pairs, ("universe", *self.robot.joint_names))
         chosen: dict[tuple[int, int], float] = {}
         for i, j in self._margins:
             margin = kept.get(frozenset((self.joints[i], self.joints[j])))
@@ -294,8 +315,9 @@ class CollisionModel:
     def first_collision(self, path: Path, max_angle: float = 0.05, max_length: float = 0.01) -> Collision | None:
         """The first pair that collides on a path, with its time; None if the path is free.
 
-        The checked configurations are no further apart than the two limits in every joint: a collision with a shape
-        thinner than that motion may be missed. Use a margin against this.
+        Between two samples it looks at equal parts of their time, as many as keep the two limits on the straight way
+        from one to the other; constraints bend this way, so that some parts are a little longer. A collision with a
+        shape thinner than that motion may be missed. Use a margin against this.
 
         Args:
             path: the path.
@@ -367,22 +389,6 @@ class CollisionModel:
         return CollisionModel._rebuilt, (arguments, self._srdf, self._margins, self._out)
 
 
-def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
-    """What to say of pairs that always collide; empty where there are none.
-
-    Args:
-        pairs: as `CollisionModel.always_colliding` finds them.
-    """
-    if not pairs:
-        return ""
-    named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
-    more = f" and {len(pairs) - SHOWN} pairs more" if len(pairs) > SHOWN else ""
-    return (
-        f"{named}{more} collide in all of {SAMPLES} random configurations; leave them out by `model.without(...)`, or "
-        "give the robot the SRDF that disables them (`Robot.from_urdf(urdf, srdf=...)`)"
-    )
-
-
 def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[Any, Any]:
     """What one thread computes in: memory of the model, and of the shapes, with the margins."""
     solids: Any = geometry.createData()
@@ -390,9 +396,3 @@ def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[An
         request.security_margin = margin
         request.gjk_tolerance = GJK_TOLERANCE
     return model.createData(), solids
-
-
-def _distance(distance: object, what: str) -> float:
-    if not is_finite_number(distance):
-        raise OptionError(f"{what}: expected a number [m], got {distance!r}")
-    return float(distance)

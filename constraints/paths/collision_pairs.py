@@ -8,10 +8,19 @@ from enum import Enum
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
+
+from ..errors import OptionError, UnknownJointError
 from ..robot import Robot
 from ..robot.pinocchio import pin
+from .relative_motion import CollisionPair, two_names
 
 IndexPair = tuple[int, int]
+
+SAMPLES = 200
+"""Random configurations in which a pair must meet to be said to meet always."""
+SHOWN = 4
+"""Pairs of shapes that a message lists."""
 
 
 class LeftOutReason(Enum):
@@ -75,6 +84,62 @@ def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bo
     return found
 
 
+def margins_of_shapes(margins: Mapping[tuple[str, str], float]) -> dict[tuple[str, str], float]:
+    """Distances by pair of names of shapes, as a user gives them.
+
+    Args:
+        margins: the mapping.
+
+    Raises:
+        WrongObjectError, OptionError: not a mapping, not a pair of names, no number, a pair that is given twice.
+    """
+    found: dict[tuple[str, str], float] = {}
+    for pair, margin in as_mapping(margins, "margins of a collision model", "from pairs of names to distances").items():
+        a, b = two_names(pair, "pair of shapes", "two names")
+        found[a, b] = as_distance(margin, f"margin of '{a}' and '{b}'")
+        if a != b and (b, a) in found:
+            raise OptionError(f"margin of '{a}' and '{b}': the pair must be given only once")
+    return found
+
+
+def margins_of_joints(pairs: Iterable[CollisionPair], names: Sequence[str]) -> dict[frozenset[str], float]:
+    """Distances by pair of joints.
+
+    Args:
+        pairs: what a user gives.
+        names: of all joints, "universe" among them.
+
+    Raises:
+        WrongObjectError, UnknownJointError, OptionError: no CollisionPair, no such joint, no number, a pair with two
+            margins.
+    """
+    found: dict[frozenset[str], float] = {}
+    for pair in as_tuple(pairs, "pairs of joints", "CollisionPairs (graph.collision_pairs)"):
+        a, b, margin = expect(pair, CollisionPair, "pair of joints", "a CollisionPair (graph.collision_pairs)")
+        for name in (a, b):
+            if name not in names:
+                raise UnknownJointError(str(name), tuple(names))
+        distance = as_distance(margin, f"margin of '{a}' and '{b}'")
+        if found.setdefault(frozenset((a, b)), distance) != distance:
+            raise OptionError(f"margin of '{a}' and '{b}': the pair is given twice, with different margins")
+    return found
+
+
+def as_distance(distance: object, what: str) -> float:
+    """Read a distance [m].
+
+    Args:
+        distance: what a user gives.
+        what: the argument, as the caller knows it.
+
+    Raises:
+        OptionError: no finite number.
+    """
+    if not is_finite_number(distance):
+        raise OptionError(f"{what}: expected a number [m], got {distance!r}")
+    return float(distance)
+
+
 class _Roots:
     """Which joints hang on which links of the world: of all that is fixed there only the own base is a neighbour.
 
@@ -122,3 +187,19 @@ def in_words(verdicts: Iterable[Verdict], details: bool) -> str:
 def _said(said: Mapping[str, int]) -> str:
     words = [f"{word} {count}" for word, count in sorted(said.items(), key=lambda item: -item[1]) if word]
     return f" ({', '.join(words)})" if words else ""
+
+
+def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
+    """What to say of pairs that always collide; empty where there are none.
+
+    Args:
+        pairs: as `CollisionModel.always_colliding` finds them.
+    """
+    if not pairs:
+        return ""
+    named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
+    more = f" and {len(pairs) - SHOWN} pairs more" if len(pairs) > SHOWN else ""
+    return (
+        f"{named}{more} collide in all of {SAMPLES} random configurations; leave them out by `model.without(...)`, or "
+        "give the robot the SRDF that disables them (`Robot.from_urdf(urdf, srdf=...)`)"
+    )

@@ -31,6 +31,8 @@ STEADY = 0.75
 """A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
 FEW = 8
 """Fewer projections than these are done one by one: a batch costs as much."""
+COARSEST = 2.0**-4
+"""Right-hand sides that a function gives may come back between two times: longer intervals are always halved."""
 SLACK = 1e-3
 """Part of the largest step that a mid-point may stray on an interval without motion."""
 
@@ -184,9 +186,11 @@ def interpolate(
 
     Args:
         problem: the constraints; or a projector for them, which is then used with its options.
-        q0, q1: first and last configuration (nq,), which satisfy them.
+        q0, q1: first and last configuration (nq,), which satisfy them. They are the ends of the path bit for bit: where
+            a quaternion of q1 is the negative of the one that the path comes to, its last two samples differ so.
         rhs: right-hand sides: the default ones, others (or their flat vector), a pair (at the start, at the end)
-            between which they move on their groups, or a function of time in [0, 1].
+            between which they move on their groups, or a function of time in [0, 1], which is looked at 33 times or
+            more: what comes and goes within less may be missed.
         max_angle, max_length: largest motion of a joint between samples [rad], [m].
         options: of the projections; `Options.local()` by default. The path uses them between its samples too.
 
@@ -252,10 +256,10 @@ class _Bisection:
             halves, failed = self._halves(ahead)
             failure = failed or failure
             ahead = ahead[: len(halves)]
-            again: list[_Interval] = []
+            longest, again = 1.0 if self._sides.function is None else COARSEST, list[_Interval]()
             for interval, half, (whole, first, second) in zip(ahead, halves, self._sizes(ahead, halves), strict=True):
                 t0, t1, qa, qb = interval
-                if whole <= 1.0 and max(first, second) <= STEADY * whole + SLACK:
+                if t1 - t0 <= longest and whole <= 1.0 and max(first, second) <= STEADY * whole + SLACK:
                     found.append(interval)
                 elif t1 - t0 < SHORTEST:
                     failure = _Failure(t0, PathStatus.JUMP, self._jump(t0, (qa, half, qb)))

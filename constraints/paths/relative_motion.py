@@ -140,7 +140,8 @@ def relative_motion(robot: Robot, owners: Sequence[RowOwner]) -> RelativeMotion:
     """The matrix for configurations that satisfy some constraints.
 
     A constraint ties two joints where all six rows of their relative pose are equalities; ties follow each other: what
-    is held by what is held is held. Constraints that fix a pose only together are not found.
+    is held by what is held is held. A Target, which moves in time, ties nothing. Constraints that fix a pose only
+    together are not found.
 
     Args:
         robot: the robot.
@@ -204,7 +205,7 @@ def _index(names: tuple[str, ...], name: str) -> int:
 def _tie(owner: RowOwner) -> tuple[int, int, bool] | None:
     """Joints whose relative pose a constraint fixes, and whether its right-hand side may vary."""
     rows = owner.rows
-    if not rows.mask.all() or (rows.lower != 0.0).any() or (rows.upper != 0.0).any():
+    if not rows.mask.all() or (rows.lower != 0.0).any() or (rows.upper != 0.0).any() or owner.target is not None:
         return None
     free = bool(rows.free_rhs.any())
     if isinstance(owner, Explicit) and owner.implicit is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -227,7 +228,8 @@ def costs(space: Space, weights: Any) -> tuple[Vector, BoolVector]:
         for joint, value in named.items():
             columns = _columns_of(space, joint, "weights")
             has_cost[columns] = True
-            costs = [value] * len(columns) if isinstance(value, float | int) else value
+            given: Any = value
+            costs = [given] * len(columns) if isinstance(value, float | int | np.number) else given
             out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
         out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
@@ -289,9 +291,12 @@ def _columns_of(space: Space, which: Any, what: str) -> list[int]:
         columns = "a block of columns (Segments.coordinates(space, [0, 1]))"
         raise WrongObjectError(f"entry of {what}", f"the name of a joint, or {columns}", repr(which))
     leaves = {factor.name: factor for factor in (*space.leaves(), *space.factors)}
-    for factor in space.factors:  # joints of a robot that is one factor
-        for inner in factor.space.factors if isinstance(factor.space, PlacedSpace) else ():
-            leaves.setdefault(inner.name, inner.within(factor))
+    robots = [factor for factor in space.factors if isinstance(factor.space, PlacedSpace)]
+    short = Counter(inner.name for factor in robots for inner in factor.space.factors)
+    for factor in robots:  # joints of a robot that is one factor; of several that share a name the short one is none
+        for inner in factor.space.factors:
+            if short[inner.name] == 1:
+                leaves.setdefault(inner.name, inner.within(factor))
     if which not in leaves:
         raise UnknownJointError(which, tuple(leaves))
     return list(range(leaves[which].v.start, leaves[which].v.stop))

@@ -27,7 +27,7 @@ from constraints import (
     Projector,
     Robot,
 )
-from constraints.errors import UnknownNameError
+from constraints.errors import NotFiniteError, UnknownNameError
 from constraints.files import Report
 from constraints.models import sample_arm
 from constraints.solvers import Backtracking, CompiledEngine, NewtonEngine, why_not
@@ -153,6 +153,22 @@ def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
     np.testing.assert_array_equal(program.run(still, rhs, workspace).q, whole.q)
     np.testing.assert_array_equal(program.run(np.repeat(q, 2)[::2], rhs, workspace).q, whole.q)
     np.testing.assert_array_equal(still, q)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("size", [1e153, 1e154, 1e300])
+def test_a_start_whose_squares_overflow_is_a_point(size: float) -> None:
+    """Its numbers are finite: one call and a batch project it as the readable engine does; infinity is refused."""
+    robot = sample_arm()
+    problem = Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.4])])
+    start = np.full(robot.nq, size)
+    ours, theirs = (Projector(problem, engine=engine) for engine in ("compiled", "readable"))
+    found = ours.project(start)
+    assert found.status is theirs.project(start).status
+    assert np.array_equal(ours.project_batch([start, start]).q, [found.q, found.q])
+    start[3] = np.inf
+    with pytest.raises(NotFiniteError, match="q"):
+        ours.project(start)
 
 
 def test_a_function_of_the_users_is_solved_by_the_readable_engine() -> None:

@@ -266,6 +266,24 @@ def test_a_chain_of_explicit_constraints_in_conflict() -> None:
     assert "Computed constraints involved: 'couple', 'hold'" in str(diagnosis)
 
 
+def test_bounds_of_a_computed_dof_that_can_be_met_are_no_conflict() -> None:
+    """No step knows of them, and restarts (x in [-1, 1]) miss them; y = x - 1 in [0, 2] has solutions all the same."""
+    space = ProductSpace([Rn(1), Rn(1)], ["x", "y"])
+    follows = Explicit(Affine([[1.0, 0.0]], [-1.0], space), Segments.coordinates(space, [1]), name="follows")
+    for lower, upper in ((0.0, 2.0), (1.0, 1.0), (-np.inf, -4.0)):
+        problem = Problem(space, [follows], Bounds(space, np.array([-np.inf, lower]), np.array([np.inf, upper])))
+        projection = failed(problem, np.array([-1.5, -2.0]))
+        assert projection.status is Status.OUT_OF_BOUNDS
+        diagnosis = projection.diagnose()
+        assert diagnosis.conflict is None
+        assert diagnosis.solution is not None
+        assert problem.is_satisfied(diagnosis.solution)
+        assert "a solution exists" in str(diagnosis)
+    apart = Problem(space, [follows], Bounds(space, np.array([0.0, 0.5]), np.array([1.0, 2.0])))
+    diagnosis = failed(apart, np.zeros(2)).diagnose()
+    assert sorted(name for _, name in members(diagnosis)) == ["follows", "x", "y"]
+
+
 def test_an_optional_level_is_no_member() -> None:
     robot = arm()
     far, wish = at(robot, "tool", [3.0, 0.0, 0.0], "far"), at(robot, "tool", [0.0, 4.0, 0.0], "wish")

@@ -25,12 +25,13 @@ from constraints.errors import (
     OptionError,
     SizeError,
     SpaceMismatchError,
+    UnknownJointError,
     UnknownNameError,
     WrongObjectError,
 )
 from constraints.functions import Identity
-from constraints.paths.collision import Collision, CollisionModel, always_in_words
-from constraints.paths.collision_pairs import LeftOutReason, Verdict, in_words
+from constraints.paths.collision import Collision, CollisionModel
+from constraints.paths.collision_pairs import LeftOutReason, Verdict, always_in_words, in_words
 from constraints.paths.collision_shapes import Shape
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
@@ -447,6 +448,38 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
         CollisionModel(robot, [shapes[0], shapes[0]])
     with pytest.raises(OptionError, match="margin of a collision model"):
         CollisionModel(robot, shapes, margin=np.nan)
+
+
+def test_margins_and_joints_that_would_be_ignored_are_refused() -> None:
+    """A margin of a pair that is not checked, two for one pair, a joint that the robot does not have."""
+    robot = arm()
+    joint, shapes = robot.frame("tool").joint_name, [ball("floor", "universe"), ball("c", "tool"), ball("d", "tool")]
+    model = CollisionModel(robot, shapes)
+    for pair, said in (
+        (("c", "d"), "left out: 1 on one joint"),
+        (("d", "c"), "left out: 1 on one joint"),
+        (("d", "d"), "a shape makes no pair with itself"),
+    ):
+        with pytest.raises(OptionError, match=rf"no such pair is checked \({said}"):
+            model.with_margins({("floor", "c"): 0.1, pair: 0.1})
+        with pytest.raises(OptionError, match="no such pair is checked"):
+            CollisionModel(robot, shapes, margins={pair: 0.1})
+    with pytest.raises(OptionError, match=r"1 left out by hand"):
+        model.without(("floor", "c")).with_margins({("c", "floor"): 0.1})
+    with pytest.raises(OptionError, match="'c' and 'floor': the pair must be given only once"):
+        model.with_margins({("floor", "c"): 0.1, ("c", "floor"): 0.2})
+    assert model.with_margins({("floor", "*"): 0.1, ("c", "floor"): 0.2}).describe().endswith("0.1, 0.2 m")
+    assert model.with_margins({("*", "*"): 0.1}).describe().endswith("margins: 0.1 m")
+    with pytest.raises(UnknownJointError, match=robot.joint_names[0]):
+        model.among([CollisionPair("universe", robot.joint_names[0][:-1], 0.0)])
+    with pytest.raises(WrongObjectError, match="pair of joints: expected a CollisionPair"):
+        model.among([("universe", joint, 0.0)])  # type: ignore[list-item]
+    with pytest.raises(OptionError, match="margin of 'universe'"):
+        model.among([CollisionPair("universe", joint, np.nan)])
+    with pytest.raises(OptionError, match="given twice, with different margins"):
+        model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.0)])
+    twice = model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.5)])
+    assert twice.pairs == model.pairs
 
 
 def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture) -> None:

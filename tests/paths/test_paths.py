@@ -133,8 +133,25 @@ def test_right_hand_sides_move_along() -> None:
     assert back.max_error() <= 1e-4
     by_function = interpolate(
         problem, q0, q1, lambda s: first.replace("tool", (1 - s) * first.of("tool") + s * last.of("tool"))
-    )
-    assert np.abs(by_function.or_raise().samples - path.samples).max() < 1e-12
+    ).or_raise()
+    there = np.searchsorted(by_function.times, path.times)  # a function is looked at more often
+    assert np.array_equal(by_function.times[there], path.times)
+    assert np.abs(by_function.samples[there] - path.samples).max() < 1e-12
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, 5])
+def test_right_hand_sides_that_come_back_are_followed(turns: int) -> None:
+    """A function that is back at every half and quarter: its samples show all of its motion."""
+    x = Function.from_callable(lambda q: q[:1].copy(), Rn(2), Rn(1), lambda q: np.array([[1.0, 0.0]]), name="x")
+    problem = Problem(Rn(2), [Implicit.equal(x, [0.0], name="x")])
+    path = interpolate(
+        problem, [0.0, 0.0], [0.0, 0.0], lambda t: problem.rhs.replace("x", [0.5 * np.sin(2 * np.pi * turns * t)])
+    ).or_raise()
+    assert path.samples[:, 0].max() > 0.49
+    assert path.samples[:, 0].min() < -0.49
+    assert 0.0 < path.max_jump().length <= 0.02
+    finely = np.array([path(t) for t in np.linspace(0.0, 1.0, 2001)])
+    assert np.abs(np.diff(finely, axis=0)).max() <= 0.02
 
 
 def test_explicit_outputs_follow() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robots import two_arms
 
-from constraints import Comparison, Implicit, Pose, Position, Problem, locked_joint
+from constraints import Comparison, Implicit, Pose, Position, Problem, Target, locked_joint
 from constraints.errors import OptionError, WrongObjectError
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.relative_motion import SecurityMargins, Tie, collision_pairs, relative_motion
@@ -75,6 +75,15 @@ def test_a_joint_that_is_locked_holds_its_two_bodies() -> None:
         for a in ("universe", *robot.joint_names):
             expected = {True: (Tie.CONSTRAINED, Tie.PARAMETERIZED), False: (Tie.UNCONSTRAINED,)}[a == parent]
             assert a == joint or found.between(a, joint) in expected
+
+
+def test_a_target_that_moves_in_time_holds_nothing() -> None:
+    """The bodies move against each other along it, so that their collisions are looked for."""
+    robot, left = two_arms(), joint_of("left_tool")
+    moving = Target(lambda t: [0.1 * t, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0])
+    found = relative_motion(robot, [Implicit.equal(Pose(robot, "left_tool"), moving)])
+    assert found.describe() == "all bodies are free to move against each other"
+    assert collision_pairs(found, SecurityMargins(), [("universe", left)]) == (("universe", left, 0.0),)
 
 
 def test_margins_are_zero_unless_they_are_given() -> None:

@@ -52,6 +52,7 @@ class Plain:
     problem: Problem
     rhs: Any
     limits: tuple[float, float]
+    longest: float
     times: list[float] = field(default_factory=lambda: [0.0])
     samples: list[np.ndarray] = field(default_factory=lambda: list[np.ndarray]())
     stopped: float = math.nan
@@ -73,7 +74,7 @@ class Plain:
         whole, first, second = (
             size(self.problem, *ends, *self.limits) for ends in ((a, b), (a, found.q), (found.q, b))
         )
-        if whole <= 1.0 and max(first, second) <= 0.75 * whole + 1e-3:
+        if t1 - t0 <= self.longest and whole <= 1.0 and max(first, second) <= 0.75 * whole + 1e-3:
             self.times.append(t1)
             self.samples.append(b)
             return PathStatus.COMPLETE
@@ -116,7 +117,7 @@ def test_the_bisection_is_the_one_that_is_described(
     def rhs(t: float) -> Any:
         return problem.rhs.replace(name, [0.05 * math.sin(math.pi * t)]) if moving else problem.rhs
 
-    plain = Plain(problem, rhs, limits)
+    plain = Plain(problem, rhs, limits, 1 / 16 if moving else 1.0)
     expected = plain.run(np.array(q0), np.array(q1))
     assert moving or status in (None, expected.name)
     found = interpolate(problem, q0, q1, rhs if moving else None, max_angle=limits[0], max_length=limits[1])
@@ -150,7 +151,7 @@ def test_steps_of_poses_and_rotations(seed: int) -> None:
     rng = np.random.default_rng(seed)
     q0, q1 = (SE3 * SO3).random(rng), (SE3 * SO3).random(rng)
     limits = tuple(rng.uniform(0.05, 0.6, 2))
-    plain = Plain(TURNS, lambda t: TURNS.rhs, (float(limits[0]), float(limits[1])))
+    plain = Plain(TURNS, lambda t: TURNS.rhs, (float(limits[0]), float(limits[1])), 1.0)
     assert plain.run(q0, q1) is PathStatus.COMPLETE
     path = interpolate(TURNS, q0, q1, max_angle=limits[0], max_length=limits[1]).or_raise()
     assert len(path.samples) == len(plain.samples)

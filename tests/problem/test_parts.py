@@ -278,6 +278,7 @@ def test_outputs_that_miss_are_found_in_order_of_resolution() -> None:
         (None, [1.0] * 3, [False] * 3), ([1, 2, 0], [1.0, 2.0, 0.0], [True] * 3), ({}, [1.0] * 3, [False] * 3),
         ({"b": 4}, [1.0, 4.0, 4.0], [False, True, True]), ({"b": [2.0, 3.0]}, [1.0, 2.0, 3.0], [False, True, True]),
         ({"a": 0.0, "b": 1.0}, [0.0, 1.0, 1.0], [True] * 3),
+        ({"a": np.int64(2), "b": np.float32(3.0)}, [2.0, 3.0, 3.0], [True] * 3),
     ],
 )  # fmt: skip
 def test_costs_in_every_form(weights: Any, expected: list[float], given: list[bool]) -> None:
@@ -323,6 +324,12 @@ def test_frozen_columns_in_every_form() -> None:
     columns = np.flatnonzero(frozen_columns(product, [joint])) - robot.v.start
     assert columns.tolist() == [2]
     assert frozen_columns(product, [robot.name]).sum() == arm().nv
+    twice = arm().space * arm().space  # the name of a joint alone would freeze that of one robot only
+    with pytest.raises(UnknownJointError, match=r"R7\[\d\]\.elbow, R7\[\d\]\.elbow"):
+        frozen_columns(twice, ["elbow"])
+    with pytest.raises(UnknownJointError, match="elbow"):
+        costs(twice, {"elbow": 2.0})
+    assert np.flatnonzero(frozen_columns(twice, ["R7[1].elbow"])).tolist() == [7 + arm().joint_names.index("elbow")]
 
 
 def test_bounds_in_every_form() -> None:

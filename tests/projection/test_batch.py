@@ -312,6 +312,11 @@ def test_an_empty_batch(processes: ProcessPoolExecutor) -> None:
         assert batch.counts == {}
         assert repr(batch) == "ProjectionBatch(0 rows)"
         assert list(batch) == []
+    none: tuple[Any, ...] = [], (), np.zeros((0, projector().problem.rhs.vector.size))  # one a row, of no row
+    for sides in none:
+        assert len(projector().project_batch(np.zeros((0, two_arms().nq)), sides)) == 0
+    with pytest.raises(SizeError, match="right-hand side"):
+        projector().project_batch(np.zeros((1, two_arms().nq)), [])
 
 
 # Bad input, before any work

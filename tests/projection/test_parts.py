@@ -170,6 +170,8 @@ def test_right_hand_sides_of_rows_in_every_form(form: str, pool: Executor | None
             batch[wrong]
         with pytest.raises(SizeError, match="below 3"):
             batch[[0, wrong]]
+        with pytest.raises(SizeError, match="below 3"):
+            batch.rhs(wrong)
     with pytest.raises(SizeError, match="mask of a batch: expected size 3, received 2"):
         batch[np.array([True, False])]
     for strange in (1.5, [0.5], np.zeros((1, 1), dtype=int), "1", [[0]]):

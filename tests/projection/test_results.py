@@ -337,6 +337,10 @@ def test_an_option_given_to_a_projector_is_told_where_it_goes() -> None:
             r"Projector\(problem, Options\(threshold=0\.001\)\)\.project\(q\)",
         ),
         (
+            lambda **o: anything(problem).project_batch([q], **o),
+            r"Projector\(problem, Options\(threshold=0\.001\)\)\.project_batch\(Q\)",
+        ),
+        (
             lambda **o: cast("Any", project)(arm(), [hand()], q, **o),
             r"project\(robot, constraints, q, Options\(threshold=0\.001\)\)",
         ),

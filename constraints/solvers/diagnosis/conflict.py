@@ -16,12 +16,14 @@ from liegroups.frozen import read_only
 from liegroups.segments import entries_of
 
 from ...errors import UndefinedError
+from ...problem.merging import explicits_as_rows
 from ...problem.problem import Problem
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
+from ..newton.engine import NewtonEngine
 from ..options import Options
 from ..projection.projection import Projection
 from ..projection.projector import Projector
@@ -171,7 +173,10 @@ class Finder:
         return Trial(members, None, tries, iterations, inf if best is None else best.residual, outside)
 
     def _projections(self, part: Problem, rhs: RightHandSide) -> Iterator[Projection]:
-        """Go on from the best iterate; start again elsewhere; follow that to its end; bold steps from the iterate."""
+        """Go on from the best iterate; start again elsewhere; follow that to its end; bold steps from the iterate.
+
+        Bounds of computed dofs guide none of these: at last these dofs are solved for too, which counts if it succeeds.
+        """
         whole = self._options.max_iterations
         quarter = max(whole // 4, 1)
         patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
@@ -184,6 +189,11 @@ class Finder:
         yield Projector(part, eighth).project(search.q, rhs)
         bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
         yield Projector(part, bold).project(self._q, rhs)
+        if part.explicits.owners:
+            solved = Projector(explicits_as_rows(part), replace(self._options, max_iterations=quarter), NewtonEngine())
+            found = solved.project(self._q, rhs)
+            if found.success and part.is_satisfied(found.q, rhs=rhs, threshold=self._options.threshold):
+                yield found
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""

@@ -92,13 +92,18 @@ class ProjectionBatch(Result):
         return {status: count for status, count in found.items() if count}
 
     def rhs(self, row: SupportsIndex) -> RightHandSide:
-        """The right-hand sides of a row."""
-        sides = self._sides
+        """The right-hand sides of a row.
+
+        Raises:
+            SizeError: no such row.
+            WrongObjectError: something that is no row.
+        """
+        sides, i = self._sides, self._row(row)
         if isinstance(sides, RightHandSide):
             return sides
         if isinstance(sides, np.ndarray) and sides.ndim == 1:
             return RightHandSide(self.problem.constraints, sides)
-        return self.problem.check_rhs(sides[self._row(row)])
+        return self.problem.check_rhs(sides[i])
 
     def __len__(self) -> int:
         return len(self.q)

@@ -63,6 +63,8 @@ def sides_of(problem: Problem, rhs: BatchRightHandSides | None, n: int) -> Sides
         return problem.check_rhs(rhs)
     given: Any = rhs
     listed: list[Any] = list(given) if isinstance(rhs, list | tuple) else []
+    if n == 0 and isinstance(rhs, list | tuple) and not listed:
+        return problem.rhs  # one a row, of no row
     if any(isinstance(side, RightHandSide) for side in listed):
         _as_many(len(listed), n)
         for i, side in enumerate(listed):

@@ -194,6 +194,7 @@ class Projector:
         chunk: int | None = None,
         progress: Progress | None = None,
         near: ArrayLike | None = None,
+        **misplaced: Never,
     ) -> ProjectionBatch:
         """Project many configurations onto the constraints, in this process or on the workers of an executor.
 
@@ -219,6 +220,7 @@ class Projector:
                 raised before any work; the message has the index of a bad row.
             ExecutorError: a worker died, or the executor was shut down.
             NotPicklableError: the problem cannot be sent to other processes.
+            OptionError: `near` without `Options(nearest=True)`; an option, which belongs to the projector.
 
         Example:
             >>> from liegroups import Rn
@@ -228,6 +230,9 @@ class Projector:
             >>> projector.project_batch([[3.0, 4.0], [0.0, 0.5]])
             ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
         """
+        if misplaced:
+            own = ("Q", "rhs", "executor", "chunk", "progress", "near")
+            _refuse("Projector.project_batch", "Projector(problem, {}).project_batch(Q)", misplaced, *own)
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
