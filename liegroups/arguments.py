@@ -324,20 +324,23 @@ def as_tolerance(candidate: object, what: str) -> float:
     return float(number)
 
 
-def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]:
+def as_tuple(candidate: Iterable[_T], what: str, entries: str, *, ordered: bool = True) -> tuple[_T, ...]:
     """Take a sequence, or anything else that can be iterated over; text and mappings are not taken for sequences.
 
     Args:
         candidate: what came.
         what: the argument, as the caller knows it.
         entries: what it holds, in words.
+        ordered: whether their order matters: it differs from run to run in a set.
 
     Raises:
-        WrongObjectError: text, a mapping, or what cannot be iterated over.
+        WrongObjectError: text, a mapping, what cannot be iterated over, or a set where the order matters.
     """
     expected = f"a sequence of {entries}"
     if isinstance(candidate, str | bytes | Mapping):
         raise WrongObjectError(what, expected, "text" if isinstance(candidate, str) else candidate)
+    if ordered and isinstance(candidate, set | frozenset):
+        raise WrongObjectError(what, f"{expected}, in order", f"a {type(candidate).__name__}, which has none")
     try:
         return tuple(candidate)
     except TypeError as error:

@@ -195,8 +195,8 @@ class ConstraintSet:
         active = self.active.copy()
         if on is not None:
             active[:] = False
-            active[[self.stack.index(which) for which in as_tuple(on, "constraints to be on", "constraints")]] = True
-        active[[self.stack.index(which) for which in as_tuple(off, "constraints to be off", "constraints")]] = False
+            active[[self.stack.index(which) for which in as_tuple(on, "constraints to be on", "constraints", ordered=False)]] = True
+        active[[self.stack.index(which) for which in as_tuple(off, "constraints to be off", "constraints", ordered=False)]] = False
         other = copy.copy(self)
         other._switch(active)
         return other

@@ -39,7 +39,7 @@ def cut_names(cut: Iterable[str], joints: Collection[str]) -> tuple[str, ...]:
         UnknownJointError: a name that no joint has, with those that come closest.
         WrongObjectError: no sequence of names.
     """
-    names = as_tuple(cut, "cut", "joint names")
+    names = as_tuple(cut, "cut", "joint names", ordered=False)
     for name in names:
         if as_name(name, "joint to cut") not in joints:
             raise UnknownJointError(name, tuple(joints))

@@ -139,7 +139,7 @@ class CollisionModel:
         together = [pair for pair in combinations(range(len(solids)), 2) if pair not in out]
         self._take_pairs(geometry, dict.fromkeys(together, distance), out)
         if ignored != () or margins is not None:
-            pairs = as_tuple(ignored, "ignored pairs of a collision model", "pairs of names of shapes")
+            pairs = as_tuple(ignored, "ignored pairs of a collision model", "pairs of names of shapes", ordered=False)
             chosen = self.without(*pairs).with_margins({} if margins is None else margins)
             self._take_pairs(geometry, chosen._margins, chosen._out)
         else:

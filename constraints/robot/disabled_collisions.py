@@ -46,7 +46,7 @@ def as_disabled(entries: Iterable[DisabledCollision], links: Collection[str]) ->
         UnknownNameError: lists the links whose names come closest.
     """
     pairs: list[DisabledCollision] = []
-    for i, entry in enumerate(as_tuple(entries, "disabled collisions of a robot", "pairs of links")):
+    for i, entry in enumerate(as_tuple(entries, "disabled collisions of a robot", "pairs of links", ordered=False)):
         what, expected = f"disabled collision {i} of a robot", "two names of links, and a reason"
         words: list[Any] = [*as_tuple(entry, what, expected)]
         if len(words) not in (2, 3) or not all(isinstance(word, str) for word in words):

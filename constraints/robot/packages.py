@@ -125,7 +125,7 @@ def as_visuals(entries: Iterable[VisualFile]) -> tuple[VisualFile, ...]:
     Raises:
         WrongObjectError: what is no `VisualFile`.
     """
-    files = as_tuple(entries, "visuals of a robot", "VisualFile")
+    files = as_tuple(entries, "visuals of a robot", "VisualFile", ordered=False)
     return tuple(expect(file, VisualFile, f"visuals {i} of a robot") for i, file in enumerate(files))
 
 

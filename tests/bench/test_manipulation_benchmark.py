@@ -24,10 +24,10 @@ SCRIPT = ROOT / "benchmarks" / "manipulation.py"
 
 @pytest.fixture(scope="module")
 def benchmark() -> Any:
-    """The script as a module."""
+    """The scenes and the judge of the script."""
     sys.path.insert(0, str(SCRIPT.parent))
     try:
-        return __import__("manipulation")
+        return __import__("graph_cases")
     finally:
         sys.path.remove(str(SCRIPT.parent))
 

@@ -114,6 +114,11 @@ def test_names_paths_sequences_and_mappings() -> None:
     for wrong in ("ab", b"ab", {"a": 1}, 3):
         with pytest.raises(WrongObjectError, match="a sequence of numbers"):
             read.as_tuple(wrong, "x", "numbers")  # type: ignore[arg-type]
+    for unordered in ({1}, frozenset((1,))):  # constraints in a set would be other rows in each run
+        with pytest.raises(WrongObjectError, match="a sequence of numbers, in order, got a (frozen)?set, which has none"):
+            read.as_tuple(unordered, "x", "numbers")
+        assert read.as_tuple(unordered, "x", "numbers", ordered=False) == (1,)
+    assert read.as_tuple({1: 2}.keys(), "x", "numbers") == (1,)
     assert read.as_mapping({"a": 1}, "x", "of numbers") == {"a": 1}
     with pytest.raises(WrongObjectError, match="a mapping of numbers"):
         read.as_mapping([("a", 1)], "x", "of numbers")  # type: ignore[arg-type]

@@ -237,7 +237,7 @@ def _ready(
     expect(robot, Robot, "robot of reach", robot_for(robot) or _robot_of(robot))
     if not (reference is None or isinstance(reference, str | Frame)):
         reference = as_placement(reference, "reference of reach (a frame, or a placement in the world)")
-    names = None if joints is None else as_tuple(joints, "joints of reach", "names of joints")
+    names = None if joints is None else as_tuple(joints, "joints of reach", "names of joints", ordered=False)
     place = reference if reference is None or isinstance(reference, str | Frame) else pose_vector(reference).tobytes()
 
     def make() -> _Ready:
