@@ -13,7 +13,7 @@ from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
+from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -92,6 +92,7 @@ class ConstraintSet:
         DuplicateNameError, DuplicateError: two constraints with the same name, or the same object twice.
         RobotMismatchError, SpaceMismatchError: a constraint of another robot.
         WrongObjectError: something else among the constraints.
+        OptionError: two stabilisations of one constraint.
     """
 
     robot: Robot
@@ -130,6 +131,10 @@ class ConstraintSet:
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
+        keys = [self.stack.index(which) for which in stabilisations]
+        twice = next((i for k, i in enumerate(keys) if i in keys[:k]), None)
+        if twice is not None:
+            raise OptionError(f"stabilisation of '{names[twice]}': it is given twice, under two keys")
         for which, gains in stabilisations.items():
             self._stabilise(self.stabilised(gains, which).baumgarte)
 
