@@ -18,7 +18,7 @@ from ..errors import FileError, UnknownNameError
 from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
-from .sdf_places import Places, pose_of
+from .sdf_places import Places, flag, pose_of
 from .sdf_words import foreign_words, without_place
 from .tree import JointKind, JointLimits
 
@@ -174,7 +174,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if relative_to not in (None, "world"):
         unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is read as a pose in the world"))
     placement = placement * places.of(model.get("placement_frame", "")).inverse()
-    is_static = (model.findtext("static") or "").strip() in ("1", "true")
+    is_static = flag(model.findtext("static"), path, "static of the model")
     name = model.get("name") or "mechanism"
     gravity = _gravity(root, model, path)
     return SdfModel(name, path, placement, is_static, canonical, links, joints, frames, unread, gravity)
@@ -317,7 +317,7 @@ def _axis(places: Places, name: str, axis: Element | None, tag: str) -> Vector:
         raise FileError(path, f"{what}: expected a direction, got '{'' if xyz is None else xyz.text}'")
     inside = "" if xyz is None else xyz.get("expressed_in", "")
     asked = "" if axis is None else (axis.findtext("use_parent_model_frame") or "").strip()
-    if asked in ("1", "true"):
+    if flag(asked, path, f"use_parent_model_frame of {what}"):
         inside = "__model__"
     elif not inside and not asked and xyz is not None:
         inside = places.axes

@@ -90,16 +90,38 @@ def pose_of(element: Element | None, path: str, what: str) -> tuple[Any, str | N
     if element is None:
         return pin.SE3.Identity(), None
     values = numbers(element.text, path, what)
-    if element.get("rotation_format") == "quat_xyzw" and len(values) == 7:
+    rotation = element.get("rotation_format", "euler_rpy")
+    if rotation not in ("euler_rpy", "quat_xyzw"):
+        raise FileError(path, f"{what}: {UnknownNameError('rotation_format', rotation, ('euler_rpy', 'quat_xyzw'))}")
+    if rotation == "quat_xyzw" and values:
+        if len(values) != 7:
+            raise FileError(path, f"{what}: expected 7 numbers (x y z, quaternion x y z w), got {len(values)}")
         norm = float(np.linalg.norm(values[3:]))
         if norm == 0.0:
             raise FileError(path, f"{what}: its quaternion is zero")
         placement = pin.XYZQUATToSE3(np.array([*values[:3], *(x / norm for x in values[3:])]))
     elif len(values) == 6:
-        unit = pi / 180.0 if element.get("degrees") in ("1", "true") else 1.0
+        unit = pi / 180.0 if flag(element.get("degrees"), path, f"degrees of the {what}") else 1.0
         placement = pin.SE3(pin.rpy.rpyToMatrix(*(unit * x for x in values[3:])), np.array(values[:3]))
     elif not values:
         placement = pin.SE3.Identity()
     else:
         raise FileError(path, f"{what}: expected 6 numbers (x y z roll pitch yaw), got {len(values)}")
     return placement, element.get("relative_to") or element.get("frame")
+
+
+def flag(text: str | None, path: str, what: str) -> bool:
+    """A truth value: 1 or true, 0 or false, in either case; false where there is none.
+
+    Args:
+        text: as written.
+        path: of the file.
+        what: whose, for messages.
+
+    Raises:
+        FileError: another word.
+    """
+    word = (text or "").strip().lower()
+    if word not in ("", "0", "1", "false", "true"):
+        raise FileError(path, f"{what}: expected true or false, got '{text}'")
+    return word in ("1", "true")

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from constraints.errors import FileError
 from constraints.models import Mechanism, load
 
 SDF = """<sdf version="VERSION"><model name="m"><link name="a"/><link name="b"><pose>1 0 0 0.5 0 0</pose></link>
@@ -101,6 +102,33 @@ def test_what_has_no_place_is_listed(old: str, new: str, words: str) -> None:
     assert not load(
         sdf().replace("</xyz>", "</xyz><dynamics><spring_stiffness>0.0</spring_stiffness></dynamics>")
     ).unread
+
+
+@pytest.mark.parametrize(
+    ("word", "is_on"), [("True", True), ("TRUE", True), (" 1 ", True), ("False", False), ("0", False)]
+)
+def test_truth_values_of_an_sdf_are_read_in_either_case(word: str, is_on: bool) -> None:
+    """`True` was read as false, without a word; other words are refused."""
+    text = "<sdf version='1.6'><model name='m'><static>WORD</static><link name='a'/></model></sdf>"
+    assert load(text.replace("WORD", word)).robot.joint_names == (() if is_on else ("root_joint",))
+    turned = load(sdf().replace("<axis>", f"<axis><use_parent_model_frame>{word}</use_parent_model_frame>"))
+    same = load(sdf("1.4" if is_on else "1.9"))
+    ours, there = (m.robot.at([0.3]).placement("b").homogeneous for m in (turned, same))
+    np.testing.assert_allclose(ours, there, atol=1e-14)
+    degrees = sdf().replace("<pose>1 0 0 0.5 0 0", f"<pose degrees='{word}'>1 0 0 30 0 0")
+    angle = 30.0 * (pi / 180.0 if is_on else 1.0)
+    expected = pin.rpy.rpyToMatrix(angle, 0.0, 0.0)
+    np.testing.assert_allclose(load(degrees).robot.at([0.0]).placement("b").rotation, expected, atol=1e-12)
+    for wrong in (text.replace("WORD", "yes"), degrees.replace(f"'{word}'", "'yes'")):
+        with pytest.raises(FileError, match="expected true or false, got 'yes'"):
+            load(wrong)
+
+
+@pytest.mark.parametrize("given", ["rotation_format='quat_xyzw'", "rotation_format='quat'"])
+def test_a_pose_of_another_format_than_its_numbers_is_refused(given: str) -> None:
+    """Six numbers that the file calls a quaternion were read as angles."""
+    with pytest.raises(FileError, match=r"7 numbers|quat_xyzw"):
+        load(sdf().replace("<pose>1 0 0 0.5 0 0", f"<pose {given}>1 0 0 0.5 0 0"))
 
 
 MJCF = """<mujoco><option gravity="0 0 -3"><flag FLAG="disable"/></option><worldbody>
