@@ -103,6 +103,10 @@ _HINGES: dict[str, Callable[..., Hinge]] = {
 }  # fmt: skip
 
 
+SQUARE = 1e-9
+"""Cosine of two axes up to which they are at a right angle, as `Hinge.universal` needs them."""
+
+
 def hinge_of_joint(kind: str, axes: Sequence[Vector], pitch: float = 0.0) -> Hinge:
     """The hinge of a joint of URDF or SDF; one of a kind that is not told apart here is a pin, a screw of pitch 0 too.
 
@@ -116,6 +120,8 @@ def hinge_of_joint(kind: str, axes: Sequence[Vector], pitch: float = 0.0) -> Hin
     if kind == "screw" and pitch:
         return Hinge.helical(axes[0], pitch)
     make = _HINGES.get(kind, Hinge.pin)
+    if make == Hinge.universal and abs(axes[0] @ axes[1]) > SQUARE:
+        return Hinge.custom([Hinge.pin(axis) for axis in axes])
     return make(*axes)
 
 

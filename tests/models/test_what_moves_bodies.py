@@ -76,6 +76,19 @@ def test_a_screw_without_a_pitch_has_that_of_the_format() -> None:
     assert load(sdf(kind="screw", more="<screw_thread_pitch>0</screw_thread_pitch>"), cut=["j"]).rows == 5
 
 
+def test_a_universal_joint_of_oblique_axes_that_is_cut_is_a_closure() -> None:
+    """It went to `unread`, and the loop stayed open, in a file that loads."""
+    text = sdf(kind="universal").replace("</axis>", "</axis><axis2><xyz>1 0 0.8</xyz></axis2>")
+    whole, cut = load(text), load(text, cut=["j"])
+    assert cut.rows == 4
+    for angles in ([0.3, -0.4], [2.0, 1.5]):
+        pose = whole.robot.at(angles).placement("b")
+        rows = cut.constraint_set()
+        np.testing.assert_allclose(rows.position_error(pin.SE3ToXYZQUAT(pose)), np.zeros(4), atol=1e-12)
+        beside = pose * pin.exp6(0.05 * np.array([0.0, 0.0, 0.0, 1.0, 1.0, -1.0]))
+        assert np.abs(rows.position_error(pin.SE3ToXYZQUAT(beside))).max() > 1e-3
+
+
 def test_gravity_is_that_of_the_world_in_the_file() -> None:
     inside = sdf().replace("<model", "<world name='moon'><gravity>0 0.1 -1.62</gravity><model", 1)
     inside = inside.replace("</model>", "</model></world>")
