@@ -22,7 +22,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
-from ..words import counted
+from ..words import counted, first_names
 from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
@@ -333,6 +333,10 @@ class ConstraintSet:
         Raises:
             EmptyProblemError: no constraint that is on has position rows.
         """
+        if len(self.stack) and not self.active.any():
+            raise EmptyProblemError(
+                f"all constraints are off: {first_names(self.names)}; `switched(on=[...])` gives a set with some on"
+            )
         loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
         if loose and not self.anchored:
             names = ", ".join(loose)

@@ -13,6 +13,7 @@ from constraints import Implicit, Pose, Problem, RightHandSide, Robot, Rotation,
 from constraints.errors import (
     DuplicateError,
     DuplicateNameError,
+    EmptyProblemError,
     OptionError,
     RobotMismatchError,
     UnknownNameError,
@@ -231,3 +232,11 @@ def test_one_constraint_has_one_stabilisation(keys: tuple[str | int, str | int])
     gains = dict(zip(keys, (Baumgarte(1.0, 1.0), Baumgarte(2.0, 2.0)), strict=True))
     with pytest.raises(OptionError, match="stabilisation of 'hands': it is given twice"):
         ConstraintSet(rows.robot, list(rows.stack), gains)
+
+
+def test_a_set_that_is_all_off_says_so() -> None:
+    """It said that there was no constraint, or that all rows were masked."""
+    rows = arms()
+    off = rows.switched(on=[])
+    with pytest.raises(EmptyProblemError, match="all constraints are off: hands"):
+        off.problem()
