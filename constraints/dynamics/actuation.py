@@ -51,7 +51,8 @@ class Actuation:
         """
         name = which.name if isinstance(which, Closure) else which
         for owner, s in self.owners:
-            if which is owner or name == (owner.name if isinstance(owner, Closure) else owner):
+            may_be = isinstance(owner, Closure) or not isinstance(which, Closure)  # a closure is no joint of its name
+            if may_be and name == _name(owner):
                 return s
         raise UnknownNameError("actuated joint or closure", name, [_name(owner) for owner, _ in self.owners])
 

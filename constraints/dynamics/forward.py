@@ -138,7 +138,8 @@ def forward_dynamics(
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`.
         tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
-        method: a `Method`, or its name.
+        method: a `Method`, or its name. DIRECT takes over from SPARSE if the rows contradict each other, and from
+            PROXIMAL if its result fails a check.
         factorisation: for direct, range space and null space.
         external: external forces: wrenches on bodies, forces at hinges, springs.
         acceleration: wanted second derivative of each row (size,); zero by default; accelerations of targets are added.
@@ -182,7 +183,10 @@ def forward_dynamics(
         if how is Method.TEST_FORCES:
             return _by_test_forces(question, motion)
         if how is Method.SPARSE:
-            return _by_bodies(question, motion)
+            found = _by_bodies(question, motion)
+            if found.status is not DynamicsStatus.INCONSISTENT:
+                return found
+            how = Method.DIRECT  # which meets rows that contradict each other best
     return _solve(question, motion, how, by)
 
 

@@ -131,8 +131,8 @@ def impact(
         rhs: right-hand sides with their rates, for targets that move.
 
     Raises:
-        OptionError: a restitution outside [0, 1], or for a constraint that is not a contact; both `after` and
-            `restitution`.
+        OptionError: a restitution outside [0, 1], for a constraint that is not a contact, or given twice; both `after`
+            and `restitution`.
         MethodError: a method that does not support the set.
 
     Source: `ComputeConstraintImpulses...` of RBDL, whose sign depends on the method; `impulseDynamics` of pinocchio.
@@ -184,8 +184,12 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
     """Coefficient of each row (size,)."""
     e = np.zeros(constraint_set.size)
     if isinstance(restitution, Mapping):
+        given: list[RowOwner] = []
         for which, number in restitution.items():
             owner = constraint_set[which]
+            if owner in given:
+                raise OptionError(f"restitution of '{owner.name}': it is given twice, under two keys")
+            given.append(owner)
             if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
                 raise OptionError(f"restitution of '{owner.name}': expected 0 (it is not a contact), got {number}")
             e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)

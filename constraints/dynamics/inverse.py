@@ -24,7 +24,7 @@ from .row_forces import RowForces
 from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
-from .system import ConstrainedSystem, Question, check_state
+from .system import ConstrainedSystem, Question, check_state, status_of
 
 TARGET = "wanted acceleration of inverse dynamics"
 
@@ -215,12 +215,13 @@ def inverse_dynamics(
         rounding=rounding,
         tolerance=close,
     )
-    is_full = not found.unactuated.shape[1] and found.solution.status is not DynamicsStatus.NOT_FINITE
+    solution = found.solution._replace(status=status_of(found.solution, constraint_set, system.rows))
+    is_full = not found.unactuated.shape[1] and solution.status is not DynamicsStatus.NOT_FINITE
     return InverseDynamics(
-        found.solution.acceleration,
+        solution.acceleration,
         found.effort,
-        found.solution.multipliers,
-        found.solution.status,
+        solution.multipliers,
+        solution.status,
         target,
         found.nearest,
         actuators,
@@ -228,7 +229,7 @@ def inverse_dynamics(
         found.surplus,
         taking_part(constraint_set.robot, found.unactuated),
         question,
-        found.solution,
+        solution,
         system,
     )
 

@@ -33,6 +33,7 @@ from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
+from .open_mechanism import OpenMechanismError
 
 _log = logging.getLogger(__package__)
 
@@ -234,9 +235,10 @@ def assemble_position(
         stay_on_branch: how far a dependent coordinate may move [rad or m]. The sign of the determinant of the pivot
             block must then also stay as it was at the closed configuration before the driven joints moved: passing a
             dead centre, or ending in one, gives LEFT_BRANCH for any size of step.
-        before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone: q0
-            may be the last result with new values of the driven joints. If they cannot close it, q0 itself is compared,
-            and `branch.is_closed` is False: the sign may then have changed already.
+        before: that closed configuration (nq,); refused if a constraint is off by more than 1e-4 there (with `rhs`, or
+            for a constraint with a target, this is not known, and not checked). By default it is found from q0 by
+            moving the driven joints alone: q0 may be the last result with new values of the driven joints. If they
+            cannot close it, q0 itself is compared, and `branch.is_closed` is False: the sign may then have changed.
         engine: solver, as in a Projector; by default the usual one, but with steps by `SparseKKT` for long chains that
             it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or several levels
             always by `DampedCholesky`, which treats a cost of zero as a very small one).
@@ -244,6 +246,7 @@ def assemble_position(
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, UnknownJointError, OptionError: an invalid argument.
+        OpenMechanismError: `before` is open; names the constraint.
 
     Source: `CalcAssemblyQ` of RBDL, with the same defaults.
     """
@@ -258,6 +261,8 @@ def assemble_position(
     if before is not None and step is None:
         raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
     earlier = None if before is None else np.array(space.check(before, "before"))
+    if earlier is not None and rhs is None:
+        _refuse_open(constraint_set, earlier)
     sides = problem.rhs if rhs is None else _sides(problem, rhs)
     try:
         projection = assembler.project(q0, sides)
@@ -293,8 +298,8 @@ def assemble_velocity(
 
     At a configuration that is not closed the rows belong to another mechanism: if a constraint is open by more than
     1e-4, for example after a failed projection, a warning in the log names it. Without `rhs` constraints with a target
-    are not checked, because the time is unknown. If the velocities of driven joints contradict the rows, a warning says
-    by how much (above 1e-4).
+    are not checked, because the time is unknown. If the rows contradict each other, or the velocities of driven joints,
+    a warning says by how much (above 1e-4).
 
     Args:
         constraint_set: the constraints that hold.
@@ -320,8 +325,8 @@ def assemble_velocity(
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
     change = least_change(J, error, W[moving])
-    contradiction = "driven joints and constraints contradict each other: '%s' is off by %.3g"
-    _warn_if_left(constraint_set, error - J @ change, contradiction)
+    who = "constraints" if moving.size == v.size else "driven joints and constraints"
+    _warn_if_left(constraint_set, error - J @ change, f"{who} contradict each other: '%s' is off by %.3g")
     v[moving] -= change
     return v
 
@@ -356,6 +361,14 @@ def _compared(assembler: Assembler, done: Projection, earlier: Vector | None) ->
     if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
         return branch
     return branch._replace(meets=meets_dead_centre(assembler, branch, q, rhs, close))
+
+
+def _refuse_open(constraint_set: ConstraintSet, before: Vector) -> None:
+    """Refuse a configuration whose branch shall be kept, but which is on none."""
+    norms = constraint_set.stack.norms(constraint_set.position_error(before))
+    still = [entry for entry, owner in zip(norms, constraint_set.stack, strict=True) if owner.target is None]
+    if any(not off <= OPEN for _, off in still):
+        raise OpenMechanismError.of(still, "position", "'before' must be closed, as the q of an assembly")
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:

@@ -13,7 +13,7 @@ from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
+from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -22,7 +22,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
-from ..words import counted
+from ..words import counted, first_names
 from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
@@ -92,6 +92,7 @@ class ConstraintSet:
         DuplicateNameError, DuplicateError: two constraints with the same name, or the same object twice.
         RobotMismatchError, SpaceMismatchError: a constraint of another robot.
         WrongObjectError: something else among the constraints.
+        OptionError: two stabilisations of one constraint.
     """
 
     robot: Robot
@@ -130,6 +131,10 @@ class ConstraintSet:
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
+        keys = [self.stack.index(which) for which in stabilisations]
+        twice = next((i for k, i in enumerate(keys) if i in keys[:k]), None)
+        if twice is not None:
+            raise OptionError(f"stabilisation of '{names[twice]}': it is given twice, under two keys")
         for which, gains in stabilisations.items():
             self._stabilise(self.stabilised(gains, which).baumgarte)
 
@@ -328,6 +333,10 @@ class ConstraintSet:
         Raises:
             EmptyProblemError: no constraint that is on has position rows.
         """
+        if len(self.stack) and not self.active.any():
+            raise EmptyProblemError(
+                f"all constraints are off: {first_names(self.names)}; `switched(on=[...])` gives a set with some on"
+            )
         loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
         if loose and not self.anchored:
             names = ", ".join(loose)

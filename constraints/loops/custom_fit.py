@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple, final
 
@@ -17,10 +18,15 @@ from ..robot.pinocchio import pin
 from ..robot.placement import rotation_log
 from .hinge import Hinge
 from .pose_map import PoseMap
+from .subhinge import Motion
 
 _dposv: Any = lapack.dposv
-STARTS = 8
-"""Fits of a custom hinge begin at this many values of each of its first two turning steps."""
+STARTS = 6
+"""Fits of a custom hinge begin at this many values of each pin and screw, of the first three of them."""
+TRIES = 6
+"""From so many of these places at most; poses of a hinge have several ways to get there, and local minima beside."""
+FOUND = 1e-8
+"""A sum of squared errors below which a fit is one of a closed pose, and no other is tried [m2, rad2]."""
 NEARLY = (10, 1e-3)
 """Steps at most of a first fit, and how short the last one is [m, rad]."""
 FAR_AWAY = (200, 1e-14)
@@ -63,14 +69,13 @@ class CustomRows(PoseMap):
         hinge: the hinge.
     """
 
-    __slots__ = ("_beside", "_grid", "_starts", "hinge", "size")
+    __slots__ = ("_beside", "_grid", "_screws", "hinge", "size")
 
     def __init__(self, hinge: Hinge) -> None:
         self.hinge, self.size = hinge, hinge.rows
         self._beside: _Fit | None = None
-        self._starts = _starts(hinge)
-        poses = [hinge.kinematics(start)[0] for start in self._starts]
-        self._grid = np.array([H.rotation for H in poses]), np.array([H.translation for H in poses])
+        self._grid = _grid(hinge)
+        self._screws = _screws(hinge)
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -165,17 +170,34 @@ class CustomRows(PoseMap):
     def _least_squares(self, pose: Any) -> tuple[Vector, float]:
         """The fit of least squared error, nearly: Gauss-Newton from the best places of a grid."""
         R, p = pose.rotation, pose.translation
-        turns, places = self._grid
+        starts, turns, places = self._grid
         cosine = 0.5 * (np.einsum("nij,ij->n", turns, R) - 1.0)
         costs = np.square(p - places).sum(axis=1) + np.square(np.arccos(np.clip(cosine, -1.0, 1.0)))
-        best, least = self._starts[0], np.inf
-        for i in np.argsort(costs, kind="stable")[:2]:
-            theta, cost = self._descend(self._starts[int(i)], pose, *NEARLY)
+        best, least = starts[0], np.inf
+        for i in np.argsort(costs, kind="stable")[:TRIES]:
+            theta, cost = self._descend(starts[int(i)], pose, *NEARLY)
+            turned = self._turned(theta, pose) if cost >= FOUND else theta
+            if turned is not theta:
+                theta, cost = self._descend(turned, pose, *NEARLY)
             if cost < 0.999 * least:
                 best, least = theta, cost
-            if least < 1e-3:
+            if least < FOUND:
                 break
         return best, least
+
+    def _turned(self, theta: Vector, pose: Any) -> Vector:
+        """The fit with screws turned by the whole turns that bring it nearest, which only its translation shows."""
+        q, v, pitch = self._screws
+        if not len(q):
+            return theta
+        H, S = self.hinge.kinematics(theta)
+        A = np.hstack([2.0 * np.pi * pitch * S[3:, v], S[:3][:, ~S[3:].any(axis=0)]])  # a turn, and what sliders do
+        turns = np.round(least(A, H.actInv(pose).translation)[: len(q)])
+        if not turns.any():
+            return theta
+        theta = theta.copy()
+        theta[q] += 2.0 * np.pi * turns
+        return theta
 
     def _descend(self, theta: Vector, pose: Any, count: int, enough: float) -> tuple[Vector, float]:
         """Damped Gauss-Newton until steps are short enough."""
@@ -208,15 +230,36 @@ def _second(E: Any, nu: Vector, gamma: Vector) -> Vector:
     return np.concatenate([linear, so3_log_second(rotation_log(E.rotation), nu[3:], gamma[3:])])
 
 
+@lru_cache(maxsize=64)
+def _grid(hinge: Hinge) -> tuple[list[Vector], Matrix, Matrix]:
+    """Where fits begin, with the rotations (n, 3, 3) and translations (n, 3) of the hinge there."""
+    starts = _starts(hinge)
+    poses = [hinge.kinematics(start)[0] for start in starts]
+    return starts, np.array([H.rotation for H in poses]), np.array([H.translation for H in poses])
+
+
 def _starts(hinge: Hinge) -> list[Vector]:
-    """Where fits begin: a grid over the first two steps that turn, zero elsewhere."""
+    """A grid over the first three pins and screws, and of a ball none and half turns about its axes; zero elsewhere."""
     places = np.cumsum([0, *(sub.nq for sub in hinge.subhinges)]).tolist()
-    turning = [q for q, sub in zip(places, hinge.subhinges, strict=False) if sub.turns and sub.nq == 1][:2]
+    turning = [(q, sub.is_ball) for q, sub in zip(places, hinge.subhinges, strict=False) if sub.turns]
+    balls = [slice(q, q + 4) for q, is_ball in turning if is_ball][:1]
+    pins = [q for q, is_ball in turning if not is_ball][: 3 - len(balls)]
     starts: list[Vector] = []
-    for angles in product(np.linspace(-np.pi, np.pi, STARTS, endpoint=False), repeat=len(turning)):
-        starts.append(np.array(hinge.space.neutral))
-        starts[-1][turning] = angles
+    for angles in product(np.linspace(-np.pi, np.pi, STARTS, endpoint=False), repeat=len(pins)):
+        for quaternion in np.eye(4) if balls else [None]:
+            starts.append(np.array(hinge.space.neutral))
+            starts[-1][pins] = angles
+            for ball in balls:
+                starts[-1][ball] = quaternion
     return starts
+
+
+def _screws(hinge: Hinge) -> tuple[list[int], list[int], Vector]:
+    """Of each screw its place in the coordinates, that in their rates, and its pitch [m/rad]."""
+    q = np.cumsum([0, *(sub.nq for sub in hinge.subhinges)]).tolist()
+    v = np.cumsum([0, *(sub.nv for sub in hinge.subhinges)]).tolist()
+    found = [i for i, sub in enumerate(hinge.subhinges) if sub.motion is Motion.SCREW]
+    return [q[i] for i in found], [v[i] for i in found], np.array([hinge.subhinges[i].pitch for i in found])
 
 
 def _solve(A: Matrix, b: Matrix) -> Matrix:

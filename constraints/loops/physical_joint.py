@@ -120,7 +120,7 @@ def to_joint(closure: Closure, *, reverse: bool = False, name: str = "") -> Phys
         The new robot, and the conversions of its states and frames.
 
     Raises:
-        NotAJointError: the child is not a base body on a free-flyer, or carries its parent; or the hinge is free.
+        NotAJointError: the child is not a base body on a free-flyer, or carries its parent; the closure has a target.
         WrongObjectError: not a `Closure`.
 
     Source: `toPhysicalHinge` of Karana kdFlex.
@@ -137,6 +137,8 @@ def to_joint(closure: Closure, *, reverse: bool = False, name: str = "") -> Phys
 def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
     """Raise where the tree would not stay a tree."""
     model: Any = closure.robot.model
+    if closure.target is not None:
+        raise NotAJointError(closure.name, "its rows follow a target in time, which a joint cannot")
     word = "predecessor" if child is closure.predecessor else "successor"
     kind = "the world" if child.joint == 0 else f"joint '{model.names[child.joint]}'"
     if child.joint == 0 or int(model.parents[child.joint]) != 0 or type_name(model.joints[child.joint]) != "FreeFlyer":

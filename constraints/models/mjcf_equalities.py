@@ -27,6 +27,8 @@ CONNECT, WELD, JOINT, TENDON = range(4)
 _WORDS = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
 _SITE, _WRAP_JOINT = 6, 1
 """`mjOBJ_SITE` and `mjWRAP_JOINT`."""
+_OFF = {"constraint": 1, "equality": 2}
+"""Flags of `<option>` that switch off every equality: `mjDSBL_CONSTRAINT` and `mjDSBL_EQUALITY`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ def read_equalities(mj: Any, robot: Robot, tree: CompiledTree, inactive: bool) -
     """
     out = Equalities()
     names: dict[str, int] = {}
+    flags = [flag for flag, bit in _OFF.items() if int(mj.opt.disableflags) & bit]
     for e in range(mj.neq):
         kind = int(mj.eq_type[e])
         word = _WORDS[kind] if kind < len(_WORDS) else f"type {kind}"
@@ -56,8 +59,9 @@ def read_equalities(mj: Any, robot: Robot, tree: CompiledTree, inactive: bool) -
         names[wanted] = names.get(wanted, 0) + 1
         name = wanted if names[wanted] == 1 else f"{wanted} ({names[wanted]})"
         what = f"{word} equality '{name}'"
-        if not mj.eq_active0[e] and not inactive:
-            out.unread.append(Unread(what, "switched off by active='false'; load(..., inactive=True) builds it"))
+        if not inactive and (flags or not mj.eq_active0[e]):
+            by = f"<flag {flags[0]}='disable'>" if flags else "active='false'"
+            out.unread.append(Unread(what, f"switched off by {by}; load(..., inactive=True) builds it"))
             continue
         with or_unread(out.unread, what):
             if kind == CONNECT:

@@ -18,6 +18,8 @@ FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's numbers for its joint types (`mjtJoint`)."""
 _KINDS = {FREE: JointKind.FREE, BALL: JointKind.BALL, SLIDE: JointKind.PRISMATIC, HINGE: JointKind.REVOLUTE}
 _WORDS = {FREE: "free", BALL: "ball", SLIDE: "slide", HINGE: "hinge"}
+_NO_GRAVITY = 128
+"""`mjDSBL_GRAVITY`."""
 
 Place = tuple[int, Any]
 """Index of a joint in pinocchio, and a placement on it."""
@@ -74,7 +76,8 @@ def read_tree(mj: Any) -> CompiledTree:
         mj: `mujoco.MjModel`.
     """
     tree = Tree(_model_name(mj))
-    tree.model.gravity.linear = np.array(mj.opt.gravity)
+    weightless = int(mj.opt.disableflags) & _NO_GRAVITY
+    tree.model.gravity.linear = np.zeros(3) if weightless else np.array(mj.opt.gravity)
     out = CompiledTree(tree)
     out.bodies.append((0, pin.SE3.Identity()))
     out.body_names.append(tree.body(0, pin.SE3.Identity(), "world"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import pi
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,9 @@ from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
-from .cut_joints import closure_of_cut, hinge_of_joint
 from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
-from .spanning import Branch, cut_names, loose, spanning_tree
+from .spanning import Branch, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 from .tree import JointKind, Tree
 
 
@@ -67,6 +67,8 @@ def mechanism_from_sdf(
         branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
     _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
+    if sdf.gravity is not None:
+        tree.model.gravity.linear = sdf.gravity
     unread = [*sdf.unread, *loose(cuts, joints)]
     with in_file(sdf.path):
         seen = VisualFile.of(source, "SDF", packages)
@@ -184,7 +186,7 @@ def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame
     """The closure that holds what the joint holds."""
     if joint.kind == "ball":
         return PointClosure(robot, predecessor, successor, name=joint.name)
-    hinge = hinge_of_joint(joint.kind, joint.axes, joint.pitch)
+    hinge = hinge_of_joint(joint.kind, joint.axes, 2.0 * pi * joint.pitch)
     return Closure(robot, predecessor, successor, hinge, name=joint.name)
 
 

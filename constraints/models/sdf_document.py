@@ -15,11 +15,11 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
-from ..robot.pinocchio import pin
 from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
-from .sdf_words import foreign_words
+from .sdf_places import Places, flag, pose_of
+from .sdf_words import foreign_words, without_place
 from .tree import JointKind, JointLimits
 
 _log = logging.getLogger(__package__)
@@ -74,7 +74,7 @@ class SdfJoint:
         placement: of the joint in the model.
         axes: directions (3,) in the joint's own frame.
         limits, second_limits: of its coordinate, and of that about the second axis.
-        pitch: of a screw [m/rad].
+        pitch: of a screw, advance a radian [m/rad].
         reference, ratio: of a gearbox.
         mimics: the tags of both axes.
     """
@@ -110,6 +110,7 @@ class SdfModel:
         links, joints: by name, in the order of the file.
         frames: (name of the link that it is on, placement in the model), by name.
         unread: what was left out.
+        gravity: of the world that the model is in (3,) [m/s2]; None where the file gives none.
     """
 
     name: str
@@ -121,6 +122,7 @@ class SdfModel:
     joints: dict[str, SdfJoint]
     frames: dict[str, tuple[str, Any]]
     unread: list[Unread] = field(default_factory=list[Unread])
+    gravity: Vector | None = None
 
 
 def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> SdfModel:
@@ -138,7 +140,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if not models:
         raise FileError(path, "has no <model>")
     model = models[0]
-    places = _Places(model, path)
+    places = Places(model, path, "__model__" if _has_old_axes(root) else "")
     links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
     if not links:
         raise FileError(path, f"model '{model.get('name')}' has no link")
@@ -155,6 +157,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     for joint in root.findall("world/joint"):
         unread.append(Unread(f"joint '{joint.get('name')}' of the world", "only the first model of a file is built"))
     unread += foreign_words(model)
+    unread += without_place(model)
     joints: dict[str, SdfJoint] = {}
     for name, element in places.named["joint"].items():
         read = _joint(places, name, element, links, canonical, unread)
@@ -171,95 +174,23 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if relative_to not in (None, "world"):
         unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is read as a pose in the world"))
     placement = placement * places.of(model.get("placement_frame", "")).inverse()
-    is_static = (model.findtext("static") or "").strip() in ("1", "true")
+    is_static = flag(model.findtext("static"), path, "static of the model")
     name = model.get("name") or "mechanism"
-    return SdfModel(name, path, placement, is_static, canonical, links, joints, frames, unread)
+    gravity = _gravity(root, model, path)
+    return SdfModel(name, path, placement, is_static, canonical, links, joints, frames, unread, gravity)
 
 
-class _Places:
-    """Placements in the model of everything that has a name, found on demand: each may refer to another one."""
-
-    def __init__(self, model: Element, path: str) -> None:
-        self.path = path
-        self.nested = {element.get("name") for element in model if element.tag in ("model", "include")}
-        self.named: dict[str, dict[str, Element]] = {}
-        for tag in ("link", "joint", "frame"):
-            self.named[tag] = {}
-            for i, element in enumerate(model.findall(tag)):
-                name = element.get("name")
-                if not name:
-                    raise FileError(path, f"<{tag}> number {i + 1} has no name, but it needs one")
-                if any(name in others for others in self.named.values()):
-                    raise FileError(path, f"two elements are named '{name}'")
-                self.named[tag][name] = element
-        self._known: dict[str, Any] = {"__model__": pin.SE3.Identity(), "": pin.SE3.Identity()}
-        self._open: list[str] = []
-
-    def of(self, name: str) -> Any:
-        """Placement of a link, a joint or a frame in the model."""
-        if name in self._known:
-            return self._known[name]
-        if name in self._open:
-            raise FileError(self.path, f"poses refer to each other in a cycle: {', '.join([*self._open, name])}")
-        tag = next((tag for tag, elements in self.named.items() if name in elements), None)
-        if tag is None:
-            valid = tuple(n for elements in self.named.values() for n in elements)
-            raise FileError(self.path, str(UnknownNameError("frame", name, valid)))
-        self._open.append(name)
-        element = self.named[tag][name]
-        placement, relative_to = pose_of(element.find("pose"), self.path, f"pose of {tag} '{name}'")
-        if relative_to is None:
-            meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
-            relative_to = meant.get(tag, "")
-        self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
-        self._open.pop()
-        return self._known[name]
-
-    def link_of(self, name: str, canonical: str) -> str | None:
-        """The link on which a link, a joint or a frame is; None where it is on none."""
-        seen: set[str] = set()
-        while name not in self.named["link"] and name != "world":
-            if name in seen:
-                return None
-            seen.add(name)
-            if name in ("", "__model__"):
-                name = canonical
-            elif name in self.named["frame"]:
-                name = self.named["frame"][name].get("attached_to", "")
-            elif name in self.named["joint"]:
-                name = (self.named["joint"][name].findtext("child") or "").strip() or name
-            else:
-                return None
-        return name
+def _gravity(root: Element, model: Element, path: str) -> Vector | None:
+    """Gravity of the world of a model, if it is in one that says it."""
+    world = next((world for world in root.findall("world") if model in list(world)), None)
+    text = None if world is None else world.findtext("gravity")
+    return None if text is None else np.array(numbers(text, path, "gravity of the world", 3))
 
 
-def pose_of(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
-    """A pose, and the frame to which it says it is relative.
-
-    Args:
-        element: a `<pose>`; the identity if None.
-        path: of the file.
-        what: which pose, for messages.
-
-    Raises:
-        FileError: it has not six numbers, or a quaternion that is none.
-    """
-    if element is None:
-        return pin.SE3.Identity(), None
-    values = numbers(element.text, path, what)
-    if element.get("rotation_format") == "quat_xyzw" and len(values) == 7:
-        norm = float(np.linalg.norm(values[3:]))
-        if norm == 0.0:
-            raise FileError(path, f"{what}: its quaternion is zero")
-        placement = pin.XYZQUATToSE3(np.array([*values[:3], *(x / norm for x in values[3:])]))
-    elif len(values) == 6:
-        unit = pi / 180.0 if element.get("degrees") in ("1", "true") else 1.0
-        placement = pin.SE3(pin.rpy.rpyToMatrix(*(unit * x for x in values[3:])), np.array(values[:3]))
-    elif not values:
-        placement = pin.SE3.Identity()
-    else:
-        raise FileError(path, f"{what}: expected 6 numbers (x y z roll pitch yaw), got {len(values)}")
-    return placement, element.get("relative_to") or element.get("frame")
+def _has_old_axes(root: Element) -> bool:
+    """Whether axes are in the frame of the model: up to version 1.4; since then in that of the joint."""
+    parts = root.get("version", "").split(".")
+    return all(part.strip().isdigit() for part in parts) and [int(part) for part in parts] <= [1, 4]
 
 
 def _number(
@@ -273,7 +204,7 @@ def _number(
     return numbers(text, path, f"{tag} of {what}", 1)[0]
 
 
-def _link(places: _Places, name: str, element: Element) -> SdfLink:
+def _link(places: Places, name: str, element: Element) -> SdfLink:
     what, path, inertial = f"link '{name}'", places.path, element.find("inertial")
     mass = _number(inertial, "mass", 1.0, path, what)
     if mass < 0.0:
@@ -290,7 +221,7 @@ def _link(places: _Places, name: str, element: Element) -> SdfLink:
 
 
 def _joint(
-    places: _Places, name: str, element: Element, links: dict[str, SdfLink], canonical: str, unread: list[Unread]
+    places: Places, name: str, element: Element, links: dict[str, SdfLink], canonical: str, unread: list[Unread]
 ) -> SdfJoint | None:
     what, path, kind = f"joint '{name}'", places.path, (element.get("type") or "").strip()
     ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
@@ -315,16 +246,19 @@ def _joint(
         unread.append(Unread(what, "it joins a link to itself, or its child is the world", is_mistake=True))
         return None
     unread += _words_without_place(what, kind, element)
-    if kind not in ("fixed", "ball") and element.find("axis") is None:
-        unread.append(Unread(f"axis of {what}", "the file gives none: z of the joint is used"))
-    axes = tuple(
-        _axis(places, name, element.find(tag), tag)
-        for tag in ("axis", "axis2")
-        if tag == "axis" or kind in ("universal", "revolute2", "gearbox")
-    )
+    tags = ("axis", "axis2") if kind in ("universal", "revolute2", "gearbox") else ("axis",)
+    for tag in tags:
+        if kind not in ("fixed", "ball") and element.find(tag) is None:
+            unread.append(Unread(f"{tag} of {what}", "the file gives none: z of the joint is used"))
+    axes = tuple(_axis(places, name, element.find(tag), tag) for tag in tags)
     # screw_thread_pitch: metres a turn, right-handed; the older thread_pitch: radians a metre, left-handed.
     turn, old = (_number(element, tag, 0.0, path, what) for tag in ("screw_thread_pitch", "thread_pitch"))
     pitch = turn / (2.0 * pi) if turn else (-1.0 / old if old else 0.0)
+    if kind == "screw" and not pitch:
+        given = any((element.findtext(tag) or "").strip() for tag in ("screw_thread_pitch", "thread_pitch"))
+        pitch = 0.0 if given else 1.0 / (2.0 * pi)
+        used = "0 makes it a revolute joint" if given else "the file gives none: 1 m a turn is used, as SDF says"
+        unread.append(Unread(f"pitch of {what}", used))
     ratio = _number(element, "gearbox_ratio", 1.0, path, what)
     first, second = (_limits(element.find(tag), kind, path, what) for tag in ("axis", "axis2"))
     mimics = tuple(_mimic(element.find(f"{tag}/mimic"), tag, path, what) for tag in ("axis", "axis2"))
@@ -374,7 +308,7 @@ def _mimic(tag: Element | None, axis: str, path: str, what: str) -> SdfMimic | N
     return SdfMimic(axis, tag.get("joint", ""), tag.get("axis", "axis"), multiplier, offset, reference)
 
 
-def _axis(places: _Places, name: str, axis: Element | None, tag: str) -> Vector:
+def _axis(places: Places, name: str, axis: Element | None, tag: str) -> Vector:
     """Direction of an axis in the frame of its joint."""
     what, path = f"{tag} of joint '{name}'", places.path
     xyz = None if axis is None else axis.find("xyz")
@@ -382,8 +316,11 @@ def _axis(places: _Places, name: str, axis: Element | None, tag: str) -> Vector:
     if direction.shape != (3,) or not direction.any():
         raise FileError(path, f"{what}: expected a direction, got '{'' if xyz is None else xyz.text}'")
     inside = "" if xyz is None else xyz.get("expressed_in", "")
-    if axis is not None and (axis.findtext("use_parent_model_frame") or "").strip() in ("1", "true"):
+    asked = "" if axis is None else (axis.findtext("use_parent_model_frame") or "").strip()
+    if flag(asked, path, f"use_parent_model_frame of {what}"):
         inside = "__model__"
+    elif not inside and not asked and xyz is not None:
+        inside = places.axes
     if inside:
         oRj = places.of(name).rotation
         direction = oRj.T @ (places.of("__model__" if inside == "world" else inside).rotation @ direction)

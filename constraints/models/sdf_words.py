@@ -70,6 +70,36 @@ def foreign_words(model: Element) -> Iterator[Unread]:
             yield from _of_placed(element, f"{element.tag} '{element.get('name')}'")
 
 
+def without_place(model: Element) -> Iterator[Unread]:
+    """Words that change how bodies move, and for which a mechanism has no place: masses from shapes, forces.
+
+    Args:
+        model: the element of the model.
+    """
+    for link in model.findall("link"):
+        what = f"link '{link.get('name')}'"
+        inertial = link.find("inertial")
+        if inertial is not None and _is(inertial.get("auto"), "1", "true"):
+            reason = (
+                "inertias are not computed from shapes: mass and inertia are those in numbers, 1 where none is given"
+            )
+            yield Unread(f"inertial auto='true' of {what}", reason)
+        if _is(link.findtext("gravity"), "0", "false"):
+            yield Unread(f"<gravity> of {what}", "gravity acts on every link here")
+        if _is(link.findtext("kinematic"), "1", "true"):
+            yield Unread(f"<kinematic> of {what}", "every link has dynamics here")
+    for joint in model.findall("joint"):
+        for axis in ("axis", "axis2"):
+            stiffness = (joint.findtext(f"{axis}/dynamics/spring_stiffness") or "0").strip()
+            if stiffness.strip("+-0.") != "":
+                reason = "a mechanism has no forces: give a JointSpring to its dynamics"
+                yield Unread(f"spring at {axis} of joint '{joint.get('name')}'", reason)
+
+
+def _is(text: str | None, *words: str) -> bool:
+    return (text or "").strip().lower() in words
+
+
 def _of_placed(element: Element, what: str) -> Iterator[Unread]:
     """Words of a link or a frame, in what a mechanism reads of it."""
     known = _PLACED[str(element.tag)]

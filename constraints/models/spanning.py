@@ -1,17 +1,20 @@
-"""Which joints of a graph of links make a tree, and which are cut to closures."""
+"""Which joints of a graph of links make a tree, and which are cut: the hinges they leave, and their closures."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import networkx as nx
 
 from liegroups.arguments import as_name, as_tuple
+from liegroups.arrays import Vector
 
 from ..errors import UnknownJointError
+from ..loops import Hinge
 from ..robot.urdf_graph import UrdfJoint
-from .mechanism import Unread
+from ..rows.row_owner import RowOwner
+from .mechanism import Unread, or_unread
 from .sdf_document import SdfJoint
 
 _Joint = TypeVar("_Joint", SdfJoint, UrdfJoint)
@@ -93,3 +96,49 @@ def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> list[Unread]:
         if not nx.has_path(others, cut.parent, cut.child):
             found.append(Unread(f"joint '{cut.name}'", LOOSE))
     return found
+
+
+_HINGES: dict[str, Callable[..., Hinge]] = {
+    "prismatic": Hinge.slider, "planar": Hinge.planar, "universal": Hinge.universal, "revolute2": Hinge.universal,
+}  # fmt: skip
+
+
+SQUARE = 1e-9
+"""Cosine of two axes up to which they are at a right angle, as `Hinge.universal` needs them."""
+
+
+def hinge_of_joint(kind: str, axes: Sequence[Vector], pitch: float = 0.0) -> Hinge:
+    """The hinge of a joint of URDF or SDF; one of a kind that is not told apart here is a pin, a screw of pitch 0 too.
+
+    Args:
+        kind: its type, as written.
+        axes: unit directions (3,), in the frame of the joint; two of a universal one.
+        pitch: of a screw, advance a turn [m].
+    """
+    if kind == "fixed":
+        return Hinge.locked()
+    if kind == "screw" and pitch:
+        return Hinge.helical(axes[0], pitch)
+    make = _HINGES.get(kind, Hinge.pin)
+    if make == Hinge.universal and abs(axes[0] @ axes[1]) > SQUARE:
+        return Hinge.custom([Hinge.pin(axis) for axis in axes])
+    return make(*axes)
+
+
+def closure_of_cut(
+    name: str, make: Callable[[], RowOwner], is_bounded: bool, unread: list[Unread]
+) -> tuple[RowOwner, ...]:
+    """The closure of a joint that was cut, or none.
+
+    Args:
+        name: of the joint.
+        make: makes the closure; what it raises goes to `unread`.
+        is_bounded: whether the joint has bounds, which no closure holds.
+        unread: takes what is not held.
+    """
+    made: list[RowOwner] = []
+    with or_unread(unread, f"joint '{name}', which closes a loop"):
+        made.append(make())
+    if is_bounded:
+        unread.append(Unread(f"bounds of joint '{name}', which closes a loop", "only joints can have bounds"))
+    return tuple(made)

@@ -20,9 +20,8 @@ from ..robot.pinocchio import pin
 from ..robot.urdf_graph import UrdfGraph, UrdfJoint
 from ..robot.xml import numbers
 from ..rows.row_owner import RowOwner
-from .cut_joints import closure_of_cut, hinge_of_joint
 from .mechanism import Unread
-from .spanning import cut_names, loose, spanning_tree
+from .spanning import closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 
 _TURNABLE = ("fixed", "revolute", "continuous", "prismatic")
 """Types of joints whose inverse is a joint of the same type, about the negative axis."""

@@ -24,10 +24,10 @@ SCRIPT = ROOT / "benchmarks" / "manipulation.py"
 
 @pytest.fixture(scope="module")
 def benchmark() -> Any:
-    """The scenes and the judge of the script."""
+    """The script as a module."""
     sys.path.insert(0, str(SCRIPT.parent))
     try:
-        return __import__("graph_cases")
+        return __import__("manipulation")
     finally:
         sys.path.remove(str(SCRIPT.parent))
 
@@ -90,9 +90,10 @@ def test_no_peer_is_a_remark(tmp_path: Path) -> None:
 
 def test_judge_knows_targets_of_hpp_and_refuses_others(benchmark: Any) -> None:
     """What hpp-manipulation put where the box stands and is held passes; a box lifted, turned, or off the table not."""
+    cases = sys.modules[benchmark.Case.__module__]
     case = benchmark.Case.of("g1_o1_h1_surf", 1)
     judge = benchmark.Judge(case)
-    stored = benchmark.record()["targets"]["configurations"]
+    stored = cases.record()["targets"]["configurations"]
     free, held = case.graph.states[1], case.graph.states[0]
     starts = {state: case.starts(state, None, np.random.default_rng(0))[0] for state in (free, held)}
     for name, source, target in (("Loop | f", free, free), ("Loop | 0-0", held, held)):
@@ -100,7 +101,7 @@ def test_judge_knows_targets_of_hpp_and_refuses_others(benchmark: Any) -> None:
         assert (loop.source, loop.target) == (source, target)
         assert all(judge.holds(loop, q, q) for q in starts[source])
     take, release = (case.graph.transition(f"r0/gripper {sign}") for sign in ("> box0/h0 | f", "< box0/h0 | 0-0"))
-    both = benchmark._normalized(stored["sources"][f"{take}_intersec"])
+    both = cases._normalized(stored["sources"][f"{take}_intersec"])
     for q in both:
         assert judge.holds(take, starts[free][0], q)
         assert judge.holds(release, starts[held][0], q)

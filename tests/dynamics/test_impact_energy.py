@@ -7,6 +7,7 @@ import pytest
 from rbdl_models import contacts_of, dynamics, set_of
 
 from constraints.dynamics import Method, MethodError, impact
+from constraints.errors import OptionError
 from constraints.loops import ConstraintSet
 
 
@@ -67,3 +68,11 @@ def test_methods_that_take_contacts_only_name_the_closure() -> None:
     q = rows.robot.neutral
     with pytest.raises(MethodError, match="loop 0"):
         impact(rows, rows.robot.at(q, np.ones(rows.robot.nv)), method=Method.TEST_FORCES)
+
+
+def test_a_contact_has_one_restitution() -> None:
+    """Under two keys, a name and a position, the last one won."""
+    rows = contacts_of("humanoid_4contacts")
+    motion = rows.robot.at(rows.robot.neutral, np.zeros(rows.robot.nv))
+    with pytest.raises(OptionError, match=f"restitution of '{rows.names[0]}': it is given twice"):
+        impact(rows, motion, restitution={0: 0.2, rows.names[0]: 0.5})

@@ -691,3 +691,18 @@ def test_what_turns_no_joint_drives_nothing() -> None:
     assert not held.effort.any()
     lost = solve_inverse(H, np.zeros((0, 2)), np.zeros(2), np.zeros(0), np.full((2, 1), np.nan), np.ones(2))
     assert lost.solution.status is DynamicsStatus.NOT_FINITE
+
+
+def test_the_effort_of_a_closure_is_not_that_of_a_joint_of_its_name() -> None:
+    """`effort_of(closure)` gave the effort of the joint, though the closure was not actuated."""
+    linkage = mechanisms.five_bar()
+    robot = linkage.robot
+    cut = Closure(robot, "left_outer_end", "right_outer_end", Hinge.pin(), name="left_inner")
+    motion = robot.at(linkage.posture("closed"), np.zeros(4))
+    rows = ConstraintSet(robot, [cut])
+    found = inverse_dynamics(rows, motion, np.zeros(4), actuated=[robot.segments("left_inner"), "right_inner"])
+    with pytest.raises(UnknownNameError, match="left_inner"):
+        found.effort_of(cut)
+    assert found.effort_of("left_inner") == found.effort[0]
+    driven = inverse_dynamics(rows, motion, np.zeros(4), actuated=["right_inner", cut])
+    assert driven.effort_of(cut) == driven.effort_of("left_inner") == driven.effort[1]

@@ -10,9 +10,17 @@ from closed_mechanisms import closed_mechanism
 from rbdl_models import LINKAGE_CLOSED, contacts_of, dynamics, frames_of, linkage, robot_of, set_of
 
 from constraints import Affine, ConstraintError, Implicit, Position
-from constraints.dynamics import DynamicsStatus, Factorisation, Method, MethodError, forward_dynamics, impact
-from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge
-from constraints.models import sample_arm
+from constraints.dynamics import (
+    DynamicsStatus,
+    Factorisation,
+    Method,
+    MethodError,
+    forward_dynamics,
+    impact,
+    inverse_dynamics,
+)
+from constraints.loops import Axes, Baumgarte, Closure, ConstraintSet, Hinge, SurfaceContact, assemble_velocity
+from constraints.models import mechanisms, sample_arm
 from constraints.reduced import minimal_coordinates, reduced_forward_dynamics
 
 ANY = (Method.AUTOMATIC, Method.DIRECT, Method.RANGE_SPACE, Method.NULL_SPACE)
@@ -209,3 +217,34 @@ def test_a_set_says_below_which_part_rows_are_rounding() -> None:
     for wrong in (-1.0, np.nan, "small"):
         with pytest.raises(ConstraintError, match="rounding of a constraint set"):
             ConstraintSet(robot, rows, rounding=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+def test_inverse_dynamics_has_the_status_of_forward_dynamics(turn: float) -> None:
+    """Rows that nothing moves (across the plane of a linkage): it said "all rows are independent" of rank 2 of 5."""
+    linkage = mechanisms.five_bar()
+    rows, q = linkage.constraint_set(), linkage.posture("closed")
+    motion = rows.robot.at(q, assemble_velocity(rows, q, [turn, 0.0, -turn, 0.0]))
+    forward = forward_dynamics(rows, motion, np.ones(4))
+    inverse = inverse_dynamics(rows, motion, forward.acceleration, actuated=rows.robot.joint_names)
+    assert inverse.rank == forward.rank == 2
+    assert inverse.redundant_rows == forward.redundant_rows
+    assert inverse.status is forward.status is DynamicsStatus.RANK_DEFICIENT
+    nearest = inverse_dynamics(rows, motion, forward.acceleration, actuated=["left_inner"])
+    assert nearest.status is DynamicsStatus.UNDERACTUATED
+
+
+def test_sparse_dynamics_of_rows_that_contradict_meet_them_best() -> None:
+    """The sparse method gave zero accelerations with a status that promises least squares and a balance of forces."""
+    linkage = mechanisms.five_bar()
+    plane = SurfaceContact(linkage.robot, "left_outer_end", axes=Axes.LOCAL, name="foot")
+    rows = ConstraintSet(linkage.robot, [plane])
+    motion = linkage.robot.at(linkage.posture("closed"), 0.1 * np.ones(4))
+    found = forward_dynamics(rows, motion, np.ones(4), method=Method.SPARSE)
+    assert found.status is DynamicsStatus.INCONSISTENT
+    system = found.system
+    best = np.linalg.lstsq(system.jacobian, system.gamma, rcond=1e-9)[0]
+    np.testing.assert_allclose(system.jacobian @ found.acceleration, system.jacobian @ best, atol=1e-12)
+    force = system.mass_matrix @ found.acceleration - system.force
+    np.testing.assert_allclose(force, system.jacobian.T @ found.multipliers, atol=1e-12 * np.abs(force).max())
+    assert found.method is Method.DIRECT

@@ -35,7 +35,9 @@ from constraints.loops import (
     Closure,
     ConstraintSet,
     Hinge,
+    OpenMechanismError,
     PointClosure,
+    PointContact,
     RodClosure,
     SurfaceContact,
     assemble_position,
@@ -490,6 +492,35 @@ def test_the_configuration_before_may_be_given() -> None:
         assemble_position(rows, guess, driven=["crank"], before=last)
     with pytest.raises(SizeError, match="before"):
         assemble_position(rows, guess, driven=["crank"], stay_on_branch=0.5, before=[0.0])
+
+
+def test_a_configuration_before_that_is_open_is_refused() -> None:
+    """It has no branch: its signs compared at random, and it was called closed. Of moving targets it is not known."""
+    bar = mechanisms.four_bar(1.0, 0.5, 1.0, 0.5)
+    rows, last = bar.constraint_set(), np.array([0.05, -0.05, 0.05])
+    with pytest.raises(OpenMechanismError, match=rf"{bar.closures[0].name}.*'before' must be closed"):
+        assemble_position(rows, last, driven=["crank"], stay_on_branch=0.5, before=last + np.array([0.0, 0.3, 0.0]))
+    rod = RodClosure(bar.robot, None, "coupler_end", Target(lambda t: [1.2 + 0.1 * t]), name="rod")
+    moving = ConstraintSet(bar.robot, [rod])
+    closed = assemble_position(moving, last, rhs=moving.rhs_at(0.0), driven=["crank", "rocker"]).or_raise().q
+    later = {"rhs": moving.rhs_at(0.3), "driven": ["crank", "rocker"], "stay_on_branch": 1.0}
+    assert assemble_position(moving, closed, before=closed, **later).success
+
+
+def test_velocities_that_rows_forbid_are_told_without_driven_joints(caplog: pytest.LogCaptureFixture) -> None:
+    """The log blamed driven joints where there were none."""
+    bar = mechanisms.four_bar()
+    q = bar.posture("closed")
+    at = bar.robot.at(q).placement("coupler_end").translation.copy()
+    owners = [PointContact(bar.robot, "coupler_end", [1, 0, 0], anchor=at, name="still")]
+    owners.append(PointContact(bar.robot, "coupler_end", [1, 0, 0], anchor=at, name="moves", target=Target(
+        lambda t: [t], lambda t: [1.0], lambda t: [0.0])))  # fmt: skip
+    rows = ConstraintSet(bar.robot, owners)
+    assemble_velocity(rows, q, np.zeros(3), rhs=rows.rhs_at(0.0))
+    assert "velocity of an assembly: constraints contradict each other" in caplog.text
+    caplog.clear()
+    assemble_velocity(rows, q, np.zeros(3), rhs=rows.rhs_at(0.0), driven=["crank"])
+    assert "driven joints and constraints contradict" in caplog.text
 
 
 def test_wrong_arguments_are_named() -> None:

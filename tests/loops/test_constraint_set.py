@@ -13,6 +13,8 @@ from constraints import Implicit, Pose, Problem, RightHandSide, Robot, Rotation,
 from constraints.errors import (
     DuplicateError,
     DuplicateNameError,
+    EmptyProblemError,
+    OptionError,
     RobotMismatchError,
     UnknownNameError,
     WrongObjectError,
@@ -221,3 +223,20 @@ def test_wrong_sets_are_named() -> None:
         arms().stabilised(0.1, "foot")
     with pytest.raises(WrongObjectError, match="velocity gain"):
         Baumgarte(0.0, -1.0)
+
+
+@pytest.mark.parametrize("keys", [("hands", 0), (0, "hands")])
+def test_one_constraint_has_one_stabilisation(keys: tuple[str | int, str | int]) -> None:
+    """Under two keys the last one won, whatever it was."""
+    rows = arms()
+    gains = dict(zip(keys, (Baumgarte(1.0, 1.0), Baumgarte(2.0, 2.0)), strict=True))
+    with pytest.raises(OptionError, match="stabilisation of 'hands': it is given twice"):
+        ConstraintSet(rows.robot, list(rows.stack), gains)
+
+
+def test_a_set_that_is_all_off_says_so() -> None:
+    """It said that there was no constraint, or that all rows were masked."""
+    rows = arms()
+    off = rows.switched(on=[])
+    with pytest.raises(EmptyProblemError, match="all constraints are off: hands"):
+        off.problem()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from linkages import PREDECESSOR, SUCCESSOR, arm_and_body_model
 from loops.test_hinges import HINGES
 from samples import placement
 
-from constraints import Frame, Robot
+from constraints import Frame, Robot, Target
 from constraints.errors import WrongObjectError
 from constraints.loops import (
     Closure,
     ConstraintSet,
+    Hinge,
     NotAJointError,
     PointClosure,
     assemble_position,
@@ -131,3 +133,12 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
         to_joint(Closure(old, "tip", SUCCESSOR, pin_joint))
     with pytest.raises(WrongObjectError, match="Closure"):
         to_joint(PointClosure(old, PREDECESSOR, SUCCESSOR))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_closure_that_follows_a_target_is_no_joint() -> None:
+    """Its rows are held at other values in time: the joint dropped them without a word."""
+    closure = Closure(robot(), PREDECESSOR, SUCCESSOR, Hinge.pin(), name="loop")
+    driven = replace(closure, target=Target(lambda t: np.full(5, 0.1 * t)))
+    assert to_joint(closure).joint == closure.name
+    with pytest.raises(NotAJointError, match="follow a target"):
+        to_joint(driven)
