@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,40 @@ def anymal(**options: Any) -> ContactForwardDynamics:
 
 def somewhere(action: Any, seed: int = 1) -> tuple[Any, Any]:
     return robot_state(action.state, seed), 5.0 * RNG(seed).standard_normal(action.nu)
+
+
+@pytest.mark.parametrize("cost", [False, True])
+def test_results_of_either_way_have_the_same_fields(cost: bool) -> None:
+    """Pinocchio's contacts make results field by field (`frozen`): no field is missing, none is misspelt."""
+    fast = anymal(with_force_derivatives=True)
+    if cost:
+        fast = fast.replace(costs=[Cost(fast.stage.control(), name="effort")])
+    general = fast.replace(rhs=fast.constraint_set.rhs)
+    at = somewhere(fast)
+    pairs = [[action.calc(*at) for action in (fast, general)]]
+    pairs.append([action.calc_diff(done) for action, done in zip((fast, general), pairs[0], strict=True)])
+    for one, other in pairs:
+        names = [field.name for field in fields(one)]
+        assert vars(one).keys() <= set(names)
+        for name in names:
+            mine, theirs = getattr(one, name), getattr(other, name)
+            if isinstance(mine, np.ndarray):
+                assert error(mine, theirs) < 1e-10, name
+            else:
+                assert isinstance(mine, type(theirs)) or name in ("trace", "mass_matrix"), name
+
+
+@pytest.mark.parametrize("columns", [range(6, 18), range(3), range(5, 6), [7, 6], [2, 4], range(18)])
+def test_controls_that_are_coordinates_are_copied(columns: Any) -> None:
+    """Consecutive coordinates take columns of the derivatives by the joint forces, others their product with B."""
+    fast = anymal()
+    B = np.eye(18)[:, list(columns)]
+    action = fast.replace(actuators=Actuators.matrix(fast.robot, B))
+    whole = fast.replace(actuators=Actuators.full(fast.robot))
+    x, u = somewhere(action)
+    done = action.calc(x, u)
+    assert done.trace is not None
+    assert error(action.calc_diff(done).Fu, whole.calc_diff(whole.calc(x, B @ u)).Fu @ B) < 1e-13
 
 
 class TestBadInput:

@@ -115,7 +115,9 @@ def test_names_paths_sequences_and_mappings() -> None:
         with pytest.raises(WrongObjectError, match="a sequence of numbers"):
             read.as_tuple(wrong, "x", "numbers")  # type: ignore[arg-type]
     for unordered in ({1}, frozenset((1,))):  # constraints in a set would be other rows in each run
-        with pytest.raises(WrongObjectError, match="a sequence of numbers, in order, got a (frozen)?set, which has none"):
+        with pytest.raises(
+            WrongObjectError, match=r"a sequence of numbers, in order, got a (frozen)?set, which has none"
+        ):
             read.as_tuple(unordered, "x", "numbers")
         assert read.as_tuple(unordered, "x", "numbers", ordered=False) == (1,)
     assert read.as_tuple({1: 2}.keys(), "x", "numbers") == (1,)

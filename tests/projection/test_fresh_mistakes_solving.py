@@ -388,7 +388,7 @@ def test_a_floor_that_looks_down_is_named(caplog: pytest.LogCaptureFixture) -> N
     """Mend, fresh mistake 181: a warning for a floor fixed in the world whose vertices go clockwise."""
     robot = sample_arm()
     gripper = Gripper("hand", robot.frame("tool"))
-    thing = MovableObject("box", [Handle("top", robot.frame("universe"))], [])
+    thing = MovableObject("box", [Handle("top", robot.frame(robot.joint_names[0]))], [])
 
     def build(points: Any) -> None:
         ConstraintGraphFactory(robot, [gripper], [thing], [Surface("table", robot.frame("universe"), points)])
