@@ -38,7 +38,8 @@ class Event:
     """An event in a motion: a function of the state changes its sign.
 
     A change is detected at the end of an integrator step, and then located by bisection: two changes of sign within one
-    step are missed. Events that neither end nor reset a motion do not change it.
+    step are missed. Events that neither end nor reset a motion do not change it. A function that is zero at the start
+    changes its sign when it goes beyond zero in the direction of the event, by more than 1e-6; "any" has none.
 
     Args:
         function: (t, motion) -> number, continuous.
@@ -128,6 +129,10 @@ class Sign(NamedTuple):
     on: bool = True
 
 
+_COMES_FROM: dict[str, int] = {"falling": 1, "rising": -1}
+"""Side of zero from which an event of a direction comes."""
+
+
 @final
 class Watch:
     """The signs of some events along a motion.
@@ -139,33 +144,42 @@ class Watch:
 
     def __init__(self, events: Sequence[Event], t: float, motion: Motion) -> None:
         self.events = events
-        self._signs = [Sign(side_of(event.value(t, motion))) for event in events]
+        sides = [side_of(event.value(t, motion)) for event in events]
+        self._from_zero = {i for i, side in enumerate(sides) if side == 0 and events[i].direction in _COMES_FROM}
+        self._signs = [
+            Sign(side or _COMES_FROM.get(event.direction, 0)) for side, event in zip(sides, events, strict=True)
+        ]
         self._turned: set[int] = set()
 
     def crossed(self, i: int, value: float) -> bool:
         """Whether event i has its function beyond zero, seen from where it was."""
         sign = self._signs[i]
+        if i in self._from_zero:
+            return sign.on and sign.side * value < -BEYOND
         return sign.on and sign.side * value <= 0.0 and sign.side != 0
 
     def found(self, values: Sequence[float]) -> list[int]:
         """The events that happened between the state seen last and one with these values."""
-        wanted = {"falling": (1,), "rising": (-1,), "any": (1, -1)}
         return [
             i
             for i, (event, value) in enumerate(zip(self.events, values, strict=True))
-            if self.crossed(i, value) and self._signs[i].side in wanted[event.direction]
+            if self.crossed(i, value) and self._signs[i].side == _COMES_FROM.get(event.direction, self._signs[i].side)
         ]
 
     def saw(self, values: Sequence[float]) -> None:
         """Go on from a state with these values."""
         for i, value in enumerate(values):
             side = side_of(value)
-            if side or self.crossed(i, value):
+            if i in self._from_zero:
+                if side == self._signs[i].side:
+                    self._from_zero.remove(i)
+            elif side or self.crossed(i, value):
                 self._signs[i] = self._signs[i]._replace(side=side)
 
     def happened(self, i: int) -> None:
         """Go on behind an event; one that happens once is looked at no more, and one that acts has `restart`."""
         event, sign = self.events[i], self._signs[i]
+        self._from_zero.discard(i)
         self._signs[i] = Sign(sign.side if event.acts else -sign.side, sign.on and not event.once)
 
     def restart(self, acted: int, value: float, later: float) -> bool:

@@ -211,6 +211,29 @@ def test_directions_and_events_that_happen_once(direction: Any, count: int) -> N
         assert [crossing.name for crossing in record.events] == ["event 0"] * expected
 
 
+@pytest.mark.parametrize("step", [0.1, 1e-3])
+def test_a_start_at_zero_goes_beyond_it(step: float) -> None:
+    """On the floor: a ball that is let go falls through at once, one that is thrown up when it is back."""
+    _, rows = ball()
+    loose = rows.switched(off=["floor"])
+
+    def seen(speed: float, direction: Any, set_of: ConstraintSet = loose) -> list[float]:
+        watched = Event(height, "lands", direction=direction)
+        record = simulate(set_of, [0, 0, 0], [0, 0, speed], 1.0, step, events=watched).or_raise()
+        return [crossing.time for crossing in record.events]
+
+    (at_once,) = seen(0.0, "falling")
+    assert 0.0 < at_once <= np.sqrt(2e-6 / G) + 1e-6
+    assert seen(3.0, "falling") == [pytest.approx(6.0 / G, abs=1e-8)]
+    (at_once,) = seen(3.0, "rising")
+    assert 0.0 < at_once < 1e-6
+    assert seen(0.0, "rising") == []
+    assert seen(0.0, "any") == []
+    assert seen(0.0, "falling", rows) == []  # it stays there
+    ended = simulate(loose, [0, 0, 0], [0, 0, 0], 1.0, step, events=Event(height, direction="falling", terminal=True))
+    assert ended.status is MotionStatus.EVENT
+
+
 @pytest.mark.parametrize("step", [0.3, 0.01])
 def test_bounces_without_end_are_a_status(step: float) -> None:
     """Item 8: bounces that become ever shorter: not a ball that falls through the floor, nor a loop without end."""
