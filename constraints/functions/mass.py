@@ -54,9 +54,11 @@ class MassFunction(Function):
             raise OptionError(f"{owner}: give joints or subtrees, not both")
         model: Any = robot.model
         if joints is not None:
-            chosen = {_joint(robot, name) for name in as_tuple(joints, f"joints of {owner}", "joint names", ordered=False)}
+            names = as_tuple(joints, f"joints of {owner}", "joint names", ordered=False)
+            chosen = {_joint(robot, name) for name in names}
         else:
-            roots = ("universe",) if subtrees is None else as_tuple(subtrees, f"subtrees of {owner}", "joint names", ordered=False)
+            below = ("universe",) if subtrees is None else subtrees
+            roots = as_tuple(below, f"subtrees of {owner}", "joint names", ordered=False)
             chosen = {int(j) for root in roots for j in model.subtrees[_joint(robot, root)]}
         massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
         if not massive:

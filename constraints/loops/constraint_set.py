@@ -200,8 +200,10 @@ class ConstraintSet:
         active = self.active.copy()
         if on is not None:
             active[:] = False
-            active[[self.stack.index(which) for which in as_tuple(on, "constraints to be on", "constraints", ordered=False)]] = True
-        active[[self.stack.index(which) for which in as_tuple(off, "constraints to be off", "constraints", ordered=False)]] = False
+            chosen = as_tuple(on, "constraints to be on", "constraints", ordered=False)
+            active[[self.stack.index(which) for which in chosen]] = True
+        others = as_tuple(off, "constraints to be off", "constraints", ordered=False)
+        active[[self.stack.index(which) for which in others]] = False
         other = copy.copy(self)
         other._switch(active)
         return other
