@@ -61,6 +61,7 @@ class CompiledLeaf(LeafProgram):
         kernels = entrances()
         self._project, self._on_leaf, self._places = kernels.project_row, kernels.on_leaf, kernels.places
         self._nq = int(packed.integers[layout.NQ])
+        self._shape = (self._nq,)
         self._last: tuple[Workspace | None, Any] = None, None  # memory of the last workspace: 0.2 us to find it
 
     @staticmethod
@@ -78,7 +79,7 @@ class CompiledLeaf(LeafProgram):
         if workspace is not last:
             memory = workspace.resource(self, "memory", self._memory)
             self._last = workspace, memory
-        if leaf.shape != memory.leaf.shape or q0.shape != memory.leaf.shape:
+        if leaf.shape != self._shape or q0.shape != self._shape:
             return None
         memory.leaf[:] = leaf
         if not self._on_leaf(memory.where):
