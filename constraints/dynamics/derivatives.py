@@ -30,6 +30,11 @@ CHANGES = 1e-7
 """What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""
 
 
+BESIDE, SECOND, JUMP = 1e-3, 1e-10, 0.1
+"""How far a state beside is [m, rad]; part of the largest singular value above which one more counts there, where a
+constant rank leaves 1e-15; and part of the largest entry that no row changes by, but for rows that are others there."""
+
+
 WELL = 1e10
 """Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
 
@@ -85,6 +90,10 @@ class Changes(Protocol):
 
     def force(self, multipliers: Vector) -> Matrix:
         """Derivative (nv, nv) of J^T multipliers by q."""
+        ...
+
+    def beside(self) -> Matrix:
+        """J (size, nv) at a configuration next to this one."""
         ...
 
 
@@ -314,6 +323,12 @@ class RowChanges:
         pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
         return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
 
+    def beside(self) -> Matrix:
+        """As `Changes.beside`."""
+        space = self._set.robot.space
+        way = np.cos(np.arange(1.0, space.nv + 1.0))  # in no special direction, and the same in each run
+        return self._set.jacobian(space.integrate(self._q, BESIDE * way), self._rhs)
+
     def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
         return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)
 
@@ -364,5 +379,13 @@ def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bo
     """
     limit = CHANGES * largest(J)
     if len(free) < left.shape[1]:
-        return any(largest(left.T @ changes.rate(z)) > limit for z in free)
-    return any(largest(free @ changes.force(w)) > limit for w in left.T)
+        changed = any(largest(left.T @ changes.rate(z)) > limit for z in free)
+    else:
+        changed = any(largest(free @ changes.force(w)) > limit for w in left.T)
+    if changed or not len(free) or not left.shape[1]:
+        return changed
+    there = changes.beside()  # where the rank changes by terms of second order only
+    if largest(there - J) > JUMP * largest(J):
+        return False  # other rows: beyond the edge of a polygon
+    sizes = np.linalg.svd(there, compute_uv=False)
+    return bool(sizes[J.shape[1] - len(free)] > SECOND * sizes[0])
