@@ -98,7 +98,10 @@ def conjugate(q: Vector) -> Vector:
 
 def unit(q: Vector) -> Vector:
     """Return q divided by its norm."""
-    return q * (1.0 / np.sqrt(np.sum(q * q, axis=-1, keepdims=True)))
+    norm = np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
+    if not norm.all():
+        raise ZeroDivisionError("a vector of norm 0 has no direction")
+    return q * (1.0 / norm)
 
 
 def rotate(q: Vector, p: Vector) -> Vector:
