@@ -12,13 +12,13 @@ OPERATORS = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.MatMult: "+", ast.FloorDiv: "/", ast.Mod: "*",
     ast.Pow: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.BitXor: "|", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=",
     ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
-    ast.And: "or", ast.Or: "and",
+    ast.And: "or", ast.Or: "and", ast.LShift: ">>", ast.RShift: "<<",
 }  # fmt: skip
 TOKENS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//", ast.Mod: "%",
     ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">",
     ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
-    ast.NotIn: "not in", ast.And: "and", ast.Or: "or",
+    ast.NotIn: "not in", ast.And: "and", ast.Or: "or", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
 
 
