@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
@@ -38,7 +38,7 @@ class NoImpactError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Impact(Result):
+class Impact(ByJoint):
     r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
 
     Attributes:
@@ -52,6 +52,8 @@ class Impact(Result):
         row_space: rank and redundant rows.
         constraint_set, q: as given.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("velocity",)
 
     velocity: Vector
     impulses: Vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Vector
@@ -13,7 +13,7 @@ from ..loops import Axes, Closure
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
@@ -23,7 +23,7 @@ from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
 
 
-class RowForces(Result):
+class RowForces(ByJoint):
     r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
 
     Attributes:
@@ -32,6 +32,8 @@ class RowForces(Result):
         solution: rank and free motions, where the method found them.
         solved: the system, where the method needed it; `system` has it in any case.
     """
+
+    _joint_space: ClassVar[str] = "question.constraint_set.robot.space"
 
     multipliers: Vector
     question: Question
