@@ -233,7 +233,7 @@ class ContactForwardDynamics(DifferentialAction):
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
         J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
-        quick = quick_solution(M, J, force, asked, self.damping, rows_of.rounding)
+        quick = quick_solution(M, J, force, asked, self.damping)
         status, row_space = DynamicsStatus.SOLVED, None
         if quick is not None:
             a, push = quick[0], spread(quick[1], on, rows_of.size)

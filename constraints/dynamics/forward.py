@@ -24,7 +24,7 @@ from .branches import branches_at
 from .external_force import Force, as_external, generalised
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
-from .row_forces import RowForces
+from .row_forces import RowForces, misses
 from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
@@ -108,6 +108,7 @@ class ForwardDynamics(RowForces):
         space = self.row_space
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         lines += [f"  left free: {first_names(self.free_motions)}"] if self.free_motions else []
         return "\n".join(lines)
 

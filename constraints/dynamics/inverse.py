@@ -21,7 +21,7 @@ from ..words import counted, first_names
 from .actuation import Actuated, Actuation, actuation_at
 from .external_force import Force, as_external
 from .least_deviation import completed, solve_inverse
-from .row_forces import RowForces
+from .row_forces import RowForces, misses
 from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
@@ -129,6 +129,7 @@ class InverseDynamics(RowForces):
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
         lines += [f"  {counted(len(self.multipliers), 'row')}, rank {self.rank}"]
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
             off = np.linalg.norm(self.nearest - self.target)

@@ -36,7 +36,7 @@ _LOCAL: Any = pin.LOCAL
 NEAT, REFINED = 1e-13, 2
 """Part of their terms by which both equations may be missed before they are corrected; and how often they are."""
 
-STEEP = 1e-10
+STEEP = 1e-8
 """Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
 
 
@@ -223,11 +223,13 @@ def solve_proximal(
     space = RowSpace(G, constraint_set.rounding)
     if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
+    if space.nearly_repeats:  # pinocchio would push along what does not count
+        return None
     if not space.is_full:
         inertia = float(motion.mass_matrix().trace())
         size += in_balance(inertia, force) + in_balance(inertia, motion.bias_force())
     independent = space.independent(gamma, size)
-    asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
+    asked = gamma if space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
     turns, drift = anchors.conversions(motion)
     is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
@@ -242,7 +244,7 @@ def solve_proximal(
     def multipliers(lam: Vector) -> Vector:
         """Of the independent rows; the others may be rounding, and the damped loop pushes along them all the same."""
         own = anchors.of_multipliers(turns, lam)
-        return space.of_independent(own) if space.is_full else B @ (own @ G)
+        return space.of_independent(own) if space.is_full else space.along(own @ G)
 
     more, push = anchors.follow(anchors.of_rows(turns, asked) + drift, damping)
     a, mu, tries = a + more, multipliers(lam + push), 0

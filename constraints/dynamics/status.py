@@ -16,8 +16,8 @@ class DynamicsStatus(StatusEnum):
 
     SOLVED = "Both equations hold; all rows are independent."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, or nothing moves them; of all multipliers that give the force "
-        "these have the least norm."
+        "Both equations hold; some rows repeat others, or nothing moves them, to the `rounding` of the set; of all "
+        "multipliers that give the force these have the least norm."
     )
     INCONSISTENT = (
         "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows "

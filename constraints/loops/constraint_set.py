@@ -14,6 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
+from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -27,10 +28,6 @@ from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
-
-ROUNDING = 5e-8
-"""Rows below this part of the longest one hold nothing. A loop that is planar but for the digits of its file, as
-Cassie's, has rows of 1e-12 to 2.3e-8 of the longest across the plane."""
 
 ASSEMBLERS = 16
 """So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
@@ -75,7 +72,9 @@ class ConstraintSet:
         robot: the robot.
         owners: closures, contacts, Implicit and Explicit constraints (an explicit one by its twin).
         baumgarte: stabilisation by constraint (as the key the object, its position, or its name); none by default.
-        rounding: the dynamics treat rows of the Jacobian below this fraction of the longest one as zero.
+        rounding: singular values of the Jacobian of the rows that are on, up to this part of the largest one, hold
+            nothing, in velocities, dynamics, impacts and minimal coordinates. A loop that is planar but for the digits
+            of its file has some: Cassie's are 1e-12 to 2e-8 of it, those of axes written as 1.570796 rad 3e-7.
 
     Attributes:
         robot: as given.
@@ -109,7 +108,7 @@ class ConstraintSet:
         robot: Robot,
         owners: Sequence[RowOwner],
         baumgarte: Mapping[Any, Baumgarte] | None = None,
-        rounding: float = ROUNDING,
+        rounding: float = RANK_TOLERANCE,
     ) -> None:
         self.robot = as_robot(robot, "robot of a constraint set")
         constraints = as_tuple(owners, "constraints of a set", "constraints")

@@ -267,7 +267,7 @@ def minimal_coordinates(
     independent: Wished = (),
     preferred: Wished = (),
     driven: Driven = (),
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float | None = None,
     t: float = 0.0,
     close: bool = False,
 ) -> MinimalCoordinates:
@@ -289,7 +289,8 @@ def minimal_coordinates(
         independent: coordinates that must be independent: all, some, or none; the rest is chosen.
         preferred: coordinates that are independent if the rank allows, for example motors; never an error.
         driven: joints whose motion is imposed, whole; never dependent.
-        tolerance: singular values below this fraction of the largest one count as zero.
+        tolerance: singular values up to this part of the largest one count as zero; the `rounding` of the set by
+            default.
         t: time of the targets of rows [s].
         close: close q first (`assemble_position`, with the driven joints held) if it is open.
 
@@ -312,7 +313,8 @@ def minimal_coordinates(
     """
     whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates")
     _only_equalities(whole)
-    limit, time = as_tolerance(tolerance, "tolerance of a partition"), finite_number(t, "time of a partition")
+    limit = whole.rounding if tolerance is None else as_tolerance(tolerance, "tolerance of a partition")
+    time = finite_number(t, "time of a partition")
     robot = whole.robot
     held, motions = driven_columns(robot, driven)
     wished = columns_of(robot, independent, "independent coordinates")
