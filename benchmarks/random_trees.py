@@ -31,24 +31,20 @@ def random_placement(rng: Random, reach: float = 0.3) -> Any:
     return pin.SE3(pin.Quaternion(quaternion).matrix(), rng.uniform(-reach, reach, 3))
 
 
-def continuous(axis: Vector) -> Any:
-    """A continuous joint about any axis.
-
-    Pinocchio makes one from a URDF alone: its own constructor takes no axis, and an attribute set on it is ignored.
-    """
-    urdf = (
-        "<robot name='wheel'><link name='a'/><link name='b'/><joint name='turn' type='continuous'><parent link='a'/>"
-        f"<child link='b'/><axis xyz='{' '.join(map(repr, axis.tolist()))}'/></joint></robot>"
-    )
-    return pin.buildModelFromXML(urdf).joints[1]
-
-
 def joint_makers() -> dict[str, Callable[[Random], Any]]:
     """A maker by joint type, by pinocchio's name without `JointModel`; parameters are random where there are some."""
 
     def aligned(name: str) -> Callable[[Random], Any]:
         make = getattr(pin, f"JointModel{name}")
         return (lambda rng: make(rng.uniform(-0.3, 0.3))) if name.startswith("H") else (lambda rng: make())
+
+    def unbounded(rng: Random) -> Any:
+        x, y, z = random_axis(rng).tolist()  # pinocchio ignores an axis that Python sets, but not that of a file
+        links = '<link name="a"/><link name="b"/>'
+        ends = f'<parent link="a"/><child link="b"/><axis xyz="{x!r} {y!r} {z!r}"/>'
+        return pin.buildModelFromXML(
+            f'<robot name="one">{links}<joint name="j" type="continuous">{ends}</joint></robot>'
+        ).joints[1]
 
     def universal(rng: Random) -> Any:
         first, other = random_axis(rng), random_axis(rng)
@@ -65,7 +61,7 @@ def joint_makers() -> dict[str, Callable[[Random], Any]]:
     makers: dict[str, Callable[[Random], Any]] = {
         **{name: aligned(name) for name in ALIGNED},
         "RevoluteUnaligned": lambda rng: pin.JointModelRevoluteUnaligned(random_axis(rng)),
-        "RevoluteUnboundedUnaligned": lambda rng: continuous(random_axis(rng)),
+        "RevoluteUnboundedUnaligned": unbounded,
         "PrismaticUnaligned": lambda rng: pin.JointModelPrismaticUnaligned(random_axis(rng)),
         "HelicalUnaligned": lambda rng: pin.JointModelHelicalUnaligned(random_axis(rng), rng.uniform(-0.3, 0.3)),
         "Spherical": lambda rng: pin.JointModelSpherical(),

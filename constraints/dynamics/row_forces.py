@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Vector
@@ -14,18 +14,18 @@ from ..loops import Axes, Closure
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
 from .multipliers import Body, frame_rows, pulling_contacts, seen_at, wrench_of
-from .row_space import RowSpace, missed
+from .row_space import RowSpace, in_balance, missed
 from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
 
 
-class RowForces(Result):
+class RowForces(ByJoint):
     r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
 
     Attributes:
@@ -35,6 +35,8 @@ class RowForces(Result):
         solution: rank and free motions, where the method found them.
         solved: the system, where the method needed it; `system` has it in any case.
     """
+
+    _joint_space: ClassVar[str] = "question.constraint_set.robot.space"
 
     acceleration: Vector
     multipliers: Vector
@@ -83,7 +85,9 @@ class RowForces(Result):
         `rounding` of the largest): they hold nothing, and what they ask for is met to `rounding`.
         """
         system, asked = self.system, self.question.constraint_set
-        found = missed(system.jacobian, self.acceleration, system.gamma, float(system.v @ system.v))
+        inertia = float(system.mass_matrix.trace())
+        balanced = in_balance(inertia, system.tau) + in_balance(inertia, system.bias)
+        found = missed(system.jacobian, self.acceleration, system.gamma, float(system.v @ system.v), balanced)
         return {asked.row_name(i): size for i, size in found.items()}
 
     @property

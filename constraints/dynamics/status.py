@@ -28,8 +28,8 @@ class DynamicsStatus(StatusEnum):
         "solve it if the constraints hold the massless motions."
     )
     SINGULAR_SPARSE = (
-        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows are little more than "
-        "rounding; Method.DIRECT decides which."
+        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows nearly repeat others; "
+        "Method.DIRECT decides which of them count."
     )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
     UNDERACTUATED = (

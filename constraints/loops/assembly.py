@@ -11,7 +11,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import FieldOf, names_checked
@@ -27,7 +27,7 @@ from ..solvers.engine import Engine, new_tuple
 from ..solvers.newton.least_change import least_change
 from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
-from ..solvers.result import MEANT, Result
+from ..solvers.result import MEANT, ByJoint
 from ..words import budget, counted, first_names, larger_budget
 from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
@@ -54,7 +54,7 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Assembly(Result):
+class Assembly(ByJoint):
     """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
@@ -282,7 +282,7 @@ def assemble_position(
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,
-    v0: ArrayLike,
+    v0: TangentLike,
     *,
     weights: ArrayLike | Mapping[str, float] | None = None,
     driven: Driven = (),
@@ -304,7 +304,7 @@ def assemble_velocity(
     Args:
         constraint_set: the constraints that hold.
         q: configuration (nq,), closed.
-        v0: wanted velocity (nv,).
+        v0: wanted velocity (nv,), or by joint, the others zero.
         weights: costs (nv,), or by joint; ones by default, 0 moves freely.
         driven: joints (by name) or Segments whose velocity stays as in v0, bit for bit.
         rhs: right-hand sides with their velocities from `constraint_set.rhs_at(t)`; at rest by default.

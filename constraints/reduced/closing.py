@@ -22,7 +22,7 @@ from ..robot.bounds import Violation, outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
 from .lu import LU as LU, factorised as factorised
@@ -58,7 +58,7 @@ class ClosingStatus(StatusEnum):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(Result):
+class Closing(ByJoint):
     """Result of closing by the dependent coordinates: configuration, status and iterates; also after a failure.
 
     It is neither true nor false (`if closing:` raises): `success` says whether q is closed.

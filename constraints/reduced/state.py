@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.arguments import as_flag, finite_number
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError
@@ -83,11 +83,11 @@ class ClosedState:
         """The state of the robot, `robot.at(q, v)`: built again at each call, to save memory."""
         return self.coordinates.constraint_set.robot.at(self.q, self.v)
 
-    def velocity(self, v: ArrayLike) -> Vector:
+    def velocity(self, v: TangentLike) -> Vector:
         """Velocity (nv,) whose dependent part follows from the rows at this configuration and time.
 
         Args:
-            v: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
+            v: (nv,) or by joint, only its independent and driven parts are used, as in `coordinates.spread`.
 
         Source: `mbs_close_kin` of Robotran.
         """
@@ -97,17 +97,17 @@ class ClosedState:
         whole[parts.dependent] = self.B @ whole[self.coordinates.held] + self.lu.solve(moving)
         return whole
 
-    def acceleration(self, a: ArrayLike) -> Vector:
+    def acceleration(self, a: TangentLike) -> Vector:
         """Acceleration (nv,) whose dependent part follows from the rows.
 
         Args:
-            a: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
+            a: (nv,) or by joint, only its independent and driven parts are used, as in `coordinates.spread`.
         """
         whole = self._tangent(a, "a")
         whole[self.coordinates.partition.dependent] = self.B @ whole[self.coordinates.held] + self.drift
         return whole
 
-    def _tangent(self, x: ArrayLike, what: str) -> Vector:
+    def _tangent(self, x: TangentLike, what: str) -> Vector:
         return np.array(self.coordinates.constraint_set.robot.space.check_tangent(x, what))
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ class ClosedState:
 def closed_state(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    v: ArrayLike | None = None,
+    v: TangentLike | None = None,
     *,
     t: float = 0.0,
     close: bool = False,

@@ -19,7 +19,7 @@ from constraints.loops import (
     Hinge,
     PointClosure,
     PointContact,
-    RodClosure,  # fmt: skip
+    RodClosure,
     SurfaceContact,
 )
 from constraints.loops.set_slopes import SetSlopes, set_slopes
