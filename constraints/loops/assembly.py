@@ -11,9 +11,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
-from ..errors import ConstraintError, OptionError
+from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import FieldOf, names_checked
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
@@ -25,13 +25,13 @@ from ..solvers.diagnosis.dependent_rows import Dependence, dependence
 from ..solvers.engine import Engine, new_tuple
 from ..solvers.newton.least_change import least_change
 from ..solvers.projection.projection import NotProjectedError
-from ..solvers.result import MEANT, Result
+from ..solvers.result import MEANT, ByJoint
 from ..words import budget, counted, first_names, larger_budget
 from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
 from .branch import Branch
+from .closing.gaps import gap_words
 from .closing.kept_branch import compared, driven_back
 from .closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
-from .closures import RodClosure
 from .constraint_set import ConstraintSet
 from .open_mechanism import OpenMechanismError
 
@@ -51,7 +51,7 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Assembly(Result):
+class Assembly(ByJoint):
     """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
@@ -162,14 +162,10 @@ class Assembly(Result):
         return "\n".join(lines)
 
     def _in_metres(self, name: str) -> str:
-        """For an open rod, whose error is half a difference of squares: how far apart its ends are, and should be."""
-        owner, threshold = self.projection.problem.constraints[name], self.projection.options.threshold
-        error = self.projection.error(name)
-        if not isinstance(owner, RodClosure) or np.abs(error).max(initial=0.0) <= threshold:
-            return ""
-        apart = float(np.linalg.norm(owner.pose(self.q).translation))
-        length = float(np.sqrt(max(apart**2 - 2.0 * error[0], 0.0)))
-        return f" m^2: its ends are {apart:.4g} m apart, its length is {length:.4g} m"
+        """For an open closure, how far its ends are apart, and which body of its loop is too long."""
+        problem, rhs = self.projection.problem, self.projection.rhs
+        error = problem.error(self.q, name, rhs)
+        return gap_words(problem.constraints[name], self.q, error, self.projection.options.threshold)
 
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
@@ -313,7 +309,7 @@ def assemble_position(
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,
-    v0: ArrayLike,
+    v0: TangentLike,
     *,
     weights: ArrayLike | Mapping[str, float] | None = None,
     driven: Driven = (),
@@ -335,7 +331,7 @@ def assemble_velocity(
     Args:
         constraint_set: the constraints that hold.
         q: configuration (nq,), closed.
-        v0: wanted velocity (nv,).
+        v0: wanted velocity (nv,), or by joint, the others zero.
         weights: costs (nv,), or by joint; ones by default, 0 moves freely.
         driven: joints (by name) or Segments whose velocity stays as in v0, bit for bit.
         rhs: right-hand sides with their velocities from `constraint_set.rhs_at(t)`; at rest by default.
@@ -345,6 +341,7 @@ def assemble_velocity(
 
     Raises:
         SizeError, DtypeError, NotFiniteError, UnknownJointError, OptionError: an invalid argument.
+        UndefinedError: a row is not finite at q; names its constraint.
 
     Source: `CalcAssemblyQDot` of RBDL, which has no moving targets.
     """
@@ -355,6 +352,7 @@ def assemble_velocity(
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
+    _refuse_no_value(constraint_set, J, error)
     change = least_change(J, error, W[moving])
     who = "constraints" if moving.size == v.size else "driven joints and constraints"
     _warn_if_left(constraint_set, error - J @ change, f"{who} contradict each other: '%s' is off by %.3g")
@@ -368,6 +366,14 @@ def _refuse_open(constraint_set: ConstraintSet, before: Vector) -> None:
     still = [entry for entry, owner in zip(norms, constraint_set.stack, strict=True) if owner.target is None]
     if any(not off <= OPEN for _, off in still):
         raise OpenMechanismError.of(still, "position", "'before' must be closed, as the q of an assembly")
+
+
+def _refuse_no_value(constraint_set: ConstraintSet, J: Matrix, error: Vector) -> None:
+    """Refuse rows that are not finite, by the name of the first constraint that has one."""
+    wrong = ~(np.isfinite(J).all(axis=1) & np.isfinite(error))
+    if wrong.any():
+        name = constraint_set.row_name(int(wrong.argmax()))
+        raise UndefinedError(f"velocity of an assembly: row {name} is not finite at q")
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:

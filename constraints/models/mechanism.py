@@ -35,7 +35,7 @@ from ..reduced import (
 )
 from ..reduced.sweeps.driver import coordinates_with
 from ..reduced.wishes import Driven, Wished, columns_of
-from ..robot import Bounds, Robot
+from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.description import Drawn
 from ..robot.urdf_graph import Fault
@@ -187,21 +187,14 @@ class Mechanism(Drawn):
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
         return ConstraintSet(self.robot, [*self.closures, *self.couplers, *more])
 
-    def explicit_loops(
-        self,
-        q: ArrayLike,
-        branches: Mapping[str, LoopBranch | str] | None = None,
-        *,
-        bounds: Bounds | None = None,
-    ) -> ExplicitLoops:
+    def explicit_loops(self, q: ArrayLike, branches: Mapping[str, LoopBranch | str] | None = None) -> ExplicitLoops:
         """The local loops as explicit constraints, motors are independent if possible (`reduced.explicit_loops`).
 
         Args:
             q: closed configuration (nq,).
             branches: name of a planar loop -> its branch, if it differs from the branch of q.
-            bounds: which q must keep in the joints of the loops; those of the robot by default.
         """
-        return explicit_loops(self.constraint_set(), q, preferred=self.motors, branches=branches, bounds=bounds)
+        return explicit_loops(self.constraint_set(), q, preferred=self.motors, branches=branches)
 
     # What it is.
 

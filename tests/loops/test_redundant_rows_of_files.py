@@ -66,7 +66,7 @@ def test_a_pin_tilted_in_its_last_digits_closes(angle: float) -> None:
 @pytest.mark.parametrize("angle", [1e-12, 1e-8, 3e-7])
 def test_minimal_coordinates_close_it(angle: float) -> None:
     """It raised OPEN for 2e-12, the twelve digits of half a turn."""
-    coordinates = minimal_coordinates(tilted(angle).constraint_set(), CLOSED + [0.0, 0.03, -0.02], close=True)
+    coordinates = minimal_coordinates(tilted(angle).constraint_set(), CLOSED + np.array([0.0, 0.03, -0.02]), close=True)
     assert coordinates.partition.independent.size == 1
 
 

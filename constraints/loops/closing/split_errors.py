@@ -101,6 +101,8 @@ def split_errors(
         except UndefinedError:
             return None
         e, J = rows.error, rows.jacobian[:, moving]
+        if not (np.isfinite(e).all() and np.isfinite(J).all()):
+            return None
         U, s, _ = np.linalg.svd(J, full_matrices=False)
         rank = rank_of_rows(s, rounding)
         U = U[:, :rank]

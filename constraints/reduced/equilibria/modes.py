@@ -325,12 +325,11 @@ def modes(
 def _with_idle(state: ClosedState, found: tuple[Mode, ...], T: Matrix) -> tuple[Mode, ...]:
     """The modes; among rigid ones, which any combinations of are too, idle motions apart and by name."""
     rigid = [mode for mode in found if mode.kind is ModeClass.REAL_NEUTRAL]
-    basis = np.linalg.qr(np.array([mode.independent.real for mode in rigid]).reshape(-1, T.shape[1]).T)[0]
-    idle = {
-        joint: x
-        for joint, x in (idle_in(state) if rigid else {}).items()
-        if np.linalg.norm(x - basis @ (basis.T @ x)) <= SAME
-    }
+    if not rigid:
+        return found
+    basis = np.linalg.qr(np.array([mode.independent.real for mode in rigid]).T)[0]
+    spins_of = idle_in(state).items()
+    idle = {joint: x for joint, x in spins_of if np.linalg.norm(x - basis @ (basis.T @ x)) <= SAME}
     if not idle:
         return found
     spins = np.array([*idle.values()]).T

@@ -10,8 +10,9 @@ import numpy as np
 from liegroups import Segments
 from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import read_only_copy
 
-from ...errors import OptionError, UndefinedError, UnknownNameError
+from ...errors import UndefinedError, UnknownNameError
 from ...functions.affine import Constant
 from ...functions.function import Function
 from ...functions.stacked import Stacked
@@ -20,10 +21,9 @@ from ...loops import ConstraintSet, PointContact, SurfaceContact
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...problem.resolution import order
-from ...robot import Bounds, Robot
+from ...robot import Robot
 from ...rows.explicit import Explicit
 from ...rows.row_owner import RowOwner
-from ...words import first_names
 from .explicit_loop import ExplicitLoop, ExplicitLoops, KeptImplicit
 from .local_loops import CLOSURES, LocalLoop, LoopParts, loops_in
 from .loop_choice import LoopChoice, NotExplicitError, choose
@@ -44,7 +44,6 @@ def explicit_loops(
     *,
     preferred: Sequence[str] = (),
     branches: Mapping[str, LoopBranch | str] | None = None,
-    bounds: Bounds | None = None,
 ) -> ExplicitLoops:
     r"""Find the local loops of a mechanism, and make them explicit constraints: :math:`q_{dep} = g(q_{ind})`.
 
@@ -59,16 +58,14 @@ def explicit_loops(
 
     Args:
         constraint_set: the closures, with couplers and other constraints. Constraints that are off are left out.
-        q: closed configuration (nq,): the branch, and where the spins of rods are held.
+        q: closed configuration (nq,): the branch, and where the spins of rods are held. It should be within the bounds
+            of the robot: `ExplicitLoops.problem` refuses loops of a q outside the bounds that it is to keep.
         preferred: joints that should be independent if the rank allows, the most important first: the motors.
         branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; by default the branch of
             q.
-        bounds: which q must keep in the joints of the loops: on the branch of a q outside, computed joints may never
-            come inside. Those of the robot by default; `Bounds.none(robot.space)` for loops that keep none.
 
     Raises:
         OpenMechanismError: q is open; says by how much, and what to do.
-        OptionError: q is out of bounds; names joints and amounts.
         UnknownJointError, UnknownNameError, OptionError: invalid preferred joints or branches.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
 
@@ -86,12 +83,10 @@ def explicit_loops(
         robot.joint_index(joint)
     closed = robot.check(q, "q")
     _refuse_open(constraint_set, closed)
-    parts = loops_in(constraint_set)
-    kept = robot.bounds if bounds is None else expect(bounds, Bounds, "bounds of explicit loops", "Bounds")
-    _refuse_outside(robot, kept, closed, parts)
     finder = _Finder(constraint_set, closed, wished)
-    loops = [made for each in parts if (made := finder.made(each)) is not None]
-    return ExplicitLoops(constraint_set, *finder.in_order(_on_branches(loops, {} if branches is None else branches)))
+    loops = [made for parts in loops_in(constraint_set) if (made := finder.made(parts)) is not None]
+    found = finder.in_order(_on_branches(loops, {} if branches is None else branches))
+    return ExplicitLoops(constraint_set, *found, read_only_copy(closed))
 
 
 def _refuse_open(constraint_set: ConstraintSet, q: Vector) -> None:
@@ -102,19 +97,6 @@ def _refuse_open(constraint_set: ConstraintSet, q: Vector) -> None:
     worst = max(errors, key=lambda name: errors[name], default="")
     if worst and not errors[worst] <= CLOSED:
         raise OpenMechanismError(worst, errors[worst], "position", REMEDY)
-
-
-def _refuse_outside(robot: Robot, bounds: Bounds, q: Vector, loops: Sequence[LoopParts]) -> None:
-    """Refuse a configuration that is out of bounds in a joint of a loop."""
-    model: Any = robot.model
-    inside = {str(model.names[i]) for parts in loops for i in parts.joints}
-    outside = [v for v in bounds.violations(q) if v.joint in inside and abs(v.amount) > CLOSED]
-    if outside:
-        raise OptionError(
-            f"explicit loops: q is out of bounds, {first_names([str(v) for v in outside])}, and the loops would stay "
-            "on its branch: take q from assemble_position(constraint_set, q, bounds=robot.bounds), or pass "
-            "bounds=Bounds.none(robot.space) to keep none"
-        )
 
 
 class _Finder:
