@@ -235,6 +235,7 @@ _OF_SPARSE = {
     SparseStatus.REDUNDANT: DynamicsStatus.RANK_DEFICIENT,
     SparseStatus.INCONSISTENT: DynamicsStatus.INCONSISTENT,
     SparseStatus.SINGULAR: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.UNDECIDED: DynamicsStatus.SINGULAR_SPARSE,
     SparseStatus.INACCURATE: DynamicsStatus.SINGULAR_SPARSE,
     SparseStatus.NOT_FINITE: DynamicsStatus.NOT_FINITE,
 }

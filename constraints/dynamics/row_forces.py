@@ -20,7 +20,7 @@ from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
 from .multipliers import Body, frame_rows, pulling_contacts, seen_at, wrench_of
-from .row_space import RowSpace, missed
+from .row_space import RowSpace, in_balance, missed
 from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
 
@@ -85,7 +85,9 @@ class RowForces(ByJoint):
         `rounding` of the largest): they hold nothing, and what they ask for is met to `rounding`.
         """
         system, asked = self.system, self.question.constraint_set
-        found = missed(system.jacobian, self.acceleration, system.gamma, float(system.v @ system.v))
+        inertia = float(system.mass_matrix.trace())
+        balanced = in_balance(inertia, system.tau) + in_balance(inertia, system.bias)
+        found = missed(system.jacobian, self.acceleration, system.gamma, float(system.v @ system.v), balanced)
         return {asked.row_name(i): size for i, size in found.items()}
 
     @property

@@ -36,6 +36,7 @@ BALANCED = 1e-6
 
 _NONE: Indices = np.zeros(0, dtype=np.intp)
 _NO_ROWS: Matrix = np.zeros((0, 0))
+_NO_NUMBERS: Vector = np.zeros(0)
 
 
 class Independent(NamedTuple):
@@ -195,11 +196,13 @@ class RowSpace:
                 of forces which may cancel (`in_balance`).
         """
         if self.is_full and self._all:
-            return Independent(self.G, gamma, _NO_ROWS, _NONE, 0.0, 0.0, size)
+            return Independent(self.G, gamma, _NO_ROWS, _NO_NUMBERS, 0.0, 0.0, size)
         zero = self.zero_rows
         if self.is_full:
-            limit = self._rounding * (_norm(self._lengths) or 1.0)
-            return Independent(self.G[self._on], gamma[self._on], _NO_ROWS, _NONE, _norm(gamma[zero]), limit, size)
+            limit = self._rounding * max(float(self._svd[1].max(initial=0.0)), LEAST_ROW)
+            return Independent(
+                self.G[self._on], gamma[self._on], _NO_ROWS, _NO_NUMBERS, _norm(gamma[zero]), limit, size
+            )
         (left, values, right), r, on = self._svd, self.rank, self._on
         chosen, rows, Q, R = self._basis
         beta = gamma[chosen] / self._lengths[chosen]
@@ -209,7 +212,7 @@ class RowSpace:
             beta = self.met(gamma)[chosen] / self._lengths[chosen]
         asked = left.T @ gamma[on]
         apart = sqrt(_norm(gamma[zero]) ** 2 + _norm(gamma[on] - left @ asked) ** 2)
-        limit = self._rounding * (float(values[0]) or 1.0)
+        limit = self._rounding * max(float(values.max(initial=0.0)), LEAST_ROW)
         return Independent(rows, beta, values[r:, None] * right[r:], asked[r:], apart, limit, size)
 
     def met(self, gamma: Vector) -> Vector:
@@ -265,7 +268,7 @@ def in_balance(inertia: float, force: Vector) -> float:
     return BALANCED * norm(force) * force.size / inertia if inertia > 0.0 else 0.0
 
 
-def missed(G: Matrix, a: Vector, gamma: Vector, size: float) -> dict[int, float]:
+def missed(G: Matrix, a: Vector, gamma: Vector, size: float, balanced: float = 0.0) -> dict[int, float]:
     """Rows that are missed by more than 1e-9 of the accelerations: row -> by how much, in order.
 
     Args:
@@ -273,9 +276,10 @@ def missed(G: Matrix, a: Vector, gamma: Vector, size: float) -> dict[int, float]
         a: acceleration (nv,).
         gamma: what the rows are asked for (k,).
         size: of the accelerations that gamma was computed from.
+        balanced: size below which accelerations are in balance (`in_balance`): a millionth of it is rounding.
     """
-    left = np.abs(G @ a - gamma)
-    return {int(i): float(left[i]) for i in np.flatnonzero(left > MET * (size + _norm(a)))}
+    left, least = np.abs(G @ a - gamma), MET * (size + _norm(a)) + BALANCED * balanced
+    return {int(i): float(left[i]) for i in np.flatnonzero(left > least)}
 
 
 def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int, least: float) -> bool:

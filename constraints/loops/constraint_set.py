@@ -351,6 +351,14 @@ class ConstraintSet:
         """The constraints that are on and have position rows."""
         return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
 
+    def describe(self) -> str:
+        """The constraints in words, a line each: name, class, rows, whether it is off, and how a contact can slide."""
+        lines = [repr(self)]
+        for owner, kind, s, on in zip(self.stack, self.kinds, self.stack.slices, self.active, strict=True):
+            slides = f"; slides: {owner.free}" if isinstance(owner, PointContact) and owner.free else ""
+            lines.append(f"  '{owner.name}': {kind}, {counted(s.stop - s.start, 'row')}{slides}{'' if on else '; off'}")
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
         off = int((~self.active).sum())
         sizes = f"{counted(len(self), 'constraint')}, {counted(self.size, 'row')}"
