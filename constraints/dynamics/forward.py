@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError
 from ..linear_algebra import dot, is_finite
@@ -60,6 +60,8 @@ class ForwardDynamics(RowForces):
         solution: rank and free motions, if the method found them.
         solved: the system, if the method needed it; `system` always gives it.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("acceleration",)
 
     acceleration: Vector
     multipliers: Vector
@@ -120,7 +122,7 @@ class ForwardDynamics(RowForces):
 def forward_dynamics(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     method: Method | str = Method.AUTOMATIC,
     factorisation: Factorisation | str = Factorisation.CHOLESKY,
@@ -138,7 +140,8 @@ def forward_dynamics(
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`.
-        tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
+        tau: generalised forces of the actuators (nv,) [N, N m], in the order of `robot.joint_names`; or by joint,
+            {"crank": 1.0}, the others zero; zero by default.
         method: a `Method`, or its name. DIRECT takes over from SPARSE if the rows contradict each other, and from
             PROXIMAL if its result fails a check.
         factorisation: for direct, range space and null space.

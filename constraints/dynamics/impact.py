@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
@@ -42,7 +42,7 @@ class NoImpactError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Impact(Result):
+class Impact(ByJoint):
     r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
 
     Attributes:
@@ -58,6 +58,8 @@ class Impact(Result):
         missed_rows: rows that are missed by more than 1e-9 of the velocities -> by how much [m/s, rad/s]: in a success
             these are rows that nearly repeat others, as in `ForwardDynamics.missed_rows`.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("velocity",)
 
     velocity: Vector
     impulses: Vector

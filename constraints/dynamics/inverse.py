@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from liegroups.arguments import as_tolerance, finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
+from liegroups.by_name import block_of
 
 from ..errors import ConstraintError
 from ..loops import Closure, ConstraintSet
@@ -59,6 +60,8 @@ class InverseDynamics(RowForces):
         question: arguments of the call.
         solution, solved: result of the linear algebra, and the system.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("tau", "acceleration", "target", "nearest", "deviation")
 
     acceleration: Vector
     effort: Vector
@@ -143,11 +146,11 @@ class InverseDynamics(RowForces):
 def inverse_dynamics(
     constraint_set: ConstraintSet,
     motion: Motion,
-    acceleration: ArrayLike | Mapping[str, ArrayLike],
+    acceleration: TangentLike,
     *,
     actuated: Actuated | None = None,
     actuation: ArrayLike | None = None,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
     row_acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
@@ -171,7 +174,7 @@ def inverse_dynamics(
         actuated: names of joints, Segments, or closures (any as objects, those in the set also by name) whose cut hinge
             is driven: u is then T on its free coordinates.
         actuation: or your own B (nv, na).
-        tau: other joint forces (nv,), such as passive springs; zero by default.
+        tau: other joint forces (nv,), or by joint, such as passive springs; zero by default.
         external: external forces: wrenches on bodies, forces at hinges, springs.
         row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
         rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`.
@@ -245,7 +248,6 @@ def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vect
     entries: dict[str, Any] = {**acceleration}
     for joint, value in entries.items():
         s = robot.velocity_slice_of(joint)
-        numbers = [value] if np.ndim(value) == 0 else value
-        values[s] = finite_vector(numbers, s.stop - s.start, f"{TARGET}, '{joint}'")
+        values[s] = block_of(value, s.stop - s.start, f"{TARGET}, '{joint}'")
         named[s] = True
     return named, values

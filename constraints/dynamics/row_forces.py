@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Vector
@@ -14,7 +14,7 @@ from ..loops import Axes, Closure
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
@@ -25,7 +25,7 @@ from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
 
 
-class RowForces(Result):
+class RowForces(ByJoint):
     r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
 
     Attributes:
@@ -35,6 +35,8 @@ class RowForces(Result):
         solution: rank and free motions, where the method found them.
         solved: the system, where the method needed it; `system` has it in any case.
     """
+
+    _joint_space: ClassVar[str] = "question.constraint_set.robot.space"
 
     acceleration: Vector
     multipliers: Vector

@@ -36,6 +36,7 @@ BALANCED = 1e-6
 
 _NONE: Indices = np.zeros(0, dtype=np.intp)
 _NO_ROWS: Matrix = np.zeros((0, 0))
+_NO_NUMBERS: Vector = np.zeros(0)
 
 
 class Independent(NamedTuple):
@@ -195,11 +196,13 @@ class RowSpace:
                 of forces which may cancel (`in_balance`).
         """
         if self.is_full and self._all:
-            return Independent(self.G, gamma, _NO_ROWS, _NONE, 0.0, 0.0, size)
+            return Independent(self.G, gamma, _NO_ROWS, _NO_NUMBERS, 0.0, 0.0, size)
         zero = self.zero_rows
         if self.is_full:
             limit = self._rounding * max(float(self._svd[1].max(initial=0.0)), LEAST_ROW)
-            return Independent(self.G[self._on], gamma[self._on], _NO_ROWS, _NONE, _norm(gamma[zero]), limit, size)
+            return Independent(
+                self.G[self._on], gamma[self._on], _NO_ROWS, _NO_NUMBERS, _norm(gamma[zero]), limit, size
+            )
         (left, values, right), r, on = self._svd, self.rank, self._on
         chosen, rows, Q, R = self._basis
         beta = gamma[chosen] / self._lengths[chosen]

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liegroups.arguments import real_numbers
-from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Indices, TangentLike, Vector
 
 from ..errors import SizeError
 from ..loops.constraint_set import ConstraintSet
@@ -121,7 +121,7 @@ def is_long_and_sparse(constraint_set: ConstraintSet) -> bool:
 def solve_sparse(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     wrenches: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,

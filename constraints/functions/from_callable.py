@@ -71,7 +71,7 @@ class FromCallable(Function):
         if self not in _SEEN:
             self._look_at(q, value)
         if self.jac is not None:
-            J = real_numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
+            J = real_numbers(asked(self.jac, q, f"Jacobian of {self.name}"), f"Jacobian of {self.name}")
             shape = (self.outputs.nv, self.inputs.nv)
             if J.shape != shape and not (J.ndim < 2 and 1 in shape and J.size == shape[0] * shape[1]):
                 raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
@@ -92,7 +92,7 @@ class FromCallable(Function):
         """
         _SEEN.add(self)
         given = q.copy()
-        again = real_numbers(self.f(given), f"value of {self.name}").reshape(-1)
+        again = real_numbers(asked(self.f, given, self.name, copies=False), f"value of {self.name}").reshape(-1)
         if given.tobytes() != q.tobytes():
             entry = int(np.flatnonzero(given != q)[0])
             seen = f"{self.name} writes into its argument: entry {entry} of q was {q[entry]:.6g}, is {given[entry]:.6g}"
@@ -104,7 +104,7 @@ class FromCallable(Function):
             raise FunctionError(self.name, seen, "a function may not draw random numbers, nor keep anything")
 
     def _call(self, q: Vector) -> Vector:
-        value = real_numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
+        value = real_numbers(asked(self.f, q, self.name), f"value of {self.name}")
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
         value = value.reshape(-1)
@@ -115,3 +115,22 @@ class FromCallable(Function):
 
 _SEEN: WeakSet[FromCallable] = WeakSet()
 """Functions that were called twice."""
+
+
+def asked(function: Callable[[Vector], ArrayLike], q: Vector, name: str, copies: bool = True) -> ArrayLike:
+    """What a user's function gives, of a copy of q; what it raises gets a note that names it.
+
+    It may give what is not finite: the search or its diagnosis says so, once, instead of numpy at each call.
+
+    Args:
+        function: the function.
+        q: configuration (nq,).
+        name: what messages call it.
+        copies: whether it gets a copy.
+    """
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return function(q.copy() if copies else q)
+    except Exception as error:
+        error.add_note(f"raised by the function '{name}' at q = {np.array2string(q, precision=4, threshold=12)}")
+        raise

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, as_tuple, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
@@ -258,7 +258,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, np.zeros(self.robot.nv)), rhs).jacobian
 
-    def velocity_error(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def velocity_error(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         """Time derivative of the errors (size,): J v minus the velocity of the targets.
 
         Args:
@@ -267,7 +267,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, v), rhs).velocity
 
-    def drift(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def drift(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         r"""Second time derivative of the errors (size,) at zero joint acceleration.
 
         It is :math:`\dot J v` minus the acceleration of the targets: constrained accelerations have J a = -drift.
@@ -277,7 +277,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, v), rhs).drift
 
-    def stabilisation(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def stabilisation(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         r""":math:`k_d\,\dot e + k_p\,e` (size,), which stabilised accelerations subtract: J a = -drift - stabilisation.
 
         Args:
@@ -350,6 +350,14 @@ class ConstraintSet:
     def anchored(self) -> list[RowOwner]:
         """The constraints that are on and have position rows."""
         return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
+
+    def describe(self) -> str:
+        """The constraints in words, a line each: name, class, rows, whether it is off, and how a contact can slide."""
+        lines = [repr(self)]
+        for owner, kind, s, on in zip(self.stack, self.kinds, self.stack.slices, self.active, strict=True):
+            slides = f"; slides: {owner.free}" if isinstance(owner, PointContact) and owner.free else ""
+            lines.append(f"  '{owner.name}': {kind}, {counted(s.stop - s.start, 'row')}{slides}{'' if on else '; off'}")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         off = int((~self.active).sum())

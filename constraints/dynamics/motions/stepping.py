@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import TangentLike, Vector
 
 from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
@@ -16,7 +16,7 @@ from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ..forward import ForwardDynamics, forward_dynamics
-from ..law import NoEnergyError
+from ..law import Law, NoEnergyError
 from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
@@ -25,8 +25,8 @@ from .record import MotionStatus
 AGREEMENT = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
-InTime = Forces | Callable[[float, Motion], ArrayLike | None]
-"""What acts in time: `Forces`, or generalised ones, (t, motion) -> tau (nv,), or None for none."""
+InTime = Forces | Callable[..., TangentLike | None]
+"""What acts in time: `Forces`, or generalised ones, f(motion) or f(motion, t) -> tau (nv,), by joint, or None."""
 
 
 class Scheme(Enum):
@@ -86,7 +86,7 @@ class Stepper:
     def __init__(
         self,
         constraint_set: ConstraintSet,
-        forces: InTime | None,
+        forces: Forces | Law | None,
         scheme: Scheme,
         correction: Correction,
         method: Method | str,
@@ -135,7 +135,7 @@ class Stepper:
         """A state with its accelerations, whatever their status."""
         given = self._forces
         laws = given.at(t) if isinstance(given, Forces) else ()
-        tau = None if given is None or isinstance(given, Forces) else given(t, motion)
+        tau = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
         rhs = self.rhs(t)
         found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
         return State(t, motion, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -14,6 +15,10 @@ from liegroups.arrays import BoolVector, Indices, Vector
 
 from ...linear_algebra import LEAST_ROW, norm
 from .independent_rows import Block
+
+_factorised: Callable[[Any], Any] = partial(
+    splu, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+)
 
 STEPS = 6
 """Steps of the power method, forwards and backwards: far less than a factor of `SURE` is left after them."""
@@ -45,7 +50,7 @@ def is_rank_certain(blocks: Sequence[Block], kept: BoolVector, left_out: float, 
     if not left_out < limit / SURE:
         return False
     try:
-        factors: Any = splu(gram, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factors = _factorised(gram)
     except RuntimeError:  # exactly singular
         return False
     shrinking = _growth(x, factors.solve)
