@@ -23,7 +23,8 @@ from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
 from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method, member
-from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
+from .events import Crossing, Event, Watch, as_events, of_time_and_state, restarted
+from .locating import Piece, changes_in
 from .metric_projection import Errors
 from .record import MotionRecord, MotionStatus
 from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
@@ -31,6 +32,8 @@ from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
 _log = logging.getLogger(__package__)
 
 CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
+
+CLOSE_RESET = "close it in the reset (project, assemble_velocity, impact), or pass open_start=True"
 
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
@@ -85,9 +88,9 @@ def simulate(
         tolerance: largest error norm of a constraint after a projection.
         start: time of the start [s].
         every: record every n-th step; the start, the end and resets are always recorded.
-        open_start: whether the start may be open (a constraint off by more than 1e-4, or its rate by more than that
-            part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it settles, and the energy is NaN
-            while it is open.
+        open_start: whether the start, and the state after a reset, may be open (a constraint off by more than 1e-4, or
+            its rate by more than that part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it
+            settles, and the energy is NaN while it is open.
         progress: True for a progress bar by tqdm (extra `parallel`), or a function of (steps done, all steps).
 
     Returns:
@@ -130,14 +133,20 @@ def simulate(
     motion = robot.at(q0, v0)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
-    if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
+    may_open = as_flag(open_start, "`open_start` of a motion")
+    if is_open(errors, motion.v) and not may_open:
         off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
         raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
     count = max(1, int(np.ceil(length / h - ROUNDING)))
     grid = [first + min(k * h, length) for k in range(count)] + [first + length]
-    run = _Run(stepper, watched, _every(every))
+    run = _Run(stepper, watched, _every(every), may_open)
     with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
         status, reason = run.over(grid, motion, report)
+    if run.oscillating:
+        _log.warning(
+            "motion: %s changed sign more than once in a step: some changes may not have been seen; take smaller steps",
+            first_names(tuple(run.oscillating)),
+        )
     return _record(constraint_set, run, status, reason)
 
 
@@ -166,14 +175,17 @@ class _Run:
         stepper: takes the steps.
         events: to look for.
         every: which steps are recorded.
+        may_open: whether the start, and the states after resets, may be open.
 
     Attributes:
         rows: what is recorded of the states.
         crossings: the events so far.
+        oscillating: events that changed their sign more than once in a step, and when first.
     """
 
-    def __init__(self, stepper: Stepper, events: tuple[Event, ...], every: int) -> None:
-        self.stepper, self.events, self.every = stepper, events, every
+    def __init__(self, stepper: Stepper, events: tuple[Event, ...], every: int, may_open: bool) -> None:
+        self.stepper, self.events, self.every, self.may_open = stepper, events, every, may_open
+        self.oscillating: dict[str, float] = {}
         self.rows: list[_Row] = []
         self.crossings: list[Crossing] = []
         self._kept: Motion | None = None
@@ -209,16 +221,17 @@ class _Run:
         """Go to a time of the grid, over the resets on the way; or to an event that ends the motion, and whether."""
         resets = 0
         while state.t < end:
-            motion = self.stepper.advance(state, end - state.t)
-            values = [event.value(end, motion) for event in self.events]
-            acting = self.locate(state, motion, end - state.t, watch, watch.found(values))
+            acting = self.at_once(state, watch) if watch.is_past else None
             if acting is None:
-                state = self.stepper.state(end, motion)
-                beyond = watch.beyond(values)
-                watch.saw(values)
-                if beyond:
-                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
-                continue
+                motion = self.stepper.advance(state, end - state.t)
+                acting, values = self.locate(self.piece(state, motion, end - state.t), state, watch)
+                if acting is None:
+                    state = self.stepper.state(end, motion)
+                    beyond = watch.beyond(values)
+                    watch.saw(values)
+                    if beyond:
+                        raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
+                    continue
             event, there = acting
             if event.terminal:
                 return there, True
@@ -228,28 +241,47 @@ class _Run:
             state = self.reset(event, there, watch)
         return state, False
 
-    def locate(
-        self, state: State, motion: Motion, h: float, watch: Watch, found: list[int]
-    ) -> tuple[Event, State] | None:
-        """Note the events of a step in order, up to the first that changes the motion; that one, with its state."""
+    def at_once(self, state: State, watch: Watch) -> tuple[Event, State] | None:
+        """Note the events that were beyond zero at the start and do not come back; the first that acts."""
+        values = [event.value(state.t, state.motion) for event in self.events]
+        soon = self.stepper.advance(state, MOMENT)
+        later = [event.value(state.t + MOMENT, soon) for event in self.events]
+        while (i := watch.past(values, later)) is not None:
+            event = self.events[i]
+            self.crossings.append(Crossing(event.name, state.t, state.motion.q, state.motion.v))
+            if event.acts:
+                return event, state
+        return None
+
+    def piece(self, state: State, motion: Motion, h: float) -> Piece:
+        """A step that was taken, for the search of events."""
+
+        def near(s: float) -> Motion:
+            return self.stepper.between(state, motion, h, s)
 
         def at(s: float) -> Motion:
             try:
                 return self.stepper.advance(state, s)
             except Halt:  # the whole step went well
-                return self.stepper.between(state, motion, h, s)
+                return near(s)
 
-        def crossed(i: int, s: float) -> bool:
-            return watch.crossed(i, self.events[i].value(state.t + s, at(s)))
+        return Piece(state.t, h, motion, at, near)
 
-        times = sorted((bisected(lambda s, i=i: crossed(i, s), h), i) for i in found)
-        for s, i in times:
-            event, there = self.events[i], at(s)
+    def locate(self, piece: Piece, state: State, watch: Watch) -> tuple[tuple[Event, State] | None, list[float]]:
+        """Note the events of a step in order, up to the first that changes the motion; that one, with its state.
+
+        And the values of all functions at its end.
+        """
+        changes = changes_in(self.events, watch, piece)
+        for i in changes.often:
+            self.oscillating.setdefault(self.events[i].name, state.t)
+        for s, i in changes.times:
+            event, there = self.events[i], piece.at(s)
             watch.happened(i)
             self.crossings.append(Crossing(event.name, state.t + s, there.q, there.v))
             if event.acts:
-                return event, self.stepper.state(state.t + s, there)
-        return None
+                return (event, self.stepper.state(state.t + s, there)), changes.values
+        return None, changes.values
 
     def reset(self, event: Event, there: State, watch: Watch) -> State:
         """The state after a reset, which is recorded with that before."""
@@ -257,6 +289,12 @@ class _Run:
         before = self.stepper.constraint_set
         motion, holds = restarted(event, there.t, there.motion, before)
         self.stepper.hold(holds)
+        rows = holds.rows_at(motion, self.stepper.rhs(there.t))
+        errors = self.stepper.errors(rows)
+        if is_open(errors, motion.v) and not self.may_open:
+            off = f"'{errors.worst}' is off by {errors.position:.3g}, its rate by {errors.velocity:.3g}"
+            words = f"After the reset of '{event.name}' at {there.t:.9f} s {off}: {CLOSE_RESET}"
+            raise Halt(MotionStatus.OPEN_AFTER_RESET, words)
         motion = self.stepper.closed(there.t, motion)
         last = self.crossings.pop()
         self.crossings.append(Crossing(last.name, last.time, last.q, last.v, (motion.q, motion.v)))
@@ -299,9 +337,8 @@ def _record(constraint_set: ConstraintSet, run: _Run, status: MotionStatus, reas
     if any(row.force_energy is None for row in run.rows):
         columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)
-    return MotionRecord(
-        constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), status=status, reason=reason
-    )
+    told: dict[str, Any] = {"status": status, "reason": reason, "oscillating_events": run.oscillating}
+    return MotionRecord(constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), **told)
 
 
 def _energy(motion: Motion, M: Matrix) -> tuple[float, float]:

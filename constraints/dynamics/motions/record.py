@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -30,6 +31,7 @@ class MotionStatus(StatusEnum):
     )
     NOT_FINITE = "Numbers overflow: the motion ends before that."
     BEYOND_BARRIER = "The function of a barrier went below zero undetected; smaller steps may detect it."
+    OPEN_AFTER_RESET = "A reset gave a state that is off the constraints: the motion ends before it."
     ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
 
     @property
@@ -70,6 +72,8 @@ class MotionRecord(Result):
         events: events that happened, in order.
         status: why it ended.
         reason: details of the status; may be empty.
+        oscillating_events: names of events whose function changed its sign more than once in a step, and the time of
+            the first such step [s]: there may be changes that were not seen.
     """
 
     constraint_set: ConstraintSet
@@ -88,6 +92,7 @@ class MotionRecord(Result):
     events: tuple[Crossing, ...]
     status: MotionStatus
     reason: str = ""
+    oscillating_events: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def success(self) -> bool:
@@ -161,6 +166,11 @@ class MotionRecord(Result):
         singular = counted(int((self.ranks < high).sum()), "state")
         lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
         lines += [f"  event {crossing}" for crossing in self.events]
+        lines += [
+            f"  the function of '{name}' changes its sign more than once in a step, first at {t:.6g} s: some changes "
+            "may not have been seen; take smaller steps"
+            for name, t in self.oscillating_events.items()
+        ]
         return "\n".join(lines)
 
     def __str__(self) -> str:
