@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never, final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
-from ..result import Result
+from ..result import MEANT, Result
 from ..status import Refined, Status, Step
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class Projection(Solved, Result):
         seconds: computing time [s].
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT | {"save": "`report(path)`"}
     case: Case
     outcome: Outcome
     seconds: float
