@@ -97,7 +97,7 @@ def by_scipy(case: Case) -> int:
         for block in space.unit_blocks:
             q[block] /= np.linalg.norm(q[block])
         motion = robot.at(q, v)
-        tau = None if case.forces is None else case.forces(t, motion)
+        tau = None if case.forces is None else case.forces(motion, t)
         a = forward_dynamics(case.rows, motion, tau).acceleration
         moved = (space.integrate(q, 1e-6 * v) - space.integrate(q, -1e-6 * v)) / 2e-6
         return np.concatenate([moved, a])

@@ -36,6 +36,9 @@ def row_lengths(A: Matrix) -> Vector:
 RANK_TOLERANCE = 1e-6
 """Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""
 
+LEAST_ROW = 1e-6
+"""Where no row moves by more, for velocities of 1, ranks are those of rows as long as this [m, rad]."""
+
 TIE = 1e-7
 """Columns whose distances from a span differ by a smaller part are equally far: LAPACK knows distances to 1e-8."""
 
@@ -59,6 +62,20 @@ def numerical_rank(sizes: Vector, scale: float | None = None, tolerance: float =
     """
     largest = sizes.max(initial=0.0) if scale is None else scale
     return int((sizes > tolerance * largest).sum())
+
+
+def rank_of_rows(values: Vector, rounding: float = RANK_TOLERANCE) -> int:
+    r"""Rank of the rows of constraints by their singular values, :math:`s_i > \rho \max(s_{max}, 10^{-6})`.
+
+    The one rule for mobility, partitions, velocities, dynamics by every method, impacts and derivatives. The rows are
+    taken as they are, in m, rad or what their functions give: lengths of rows do not decide, for they change with the
+    axes in which a constraint is written. Where nothing moves any row, all are rounding.
+
+    Args:
+        values: singular values of the rows that are on.
+        rounding: :math:`\rho`.
+    """
+    return numerical_rank(values, max(float(values.max(initial=0.0)), LEAST_ROW), rounding)
 
 
 def singular_values(A: Matrix) -> Vector:

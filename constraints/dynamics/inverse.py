@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
 from liegroups.arguments import as_tolerance, finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
+from liegroups.by_name import block_of
 
 from ..errors import ConstraintError
 from ..loops import Closure, ConstraintSet
@@ -21,7 +22,7 @@ from ..words import counted, first_names
 from .actuation import Actuated, Actuation, actuation_at
 from .external_force import Force, as_external
 from .least_deviation import completed, solve_inverse
-from .row_forces import RowForces
+from .row_forces import RowForces, misses
 from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
@@ -81,6 +82,8 @@ class InverseDynamics(RowForces):
         question: arguments of the call.
         solution, solved: result of the linear algebra, and the system.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("tau", "acceleration", "target", "nearest", "deviation")
 
     acceleration: Vector
     effort: Vector
@@ -168,6 +171,7 @@ class InverseDynamics(RowForces):
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
         beyond = [str(each) for each in self.beyond_limits]
         lines += [f"  beyond the effort limits of the model: {first_names(beyond)}"] if beyond else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
             off = np.linalg.norm(self.nearest - self.target)
@@ -184,11 +188,11 @@ class InverseDynamics(RowForces):
 def inverse_dynamics(
     constraint_set: ConstraintSet,
     motion: Motion,
-    acceleration: ArrayLike | Mapping[str, ArrayLike],
+    acceleration: TangentLike,
     *,
     actuated: Actuated | None = None,
     actuation: ArrayLike | None = None,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
     row_acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
@@ -212,7 +216,7 @@ def inverse_dynamics(
         actuated: names of joints, Segments, or closures (any as objects, those in the set also by name) whose cut hinge
             is driven: u is then T on its free coordinates.
         actuation: or your own B (nv, na).
-        tau: other joint forces (nv,), such as passive springs; zero by default.
+        tau: other joint forces (nv,), or by joint, such as passive springs; zero by default.
         external: external forces: wrenches on bodies, forces at hinges, springs.
         row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
         rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`.
@@ -286,7 +290,6 @@ def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vect
     entries: dict[str, Any] = {**acceleration}
     for joint, value in entries.items():
         s = robot.velocity_slice_of(joint)
-        numbers = [value] if np.ndim(value) == 0 else value
-        values[s] = finite_vector(numbers, s.stop - s.start, f"{TARGET}, '{joint}'")
+        values[s] = block_of(value, s.stop - s.start, f"{TARGET}, '{joint}'")
         named[s] = True
     return named, values

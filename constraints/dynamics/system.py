@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.arguments import expect, finite_vector
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 
 from ..errors import RobotMismatchError
 from ..loops import ConstraintSet
@@ -76,7 +76,7 @@ class ConstrainedSystem:
 def constrained_system(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     external: Iterable[Force] = (),
     acceleration: ArrayLike | None = None,

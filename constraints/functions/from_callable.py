@@ -64,7 +64,7 @@ class FromCallable(Function):
         if jacobian is None:
             return
         if self.jac is not None:
-            J = real_numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
+            J = real_numbers(asked(self.jac, q, f"Jacobian of {self.name}"), f"Jacobian of {self.name}")
             shape = (self.outputs.nv, self.inputs.nv)
             if J.shape != shape and not (J.ndim < 2 and 1 in shape and J.size == shape[0] * shape[1]):
                 raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
@@ -78,10 +78,28 @@ class FromCallable(Function):
             jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * h)
 
     def _call(self, q: Vector) -> Vector:
-        value = real_numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
+        value = real_numbers(asked(self.f, q, self.name), f"value of {self.name}")
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
         value = value.reshape(-1)
         if self.outputs.unit_blocks and np.isfinite(value).all():
             self.outputs.check(value, f"value of {self.name}")
         return value
+
+
+def asked(function: Callable[[Vector], ArrayLike], q: Vector, name: str) -> ArrayLike:
+    """What a user's function gives, of a copy of q; what it raises gets a note that names it.
+
+    It may give what is not finite: the search or its diagnosis says so, once, instead of numpy at each call.
+
+    Args:
+        function: the function.
+        q: configuration (nq,).
+        name: what messages call it.
+    """
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return function(q.copy())
+    except Exception as error:
+        error.add_note(f"raised by the function '{name}' at q = {np.array2string(q, precision=4, threshold=12)}")
+        raise

@@ -218,7 +218,7 @@ class Mechanism(Drawn):
         *,
         independent: Wished = (),
         driven: Driven = (),
-        tolerance: float = RANK_TOLERANCE,
+        tolerance: float | None = None,
         t: float = 0.0,
         close: bool = False,
     ) -> MinimalCoordinates:

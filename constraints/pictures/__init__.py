@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .graph import plot_graph as plot_graph
     from .modes import animate_mode as animate_mode, plot_modes as plot_modes
     from .paths import animate as animate, plot_path as plot_path
+    from .rendered import render as render
     from .sweeps import plot_sweep as plot_sweep
     from .traces import plot_trace as plot_trace
 
@@ -25,6 +26,7 @@ __getattr__, __dir__ = _on_use(
         "graph": "plot_graph",
         "modes": "animate_mode plot_modes",
         "paths": "animate plot_path",
+        "rendered": "render",
         "sweeps": "plot_sweep",
         "traces": "plot_trace",
     },

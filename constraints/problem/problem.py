@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import EmptyProblemError
@@ -265,7 +265,7 @@ class Problem:
         """Dimension of the solutions around q, without bounds: nv minus the rank of the Jacobian (tolerance 1e-6)."""
         return self.tangent_basis(q, rhs).shape[1]
 
-    def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+    def project_tangent(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         r"""The part of v that keeps all mandatory errors: the nearest motion of the free dofs, computed dofs following.
 
         Bounds are ignored: a walk that meets a bound stays there (see `projection.active_bounds`).

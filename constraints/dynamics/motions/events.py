@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, final, get_args
 
-from liegroups.arguments import as_callable, as_flag, as_name, as_tuple, expect, finite_number
+from liegroups.arguments import as_flag, as_name, as_tuple, expect, finite_number
 from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, UnknownNameError, WrongObjectError
-from ...keywords import can_be_called
 from ...loops import ConstraintSet
 from ...robot import Motion
+from ..law import Law
 from ..system import check_state
 
 QUIET = 1e-12
@@ -25,8 +25,8 @@ BEYOND = 1e-6
 Direction = Literal["falling", "rising", "any"]
 """Which changes of sign count: from above zero, from below, or both."""
 
-Reset = Callable[[float, Motion], Motion | tuple[Motion, ConstraintSet]]
-"""What a state becomes at an event: (t, motion) -> motion, or the motion and what holds from then on."""
+Reset = Callable[..., Motion | tuple[Motion, ConstraintSet]]
+"""What a state becomes at an event: f(motion) or f(motion, t) -> motion, or the motion and what holds from then on."""
 
 
 @final
@@ -44,18 +44,18 @@ class Event:
     from where it is.
 
     Args:
-        function: (t, motion) -> number, continuous.
+        function: f(motion) or f(motion, t) -> number, continuous.
         name: name in the record; "event" and its number by default.
         direction: "falling", "rising", or "any" (the default).
         terminal: whether the motion ends there.
-        reset: new state: (t, motion) -> a motion, or (motion, constraint set). The set is the simulated one with other
-            constraints on or off.
+        reset: new state: f(motion) or f(motion, t) -> a motion, or (motion, constraint set). The set is the simulated
+            one with other constraints on or off.
         once: whether it happens at most once.
         barrier: whether the function must never be below zero: a motion that goes below by more than 1e-6 ends with the
             status BEYOND_BARRIER. (Bounces that become too short to detect end with ENDLESS_EVENTS anyway.)
     """
 
-    function: Callable[[float, Motion], float]
+    function: Callable[..., float]
     name: str = ""
     direction: Direction = "any"
     terminal: bool = False
@@ -63,12 +63,15 @@ class Event:
     once: bool = False
     barrier: bool = False
 
+    _function: Law = field(init=False, repr=False)
+    _reset: Law | None = field(init=False, repr=False, default=None)
+
     def __post_init__(self) -> None:
         """Check everything once."""
         called = f"the event '{self.name}'" if self.name else "an event"
-        of_time_and_state(self.function, f"function of {called}", "number")
+        set_fields(self, _function=Law.of(self.function, ("motion",), f"function of {called}", "a number"))
         if self.reset is not None:
-            of_time_and_state(self.reset, f"reset of {called}", "motion")
+            set_fields(self, _reset=Law.of(self.reset, ("motion",), f"reset of {called}", "a motion"))
         for flag in ("terminal", "once", "barrier"):
             as_flag(getattr(self, flag), f"`{flag}` of an event")
         set_fields(self, name=as_name(self.name, "name of an event"))
@@ -88,19 +91,11 @@ class Event:
         Raises:
             WrongObjectError, NotFiniteError: the result is not a number, or not finite.
         """
-        return finite_number(self.function(t, motion), f"value of the event '{self.name}'")
+        return finite_number(self._function.in_time(t, motion), f"value of the event '{self.name}'")
 
-
-def of_time_and_state(function: Callable[..., Any], what: str, gives: str) -> None:
-    """Refuse what cannot be called with a time and a motion.
-
-    Raises:
-        WrongObjectError: it is no function, or one of other arguments.
-    """
-    words = f"a function of time and state, called as f(t, motion), that returns a {gives}"
-    as_callable(function, what, words)
-    if not can_be_called(function, 0.0, None):
-        raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
+    def after(self, t: float, motion: Motion) -> Any:
+        """What the reset gives at a state; the state itself without one."""
+        return motion if self._reset is None else self._reset.in_time(t, motion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +284,7 @@ def restarted(event: Event, t: float, motion: Motion, constraint_set: Constraint
     Raises:
         WrongObjectError: the reset gave neither a motion nor a pair; or a set with other constraints.
     """
-    reset = cast(Reset, event.reset)
-    given: Any = reset(t, motion)
+    given: Any = event.after(t, motion)
     words = f"what the reset of '{event.name}' gives"
     right = "a motion, robot.at(q, v), or (motion, constraint set)"
     state, holds = (given, constraint_set) if isinstance(given, Motion) else _pair(given, words, right)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from liegroups.arguments import as_flag, expect, finite_number, natural_number
-from liegroups.arrays import ArrayLike
+from liegroups.arrays import ArrayLike, TangentLike
 
 from ...errors import OptionError, RobotMismatchError, UnknownNameError
 from ...keywords import names_checked
@@ -19,9 +19,10 @@ from ...loops.open_mechanism import OpenMechanismError
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
+from ..law import Law
 from ..laws.forces import Forces
 from ..status import Method, member
-from .events import Event, as_events, of_time_and_state
+from .events import Event, as_events
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .run import Row, Run, is_open
@@ -31,6 +32,9 @@ from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
 _log = logging.getLogger(__package__)
 
 CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
+
+_FORCES = ("forces of a motion", "a vector tau (nv,), or {joint: number}")
+"""What forces that are a function are called in messages, and what they give."""
 
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
@@ -45,11 +49,11 @@ ADAPTIVE = "adaptive"
 """What stands for a step that is as long as its error allows."""
 
 
-@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda t, motion: tau")
+@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda motion, t: tau")
 def simulate(
     constraint_set: ConstraintSet,
     q0: ArrayLike,
-    v0: ArrayLike,
+    v0: TangentLike,
     duration: float,
     step: float | str = ADAPTIVE,
     *,
@@ -82,11 +86,11 @@ def simulate(
 
     Args:
         constraint_set: closures, contacts and other constraints.
-        q0, v0: the start (nq,), (nv,), closed.
+        q0, v0: the start (nq,), and (nv,) or {joint: number}, closed.
         duration: [s].
         step: "adaptive", or one duration for all steps [s]; the last one is shorter if the whole is not a multiple.
-        forces: `Forces`, whose laws may depend on the time; or a function (t, motion) -> generalised forces (nv,), or
-            None for none.
+        forces: `Forces`, whose laws may depend on the time; or a function f(motion) or f(motion, t) that returns
+            generalised forces (nv,), or {joint: number}, or None for none.
         scheme: a `Scheme`, or its name; by default DOP853 for adaptive steps, and RK4 for others.
         correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: events to detect; see `Event`.
@@ -127,11 +131,9 @@ def simulate(
     length = _positive(duration, "duration of a motion")
     h = _step(step, length)
     first = finite_number(start, "start of a motion")
-    if isinstance(forces, Forces):
-        if not forces.robot.space.same_robot(robot.space):
-            raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
-    elif forces is not None:
-        of_time_and_state(forces, "forces of a motion", "vector tau (nv,)")
+    acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
+    if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
+        raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
     if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
         raise OptionError(below_rounding("tolerance of a motion", tolerance))
     how = _scheme(scheme, h)
@@ -141,7 +143,7 @@ def simulate(
     watched = as_events(events)
     if keeps is Correction.BAUMGARTE:
         _say_what_drifts(constraint_set)
-    stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance, accuracy)
+    stepper = Stepper(constraint_set, acting, how, keeps, by, tolerance, accuracy)
     motion = robot.at(q0, v0)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)

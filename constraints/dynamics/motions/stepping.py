@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import TangentLike, Vector
 
 from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
@@ -16,7 +16,7 @@ from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ..forward import forward_dynamics
-from ..law import NoEnergyError
+from ..law import Law, NoEnergyError
 from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
@@ -39,8 +39,8 @@ from .tableaux import DOP853, ESDIRK43, RK4, Tableau
 AGREEMENT = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
-InTime = Forces | Callable[[float, Motion], ArrayLike | None]
-"""What acts in time: `Forces`, or generalised ones, (t, motion) -> tau (nv,), or None for none."""
+InTime = Forces | Callable[..., TangentLike | None]
+"""What acts in time: `Forces`, or generalised ones, f(motion) or f(motion, t) -> tau (nv,), by joint, or None."""
 
 
 class Scheme(Enum):
@@ -91,7 +91,7 @@ class Stepper:
     def __init__(
         self,
         constraint_set: ConstraintSet,
-        forces: InTime | None,
+        forces: Forces | Law | None,
         scheme: Scheme,
         correction: Correction,
         method: Method | str,
@@ -145,7 +145,7 @@ class Stepper:
             return self._last
         given = self._forces
         laws = given.at(t) if isinstance(given, Forces) else ()
-        tau = None if given is None or isinstance(given, Forces) else given(t, motion)
+        tau = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
         rhs = self.rhs(t)
         self.evaluations += 1
         found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
@@ -246,8 +246,8 @@ class Stepper:
         nv = len(state.motion.v)
 
         def push(motion: Motion) -> Vector:
-            tau = None if given is None or isinstance(given, Forces) else given(t, motion)
-            return np.zeros(nv) if tau is None else np.asarray(tau, dtype=np.float64)
+            tau: Any = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
+            return np.zeros(nv) if tau is None else np.array(self.robot.space.check_tangent(tau, "tau"))
 
         def near(motion: Motion) -> Vector:
             there = self.closed(t, motion) if closes else motion

@@ -27,7 +27,7 @@ from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
-from ..result import MEANT, Result
+from ..result import MEANT, ByJoint
 from ..status import Refined, Status, Step
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Solved:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Projection(Solved, Result):
+class Projection(Solved, ByJoint):
     """Result of a projection. After a failure q is the best iterate; nothing is raised and no input changed.
 
     It is neither true nor false (`if projection:` raises); `success` says whether it is a solution.
@@ -117,6 +117,8 @@ class Projection(Solved, Result):
     """
 
     _meant: ClassVar[Mapping[str, str]] = MEANT | {"save": "`report(path)`"}
+    _joint_space: ClassVar[str] = "problem.space"
+
     case: Case
     outcome: Outcome
     seconds: float

@@ -129,7 +129,7 @@ def test_squeezer_is_the_reference() -> None:
 def test_flat_pose_is_passed_by_steps_of_few_stages() -> None:
     """A02: stages of order 8 ended on another branch beside the flat pose, and the cranks turned back there."""
     a = four_bar_windows()
-    flat = Event(lambda t, motion: np.sin(motion.posture.q[0]), "flat")
+    flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat")
     record = simulate(a.constraint_set, a.q, a.v, 1.4, events=flat).or_raise()
     assert [crossing.name for crossing in record.events] == ["flat", "flat"]
     angle, rate = windows_motion(1.4)
@@ -179,7 +179,7 @@ def test_stiff_bushing_takes_few_steps() -> None:
     truth = simulate(ConstraintSet(rigid, []), [1.0], [0.0], 1.0, rtol=1e-11, atol=1e-11).or_raise()
     bushing = JointSpring(soft, "bushing", stiffness=1e6, damping=1e3)
     start: Any = (ConstraintSet(soft, []), [1.0, 0.0, 0.0, 0.0], np.zeros(4), 1.0)
-    for forces in (Forces(soft, [bushing]), lambda t, motion: bushing.generalised(motion)):
+    for forces in (Forces(soft, [bushing]), lambda motion, t: bushing.generalised(motion)):
         record = simulate(*start, forces=forces, scheme=Scheme.IMPLICIT).or_raise()
         assert record.steps <= 200
         assert record.q[0] == pytest.approx(truth.q[0], abs=1e-4)
@@ -243,7 +243,7 @@ def test_work_is_that_of_the_forces() -> None:
 def test_events_within_long_steps_have_the_times_of_the_closed_form() -> None:
     """A flight that is one step: passages at times to 1e-9, and dense output tells where to look."""
     _, rows = ball()
-    passes = [Event(lambda t, m, z=z: height(t, m) - z, f"{z}", direction="falling") for z in (0.9, 0.5, 0.1)]
+    passes = [Event(lambda m, t, z=z: height(m, t) - z, f"{z}", direction="falling") for z in (0.9, 0.5, 0.1)]
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.45, events=passes).or_raise()
     expected = [np.sqrt(2.0 * (1.0 - z) / 9.81) for z in (0.9, 0.5, 0.1)]
     np.testing.assert_allclose([crossing.time for crossing in record.events], expected, atol=2e-9)

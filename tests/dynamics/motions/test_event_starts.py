@@ -62,14 +62,14 @@ def test_reset_that_opens_a_loop_is_a_status() -> None:
     rows, q = falling_bars(ground=1.2, inner=1.0, outer=1.4)
     robot = rows.robot
 
-    def moved(t: float, motion: Motion) -> Motion:
+    def moved(motion: Motion) -> Motion:
         return robot.at(motion.q + np.array([0.05, 0.0, 0.0, 0.0]), motion.v)
 
-    def kicked(t: float, motion: Motion) -> Motion:
+    def kicked(motion: Motion) -> Motion:
         return robot.at(motion.q, motion.v + np.array([1.0, 0.0, 0.0, 0.0]))
 
     for reset in (moved, kicked):
-        soon = Event(lambda t, motion: t - 0.05, "kick", reset=reset, once=True)
+        soon = Event(lambda motion, t: t - 0.05, "kick", reset=reset, once=True)
         given: Any = (rows, q, np.zeros(4), 0.1, 0.01)
         record = simulate(*given, events=soon)
         assert record.status is MotionStatus.OPEN_AFTER_RESET
@@ -85,24 +85,24 @@ def test_impact_in_a_reset_keeps_the_loop_closed() -> None:
     rows, q = falling_bars(ground=1.2, inner=1.0, outer=1.4)
     robot = rows.robot
 
-    def kicked(t: float, motion: Motion) -> Motion:
+    def kicked(motion: Motion) -> Motion:
         hit = robot.at(motion.q, motion.v + np.array([1.0, 0.0, 0.0, 0.0]))
         return robot.at(motion.q, impact(rows, hit).velocity)
 
-    soon = Event(lambda t, motion: t - 0.05, "kick", reset=kicked, once=True)
+    soon = Event(lambda motion, t: t - 0.05, "kick", reset=kicked, once=True)
     assert simulate(rows, q, np.zeros(4), 0.1, 0.01, events=soon).or_raise().time == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("frequency", [300.0, 12345.0])
 def test_function_that_oscillates_within_a_step_is_said(frequency: float, caplog: pytest.LogCaptureFixture) -> None:
     """Two changes of sign within one step were missed in silence."""
-    fast = Event(lambda t, motion: np.sin(2.0 * np.pi * frequency * t + 0.3), "fast")
+    fast = Event(lambda motion, t: np.sin(2.0 * np.pi * frequency * t + 0.3), "fast")
     record = thrown(1.0, 0.0, fast, duration=0.1)
     assert record.success
     assert list(record.oscillating_events) == ["fast"]
     assert "the function of 'fast' changes its sign more than once in a step" in record.describe()
     assert any("fast changed sign more than once" in each.getMessage() for each in caplog.records)
-    slow = thrown(1.0, 0.0, Event(lambda t, motion: np.sin(60.0 * t + 0.3), "slow"), duration=0.1)
+    slow = thrown(1.0, 0.0, Event(lambda motion, t: np.sin(60.0 * t + 0.3), "slow"), duration=0.1)
     assert not slow.oscillating_events
     assert "oscillat" not in slow.describe()
 
@@ -110,7 +110,7 @@ def test_function_that_oscillates_within_a_step_is_said(frequency: float, caplog
 def test_two_changes_within_one_step_are_found() -> None:
     """A ball that touches 1 m for 0.2 s within a step of 0.7 s: both passages, at the times of the closed form."""
     speed = np.sqrt(2.0 * G * 0.05)
-    passes = Event(lambda t, motion: height(t, motion) - 1.0, "passes")
+    passes = Event(lambda motion, t: height(motion, t) - 1.0, "passes")
     record = thrown(0.0, np.sqrt(2.0 * G) * np.sqrt(1.05), passes, duration=1.0, step=0.9)
     at = [crossing.time for crossing in record.events]
     top = np.sqrt(2.0 * G * 1.05) / G

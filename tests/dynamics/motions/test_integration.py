@@ -234,7 +234,7 @@ def test_targets_are_followed_in_all_three_orders() -> None:
     )
     rows = ConstraintSet(robot, [tip])
     v = np.linalg.pinv(rows.jacobian(q)) @ velocity(0.0)
-    record = simulate(rows, q, v, 0.2, 0.01, forces=lambda t, motion: motion.bias_force()).or_raise()
+    record = simulate(rows, q, v, 0.2, 0.01, forces=lambda motion, t: motion.bias_force()).or_raise()
     for t, q_t, v_t, a_t in zip(record.times, record.qs, record.vs, record.accelerations, strict=True):
         at = robot.at(q_t).placement(robot.joint_names[-1]).translation - place
         np.testing.assert_allclose(at, value(t), atol=1e-10)
@@ -324,7 +324,7 @@ def test_overflow_is_a_status() -> None:
     """Item 8: forces that grow without bound."""
     robot = body()
     record = simulate(
-        ConstraintSet(robot, []), robot.neutral, np.ones(6), 5.0, 0.05, forces=lambda t, motion: 1e3 * motion.v**3
+        ConstraintSet(robot, []), robot.neutral, np.ones(6), 5.0, 0.05, forces=lambda motion, t: 1e3 * motion.v**3
     )
     assert record.status is MotionStatus.NOT_FINITE
     assert np.isfinite(record.qs).all()
@@ -410,7 +410,7 @@ def test_energy_counts_the_springs() -> None:
     assert record.energy_drift < 1e-8
     assert "energy, with that of the forces: within" in record.describe()
     push = JointLaw(robot, "swing", lambda q, v: -2.0 * q)
-    for forces in (Forces(robot, [spring, push]), lambda t, motion: -2.0 * motion.q):
+    for forces in (Forces(robot, [spring, push]), lambda motion, t: -2.0 * motion.q):
         other = simulate(rows, [0.0], [1.0], 0.5, 0.01, forces=forces)
         assert other.force_energy is None
         assert "energy of bodies and gravity: within" in other.describe()
@@ -442,7 +442,7 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (SizeError, "velocity", {"v0": [0.0]}),
         (NotFiniteError, "velocity", {"v0": [np.nan] * 6}),
         (WrongObjectError, "forces", {"forces": np.zeros(6)}),
-        (SizeError, "tau", {"forces": lambda t, motion: np.zeros(5)}),
+        (SizeError, "tau", {"forces": lambda motion, t: np.zeros(5)}),
         (UnknownNameError, "RK4", {"scheme": "rk5"}),
         (UnknownNameError, "PROJECTION", {"correction": "project"}),
         (UnknownNameError, "method", {"method": "best"}),
