@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never, final
 
@@ -27,7 +27,7 @@ from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
-from ..result import ByJoint
+from ..result import MEANT, ByJoint
 from ..status import Refined, Status, Step
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class Projection(Solved, ByJoint):
         seconds: computing time [s].
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT | {"save": "`report(path)`"}
     _joint_space: ClassVar[str] = "problem.space"
 
     case: Case
