@@ -93,13 +93,13 @@ def show(
     """
     film = film_of(what, q, shapes=shapes, labels=labels, graph=graph, most=most)
     arrows = [film.robot.frame(frame) for frame in as_tuple(frames, "frames to show", "frames")]
-    view = View(film, arrows, _files(film.robot, urdfs, packages), port, address, origins)
+    view = View(film, arrows, files_of(film.robot, urdfs, packages), port, address, origins)
     if as_flag(open_browser, "open_browser"):
         webbrowser.open(view.url)
     return view
 
 
-def _files(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
+def files_of(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
     """The files with visual geometry."""
     more = as_folders(packages)
     if urdfs is None:
@@ -167,6 +167,15 @@ class View:
     def url(self) -> str:
         """Address of the page."""
         return f"http://{self._server.get_host()}:{self.port}"
+
+    @property
+    def stage(self) -> Stage:
+        """What is in the scene of viser."""
+        return self._stage
+
+    def clients(self) -> list[Any]:
+        """The open pages, as viser knows them."""
+        return [*self._server.get_clients().values()]
 
     # What it shows.
 
