@@ -10,7 +10,7 @@ import pytest
 from explicit_samples import arm_and_box
 
 from constraints import Comparison, Explicit, Implicit, Options, Position, Problem, Projector, explicit_relative_pose
-from constraints.functions import Affine, Lifted
+from constraints.functions import Affine, Lifted, Polynomial
 from constraints.solvers import CompiledEngine, NewtonEngine, Status, why_not
 from liegroups import SE3
 
@@ -60,3 +60,33 @@ def test_couplings_whose_outputs_are_scaled(seed: int) -> None:
     fixed = Explicit(Lifted(Affine([[0.0]], [0.7]), ROBOT.space, first), second, **scaled, name="fixed")
     for constraint in (coupled, fixed):
         alike(constraint, [0.25], seed)
+
+
+def chain() -> list[Explicit]:
+    """A wrist that follows the elbow, and another one that follows that wrist, both curved; a box that follows all."""
+    elbow, pitch, roll = (ROBOT.segments(f"arm/{name}") for name in ("elbow", "wrist_pitch", "wrist_roll"))
+    first = Explicit(Polynomial([0.1, 0.4, -0.2], [1.0]), pitch, elbow, whole=ROBOT.space, name="first")
+    second = Explicit(Polynomial([-0.2, 0.8, 0.3], [1.0]), roll, pitch, whole=ROBOT.space, name="second")
+    return [first, second, explicit_relative_pose(ROBOT, "gripper", "handle", name="held")]
+
+
+@pytest.mark.parametrize("reach", [0.4, 9.0], ids=["within reach", "out of reach"])
+@pytest.mark.parametrize("options", [Options(), Options.local()], ids=["restarts", "one try"])
+def test_outputs_that_follow_outputs(reach: float, options: Options) -> None:
+    """Through two maps the derivative is the product; outputs of a failure are computed too, inside the bounds."""
+    where = Implicit.equal(Position(ROBOT, "box/root_joint"), [reach, 0.1, 0.5], name="where")
+    problem, rng = Problem(ROBOT, [*chain(), where]), np.random.default_rng(2)
+    assert why_not(problem, options) is None
+    ended = list[Status]()
+    for _ in range(8):
+        q = ROBOT.random(rng)
+        a, b = (Projector(problem, options, engine).project(q) for engine in ("compiled", "readable"))
+        assert a.status is b.status
+        assert abs(a.residual - b.residual) < 1e-7 * max(1.0, b.residual)
+        if a.success:
+            assert a.iterations == b.iterations
+            assert np.abs(ROBOT.space.difference(a.q, b.q)).max() < 1e-8
+        outputs = a.q[ROBOT.segments("arm/wrist_roll").q_indices], a.q[ROBOT.segments("arm/wrist_pitch").q_indices]
+        assert outputs[0] == pytest.approx(-0.2 + 0.8 * outputs[1] + 0.3 * outputs[1] ** 2, abs=1e-9)
+        ended.append(a.status)
+    assert (Status.CONVERGED in ended) == (reach < 1.0)

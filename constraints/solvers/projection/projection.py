@@ -161,7 +161,9 @@ class Projection(Solved, ByJoint):
         used = f"{budget(self.iterations, most)}, in {tries}{'' if self.options.restarts else ', without restarts'}"
         if self.success:
             return used
-        if self.iterations >= most:
+        if self.status is Status.TIME_LIMIT:
+            used += f" in {self.options.seconds:g} s; more: `Options(seconds=...)`"
+        elif self.iterations >= most:
             used += f"; more: `Options(max_iterations={larger_budget(most)})`"
         if self.status is not Status.UNDEFINED:
             return f"{used}; `diagnose()` says whether it is difficult or impossible"
