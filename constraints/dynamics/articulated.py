@@ -63,7 +63,8 @@ def solve_test_forces(
         a = blas.dgemv(1.0, moved, mu, 1.0, a, overwrite_y=1)
         pushed = blas.dgemv(1.0, B.T, mu, 1.0, force)
     if not _is_neat(motion, a, pushed, rows):
-        found = _corrected(motion, a, mu, force, rows, answers, moved, factor)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is SINGULAR_MASS
+            found = _corrected(motion, a, mu, force, rows, answers, moved, factor)
         if found is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
         a, mu = found

@@ -59,7 +59,7 @@ class Method(Enum):
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
     TEST_FORCES = "Kokkevis: responses of articulated bodies to unit forces, no mass matrix; contacts only"
-    PROXIMAL = "pinocchio's constraint dynamics; contacts and closures of three or six rows"
+    PROXIMAL = "pinocchio's constraint dynamics; contacts of three or six rows, closures that hold a point or a frame"
     SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
 
     def __repr__(self) -> str:

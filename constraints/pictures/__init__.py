@@ -6,7 +6,7 @@ from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
-    from .browser import View as View, show as show
+    from .browser import View as View, render as render, show as show
     from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "browser": "View show",
+        "browser": "View render show",
         "assemblies": "plot_assembly plot_iterates",
         "configurations": "plot_configurations plot_robot",
         "dependencies": "plot_dependencies",

@@ -14,7 +14,6 @@ from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..errors import EmptyProblemError
 from ..keywords import absent, names_checked, unchanging
 from ..point import Point, as_point, place, place_alone, revolute_columns
 from ..rows.explicit import Explicit
@@ -26,6 +25,7 @@ from ..workspace import Workspace, as_workspace
 from .arguments import (
     NOT_HERE,
     OF_PROBLEM,
+    all_rows,
     bounds_on,
     by_level,
     costs,
@@ -36,6 +36,7 @@ from .arguments import (
     wrapping_columns,
 )
 from .description import describe, summary
+from .questions import ask
 from .resolution import Resolution, left_to_steps, order
 from .tangent import project_tangent, reduced_jacobian, tangent_basis
 
@@ -123,9 +124,7 @@ class Problem:
         held = frozen_columns(space, options["frozen"])
         resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
         levels = left_to_steps(owners, resolution, options["optional_last"])
-        everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
-        if everything.size == 0:
-            raise EmptyProblemError("a problem needs at least one row: it has no constraint, or all rows are masked")
+        everything = all_rows([*(owner for level in levels for owner in level), *resolution.explicits])
         box = bounds_on(space, robot, bounds, everything)
         priced, has_cost = costs(space, weights)
         set_fields(
@@ -149,6 +148,7 @@ class Problem:
             has_cost=has_cost,
             _given=(where, asked, options),
         )
+        ask(self.rhs, box, self.revolute)
 
     # Right-hand sides.
 

@@ -11,14 +11,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, finite_vector
-from liegroups.arrays import ArrayLike, Indices, TangentLike, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError
 from ..keywords import NamesChecked, names_checked
-from ..linear_algebra import RANK_TOLERANCE
+from ..linear_algebra import RANK_TOLERANCE, rank_of_rows, singular_values
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
+from ..loops.closing.rank_beside import rank_beside
+from ..loops.mobility import coordinate_names, weak_rows, weak_words
 from ..loops.partition import Partition, partition
 from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
@@ -220,6 +221,32 @@ class MinimalCoordinates(NamesChecked):
             whole[parts.driven] = self.driven_part(c, "driven part of a tangent")
         return whole
 
+    @cached_property
+    def is_singular(self) -> bool:
+        """Whether q is singular: the rank of the rows is higher at closed configurations 0.01 [rad or m] beside it."""
+        rows, sides = self.constraint_set, self.rhs_at(0.0)
+
+        def evaluate(q: Vector) -> tuple[Vector, Matrix]:
+            return rows.position_rows(rows.robot.at(q), sides)
+
+        every = np.arange(rows.robot.nv)
+        there = rank_beside(evaluate, rows.robot.space, self.q, every, self.tolerance)
+        return there > rank_of_rows(singular_values(evaluate(self.q)[1]), self.tolerance)
+
+    @property
+    def weak(self) -> dict[str, float]:
+        """Rows that small singular values hold, each with its part of the largest one, as `Mobility.weak`."""
+        J = self.constraint_set.jacobian(self.q, self.rhs_at(0.0))
+        U, S, _ = np.linalg.svd(J, full_matrices=False)
+        names = [self.constraint_set.row_name(i) for i in range(len(J))]
+        return weak_rows(U, S, rank_of_rows(S, self.tolerance), names)
+
+    def spread_by_joint(self, v: Mapping[str, ArrayLike], what: str) -> Vector:
+        """Tangent vector (nv,) from independent and driven joints by name; zeros for the others. Errors as `spread`."""
+        whole, robot = np.zeros(self.constraint_set.robot.nv), self.constraint_set.robot
+        whole[self.held] = part_of(robot, self.held, v, what, "independent or driven coordinate")
+        return whole
+
     def independent_part(self, u: TangentLike, what: str) -> Vector:
         """Numbers (nu,) of the independent coordinates from a user: in their order, or by joint. Errors as `spread`."""
         return part_of(self.constraint_set.robot, self.partition.independent, u, what, "independent coordinate")
@@ -245,6 +272,9 @@ class MinimalCoordinates(NamesChecked):
         ):
             timed = " (in time)" if word == "driven" and self.targets else ""
             lines.append(f"  {word} ({len(names)}): {first_names(names, SHOWN) or 'none'}{timed}")
+        if self.is_singular:
+            lines.append("  singular: the rank is higher at closed configurations beside this one: split them there")
+        lines += [f"  {line}" for line in weak_words(self.weak)]
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -129,7 +130,8 @@ def closed_state(
     Args:
         coordinates: independent, driven and dependent ones.
         q: (nq,).
-        v: (nv,); at rest by default.
+        v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the others
+            zero: the dependent velocities then follow.
         t: time of driven joints and of targets of rows [s].
         close: compute the dependent parts of q and v, and those driven in time, from the others; without it an open
             state is an error.
@@ -149,11 +151,16 @@ def closed_state(
     time, closes = finite_number(t, "time of a closed state"), as_flag(close, "`close` of a closed state")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     place = np.array(robot.check(q))
-    speed = np.zeros(robot.nv) if v is None else np.array(robot.space.check_tangent(v, "v"))
+    named = isinstance(v, Mapping)
+    if named:
+        speed = coordinates.spread_by_joint(v, "v")
+    else:
+        speed = np.zeros(robot.nv) if v is None else np.array(robot.space.check_tangent(v, "v"))
     if closes:
         place = coordinates.close(place, t=time, rhs=sides).or_raise().q
+    if closes or named:
         _drive(coordinates, speed, time)
-    elif coordinates.targets:
+    if coordinates.targets and not closes:
         _check_driven(coordinates, place, speed, time)
     rows = constraint_set.rows_at(robot.at(place, speed), sides)
     check_closed(constraint_set, rows.position, "position", CLOSED, CLOSE_IT)
@@ -161,7 +168,7 @@ def closed_state(
     lu = factorised(J[:, parts.dependent])
     if lu.is_singular:
         raise DeadPointError(lu.rcond, coordinates.dependent)
-    if closes:
+    if closes or named:
         change = lu.solve(rows.velocity[parts.rows])
         if change.any():
             speed[parts.dependent] += change
@@ -196,7 +203,7 @@ def closed_configuration(
         driven = Segments.coordinates(constraint_set.robot.space, columns)
         done = assemble_position(constraint_set, at, rhs=sides, driven=driven)
         if not done.success:
-            raise OpenMechanismError.of(done.errors, "position", f"it does not close from here: {done}")
+            raise OpenMechanismError.of(done.errors, "position", f"it does not close from here: {done.describe()}")
         return done.q
     check_closed(constraint_set, error, "position", CLOSED, CLOSE_IT)
     return at

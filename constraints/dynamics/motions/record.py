@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -28,8 +29,15 @@ class MotionStatus(StatusEnum):
     NO_ACCELERATION = (
         "The accelerations of a state are not determined, or its rows contradict each other; the motion ends there."
     )
+    POOR_STEP = "The energy is off by more than 1 % of what was exchanged: steps are too long for this motion."
+    STEP_TOO_SHORT = (
+        "Adaptive steps became too short to go on: the laws may be stiff (scheme IMPLICIT), or jump (an Event, or a "
+        "fixed step)."
+    )
+    STAGE_NOT_SOLVED = "The equations of an implicit step were not solved; a shorter step may be."
     NOT_FINITE = "Numbers overflow: the motion ends before that."
     BEYOND_BARRIER = "The function of a barrier went below zero undetected; smaller steps may detect it."
+    OPEN_AFTER_RESET = "A reset gave a state that is off the constraints: the motion ends before it."
     ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
 
     @property
@@ -67,9 +75,19 @@ class MotionRecord(Result):
         velocity_drift: (n,) largest norm of their rates.
         dynamics: (n,) status of the accelerations: RANK_DEFICIENT if rows repeat others.
         ranks: (n,) number of independent rows: lower in a singular pose.
+        work: (n,) [J], of all forces but gravity, and of moving targets, since the start: integrated beside the motion.
+        energy_error: (n,) [J], change of kinetic and potential energy since the start that is neither work nor a reset:
+            it is zero but for errors of the integration.
+        position_error, velocity_error: (n,) sums of the estimated errors of the steps since the start, by their largest
+            entry [m, rad], [m/s, rad/s]; NaN for schemes without an estimate (RK4, SEMI_IMPLICIT_EULER).
         events: events that happened, in order.
         status: why it ended.
         reason: details of the status; may be empty.
+        steps, evaluations: how many steps were taken, and accelerations computed.
+        exchanged_energy: sum of the absolute changes of the kinetic energy over the steps [J]; errors of the energy are
+            judged by it.
+        oscillating_events: names of events whose function changed its sign more than once in a step, and the time of
+            the first such step [s]: there may be changes that were not seen.
     """
 
     constraint_set: ConstraintSet
@@ -85,9 +103,17 @@ class MotionRecord(Result):
     velocity_drift: Vector
     dynamics: tuple[DynamicsStatus, ...]
     ranks: Indices
+    work: Vector
+    energy_error: Vector
+    position_error: Vector
+    velocity_error: Vector
     events: tuple[Crossing, ...]
     status: MotionStatus
     reason: str = ""
+    steps: int = 0
+    evaluations: int = 0
+    exchanged_energy: float = 0.0
+    oscillating_events: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def success(self) -> bool:
@@ -161,6 +187,11 @@ class MotionRecord(Result):
         singular = counted(int((self.ranks < high).sum()), "state")
         lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
         lines += [f"  event {crossing}" for crossing in self.events]
+        lines += [
+            f"  the function of '{name}' changes its sign more than once in a step, first at {t:.6g} s: some changes "
+            "may not have been seen; take smaller steps"
+            for name, t in self.oscillating_events.items()
+        ]
         return "\n".join(lines)
 
     def __str__(self) -> str:

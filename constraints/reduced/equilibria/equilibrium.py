@@ -74,6 +74,7 @@ class Equilibrium(ByJoint):
         factors: fraction of Newton's step that was taken, for each step.
         unknowns: the scalars that were solved for besides coordinates.
         ignored: independent coordinates that kept their values, and whose R_u was ignored.
+        idle: names of joints whose body may spin about its own axis at q, with no force on the spin: it was left out.
     """
 
     _joint_space: ClassVar[str] = "coordinates.constraint_set.robot.space"
@@ -88,6 +89,7 @@ class Equilibrium(ByJoint):
     factors: tuple[float, ...]
     unknowns: tuple[Unknown, ...]
     ignored: tuple[str, ...]
+    idle: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -170,6 +172,7 @@ class Equilibrium(ByJoint):
                 lines.append(f"  force of the drive of {name}: {force:.6g}")
         if self.unheld:
             lines.append(f"  held by no force: {first_names(self.unheld)}")
+        lines += [f"  idle: {name} spins about its own axis" for name in self.idle]
         if self.status is EquilibriumStatus.STALLED:
             lines.append(f"  {ELSEWHERE}")
         return "\n".join(lines)
@@ -325,6 +328,7 @@ def _searched(
         found.factors,
         balance.scalars,
         tuple(name for i, name in enumerate(coordinates.independent) if i not in balance.balanced),
+        found.idle,
     )
 
 

@@ -199,8 +199,9 @@ class Projector:
         """Project many configurations onto the constraints, in this process or on the workers of an executor.
 
         Each row is bit for bit the result of `project`, independent of chunks and workers. A failed row has its
-        status. The problem is pickled once, and each worker unpickles it once. An interruption (Ctrl-C) cancels the
-        chunks that have not begun, and the executor stays usable.
+        status. The problem is pickled once, and each worker unpickles it once. An interruption (Ctrl-C) raises
+        `BatchInterrupted`, a KeyboardInterrupt with the rows that were done: without an executor within 0.3 s; with
+        one, the chunks that have not begun are cancelled, and it stays usable.
 
         Args:
             Q: starts (n, nq), one configuration per row; not changed.
@@ -218,6 +219,7 @@ class Projector:
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError, BatchRowError: what is wrong with Q, rhs or near,
                 raised before any work; the message has the index of a bad row.
+            BatchInterrupted: Ctrl-C; of threads that share rows, a plain KeyboardInterrupt.
             ExecutorError: a worker died, or the executor was shut down.
             NotPicklableError: the problem cannot be sent to other processes.
             OptionError: `near` without `Options(nearest=True)`; an option, which belongs to the projector.
