@@ -61,6 +61,7 @@ COMFORT = {
     "constraints.problem.description": ("printed",),
     "constraints.solvers.options": ("save", "load"),
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
+    "constraints.dynamics.motions.record": ("plot", "save"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
     "constraints.reduced.sweeps.sweep_result": ("plot",),
