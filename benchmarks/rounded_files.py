@@ -86,9 +86,8 @@ def rounded(mechanism: Mechanism, digits: int, seed: int = 0) -> Mechanism:
         placement = pin.SE3(written(np.array(place.rotation), digits, rng), np.array(place.translation))
         return replace(old, placement=placement)
 
-    closures = [
-        replace(each, predecessor=frame(each.predecessor), successor=frame(each.successor)) for each in copied.closures
-    ]
+    owners: Any = copied.closures
+    closures = [replace(each, predecessor=frame(each.predecessor), successor=frame(each.successor)) for each in owners]
     return replace(copied, closures=tuple(closures))
 
 

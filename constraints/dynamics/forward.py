@@ -29,7 +29,15 @@ from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
+from .system import (
+    ConstrainedSystem,
+    Question,
+    check_state,
+    open_words,
+    status_of,
+    wanted,
+    wanted_accelerations,
+)
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
@@ -104,7 +112,7 @@ class ForwardDynamics(RowForces):
 
     def describe(self) -> str:
         """The result in words: status, method, rank, redundant rows and free motions."""
-        lines = [str(self)]
+        lines = [str(self), *open_words(self.system)]
         space = self.row_space
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []

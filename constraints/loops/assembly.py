@@ -193,7 +193,8 @@ class Assembly(ByJoint):
             apart = self.split
             return (
                 f"{Status.CONVERGED.name}: All that joints can move is closed (to {apart.reachable:.3g}); {apart.row}, "
-                f"redundant, is off by {apart.unmoved:.3g}, as where angles or lengths of a file are rounded."
+                f"redundant, is off by {apart.unmoved:.3g}, as where angles or lengths of a file are rounded. "
+                f"({counted(self.iterations, 'iteration')})"
             )
         used, most = counted(self.iterations, "iteration"), self.projection.options.max_iterations
         if not self.success and self.status is not Status.LEFT_BRANCH:

@@ -210,7 +210,7 @@ def weak_words(weak: Mapping[str, float]) -> list[str]:
     """A line for each row that is held weakly: why that may be, and what to do then."""
     lines: list[str] = []
     for name, part in weak.items():
-        limit = f"{10.0 ** np.ceil(np.log10(part)):.0e}"
+        limit = f"{10.0 ** np.ceil(np.log10(1.05 * part)):.0e}"
         lines.append(
             f"{name} is held by {part:.2g} of the largest singular value: a singular configuration is near, or it is "
             f"redundant but for the digits of a file (then `tolerance={limit}`, `rounding={limit}` of a set)"

@@ -22,7 +22,6 @@ MEANT = {
     "message": "`status`",
     **dict.fromkeys(("fun", "cost"), "`residual`"),
     "nit": "`iterations`",
-    "save": "`report(path)`",
     "samples": "`or_raise().samples`, of its path",
 }
 """What results of other libraries call things, and how the same is said here."""

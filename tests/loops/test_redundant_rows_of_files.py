@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -27,7 +29,8 @@ def tilted(angle: float) -> Mechanism:
 
 def askew(angle: float) -> Mechanism:
     """The four-bar with the axis of its rocker tilted about y [rad]: it then moves in no plane."""
-    model = LINKAGE.robot.model.copy()
+    source: Any = LINKAGE.robot.model
+    model = source.copy()
     model.jointPlacements[3] = model.jointPlacements[3] * pin.SE3(pin.rpy.rpyToMatrix(0.0, angle, 0.0), np.zeros(3))
     robot = Robot(model)
     return Mechanism(robot, (Closure(robot, "coupler_end", "rocker_end", Hinge.pin("z"), name="pin"),))

@@ -16,9 +16,6 @@ from ...robot import Motion
 from ..law import Law
 from ..system import check_state
 
-TIME = 1e-9
-"""How well the time of an event is known [s]."""
-
 QUIET = 1e-12
 """Values of an event function up to this size have no sign."""
 
@@ -37,9 +34,14 @@ Reset = Callable[..., Motion | tuple[Motion, ConstraintSet]]
 class Event:
     """An event in a motion: a function of the state changes its sign.
 
-    A change is detected at the end of an integrator step, and then located by bisection: two changes of sign within one
-    step are missed. Events that neither end nor reset a motion do not change it. A function that is zero at the start
-    changes its sign when it goes beyond zero in the direction of the event, by more than 1e-6; "any" has none.
+    The function is looked at at the end of each step and at five times within it, and a change is then located by
+    bisection. A function that changes its sign more than once in a step is named in `record.oscillating_events`, for
+    there may be changes that were not seen. Events that neither end nor reset a motion do not change it.
+
+    At the start, "falling" and "rising" come from their side. A function that is zero there changes its sign when it
+    goes beyond zero in the direction of the event, by more than 1e-6. One that is beyond zero already, by more than
+    that, changes it at once, or, while it comes back, when it turns away again before it has reached zero. "any" comes
+    from where it is.
 
     Args:
         function: f(motion) or f(motion, t) -> number, continuous.
@@ -117,6 +119,22 @@ class Crossing:
         return f"'{self.name}' at {self.time:.9f} s"
 
 
+class Change(NamedTuple):
+    """A change of sign of an event function along some values.
+
+    Attributes:
+        place: of the first value behind it.
+        counts: whether it has the direction of the event.
+        side: sign before it.
+        level: the change is where `side` times the function is down to this.
+    """
+
+    place: int
+    counts: bool
+    side: int
+    level: float
+
+
 class Sign(NamedTuple):
     """What is known of an event: on which side of zero its function was seen, and whether it is looked at."""
 
@@ -145,6 +163,52 @@ class Watch:
             Sign(side or _COMES_FROM.get(event.direction, 0)) for side, event in zip(sides, events, strict=True)
         ]
         self._turned: set[int] = set()
+        self._past = {
+            i
+            for i, event in enumerate(events)
+            if event.direction in _COMES_FROM and self._signs[i].side == -_COMES_FROM[event.direction]
+        }
+
+    @property
+    def is_past(self) -> bool:
+        """Whether an event was beyond zero at the start, and has neither happened nor come back."""
+        return bool(self._past)
+
+    def past(self, values: Sequence[float], later: Sequence[float]) -> int | None:
+        """The first event that was beyond zero at the start and does not come back; it has happened.
+
+        Args:
+            values: of the functions.
+            later: and a moment later.
+        """
+        for i in sorted(self._past):
+            side = _COMES_FROM[self.events[i].direction]
+            if side * values[i] >= 0.0:
+                self._past.discard(i)
+            elif side * values[i] < -BEYOND and side * (later[i] - values[i]) <= 0.0:
+                self._past.discard(i)
+                self._signs[i] = self._signs[i]._replace(on=not self.events[i].once)
+                return i
+        return None
+
+    def changes(self, i: int, values: Sequence[float]) -> list[Change]:
+        """Changes of sign of event i along the values of a step, whether they count or not.
+
+        Within the step a value must be beyond zero by more than 1e-6.
+        """
+        sign, from_zero, last = self._signs[i], i in self._from_zero, len(values) - 1
+        side, found = sign.side, list[Change]()
+        for k, value in enumerate(values if sign.on else ()):
+            level = -BEYOND if from_zero or k < last else 0.0
+            if side and (side * value < level or side * value == level == 0.0):
+                counts = side == _COMES_FROM.get(self.events[i].direction, side)
+                found.append(Change(k, counts, side, -BEYOND if from_zero else 0.0))
+                side, from_zero = side_of(value), False
+            elif not side and (k == last or abs(value) > BEYOND):
+                side = side_of(value)
+            elif side * value > BEYOND:
+                from_zero = False
+        return found
 
     def crossed(self, i: int, value: float) -> bool:
         """Whether event i has its function beyond zero, seen from where it was."""
@@ -152,14 +216,6 @@ class Watch:
         if i in self._from_zero:
             return sign.on and sign.side * value < -BEYOND
         return sign.on and sign.side * value <= 0.0 and sign.side != 0
-
-    def found(self, values: Sequence[float]) -> list[int]:
-        """The events that happened between the state seen last and one with these values."""
-        return [
-            i
-            for i, (event, value) in enumerate(zip(self.events, values, strict=True))
-            if self.crossed(i, value) and self._signs[i].side == _COMES_FROM.get(event.direction, self._signs[i].side)
-        ]
 
     def saw(self, values: Sequence[float]) -> None:
         """Go on from a state with these values."""
@@ -207,20 +263,6 @@ class Watch:
 def side_of(value: float) -> int:
     """Sign of a value: 1, -1, or 0 where it has none."""
     return 0 if not abs(value) > QUIET else (1 if value > 0.0 else -1)
-
-
-def bisected(crossed: Callable[[float], bool], end: float) -> float:
-    """The first time in (0, end] at which something has happened, to 1e-9; it has not at 0, and it has at `end`."""
-    before, after = 0.0, end
-    while after - before > TIME:
-        middle = 0.5 * (before + after)
-        if not before < middle < after:
-            break
-        if crossed(middle):
-            after = middle
-        else:
-            before = middle
-    return after
 
 
 def as_events(events: Sequence[Event] | Event) -> tuple[Event, ...]:

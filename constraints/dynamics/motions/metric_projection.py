@@ -91,8 +91,9 @@ class MetricProjection:
         """
         robot, v = self._set.robot, motion.v
         rows, last = self._set.rows_at(motion, rhs), np.inf
+        errors = least = self.errors(rows)
         for _ in range(MOST_STEPS):
-            errors = self.errors(rows)
+            least = errors if errors.position < least.position else least
             if errors.position <= self._tolerance:
                 return self._with_velocity(motion, rows, rhs)
             M, J, e = motion.mass_matrix(), rows.jacobian[self._placed], rows.position[self._placed]
@@ -101,11 +102,12 @@ class MetricProjection:
             if within.position <= self._tolerance and errors.position <= LEFT:
                 return self._with_velocity(motion, rows, rhs)
             if not (within.position < last and np.isfinite(dq).all()):  # not a number, or no progress
-                return errors
+                return least
             last = within.position
             motion = robot.at(robot.space.integrate(motion.q, dq), v)
             rows = self._set.rows_at(motion, rhs)
-        return self.errors(rows)
+            errors = self.errors(rows)
+        return errors if errors.position < least.position else least
 
     def _with_velocity(self, motion: Motion, rows: SetRows, rhs: RightHandSide | None) -> Motion | Errors:
         """The state with the nearest velocity that keeps the rows."""

@@ -63,7 +63,6 @@ def rank_beside(evaluate: Evaluated, space: Space, q: Vector, moving: Indices, r
 
 def _rank_near(evaluate: Evaluated, space: Space, near: Vector, moving: Indices, rank: int, rounding: float) -> int:
     """The rank at the configuration that closes from one nearby by the directions that the rows have."""
-    J = evaluate(near)[1]
     for _ in range(STEPS):
         error, J = evaluate(near)
         U, s, Vt = np.linalg.svd(J[:, moving], full_matrices=False)
@@ -73,4 +72,4 @@ def _rank_near(evaluate: Evaluated, space: Space, near: Vector, moving: Indices,
         step = np.zeros(space.nv)
         step[moving] = -change
         near = space.integrate(near, step)
-    return rank_of_rows(singular_values(J[:, moving]), CLEAR * rounding)
+    return rank_of_rows(singular_values(evaluate(near)[1][:, moving]), CLEAR * rounding)

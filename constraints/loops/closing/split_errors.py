@@ -68,8 +68,8 @@ class SplitErrors:
     @property
     def words(self) -> str:
         """Which row is off, by how much, and what accepts it."""
-        limit, part = 10.0 ** np.ceil(np.log10(max(self.residual, 1e-300))), self.weakest
-        reach = f"and the joints move it by {part:.1g} of the others only" if part else "and no joint moves it"
+        limit, part = 10.0 ** np.ceil(np.log10(max(1.05 * self.residual, 1e-300))), self.weakest
+        reach = f"and the joints move it {part:.1g} times as much as others" if part else "and no joint moves it"
         return (
             f"{self.row} is off by {largest(self.left):.2g}, {reach}, as where axes are parallel, or lengths agree, "
             f"but for the digits of a file: `tolerance={limit:.0e}` accepts it"
@@ -103,9 +103,9 @@ def split_errors(
         e, J = rows.error, rows.jacobian[:, moving]
         if not (np.isfinite(e).all() and np.isfinite(J).all()):
             return None
-        U, s, _ = np.linalg.svd(J, full_matrices=False)
+        left, s, _ = np.linalg.svd(J, full_matrices=False)
         rank = rank_of_rows(s, rounding)
-        U = U[:, :rank]
+        U = left[:, :rank]
         inside = U.T @ e
         reached = U @ inside
         reachable = _largest_norm(problem, reached)

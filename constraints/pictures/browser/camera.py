@@ -19,7 +19,7 @@ import numpy.typing as npt
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError
-from ...robot.pinocchio import pin
+from ...robot.placement import quaternion_of
 from .stage import FIELD
 from .view import View
 
@@ -89,7 +89,7 @@ class Shot(NamedTuple):
             ratio = min(max(float(half[1] / max(half[0], 1e-9)), 1.0 / TALLEST), TALLEST)
             fits = ROOM * max(float(half[1]), float(half[0]) * ratio) / math.tan(0.5 * FIELD)
             position = position + axes[:2].T @ (middle * depth) + depth * (1.0 - fits) * axes[2]
-        quaternion = pin.Quaternion(axes.T.copy()).coeffs()
+        quaternion = quaternion_of(axes.T)
         return Shot(position, np.array([quaternion[3], *quaternion[:3]]), width, round(width * ratio))
 
 

@@ -167,6 +167,16 @@ class Stage:
         vertices, faces = solid.vertices.astype(np.float32), solid.faces.astype(np.uint32)
         return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
 
+    @property
+    def arrow(self) -> float:
+        """Length of the arrows of a frame [m]."""
+        return 0.25 * self.region.reach
+
+    @property
+    def thickness(self) -> float:
+        """Radius of what is thickest of sticks and closures [m]; zero where there are none."""
+        return 1.7 * self._radius if self._lines or self._rods else 0.0
+
     def add_arrows(self, name: str, placement: Any) -> None:
         """Draw a placement as three arrows: x red, y green, z blue.
 
@@ -174,8 +184,7 @@ class Stage:
             name: of the node, below the one on which the placement is.
             placement: on that node.
         """
-        length, radius = 0.25 * self.region.reach, 0.25 * self._radius
-        self._scene.add_frame(name, axes_length=length, axes_radius=radius, **at(placement))
+        self._scene.add_frame(name, axes_length=self.arrow, axes_radius=0.25 * self._radius, **at(placement))
 
     def _add_floor(self) -> None:
         """A grid at z = 0, or at the lowest point of what is drawn where that is below."""

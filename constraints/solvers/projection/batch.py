@@ -216,6 +216,7 @@ def project_batch(
         job: the problem made ready.
         Q, rhs, executor, chunk, progress, near: as there.
     """
+    job.options.without_clock("of a batch")
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
     if callable(progress) and not can_be_called(progress, 0, 0):
@@ -244,7 +245,7 @@ def project_batch(
     except RowsInterrupted as stop:
         every = Outcomes.empty(n, problem.space.nq)
         every.fill(stop.rows, stop.outcomes)
-        raise BatchInterrupted(whole(every.closed())[stop.rows.tolist()], stop.rows, n) from None
+        raise BatchInterrupted(whole(every.closed())[list[int](stop.rows.tolist())], stop.rows, n) from None
     return whole(found.closed())
 
 

@@ -82,8 +82,9 @@ def test_terminal_event_ends_the_motion(scheme: str, step: float) -> None:
         scheme=scheme,
         events=[Event(height, "lands", terminal=True), Event(lambda m, t: height(m, t) - 0.5, "half way")],
     )
-    assert record.status is MotionStatus.EVENT
-    assert record.success
+    # Euler's energy is off by more than 1 % with such steps, which is said now
+    assert record.status is (MotionStatus.EVENT if scheme == "rk4" else MotionStatus.POOR_STEP)
+    assert record.success is (scheme == "rk4")
     assert [crossing.name for crossing in record.events] == ["half way", "lands"]
     assert record.time == record.events[-1].time
     assert abs(record.q[2]) < 1e-8

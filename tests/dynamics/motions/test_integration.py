@@ -127,7 +127,9 @@ def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None
         robot = balls() if kind == "ball joints" else body()
         rows, q = ConstraintSet(robot, []), robot.neutral
         v = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0])
-    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, every=1000).or_raise() for k in range(3)]
+    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, every=1000) for k in range(3)]
+    poor = MotionStatus.POOR_STEP  # the energy of order 1 is off by more than 1 %, which is said now
+    assert all(end.success or (scheme == EULER and end.status is poor) for end in ends)
     gaps = [distance(a, b) for a, b in pairwise(ends)]
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(order, abs=0.35), gaps
 

@@ -12,20 +12,21 @@ from typing import Any
 import numpy as np
 
 from liegroups.arguments import finite_number
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 
-from ..errors import MissingExtraError, OptionError, UnknownNameError
-from ..keywords import names_checked
-from ..paths.collision_shapes import Shape
-from ..ranges import whole_number
-from ..robot import Frame
-from .browser.camera import NoCameraError, Picture, Shot, photographs
-from .browser.films import Film, film_of
-from .browser.view import View, files_of
-from .configurations import plot_configurations
-from .figures import new_figure, save_figure
-from .scenes import as_placements
-from .views import NAMES, USUAL, Wanted
+from ...errors import MissingExtraError, OptionError, UnknownNameError
+from ...keywords import names_checked
+from ...paths.collision_shapes import Shape
+from ...ranges import whole_number
+from ...robot import Frame
+from ..configurations import plot_configurations
+from ..figures import new_figure, save_figure
+from ..scenes import as_placements
+from ..views import NAMES, USUAL, Wanted
+from .camera import NoCameraError, Picture, Shot, photographs
+from .films import Film, film_of
+from .stage import Stage
+from .view import View, files_of
 
 DOTS = 100
 """Pixels an inch."""
@@ -52,7 +53,7 @@ def render(
     packages: Iterable[str | os.PathLike[str]] = (),
     count: int = 4,
     width: int = 480,
-    seconds: float = 60.0,
+    seconds: float = 120.0,
 ) -> Any:
     """A robot, path, motion or mechanism with its meshes, as a figure: what `show` shows, for a report.
 
@@ -93,13 +94,22 @@ def render(
             stage = page.stage
             for i, target in enumerate(targets):
                 stage.add_arrows(f"/world/placement {i}", target)
-            shot = Shot.of(stage.all_points(), stage.look() if look is None else look, wide)
+            shot = Shot.of(_corners(stage, targets), stage.look() if look is None else look, wide)
             pictures = photographs(page, shot, steps, limit)
     except (MissingExtraError, NoCameraError) as error:
         _log.warning("%s: drawn as sticks, %s", film.name, error)
         return _sticks(what, film, steps, titles, path, view, frames, targets)
     figure = _side_by_side(pictures, titles, path is None)
     return save_figure(figure, path, DOTS)
+
+
+def _corners(stage: Stage, targets: Sequence[Any]) -> Matrix:
+    """Points (n, 3) that are to be seen: of the robot with the thickness of its sticks, and of targets."""
+    points = stage.all_points()
+    around = stage.thickness * np.vstack([np.eye(3), -np.eye(3)])
+    points = (points[:, None] + around).reshape(-1, 3)
+    arrows = [target.act(stage.arrow * axis) for target in targets for axis in (np.zeros(3), *np.eye(3))]
+    return np.vstack([points, *arrows])
 
 
 def _look(view: object) -> Vector | None:
