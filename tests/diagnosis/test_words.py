@@ -29,6 +29,7 @@ from constraints.solvers.diagnosis.dependent_rows import Dependence, RedundantRo
 from constraints.solvers.diagnosis.diagnosis import ConstraintNorm, Undefined, diagnose
 from constraints.solvers.diagnosis.parameters import parameters_of, same_layout
 from constraints.solvers.diagnosis.rounding import rounding_of
+from constraints.solvers.projection.engines import USUAL
 from liegroups import SE3, Rn, Segments, Space
 
 HAND, FOOT, ARM = Member(Kind.CONSTRAINT, "hand", 0), Member(Kind.CONSTRAINT, "foot", 1), Member(Kind.BOUNDS, "arm", 2)
@@ -145,7 +146,7 @@ def test_what_bounds_cost_is_said_the_farthest_first() -> None:
     ("first", "engine", "said"),
     [
         ({"tries": 1}, "", "Allow more iterations: 17 more iterations from its result satisfy all"),
-        ({"tries": 1}, "Mine()", "Solve it with NewtonEngine(): 17 more iterations from its result satisfy all"),
+        ({"tries": 1}, "Mine()", f"Solve it with engine={USUAL!r}: 17 more iterations from its result satisfy all"),
         ({"tries": 2}, "", "Start elsewhere, or allow restarts and more iterations: a solution exists"),
         ({"tries": 1, "solution": None}, "", "Start elsewhere"),
     ],

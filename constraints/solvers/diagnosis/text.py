@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...rows.stack import label
 from ...words import counted
+from ..projection import engines
 from .conflict import Conflict, Kind, Member
 from .dependent_rows import Row
 
@@ -66,7 +67,7 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
         if first.reached and first.tries == 1:
             more = f"{counted(first.iterations, 'more iteration')} from its result satisfy all (diagnosis.solution)"
             if diagnosis.engine:
-                yield f"Solve it with NewtonEngine(): {more}; check the steps of {diagnosis.engine}."
+                yield f"Solve it with engine={engines.USUAL!r}: {more}; check the steps of {diagnosis.engine}."
             else:
                 yield f"Allow more iterations: {more}."
         elif diagnosis.more_iterations:
