@@ -13,7 +13,9 @@ from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..robot import Base
 from ..robot.packages import robot_data_folder
+from ..robot.urdf_graph import listed
 from ..robot.xml import read_xml
+from ..words import counted
 from . import mechanisms
 from .installed import installed_robots
 from .mechanism import Mechanism
@@ -95,6 +97,9 @@ def load(
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
+    if mechanism.laws:
+        words = "(springs and dampers of the file) act where forces=mechanism.forces() is given to dynamics"
+        _log.info("%s: %s %s", mechanism.name, counted(len(mechanism.laws), "law"), words)
     return mechanism
 
 
@@ -106,7 +111,7 @@ def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechani
         remedy = (
             "strict=False, or --lenient on the command line, loads as much as possible and lists the rest in `unread`"
         )
-        raise FileError(name, f"{'; '.join(mistakes)} ({remedy})")
+        raise FileError(name, f"{listed(mistakes)} ({remedy})")
 
 
 def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import pi
 from typing import Any
@@ -19,11 +20,13 @@ from ..robot.mimic import Mimic
 from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
+from ..robot.urdf_graph import SEARCHED, refuse_more_freedoms
 from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
-from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
+from .forces.joint_springs import FileForces, Passive
+from .mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
 from .spanning import Branch, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 from .tree import JointKind, Tree
@@ -43,7 +46,7 @@ def mechanism_from_sdf(
     pose of its main link; the posture "file" has it where the file puts it. All other coordinates are zero in
     the file's poses. A joint that the tree passes from child to parent keeps its coordinate; that of a ball joint is
     inverted. A gearbox is an explicit coupler between the two joints that it relates, a mimic tag one of the joint that
-    follows.
+    follows. Springs and dampers of `<dynamics>` are laws, which act where `Mechanism.forces` is given.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -66,6 +69,8 @@ def mechanism_from_sdf(
         first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
         branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
     _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
+    freedoms = sum(6 if branch.joint is None else branch.joint.freedoms for branch in branches)
+    refuse_more_freedoms(freedoms, sdf.path)
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     if sdf.gravity is not None:
         tree.model.gravity.linear = sdf.gravity
@@ -81,7 +86,11 @@ def mechanism_from_sdf(
     closures = _closures(robot, cuts, places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
     cut_joints = tuple(joint.name for joint in cuts)
-    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread), cut_joints)
+    names = [str(tree.model.names[places[branch.far][0]]) for branch in branches]
+    acting = _forces(robot, branches, names, cuts, closures)
+    unread += as_unread(acting.left_out)
+    whole = robot.with_references({"file": q})
+    return Mechanism(whole, closures, couplers, (), {"file": q}, tuple(unread), cut_joints, tuple(acting.laws))
 
 
 def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
@@ -151,7 +160,9 @@ def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
             what = f"mimic tag of joint '{joint.name}'"
             leader = sdf.joints.get(tag.leader)
             if leader is None:
-                reason = str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))
+                search = len(unread) < SEARCHED
+                names_there = tuple(sdf.joints) if search else ()
+                reason = str(UnknownNameError("joint", tag.leader, names_there, search=search))
                 unread.append(Unread(what, reason, is_mistake=True))
             elif leader.name == joint.name:
                 unread.append(Unread(what, "the joint mimics itself", is_mistake=True))
@@ -190,18 +201,48 @@ def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame
     return Closure(robot, predecessor, successor, hinge, name=joint.name)
 
 
+def _forces(
+    robot: Robot, branches: list[Branch[SdfJoint]], names: list[str], cuts: list[SdfJoint], closures: Sequence[RowOwner]
+) -> FileForces:
+    """Springs and dampers of joints; those of the tree have their names in the robot in the order of the branches."""
+    found = FileForces(robot, closures)
+    for branch, name in zip(branches, names, strict=True):
+        joint = branch.joint
+        if joint is not None and joint.kind != "fixed":
+            by_dof = _passive(joint, found)
+            found.on_tree(joint.name, name, by_dof[::-1] if branch.is_reversed else by_dof)
+    for joint in cuts:
+        if joint.kind != "fixed":
+            found.on_cut(joint.name, _passive(joint, found))
+    return found
+
+
+def _passive(joint: SdfJoint, found: FileForces) -> list[Passive]:
+    """What acts on each coordinate of a joint; a ball joint has no axis for a spring."""
+    said = [Passive(one.stiffness, one.damping, one.rest, one.friction) for one in (joint.limits, joint.second_limits)]
+    if joint.kind != "ball":
+        return said[: joint.freedoms]
+    spring, rest = Passive(said[0].stiffness), replace(said[0], stiffness=0.0)
+    found.leave_out(joint.name, [spring], "a ball joint has no axis about which it could act")
+    return [rest] * joint.freedoms
+
+
 def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:
     r"""Gearboxes as couplers :math:`\theta_1 = -ratio\, \theta_2`.
 
     The angles are those of the parent link (about `axis`) and of the child link (about `axis2`) on the reference body.
     """
     couplers: list[Explicit] = []
+    own = frozenset(robot.joint_names)
+    hinges: dict[tuple[str, str], list[SdfJoint]] = {}
+    for joint in sdf.joints.values():
+        if joint.kind in ("revolute", "continuous") and joint.name in own:
+            hinges.setdefault((joint.parent, joint.child), []).append(joint)
     for gear in sdf.joints.values():
         if gear.kind != "gearbox":
             continue
         found = [
-            _angle(sdf, robot, gear, link, axis)
-            for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
+            _angle(hinges, gear, link, axis) for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
         ]
         if found[0] is None or found[1] is None:
             reason = f"no revolute joint of the tree about its axis connects '{gear.reference}' to each of its links"
@@ -213,14 +254,21 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
     return tuple(couplers)
 
 
-def _angle(sdf: SdfModel, robot: Robot, gear: SdfJoint, link: str, axis: Vector) -> tuple[str, float] | None:
-    """The hinge between the reference body and a link, and its sign about an axis of the gearbox."""
+def _angle(
+    hinges: dict[tuple[str, str], list[SdfJoint]], gear: SdfJoint, link: str, axis: Vector
+) -> tuple[str, float] | None:
+    """The hinge between the reference body and a link, and its sign about an axis of the gearbox.
+
+    Args:
+        hinges: of the tree, by parent and child.
+        gear: the gearbox.
+        link: of it.
+        axis: (3,) of the gearbox, in its frame.
+    """
     along = gear.placement.rotation @ axis
-    for joint in sdf.joints.values():
-        if joint.kind not in ("revolute", "continuous") or joint.name not in robot.joint_names:
-            continue
-        sign = {(gear.reference, link): 1.0, (link, gear.reference): -1.0}.get((joint.parent, joint.child))
-        cosine = float(along @ (joint.placement.rotation @ joint.axes[0]))
-        if sign is not None and abs(abs(cosine) - 1.0) <= 1e-6:
-            return joint.name, sign * (1.0 if cosine > 0.0 else -1.0)
+    for ends, sign in (((gear.reference, link), 1.0), ((link, gear.reference), -1.0)):
+        for joint in hinges.get(ends, ()):
+            cosine = float(along @ (joint.placement.rotation @ joint.axes[0]))
+            if abs(abs(cosine) - 1.0) <= 1e-6:
+                return joint.name, sign * (1.0 if cosine > 0.0 else -1.0)
     return None

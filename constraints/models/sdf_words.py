@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from ..errors import UnknownNameError
-from ..robot.urdf_graph import is_ambiguous, meant
+from ..robot.urdf_graph import WORDS, is_ambiguous, meant
 from .mechanism import Unread
 
 _MODEL = (
@@ -56,10 +57,12 @@ def foreign_words(model: Element) -> Iterator[Unread]:
         model: the element of the model.
     """
     yield from _attributes(model, f"model '{model.get('name', '')}'")
+    foreign = dict.fromkeys(str(element.tag) for element in model if element.tag not in _MODEL)
+    slips = {word: meant(word, _MODEL) for word in islice(foreign, WORDS)}
     for element in model:
         if element.tag not in _MODEL:
             what = f"<{element.tag} name='{element.get('name', '')}'>"
-            slip = meant(str(element.tag), _MODEL)
+            slip = slips.get(str(element.tag))
             yield _unread(what, str(element.tag), _MODEL) if slip else Unread(what, "not built")
         elif element.tag in ("model", "gripper"):
             yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built")
@@ -88,12 +91,12 @@ def without_place(model: Element) -> Iterator[Unread]:
             yield Unread(f"<gravity> of {what}", "gravity acts on every link here")
         if _is(link.findtext("kinematic"), "1", "true"):
             yield Unread(f"<kinematic> of {what}", "every link has dynamics here")
-    for joint in model.findall("joint"):
-        for axis in ("axis", "axis2"):
-            stiffness = (joint.findtext(f"{axis}/dynamics/spring_stiffness") or "0").strip()
-            if stiffness.strip("+-0.") != "":
-                reason = "a mechanism has no forces: give a JointSpring to its dynamics"
-                yield Unread(f"spring at {axis} of joint '{joint.get('name')}'", reason)
+        if any(_is_not_zero(link.findtext(f"velocity_decay/{word}")) for word in ("linear", "angular")):
+            yield Unread(f"<velocity_decay> of {what}", "it is no law here: give an ExternalForce to the dynamics")
+
+
+def _is_not_zero(text: str | None) -> bool:
+    return (text or "").strip().strip("+-0.") != ""
 
 
 def _is(text: str | None, *words: str) -> bool:

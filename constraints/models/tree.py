@@ -42,6 +42,7 @@ class JointLimits:
         effort: largest force or torque [N or N m].
         velocity: largest speed [rad/s or m/s].
         damping, friction, armature: viscous friction, dry friction, and inertia of the rotor, by degree of freedom.
+        stiffness, rest: of a spring on its coordinate, and where it has no force.
     """
 
     lower: float = -np.inf
@@ -51,6 +52,8 @@ class JointLimits:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
 
 
 class Tree:
@@ -68,7 +71,8 @@ class Tree:
         self.model: Any = pin.Model()
         self.model.name = name
         self.renamed: dict[str, str] = {}
-        self._taken: dict[Any, set[str]] = {}
+        self._taken: dict[str, set[str]] = {"joint": {str(world) for world in self.model.names}}
+        self._numbers: dict[tuple[str, str], int] = {}
 
     def joint(
         self,
@@ -94,7 +98,7 @@ class Tree:
             second: the second axis of a universal joint.
         """
         model, free = self.model, _model_of(kind, axis, pitch, second)
-        own = self._unique("joint", name, tuple(model.names))
+        own = self._unique("joint", name)
         if own != name:
             self.renamed[own] = name
         index = int(model.addJoint(parent, free, placement, own))
@@ -146,13 +150,14 @@ class Tree:
     def _frame_of(self, joint: int) -> int:
         return int(self.model.getFrameId(self.model.names[joint], pin.FrameType.JOINT)) if joint else 0
 
-    def _unique(self, kind: str, wanted: str, reserved: tuple[str, ...] = ()) -> str:
-        taken = self._taken.setdefault(kind, set(reserved))
-        name, number = wanted, 1
+    def _unique(self, kind: str, wanted: str) -> str:
+        taken = self._taken.setdefault(kind, set())
+        name, number = wanted, self._numbers.get((kind, wanted), 1)
         while name in taken:
             number += 1
             name = f"{wanted}_{number}"
         taken.add(name)
+        self._numbers[kind, wanted] = number
         return name
 
 
