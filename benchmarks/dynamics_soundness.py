@@ -11,8 +11,8 @@ up to a straight line; stabilisation, external forces, wanted accelerations, con
 (`dynamics_blocks.py`). A finding is: a success that misses one of the two equations by more than 1e-9 of its terms; a
 rank, an INCONSISTENT or a SINGULAR status that an SVD of the plain rows does not confirm; at every tenth state an error
 of more than 1e3 eps times the condition against a solution with 50 digits; an exception; a number that is none
-(`dynamics_checks.py`). States with a singular value between 1e-9 and 1e-5 of the largest are counted apart, with what
-their answers miss.
+(`dynamics_checks.py`). Ranks are those of the rows as they are, singular values above 1e-6 of the largest; states
+with one within a factor of ten of that are counted apart, with what their answers miss.
 
 `--bad` breaks one argument of a public entry point of dynamics at random (`tests/dynamics_fuzz.py`): each call must end
 in a `ConstraintError` that names the culprit and says what was expected.

@@ -72,7 +72,7 @@ def squeezers(steps: list[float]) -> list[dict[str, Any]]:
 def linkages(duration: float, steps: list[float]) -> list[dict[str, Any]]:
     """A02 and A04."""
     lines: list[dict[str, Any]] = []
-    flat = Event(lambda t, motion: np.sin(motion.posture.q[0]), "flat")
+    flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat")
     for name, made, reference in (("A02", four_bar_windows(), windows_motion), ("A04", bricard(), bricard_motion)):
         truth = reference(duration)[0]
         for step in steps:

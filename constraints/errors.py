@@ -36,8 +36,8 @@ class UnknownFrameError(UnknownNameError):
 class UnknownJointError(UnknownNameError):
     """No joint of that name; the message lists the names that come closest, `valid` all of them."""
 
-    def __init__(self, name: str, valid: Sequence[str]) -> None:
-        super().__init__("joint", name, valid)
+    def __init__(self, name: str, valid: Sequence[str], what: str = "") -> None:
+        super().__init__("joint", name, valid, f"{what}: no joint is named {name!r}" if what else "")
 
 
 class AmbiguousNameError(ConstraintError):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable
+from functools import cache
 from math import isfinite
 from typing import Any, final
 
@@ -11,11 +14,38 @@ from scipy.linalg import blas, qr
 
 from liegroups.arrays import Indices, Matrix, Vector
 
+_log = logging.getLogger(__name__)
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Environment variables that limit the threads of the linear algebra."""
+
 dot: Callable[[Vector, Vector], float] = blas.ddot
 """Product of two contiguous vectors that are not empty, as a plain float: a third of the time of numpy's own."""
 
 norm: Callable[[Vector], float] = blas.dnrm2
 """Norm of a contiguous vector that is not empty, also where its square would overflow."""
+
+
+@cache
+def warn_of_threads() -> None:
+    """Say once where threads of the linear algebra will wait for each other: several may be used, on a busy machine.
+
+    Matrices of mechanisms are small: threads gain little where cores are idle, and cost a multiple where they are not.
+    """
+    cores = os.cpu_count() or 1
+    if not may_use_threads() or not hasattr(os, "getloadavg") or os.getloadavg()[0] < cores:
+        return
+    _log.warning(
+        "the machine is busy (load %.1f on %d cores) and the linear algebra may use several threads, which then wait "
+        "for each other: set OMP_NUM_THREADS=1 before Python starts (matrices of mechanisms are small)",
+        os.getloadavg()[0],
+        cores,
+    )
+
+
+def may_use_threads() -> bool:
+    """Whether the linear algebra may use several threads: no limit of one is set, and there are several cores."""
+    return (os.cpu_count() or 1) > 1 and all(os.environ.get(name) != "1" for name in THREADS)
 
 
 def is_finite(x: Vector) -> bool:
@@ -35,6 +65,9 @@ def row_lengths(A: Matrix) -> Vector:
 
 RANK_TOLERANCE = 1e-6
 """Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""
+
+LEAST_ROW = 1e-6
+"""Where no row moves by more, for velocities of 1, ranks are those of rows as long as this [m, rad]."""
 
 TIE = 1e-7
 """Columns whose distances from a span differ by a smaller part are equally far: LAPACK knows distances to 1e-8."""
@@ -59,6 +92,20 @@ def numerical_rank(sizes: Vector, scale: float | None = None, tolerance: float =
     """
     largest = sizes.max(initial=0.0) if scale is None else scale
     return int((sizes > tolerance * largest).sum())
+
+
+def rank_of_rows(values: Vector, rounding: float = RANK_TOLERANCE) -> int:
+    r"""Rank of the rows of constraints by their singular values, :math:`s_i > \rho \max(s_{max}, 10^{-6})`.
+
+    The one rule for mobility, partitions, velocities, dynamics by every method, impacts and derivatives. The rows are
+    taken as they are, in m, rad or what their functions give: lengths of rows do not decide, for they change with the
+    axes in which a constraint is written. Where nothing moves any row, all are rounding.
+
+    Args:
+        values: singular values of the rows that are on.
+        rounding: :math:`\rho`.
+    """
+    return numerical_rank(values, max(float(values.max(initial=0.0)), LEAST_ROW), rounding)
 
 
 def singular_values(A: Matrix) -> Vector:

@@ -59,11 +59,11 @@ class Cassie:
     def robot(self) -> Robot:
         return self.rows.robot
 
-    def lowest(self, t: float, motion: Motion) -> float:
+    def lowest(self, motion: Motion) -> float:
         """Height of the lowest point of the soles above the ground [m]."""
         return min(motion.posture.placement(sole).translation[2] for sole in self.soles.values())
 
-    def forces(self, t: float, motion: Motion) -> np.ndarray:
+    def forces(self, motion: Motion) -> np.ndarray:
         """Of motors and springs, towards the posture."""
         away = self.robot.space.difference(motion.posture.q, self.posture)
         return self.stiffness * away - self.damping * motion.v
@@ -95,7 +95,7 @@ def above_ground(file: Mechanism) -> Cassie:
     }
     contacts = [PointContact(robot, frame, name=name) for name, frame in soles.items()]
     cassie = Cassie(ConstraintSet(robot, [*loops, *contacts]), soles, q, stiffness, damping)
-    q[2] += HEIGHT - cassie.lowest(0.0, robot.at(q, np.zeros(robot.nv)))
+    q[2] += HEIGHT - cassie.lowest(robot.at(q, np.zeros(robot.nv)))
     return cassie
 
 
@@ -110,7 +110,7 @@ def dropped(cassie: Cassie) -> tuple[MotionRecord, Impact]:
     """2. The motion with the contacts off, until the soles are at the ground: an impact, and they are on."""
     hits: list[Impact] = []
 
-    def land(t: float, motion: Motion) -> tuple[Motion, ConstraintSet]:
+    def land(motion: Motion) -> tuple[Motion, ConstraintSet]:
         hits.append(impact(cassie.rows, motion).or_raise())
         return cassie.robot.at(motion.posture.q, hits[-1].velocity), cassie.rows
 

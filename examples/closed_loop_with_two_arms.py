@@ -35,7 +35,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.models import sample_two_arms
-from constraints.pictures import plot_configurations
+from constraints.pictures import render
 
 BAR = "<robot name='bar'><link name='middle'/></robot>"
 STEP = 0.02  # length of a step of the walk, in the norm of the velocity (rad and m)
@@ -151,8 +151,11 @@ def main() -> None:
     print(f"  along another velocity it moves with the hands, at {np.linalg.norm(follows[bar]):.2f}")
 
     if options.plot is not None:
-        groups = {"closed": result.q, "a walk along the loop": path[::20]}
-        plot_configurations(robot, groups, options.plot, tips=[hands.left, hands.right])
+        render(
+            robot,
+            {"closed": result.q, "on the way": path[len(path) // 2], "its end": path[-1]},
+            options.plot,
+        )
     if options.check:
         assert result.success, result.describe()
         assert problem.dimension(q) == robot.nv - 7  # six rows of the loop, one of the torso

@@ -76,7 +76,7 @@ def main() -> None:
     print(f"1. {rows.robot}, {rows}\n")
 
     print("2. It falls, from rest")
-    level = Event(lambda t, motion: tip_of(rows, motion.posture.q)[1], "tip at the height of the pivots")
+    level = Event(lambda motion: tip_of(rows, motion.posture.q)[1], "tip at the height of the pivots")
     record = simulate(rows, q, np.zeros(4), DURATION, STEP, events=level).or_raise()
     print(record.describe())
     relative = record.energy_drift / record.energy[0]

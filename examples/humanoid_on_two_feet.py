@@ -33,7 +33,7 @@ from constraints import (
     Robot,
 )
 from constraints.models import sample_humanoid
-from constraints.pictures import plot_configurations
+from constraints.pictures import render
 
 
 class Humanoid(NamedTuple):
@@ -160,10 +160,8 @@ def main() -> None:
     print(f"  {len(solved)} of {len(ends)} stand; {1e3 * np.median([end.seconds for end in ends]):.1f} ms each")
 
     if options.plot is not None:
-        tips, point = [*h.feet, h.head, h.hand], [*h.point, 0.0, 0.0, 0.0, 1.0]
-        plot_configurations(
-            robot, {"start": start, "on two feet": result.q}, options.plot, tips=tips, placements=[point]
-        )
+        point = [*h.point, 0.0, 0.0, 0.0, 1.0]
+        render(robot, {"start": start, "on two feet": result.q}, options.plot, placements=[point])
     if options.check:
         assert result.success, result.describe()
         assert wishful.success, wishful.describe()

@@ -6,6 +6,7 @@ Shapes are written in docstrings, not in types: ``(nq,)`` is a configuration, ``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,9 @@ Vector: TypeAlias = NDArray[np.float64]
 
 Matrix: TypeAlias = NDArray[np.float64]
 """One matrix, or matrices stacked along leading axes."""
+
+TangentLike: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
+"""What is taken for a tangent vector (nv,): numbers, or numbers by factor (by joint, of a robot), the others zero."""
 
 Indices: TypeAlias = NDArray[np.intp]
 """Positions in a vector."""

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
-from .arrays import FLOAT64, Matrix, Numbers, Vector
+from .arrays import FLOAT64, Matrix, Numbers, TangentLike, Vector
 from .batch_maps import repeated
+from .by_name import NoFactor, no_factor, tangent_of
 from .errors import OperatorError, WrongObjectError
 from .layout import Factor
 from .structure import Structure
@@ -320,9 +321,11 @@ class Space(Structure):
         return point
 
     @final
-    def check_tangent(self, v: ArrayLike, what: str = "tangent vector") -> Vector:
-        """Check a tangent vector given by a user; return it as a float64 array (nv,). Errors as in `check`."""
-        return finite_vector(v, self.nv, f"{what} of {self.name}")
+    def check_tangent(self, v: TangentLike, what: str = "tangent vector") -> Vector:
+        """Check a tangent vector (nv,) given by a user, as `check`; or {factor: its numbers}, the others zero."""
+        return v if is_finite_vector(v, self.nv) else tangent_of(v, self.factors, what, self.name, self._no_factor)
+
+    _no_factor: NoFactor = staticmethod(no_factor)
 
     # --- structure ---------------------------------------------------------------------------------------------------
 

@@ -115,10 +115,14 @@ def console(driver: Any) -> list[str]:
 
 
 def requested(driver: Any) -> list[str]:
-    """Addresses that were asked for since this was last read, those inside the page or the browser left out."""
+    """Addresses that were asked for since this was last read.
+
+    Left out is what is inside a page (data:, blob:), and what chromium asks for pages of its own, as its new tab does
+    at the start (chrome:, chrome-untrusted:); no other page can ask for these.
+    """
     import json
 
     events = [json.loads(line["message"])["message"] for line in driver.get_log("performance")]
     urls = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     urls += [event["params"]["url"] for event in events if event["method"] == "Network.webSocketCreated"]
-    return [url for url in urls if not url.startswith(("data:", "blob:", "chrome:"))]
+    return [url for url in urls if not url.startswith(("data:", "blob:", "chrome:", "chrome-untrusted:"))]

@@ -223,7 +223,8 @@ class Chaos:
                 ["x"] * max(n, 1),
             ]
             return self.say("wrong dtype", self.pick(*typed))
-        things = [{}, {"q": 1.0}, print, "nonsense", object(), {1.0, 2.0}, *([] if n == 0 else [()])]
+        # {} is the zero vector, by name: nothing is named
+        things = [{"": 1.0}, {"q": 1.0}, print, "nonsense", object(), {1.0, 2.0}, *([] if n == 0 else [()])]
         return self.say("no numbers", self.pick(*things))
 
     def point(self, space: Space) -> Any:

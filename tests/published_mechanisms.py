@@ -92,7 +92,7 @@ def squeezer() -> Published:
     ]
     tip, anchor = end("gamma", p["sd"], -p["sc"]), np.array([*p["C"], 0.0])
 
-    def forces(t: float, motion: Motion) -> np.ndarray:
+    def forces(motion: Motion, t: float) -> np.ndarray:
         del t
         there = motion.posture.placement(tip)
         spring = there.translation - anchor

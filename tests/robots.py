@@ -49,12 +49,19 @@ def humanoid() -> Robot:
     return Robot(pin.buildSampleModelHumanoidRandom(True), "humanoid")
 
 
+def _continuous(axis: np.ndarray) -> Any:
+    """A continuous joint about any axis: pinocchio makes one from a URDF alone."""
+    urdf = (
+        "<robot name='wheel'><link name='a'/><link name='b'/><joint name='turn' type='continuous'><parent link='a'/>"
+        f"<child link='b'/><axis xyz='{' '.join(map(repr, axis.tolist()))}'/></joint></robot>"
+    )
+    return pin.buildModelFromXML(urdf).joints[1]
+
+
 def joint_models() -> dict[str, Any]:
     """One joint model of every type that pinocchio makes, but for mimic joints."""
     axis = np.array([1.0, -2.0, 0.5]) / np.linalg.norm([1.0, -2.0, 0.5])
     other = np.array([2.0, 1.0, 0.0]) / np.sqrt(5.0)
-    continuous = pin.JointModelRevoluteUnboundedUnaligned()
-    continuous.axis = axis
     composite = pin.JointModelComposite()
     composite.addJoint(pin.JointModelTranslation(), pin.SE3(np.eye(3), np.array([0.1, 0.0, 0.2])))
     composite.addJoint(pin.JointModelSpherical(), pin.SE3(pin.utils.rotate("y", 0.4), np.array([0.0, 0.1, 0.0])))
@@ -69,7 +76,7 @@ def joint_models() -> dict[str, Any]:
         "rubx": pin.JointModelRUBX(),
         "ruby": pin.JointModelRUBY(),
         "rubz": pin.JointModelRUBZ(),
-        "continuous": continuous,
+        "continuous": _continuous(axis),
         "px": pin.JointModelPX(),
         "py": pin.JointModelPY(),
         "pz": pin.JointModelPZ(),

@@ -27,6 +27,11 @@ from .integrated import (
     SemiImplicitEuler as SemiImplicitEuler,
     StepCalculation as StepCalculation,
 )
-from .quasi_static import NoEquilibriumError as NoEquilibriumError, QuasiStatic as QuasiStatic
+from .quasi_static import (
+    NoEquilibriumError as NoEquilibriumError,
+    QuasiStatic as QuasiStatic,
+    StanceStatus as StanceStatus,
+)
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
+from .stance import Load as Load
 from .state_space import StageSpace as StageSpace, StateSpace as StateSpace

@@ -20,7 +20,7 @@ from ..dynamics.saddle_point import solve_direct
 from ..dynamics.system import status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
-from ..loops import ConstraintSet
+from ..loops import ConstraintSet, Sole
 from ..point import place_motion
 from ..robot import Motion, Robot
 from ..robot.arguments import as_robot
@@ -35,7 +35,7 @@ from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
 from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
 from .fused import Fused, fused_of
-from .quasi_static import QuasiStatic, quasi_static
+from .quasi_static import Cones, QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
 
@@ -194,9 +194,12 @@ class ContactForwardDynamics(DifferentialAction):
         max_iterations: int = 5,
         tolerance: float = 1e-9,
         weights: Mapping[str, ArrayLike] | None = None,
+        *,
+        cones: Cones = None,
+        soles: Mapping[str, Sole] | None = None,
     ) -> QuasiStatic:
         """Controls and multipliers that hold the robot at rest: see `quasi_static`."""
-        return quasi_static(self, x, max_iterations, tolerance, weights)
+        return quasi_static(self, x, max_iterations, tolerance, weights, cones=cones, soles=soles)
 
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
         """As `Action.calc`; if the dynamics have no solution at a state, the status says so."""
@@ -233,7 +236,7 @@ class ContactForwardDynamics(DifferentialAction):
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
         J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
-        quick = quick_solution(M, J, force, asked, self.damping, rows_of.rounding)
+        quick = quick_solution(M, J, force, asked, self.damping)
         status, row_space = DynamicsStatus.SOLVED, None
         if quick is not None:
             a, push = quick[0], spread(quick[1], on, rows_of.size)

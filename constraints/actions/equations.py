@@ -89,9 +89,7 @@ def spread(some: Matrix, on: Indices | None, size: int) -> Matrix:
     return every
 
 
-def quick_solution(
-    M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float, rounding: float
-) -> tuple[Vector, Vector] | None:
+def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector] | None:
     r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`.
 
     Args:
@@ -100,10 +98,9 @@ def quick_solution(
         force: f (nv,), joint forces less bias.
         gamma: what the rows are asked for (k,).
         damping: mu.
-        rounding: rows below this part of the longest one are rounding.
 
     Returns:
-        None where M is too light, rows may be redundant or are rounding (without damping), or numbers overflow.
+        None where M is too light, rows may be redundant or rounding (without damping), or numbers overflow.
     """
     L, failed = _potrf(M, lower=1)
     if failed or not _is_even(L.diagonal() ** 2 / M.diagonal()):
@@ -116,29 +113,15 @@ def quick_solution(
         return (a, gamma) if np.isfinite(a).all() else None
     Y, z = solved[:, :-1], solved[:, -1]
     S = Y.T.dot(Y)
-    lengths = S.diagonal().copy()
+    longest = float(S.diagonal().max())
     if damping:
         S.flat[:: len(J) + 1] += damping
-    elif _may_be_rounding(lengths) and _has_rounding(J, rounding):
-        return None
     C, failed = _potrf(S, lower=1, overwrite_a=1)
-    if failed or not (damping or _is_even(C.diagonal() ** 2 / lengths)):
+    if failed or not (damping or _is_even(C.diagonal() ** 2 / longest)):
         return None
     push = _potrs(C, gamma - z.dot(Y), lower=1)[0]
     a = _trtrs(L, z + Y.dot(push), lower=1, trans=1)[0]
     return (a, push) if np.isfinite(a).all() else None
-
-
-def _may_be_rounding(squares: Vector) -> bool:
-    """Whether a row moves far less than another one, by the squares of their lengths in the metric of the inertia."""
-    numbers: list[float] = squares.tolist()
-    return min(numbers) <= EVEN**2 * max(numbers)
-
-
-def _has_rounding(J: Matrix, rounding: float) -> bool:
-    """Whether a row is rounding beside the longest one."""
-    squares: list[float] = np.einsum("ij,ij->i", J, J).tolist()
-    return min(squares) <= rounding * rounding * max(squares)
 
 
 def _is_even(pivots: Vector) -> bool:

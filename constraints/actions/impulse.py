@@ -212,7 +212,7 @@ class ImpulseDynamics(DiscreteAction):
         asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
         J, some = (rows.jacobian, asked) if on is None else (rows.jacobian[on], asked[on])
         still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
-        quick = quick_solution(M, J, still, some, self.damping, rows_of.rounding)
+        quick = quick_solution(M, J, still, some, self.damping)
         if quick is not None:
             jump, impulses = quick[0], spread(quick[1], on, rows_of.size)
         elif self.damping:

@@ -13,13 +13,27 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
+from ..loops import FrictionCone, Sole
 from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from .stance import Load, least_within, limits_of, loads_of, overloaded
 
 if TYPE_CHECKING:
     from .contact_dynamics import ContactForwardDynamics
 
+Cones = Mapping[str, FrictionCone | float] | FrictionCone | float | None
+"""Friction of contacts: by name, or one for all."""
+
 RANK = 1e-12
 """Singular values of the balance below this part of the largest, times its larger size, are zero: Crocoddyl's."""
+
+
+class StanceStatus(StatusEnum):
+    """How a quasi-static balance ended."""
+
+    EQUILIBRIUM = "Controls and contacts hold the robot at rest."
+    NO_EQUILIBRIUM = "Controls and contacts cannot hold the robot at rest, whatever they carry."
+    NOT_ADMISSIBLE = "Controls and contacts could hold the robot at rest, but not within cones and soles."
 
 
 class NoEquilibriumError(ConstraintError):
@@ -42,6 +56,9 @@ class QuasiStatic(Result):
         residual: its largest entry.
         limit: the balance counts as met up to this residual.
         iterations: number of corrections of rounding.
+        status: how it ended.
+        loads: what each contact carries, by name.
+        overloaded: contacts whose cone or sole has to give way, where the status is NOT_ADMISSIBLE.
     """
 
     u: Vector
@@ -50,11 +67,39 @@ class QuasiStatic(Result):
     residual: float
     limit: float
     iterations: int
+    status: StanceStatus
+    loads: Mapping[str, Load]
+    overloaded: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
-        """Whether the balance is met."""
-        return self.residual <= self.limit
+        """Whether the balance is met, within cones and soles where they were given."""
+        return self.status is StanceStatus.EQUILIBRIUM
+
+    @property
+    def pulling(self) -> dict[str, float]:
+        """Contacts that pull -> their normal force [N], negative: ground that only pushes does not hold this stance."""
+        return {name: load.normal_force for name, load in self.loads.items() if load.normal_force < -self.limit}
+
+    @property
+    def friction_needed(self) -> dict[str, float]:
+        """Contact -> the coefficient of friction that its force needs; infinite where it does not push."""
+        return {name: load.friction_needed for name, load in self.loads.items()}
+
+    @property
+    def centre_of_pressure(self) -> dict[str, Vector]:
+        """Surface contact that pushes -> centre of pressure (2,) in the plane of x and y of its rows [m]."""
+        at = {name: load.centre_of_pressure for name, load in self.loads.items()}
+        return {name: place for name, place in at.items() if place is not None}
+
+    def describe(self) -> str:
+        """The result in words, a line a contact."""
+        lines = [str(self)]
+        for name, load in self.loads.items():
+            line = f"  '{name}': {load.normal_force:.4g} N along its normal, friction needed {load.friction_needed:.3g}"
+            at = load.centre_of_pressure
+            lines.append(line if at is None else f"{line}, centre of pressure ({at[0]:.4g}, {at[1]:.4g}) m")
+        return "\n".join(lines)
 
     def or_raise(self) -> QuasiStatic:
         """The result itself if it is an equilibrium. Raises NoEquilibriumError, which carries it."""
@@ -67,7 +112,11 @@ class QuasiStatic(Result):
 
     def __str__(self) -> str:
         if self.success:
-            return f"equilibrium (residual {self.residual:.3g} N or N m)"
+            pulls = ", ".join(f"'{name}' pulls with {-force:.3g} N" for name, force in self.pulling.items())
+            return f"equilibrium (residual {self.residual:.3g} N or N m){f', but {pulls}' if pulls else ''}"
+        if self.status is StanceStatus.NOT_ADMISSIBLE:
+            named = ", ".join(f"'{name}'" for name in self.overloaded) or "the contacts together"
+            return f"no admissible equilibrium: the cone or sole of {named} would have to give way"
         return f"no equilibrium: controls and contacts leave {self.residual:.3g} N or N m"
 
 
@@ -77,6 +126,9 @@ def quasi_static(
     max_iterations: int = 5,
     tolerance: float = 1e-9,
     weights: Mapping[str, ArrayLike] | None = None,
+    *,
+    cones: Cones = None,
+    soles: Mapping[str, Sole] | None = None,
 ) -> QuasiStatic:
     r"""Least controls and multipliers that hold a robot at rest.
 
@@ -93,6 +145,10 @@ def quasi_static(
         tolerance: largest entry of the balance that counts as met, as a part of the largest force of gravity.
         weights: "controls" and "multipliers" -> one number, or one an entry: what a unit of each counts. They say what
             newtons are against newton metres; infinite: what is not used at all.
+        cones: contact -> FrictionCone or coefficient of friction, or one for all contacts. With cones or soles the
+            forces are the least ones that the ground can give (a small quadratic program, cones as pyramids inside
+            them); where there are none the status is NOT_ADMISSIBLE, with the contacts. Without both, forces may pull.
+        soles: surface contact -> Sole.
 
     Raises:
         OptionError: a state that moves; a weight that is not positive.
@@ -119,9 +175,21 @@ def quasi_static(
         if largest(missing) <= limit or used >= most or largest(missing) >= 0.5 * largest(left):
             break
         left, used = missing, used + 1
+    residual, status, over = largest(missing), StanceStatus.EQUILIBRIUM, ()
+    if residual > limit:
+        status = StanceStatus.NO_EQUILIBRIUM
+    elif cones is not None or soles is not None:
+        limits = limits_of(action.constraint_set, q, cones, soles)
+        C = np.hstack([np.zeros((len(limits.rows), nu)), limits.rows]) * scale
+        within = least_within(A, asked, C)
+        if within is None:
+            status, over = StanceStatus.NOT_ADMISSIBLE, overloaded(A, asked, C, limits.names, largest(asked))
+        else:
+            y = within
+            missing = asked - A @ y
     found = y * scale
-    residual = largest(missing)
-    return QuasiStatic(found[:nu], found[nu:], missing, residual, limit, used)
+    loads = loads_of(action.constraint_set, q, found[nu:])
+    return QuasiStatic(found[:nu], found[nu:], missing, largest(missing), limit, used, status, loads, over)
 
 
 def _weights(weights: Any, nu: int, k: int) -> Vector:

@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups import ProductSpace, Rn, Segments, Space
 from liegroups.arguments import expect, natural_number
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ..errors import OptionError, OtherForcesError, RobotMismatchError, SpaceMismatchError
 from ..functions.affine import Identity
@@ -45,7 +45,7 @@ class StateSpace:
         self.nq, self.nv = self.robot.nq, self.robot.nv
         self.nx, self.ndx = self.space.nq, self.space.nv
 
-    def join(self, q: ArrayLike, v: ArrayLike | None = None) -> Vector:
+    def join(self, q: ArrayLike, v: TangentLike | None = None) -> Vector:
         """The state (nx,) of a configuration (nq,) and a velocity (nv,), which is zero by default."""
         speed = np.zeros(self.nv) if v is None else self.robot.space.check_tangent(v, "v")
         return np.concatenate([self.robot.check(q), speed])

@@ -23,6 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--packages", metavar="FOLDER", nargs="+", default=[], help="folders in which meshes are looked for")
     add("--posture", metavar="NAME", help="reference posture; by default the neutral one, or that of the file")
     add("--port", type=natural, metavar="N", help="where the page is served (the first one from 8080 that is free)")
+    add(
+        "--origins",
+        metavar="URL",
+        nargs="+",
+        default=[],
+        help="other pages that may connect, such as https://hub.example.org (a proxy, a forwarded port)",
+    )
     add("--open", action="store_true", help="open the page in the browser of this machine")
     add("--save", metavar="OUT.html", help="write the page as one file that needs no network, and end")
 
@@ -31,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     """Show, or write."""
     outputs((options.file,), **({} if options.save is None else {"html": options.save}))
     what = _read(options)
-    with show(what, options.posture, packages=options.packages, port=options.port, open_browser=options.open) as view:
+    where = {"port": options.port, "origins": options.origins, "open_browser": options.open}
+    with show(what, options.posture, packages=options.packages, **where) as view:
         for reason in view.missing:
             print(f"not drawn: {reason}")
         if options.save is None:

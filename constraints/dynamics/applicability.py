@@ -11,7 +11,7 @@ from ..errors import ConstraintError
 from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.contacts import LocalPoint, PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
-from ..loops.hinge_rates import RelativeTwist
+from ..loops.hinge_rates import AcrossHinge, RelativeTwist
 from ..loops.pose_map import LogPose, Split, TurnedLog
 from ..robot.inertia import is_depth_first
 from ..rows.row_owner import RowOwner
@@ -78,18 +78,15 @@ def _not_pinocchios(owner: RowOwner) -> str:
         return "it is neither a contact nor a closure; pinocchio has only these"
     if owner.group.nv not in (3, 6):
         return f"it has {owner.group.nv} rows; pinocchio's constraints have three or six"
-    return "" if rows_of_point(owner) or rows_of_frame(owner) else "its rows do not span those of pinocchio"
+    if rows_of_point(owner) or rows_of_frame(owner):
+        return ""
+    return "its rows hold neither a point nor a whole frame, as those of pinocchio do"
 
 
 def rows_of_point(owner: FrameRows) -> bool:
-    """Whether the rows are a regular matrix times the velocity of a point seen from the world.
-
-    Of two bodies they are so only where the two points are at one place.
-    """
+    """Whether the rows are a regular matrix times the velocity of the successor's point, seen from the predecessor."""
     pose_map: Any = owner.moving.pose_map
-    if owner.predecessor.joint or type(pose_map) not in (LocalPoint, PointRates, Split):
-        return False
-    if type(pose_map) is Split and pose_map.rotation is not None:
+    if type(pose_map) not in (LocalPoint, PointRates, Split, AcrossHinge) or pose_map.size != 3:
         return False
     if type(pose_map) is LocalPoint and owner.has_position and owner.rate_function is None:
         return False  # the axes of its rows turn with the body: they hold its angular velocity too, off the anchor

@@ -14,9 +14,9 @@ from scipy.linalg import blas, lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from ..linear_algebra import is_finite, norm
+from ..linear_algebra import RANK_TOLERANCE, is_finite, norm
 from ..robot import Motion
-from .row_space import BALANCED, NO_ROW, Independent, RowSpace
+from .row_space import BALANCED, Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
@@ -32,7 +32,7 @@ and each correction wins back as many as are left."""
 
 
 def solve_test_forces(
-    motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0, rounding: float = NO_ROW
+    motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0, rounding: float = RANK_TOLERANCE
 ) -> Solution:
     """Solve with one run of articulated bodies, and a factorisation of as many rows as are independent.
 
@@ -42,7 +42,7 @@ def solve_test_forces(
         G: rows of contacts (k, nv).
         gamma: what they are asked for (k,).
         size: of the accelerations that gamma was computed from.
-        rounding: rows below this part of the longest one count as zero.
+        rounding: singular values of G up to this part of the largest one do not count.
     """
     space, n = RowSpace(G, rounding), len(force)
     if not (space.is_finite and is_finite(gamma)):
@@ -63,7 +63,8 @@ def solve_test_forces(
         a = blas.dgemv(1.0, moved, mu, 1.0, a, overwrite_y=1)
         pushed = blas.dgemv(1.0, B.T, mu, 1.0, force)
     if not _is_neat(motion, a, pushed, rows):
-        found = _corrected(motion, a, mu, force, rows, answers, moved, factor)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is SINGULAR_MASS
+            found = _corrected(motion, a, mu, force, rows, answers, moved, factor)
         if found is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
         a, mu = found

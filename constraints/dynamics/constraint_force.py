@@ -76,14 +76,12 @@ def constraint_force(
     q: Vector,
     multipliers: Vector,
     vanishing: Matrix,
-    lengths: Vector,
     on: Body = "successor",
 ) -> ConstraintForce:
     r"""The force of a contact or closure in the axes of the world.
 
-    With :math:`w = A\,\lambda_i` the wrench of its multipliers, D the lengths of the rows, and N the combinations of
-    unit rows that vanish, :math:`J^T D^{-1} N = 0`: the wrench is determined up to the columns of
-    :math:`A\,D_i^{-1} N_i`.
+    With :math:`w = A\,\lambda_i` the wrench of its multipliers, and N the combinations of rows that vanish,
+    :math:`J^T N = 0`: the wrench is determined up to the columns of :math:`A\,N_i`.
 
     Args:
         constraint_set: with the constraint.
@@ -91,7 +89,6 @@ def constraint_force(
         q: configuration (nq,).
         multipliers: of all rows (size,).
         vanishing: N (size, k), orthonormal columns.
-        lengths: of the rows (size,), none zero.
         on: the body it acts on.
 
     Raises:
@@ -106,15 +103,15 @@ def constraint_force(
     placement = constraint_set.robot.at(q).placement(body)
     s = constraint_set.slice_of(which)
     A = np.concatenate([placement.rotation @ Q[:, :3].T, placement.rotation @ Q[:, 3:].T])
-    wrench, by_unit_rows, some = A @ multipliers[s], A / lengths[s], vanishing[s]
+    wrench, some = A @ multipliers[s], vanishing[s]
     return ConstraintForce(
         owner.name,
         body.name,
         np.array(placement.translation),
         wrench[:3],
         wrench[3:],
-        _directions(by_unit_rows[:3], some),
-        _directions(by_unit_rows[3:], some),
+        _directions(A[:3], some),
+        _directions(A[3:], some),
     )
 
 

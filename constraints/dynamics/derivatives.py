@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from ..linear_algebra import largest
+from ..linear_algebra import LEAST_ROW, largest
 from ..loops import ConstraintSet
 from ..loops.set_slopes import SetSlopes, set_slopes
 from ..robot.elementary import ElementaryTree
@@ -377,7 +377,8 @@ def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bo
 
     That is, :math:`w^T\,\delta J\,z` for combinations w and free motions z, from the side that has fewer.
     """
-    limit = CHANGES * largest(J)
+    size = max(largest(J), LEAST_ROW)  # where nothing moves any row, all are rounding
+    limit = CHANGES * size
     if len(free) < left.shape[1]:
         changed = any(largest(left.T @ changes.rate(z)) > limit for z in free)
     else:
@@ -385,7 +386,7 @@ def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bo
     if changed or not len(free) or not left.shape[1]:
         return changed
     there = changes.beside()  # where the rank changes by terms of second order only
-    if largest(there - J) > JUMP * largest(J):
+    if largest(there - J) > JUMP * size:
         return False  # other rows: beyond the edge of a polygon
     sizes = np.linalg.svd(there, compute_uv=False)
-    return bool(sizes[J.shape[1] - len(free)] > SECOND * sizes[0])
+    return bool(sizes[J.shape[1] - len(free)] > SECOND * max(float(sizes[0]), LEAST_ROW))

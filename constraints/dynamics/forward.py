@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError
 from ..linear_algebra import dot, is_finite
@@ -24,12 +24,20 @@ from .branches import branches_at
 from .external_force import Force, as_external, generalised
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
-from .row_forces import RowForces
+from .row_forces import RowForces, misses
 from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
+from .system import (
+    ConstrainedSystem,
+    Question,
+    check_state,
+    open_words,
+    status_of,
+    wanted,
+    wanted_accelerations,
+)
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
@@ -60,6 +68,8 @@ class ForwardDynamics(RowForces):
         solution: rank and free motions, if the method found them.
         solved: the system, if the method needed it; `system` always gives it.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("acceleration",)
 
     acceleration: Vector
     multipliers: Vector
@@ -102,10 +112,11 @@ class ForwardDynamics(RowForces):
 
     def describe(self) -> str:
         """The result in words: status, method, rank, redundant rows and free motions."""
-        lines = [str(self)]
+        lines = [str(self), *open_words(self.system)]
         space = self.row_space
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         lines += [f"  left free: {first_names(self.free_motions)}"] if self.free_motions else []
         return "\n".join(lines)
 
@@ -119,7 +130,7 @@ class ForwardDynamics(RowForces):
 def forward_dynamics(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     method: Method | str = Method.AUTOMATIC,
     factorisation: Factorisation | str = Factorisation.CHOLESKY,
@@ -137,7 +148,8 @@ def forward_dynamics(
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`.
-        tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
+        tau: generalised forces of the actuators (nv,) [N, N m], in the order of `robot.joint_names`; or by joint,
+            {"crank": 1.0}, the others zero; zero by default.
         method: a `Method`, or its name. DIRECT takes over from SPARSE if the rows contradict each other, and from
             PROXIMAL if its result fails a check.
         factorisation: for direct, range space and null space.
@@ -231,6 +243,7 @@ _OF_SPARSE = {
     SparseStatus.REDUNDANT: DynamicsStatus.RANK_DEFICIENT,
     SparseStatus.INCONSISTENT: DynamicsStatus.INCONSISTENT,
     SparseStatus.SINGULAR: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.UNDECIDED: DynamicsStatus.SINGULAR_SPARSE,
     SparseStatus.INACCURATE: DynamicsStatus.SINGULAR_SPARSE,
     SparseStatus.NOT_FINITE: DynamicsStatus.NOT_FINITE,
 }

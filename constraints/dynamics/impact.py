@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -12,20 +12,24 @@ from liegroups.arguments import finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError
+from ..linear_algebra import norm
 from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import solve_proximal
-from .row_space import RowSpace
+from .row_space import RowSpace, missed
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import check_state, status_of
+
+AT_REST = 1e-6
+"""Velocities below this are rounding of a robot at rest [m/s, rad/s]: rows contradict each other by none of theirs."""
 
 
 class NoImpactError(ConstraintError):
@@ -38,7 +42,7 @@ class NoImpactError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Impact(Result):
+class Impact(ByJoint):
     r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
 
     Attributes:
@@ -51,7 +55,11 @@ class Impact(Result):
             law may gain energy.
         row_space: rank and redundant rows.
         constraint_set, q: as given.
+        missed_rows: rows that are missed by more than 1e-9 of the velocities -> by how much [m/s, rad/s]: in a success
+            these are rows that nearly repeat others, as in `ForwardDynamics.missed_rows`.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("velocity",)
 
     velocity: Vector
     impulses: Vector
@@ -61,6 +69,7 @@ class Impact(Result):
     row_space: RowSpace
     constraint_set: ConstraintSet
     q: Vector
+    missed_rows: dict[str, float]
 
     @property
     def success(self) -> bool:
@@ -157,14 +166,16 @@ def impact(
     new = v + found.acceleration
     lost = -0.5 * float(found.multipliers @ ((rows.jacobian @ new - target) + (seen - target)))
     status = status_of(found, constraint_set, rows)
-    return Impact(new, found.multipliers, status, how, lost, found.row_space, constraint_set, motion.q)
+    left = missed(rows.jacobian, new, wished, AT_REST + norm(v))
+    named = {constraint_set.row_name(i): size for i, size in left.items()}
+    return Impact(new, found.multipliers, status, how, lost, found.row_space, constraint_set, motion.q, named)
 
 
 def _solve(
     constraint_set: ConstraintSet, motion: Motion, rows: Any, jump: Vector, how: Method, by: Factorisation
 ) -> tuple[Solution, Method]:
     H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
-    size, rounding = float(np.sqrt(motion.v @ motion.v)), constraint_set.rounding
+    size, rounding = AT_REST + norm(motion.v), constraint_set.rounding
     if how is Method.TEST_FORCES:
         return solve_test_forces(motion, none, G, jump, size, rounding), how
     if how is Method.PROXIMAL:  # at rest, with the forces that keep it there

@@ -4,29 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
 from liegroups.arguments import as_tolerance, finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
+from liegroups.by_name import block_of
 
 from ..errors import ConstraintError
 from ..loops import Closure, ConstraintSet
-from ..loops.mobility import taking_part
+from ..loops.mobility import coordinate_names, taking_part
 from ..robot import Motion
+from ..robot.bounds import limits_of
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .actuation import Actuated, Actuation, actuation_at
 from .external_force import Force, as_external
 from .least_deviation import completed, solve_inverse
-from .row_forces import RowForces
+from .row_forces import RowForces, misses
 from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
 from .system import ConstrainedSystem, Question, check_state, status_of
 
 TARGET = "wanted acceleration of inverse dynamics"
+
+
+ROUNDING = 1e-9
+"""Part of an effort limit by which an effort at the limit may be above it."""
+
+
+class EffortBeyond(NamedTuple):
+    """A joint force beyond a limit of the model.
+
+    Attributes:
+        name: of the coordinate, that of its joint.
+        effort: the force [N, N m].
+        limit: of the model, on the side of the force [N, N m].
+    """
+
+    name: str
+    effort: float
+    limit: float
+
+    def __str__(self) -> str:
+        return f"'{self.name}' {self.effort:.4g} (limit {self.limit:.4g})"
 
 
 class NoActuationError(ConstraintError):
@@ -59,6 +82,8 @@ class InverseDynamics(RowForces):
         question: arguments of the call.
         solution, solved: result of the linear algebra, and the system.
     """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("tau", "acceleration", "target", "nearest", "deviation")
 
     acceleration: Vector
     effort: Vector
@@ -100,6 +125,24 @@ class InverseDynamics(RowForces):
         """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
         return (*self.question.external, *self.actuators.hinge_forces(self.effort))
 
+    @property
+    def beyond_limits(self) -> tuple[EffortBeyond, ...]:
+        """Joint forces of the actuators that are larger than the effort limits of the model, in the order of v.
+
+        Of actuated joints; a cut hinge has no limit. Empty where the model states none.
+        """
+        model: Any = self.question.constraint_set.robot.model
+        tau = self.tau
+        upper, lower = limits_of(model.upperEffortLimit), limits_of(model.lowerEffortLimit)
+        names = coordinate_names(self.question.constraint_set.robot)
+        found: list[EffortBeyond] = []
+        for i, name in enumerate(names):
+            limit = abs(float(upper[i])) if tau[i] > 0.0 else -abs(float(lower[i]))
+            driven = bool(self.actuators.matrix[i].any()) and name in self.actuators.names
+            is_limit = limit != 0.0 and abs(tau[i]) > abs(limit) * (1.0 + ROUNDING)
+            found += [EffortBeyond(name, float(tau[i]), limit)] if driven and is_limit else []
+        return tuple(found)
+
     def effort_of(self, which: Closure | str) -> Vector:
         """Numbers (k,) of u for one actuated joint or closure: the object, or its name.
 
@@ -126,6 +169,9 @@ class InverseDynamics(RowForces):
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
         lines += [f"  {counted(len(self.multipliers), 'row')}, rank {self.rank}"]
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        beyond = [str(each) for each in self.beyond_limits]
+        lines += [f"  beyond the effort limits of the model: {first_names(beyond)}"] if beyond else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
             off = np.linalg.norm(self.nearest - self.target)
@@ -142,11 +188,11 @@ class InverseDynamics(RowForces):
 def inverse_dynamics(
     constraint_set: ConstraintSet,
     motion: Motion,
-    acceleration: ArrayLike | Mapping[str, ArrayLike],
+    acceleration: TangentLike,
     *,
     actuated: Actuated | None = None,
     actuation: ArrayLike | None = None,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
     row_acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
@@ -170,7 +216,7 @@ def inverse_dynamics(
         actuated: names of joints, Segments, or closures (any as objects, those in the set also by name) whose cut hinge
             is driven: u is then T on its free coordinates.
         actuation: or your own B (nv, na).
-        tau: other joint forces (nv,), such as passive springs; zero by default.
+        tau: other joint forces (nv,), or by joint, such as passive springs; zero by default.
         external: external forces: wrenches on bodies, forces at hinges, springs.
         row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
         rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`.
@@ -244,7 +290,6 @@ def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vect
     entries: dict[str, Any] = {**acceleration}
     for joint, value in entries.items():
         s = robot.velocity_slice_of(joint)
-        numbers = [value] if np.ndim(value) == 0 else value
-        values[s] = finite_vector(numbers, s.stop - s.start, f"{TARGET}, '{joint}'")
+        values[s] = block_of(value, s.stop - s.start, f"{TARGET}, '{joint}'")
         named[s] = True
     return named, values

@@ -1,4 +1,4 @@
-"""Laws of forces as functions that a user writes: of a state, or of a state and the time."""
+"""Functions that a user writes, for laws, events and forces: of a state, or of a state and the time, in this order."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, WrongObjectError
 from ..keywords import can_be_called
+
+LAST = ": the state first, the time last, or left out"
+"""The order of arguments, in messages."""
 
 TIME = ("t", "time")
 """Names by which a last argument that has a default is known to be the time."""
@@ -62,7 +65,7 @@ class Law:
         """The law of a function, which is looked at once: it is called with these arguments, or with these and t.
 
         An argument with a default is taken for the time only if its name is "t" or "time". A function of `*args` alone
-        does not tell whether it takes the time, and is refused.
+        does not tell whether it takes the time, and is refused; so is one whose names say another order, f(t, q, v).
 
         Args:
             function: what came.
@@ -80,6 +83,9 @@ class Law:
             raise WrongObjectError(what, words, function)
         without = can_be_called(function, *state)
         places = _places(function)
+        first = [] if places is None else places[: len(state)]
+        if any(name in TIME for name in first) or (sorted(first) == sorted(arguments) and first != list(arguments)):
+            raise WrongObjectError(what, words + LAST, f"f({', '.join(places or ())})")
         known = places is None or len(places) >= len(state)
         if not known or not (without or can_be_called(function, *state, 0.0)):
             raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
@@ -100,7 +106,24 @@ class Law:
             return self.function(*state)
         if self.time is None:
             raise NoTimeError(self.what)
-        return self.function(*state, self.time)
+        return self.in_time(self.time, *state)
+
+    def in_time(self, t: float, *state: object) -> Any:
+        """What the function gives at a time t [s].
+
+        Raises:
+            WrongObjectError: it took the time for the state.
+        """
+        if not self.has_time:
+            return self.function(*state)
+        try:
+            return self.function(*state, t)
+        except AttributeError as error:
+            if error.obj is not t:
+                raise
+            raise WrongObjectError(
+                self.what, f"a function f(state, t){LAST}", f"one that asks t for {error}"
+            ) from error
 
 
 class InTime:

@@ -23,11 +23,14 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ..linear_algebra import numerical_rank
+from ..linear_algebra import RANK_TOLERANCE, numerical_rank
 from .dense import by_cholesky
-from .row_space import NO_ROW, Independent, RowSpace, in_balance
+from .row_space import Independent, RowSpace, in_balance
 from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
 from .status import DynamicsStatus
+
+NO_DRIVE = 1e-8
+"""Columns of actuators below this part of the longest one drive nothing."""
 
 NO_INERTIA = 1e-15
 """Part of the largest inertia below which one is rounding: light links have 1e-13 of it, and are solved for."""
@@ -62,7 +65,7 @@ def solve_inverse(
     target: Vector,
     *,
     size: float = 0.0,
-    rounding: float = NO_ROW,
+    rounding: float = RANK_TOLERANCE,
     tolerance: float = 1e-6,
 ) -> InverseSolution:
     r"""Solve for the acceleration nearest to a target in the metric of H, with what gives it.
@@ -75,7 +78,7 @@ def solve_inverse(
         B: (n, na).
         target: a* (n,).
         size: size of the accelerations that gamma was computed from, by which rounding is judged.
-        rounding: rows below this part of the longest one count as zero.
+        rounding: singular values of G up to this part of the largest one do not count.
         tolerance: up to this part of 1 + |a*| a deviation from the target is none.
     """
     n, na = len(c), int(B.shape[1])
@@ -111,7 +114,7 @@ def solve_inverse(
 
 
 def completed(
-    G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size: float = 0.0, rounding: float = NO_ROW
+    G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size: float = 0.0, rounding: float = RANK_TOLERANCE
 ) -> Vector:
     r"""A target (n,) of which some entries are given: the others follow from :math:`G\,a = \gamma`.
 
@@ -154,7 +157,7 @@ def _directions(N: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
     Columns that are rounding beside the longest one drive nothing.
     """
     lengths = np.sqrt(np.einsum("ij,ij->j", B, B))
-    drives = lengths > NO_ROW * lengths.max(initial=0.0)
+    drives = lengths > NO_DRIVE * lengths.max(initial=0.0)
     A = N.T @ np.where(drives, B / np.where(drives, lengths, 1.0), 0.0)
     U, sizes, _ = np.linalg.svd(A)
     rank = numerical_rank(sizes, max(1.0, float(sizes.max(initial=0.0))))

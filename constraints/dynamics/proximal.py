@@ -1,4 +1,4 @@
-r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures of three or six rows.
+r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures that hold a point or a frame.
 
 Pinocchio solves :math:`J_p a + \text{drift}_p = w`. With :math:`J = T J_p`, T regular by constraint, w and the
 multipliers are converted: :math:`w = T^{-1}\gamma + \text{drift}_p`, :math:`\lambda = T^{-T} \lambda_p`.
@@ -36,7 +36,7 @@ _LOCAL: Any = pin.LOCAL
 NEAT, REFINED = 1e-13, 2
 """Part of their terms by which both equations may be missed before they are corrected; and how often they are."""
 
-STEEP = 1e-10
+STEEP = 1e-8
 """Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
 
 
@@ -112,19 +112,28 @@ class Anchors:
         return a, lam
 
     def conversions(self, motion: Motion) -> tuple[list[Matrix], Vector]:
-        """T of each constraint, and what its rows are in excess of pinocchio's: by their drift alone (size,)."""
+        """T of each constraint, and what its rows are in excess of pinocchio's: by their drift alone (size,).
+
+        Points that two bodies hold together: that of the predecessor is moved to where the other is, open or closed.
+        Pinocchio's acceleration of them is the difference of two classical ones; the relative motion has a Coriolis
+        term less.
+        """
         turns, drift = list[Matrix](), np.zeros(self.size)
-        for owner, s, mine in self.owners:
+        for model, (owner, s, mine) in zip(self._models, self.owners, strict=True):
             pose, twist, gained = owner.moving.relative_motion(motion)
-            k = s.stop - s.start
+            a, k = owner.predecessor, s.stop - s.start
             D, value = np.zeros((k, 6)), np.zeros(k)
             owner.moving.pose_map.value(pose, value, D)
-            turn, own = D, gained
-            if owner.predecessor.joint:
+            if k == 3:
+                turn, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
+                if a.joint:
+                    model.joint2_placement = seen = a.placement * pose
+                    own += 2.0 * cross(seen.actInv(motion.with_drift().data.v[a.joint]).angular, twist[:3])
+            elif a.joint:
                 X: Matrix = pose.toActionMatrix()
                 turn, own = -D @ np.linalg.inv(X), -X @ gained
-            elif k == 3:
-                turn, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
+            else:
+                turn, own = D, gained
             turns.append(turn)
             drift[mine] = own
         return turns, drift
@@ -223,11 +232,13 @@ def solve_proximal(
     space = RowSpace(G, constraint_set.rounding)
     if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
+    if space.nearly_repeats:  # pinocchio would push along what does not count
+        return None
     if not space.is_full:
         inertia = float(motion.mass_matrix().trace())
         size += in_balance(inertia, force) + in_balance(inertia, motion.bias_force())
     independent = space.independent(gamma, size)
-    asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
+    asked = gamma if space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
     turns, drift = anchors.conversions(motion)
     is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
@@ -242,7 +253,7 @@ def solve_proximal(
     def multipliers(lam: Vector) -> Vector:
         """Of the independent rows; the others may be rounding, and the damped loop pushes along them all the same."""
         own = anchors.of_multipliers(turns, lam)
-        return space.of_independent(own) if space.is_full else B @ (own @ G)
+        return space.of_independent(own) if space.is_full else space.along(own @ G)
 
     more, push = anchors.follow(anchors.of_rows(turns, asked) + drift, damping)
     a, mu, tries = a + more, multipliers(lam + push), 0
@@ -263,13 +274,14 @@ def solve_proximal(
 
 
 def _model_of(owner: FrameRows, model: Any) -> Any:
+    """Pinocchio's constraint: points are of the successor first, frames of two bodies of the predecessor."""
     b, a = owner.successor, owner.predecessor
+    one, other = (b.joint, b.placement), (a.joint, a.placement)
+    if rows_of_point(owner):
+        return pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *one, *other, pin.LOCAL)
     if not a.joint:
-        kind = pin.ContactType.CONTACT_3D if rows_of_point(owner) else pin.ContactType.CONTACT_6D
-        return pin.RigidConstraintModel(kind, model, b.joint, b.placement, pin.LOCAL)
-    return pin.RigidConstraintModel(
-        pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
-    )
+        return pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *one, pin.LOCAL)
+    return pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *other, *one, pin.LOCAL)
 
 
 def is_its_own(owner: FrameRows) -> bool:

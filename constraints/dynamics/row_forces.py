@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
-from typing import final
+from typing import ClassVar, final
 
 from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Vector
@@ -13,26 +14,31 @@ from ..loops import Axes, Closure
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
+from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
 from .multipliers import Body, frame_rows, pulling_contacts, seen_at, wrench_of
-from .row_space import RowSpace
+from .row_space import RowSpace, in_balance, missed
 from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
 
 
-class RowForces(Result):
+class RowForces(ByJoint):
     r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
 
     Attributes:
+        acceleration: a (nv,).
         multipliers: lambda (size,), on the successors (on the robot, for contacts); zero where a constraint is off.
         question: what was asked.
         solution: rank and free motions, where the method found them.
         solved: the system, where the method needed it; `system` has it in any case.
     """
 
+    _joint_space: ClassVar[str] = "question.constraint_set.robot.space"
+
+    acceleration: Vector
     multipliers: Vector
     question: Question
     solution: Solution | None
@@ -50,7 +56,7 @@ class RowForces(Result):
 
     @cached_property
     def row_space(self) -> RowSpace:
-        """The rows brought to unit length, with rank and singular values."""
+        """The rows, with rank and singular values."""
         if self.solution is not None:
             return self.solution.row_space
         return RowSpace(self.system.jacobian, self.question.constraint_set.rounding)
@@ -70,6 +76,19 @@ class RowForces(Result):
         asked = self.question.constraint_set
         rows = [*self.row_space.redundant, *vanished(asked, self.system.rows, self.row_space)]
         return tuple(asked.row_name(int(i)) for i in sorted(rows))
+
+    @cached_property
+    def missed_rows(self) -> dict[str, float]:
+        """Rows that are missed by more than 1e-9 of the accelerations: "pin[4]" -> by how much [m/s2, rad/s2].
+
+        In a success these are rows that nearly repeat others, or that hardly anything moves (singular values up to
+        `rounding` of the largest): they hold nothing, and what they ask for is met to `rounding`.
+        """
+        system, asked = self.system, self.question.constraint_set
+        inertia = float(system.mass_matrix.trace())
+        balanced = in_balance(inertia, system.tau) + in_balance(inertia, system.bias)
+        found = missed(system.jacobian, self.acceleration, system.gamma, float(system.v @ system.v), balanced)
+        return {asked.row_name(i): size for i, size in found.items()}
 
     @property
     @final
@@ -155,7 +174,7 @@ class RowForces(Result):
         off = ~asked.constraint_set.counts_in(self.system.rows)
         whole = space.vanishing
         kept = whole[:, ~whole[off].any(axis=0)]  # a row that is off has no force, which is unique
-        return constraint_force(asked.constraint_set, which, asked.q, self.multipliers, kept, space.lengths, on)
+        return constraint_force(asked.constraint_set, which, asked.q, self.multipliers, kept, on)
 
     @final
     def axial_force(self, which: RowOwner | str | int) -> float:
@@ -226,3 +245,8 @@ class RowForces(Result):
         if isinstance(owner, Closure):
             wrench += wrench_at(self.acting, owner, asked.constraint_set.robot.at(asked.q, asked.v))
         return wrench
+
+
+def misses(missed_rows: Mapping[str, float]) -> str:
+    """Missed rows in words: "pin[4] by 3e-07, ..."."""
+    return first_names([f"{name} by {size:.3g}" for name, size in missed_rows.items()])

@@ -20,11 +20,11 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import OptionError, SizeError
-from ..linear_algebra import is_finite
+from ..linear_algebra import RANK_TOLERANCE, is_finite
 from .branches import Branches, dense_branches
 from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
-from .row_space import NO_ROW, Independent, RowSpace, in_balance
+from .row_space import Independent, RowSpace, in_balance
 from .status import DynamicsStatus, Factorisation
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
@@ -70,7 +70,7 @@ def solve_direct(
     factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
     size: float = 0.0,
-    rounding: float = NO_ROW,
+    rounding: float = RANK_TOLERANCE,
 ) -> Solution:
     r"""Solve by one factorisation of the whole saddle point (n + rank unknowns).
 
@@ -82,7 +82,7 @@ def solve_direct(
         factorisation: of the saddle point.
         size: size of the accelerations that gamma was computed from, by which rounding is judged; that of c comes on
             top.
-        rounding: rows below this part of the longest one count as zero.
+        rounding: singular values of G up to this part of the largest one do not count.
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
@@ -176,7 +176,7 @@ def solve_range_space(
     *,
     branches: Branches | None = None,
     size: float = 0.0,
-    rounding: float = NO_ROW,
+    rounding: float = RANK_TOLERANCE,
 ) -> Solution:
     r"""Solve by :math:`H = L^T L` along the branches, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
 
@@ -222,7 +222,7 @@ def solve_null_space(
     *,
     bases: tuple[Matrix, Matrix] | None = None,
     size: float = 0.0,
-    rounding: float = NO_ROW,
+    rounding: float = RANK_TOLERANCE,
 ) -> Solution:
     r"""Solve by :math:`a = Y y + Z z`, with Y a basis of the rows and Z one of what they leave.
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liegroups.arguments import real_numbers
-from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Indices, TangentLike, Vector
 
 from ..errors import SizeError
 from ..loops.constraint_set import ConstraintSet
@@ -37,6 +37,7 @@ from .sparse import (
     independent_by_elimination,
     independent_in_closures,
     independent_of_all,
+    is_rank_certain,
     least_norm,
     least_norm_of_all,
     paths_of,
@@ -61,6 +62,7 @@ class SparseStatus(Enum):
     REDUNDANT = "solved: some rows follow from others, and hold too"
     INCONSISTENT = "rows that depend on others contradict them: a dense method finds the best compromise"
     SINGULAR = "the matrix is singular, or nearly: masses are missing, or rows are little more than rounding"
+    UNDECIDED = "rows nearly repeat others, or hardly anything moves them: a dense method decides which of them count"
     INACCURATE = "the equations are left with an error: a dense method may do better"
     NOT_FINITE = "numbers that are not finite came in"
 
@@ -119,7 +121,7 @@ def is_long_and_sparse(constraint_set: ConstraintSet) -> bool:
 def solve_sparse(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     wrenches: ArrayLike | None = None,
     acceleration: ArrayLike | None = None,
@@ -131,12 +133,13 @@ def solve_sparse(
     own (`MaximalSystem`), the rows of closures are those of relative twists, and a sparse LU decomposition solves, of a
     cost that is proportional to the number of bodies where closures are between neighbours. Nothing is regularised.
 
-    Independent rows are chosen first: among those of each closure, by pivots above 1e-6 of rows of unit length. Where
-    the matrix is singular then, closures depend on each other, and the rows are chosen among all: by an elimination
-    that keeps rows short, or, where it cannot or was not enough, by a dense QR of cost n^3. The rank of dense methods
-    counts singular values of all rows above 1e-6 of the largest. Where some are between 1e-6 and about 1e-8 of it this
-    rank is greater, and the rows are held as they are: a sparse decomposition has no singular values. Whether factors
-    can be trusted is found with a vector that is known: joint accelerations to 1e-7, or the status is SINGULAR.
+    Independent rows are chosen first: among those of each closure, by pivots above the `rounding` of the set. Where the
+    matrix is singular then, closures depend on each other, and the rows are chosen among all: by an elimination that
+    keeps rows short, or, where it cannot or was not enough, by a dense QR of cost n^3. The rank of dynamics counts
+    singular values of all rows above `rounding` of the largest: the least of the kept rows is estimated by a sparse
+    factorisation, what is left of the others is bounded, and where one of them is within a factor of 3 of that limit
+    the status is UNDECIDED. Whether factors can be trusted is found with a vector that is known: joint accelerations to
+    1e-7, or the status is SINGULAR.
 
     Args:
         constraint_set: of a kind that it takes (`why_not` names what it does not).
@@ -175,12 +178,13 @@ def _not_finite(nv: int, size: int) -> SparseSolution:
 
 def _found(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None) -> _Found:
     """Choose independent rows and solve: again with fewer, where the matrix turns out to be singular."""
-    kept = independent_in_closures(state.blocks, state.on)
-    found = _attempt(structure, state, forces, wrenches, kept)
+    kept, rest = independent_in_closures(state.blocks, state.on, state.rounding)
+    found = _attempt(structure, state, forces, wrenches, kept)._replace(rest=rest)
     for choose in (independent_by_elimination, partial(independent_of_all, nv=forces.size)):
         choice = None if found.is_determined else choose(state.blocks, kept)
         if choice is not None and choice.rows.sum() < kept.sum():
-            found = _attempt(structure, state, forces, wrenches, choice.rows)._replace(choice=choice)
+            again = _attempt(structure, state, forces, wrenches, choice.rows)
+            found = again._replace(choice=choice, rest=float(np.hypot(rest, choice.rest)))
     return found
 
 
@@ -206,10 +210,11 @@ class _State(NamedTuple):
     on: BoolVector
     gamma: Vector
     scale: float
+    rounding: float
 
 
 class _Found(NamedTuple):
-    """A solution of the sparse system: `left` is the residual of its equations, relative."""
+    """A solution of the sparse system: `left` is the residual of its equations, relative, `rest` that of other rows."""
 
     a: Vector
     multipliers: Vector
@@ -220,6 +225,7 @@ class _Found(NamedTuple):
     load: float = 0.0
     entries: int = 0
     choice: Choice | None = None
+    rest: float = 0.0
 
     @property
     def is_determined(self) -> bool:
@@ -270,7 +276,7 @@ def _state(
     pull = _stabilisation(constraint_set, rows, closures, owners, rhs)
     scale = max(float(np.abs(part[on]).max(initial=0.0)) for part in (wanted, rows.second, drift, pull))
     gamma = np.where(on, wanted - drift - pull, 0.0)
-    return _State(bodies, closures, rows, blocks, k.world_jacobian, on, gamma, scale)
+    return _State(bodies, closures, rows, blocks, k.world_jacobian, on, gamma, scale, constraint_set.rounding)
 
 
 def _stabilisation(
@@ -317,11 +323,13 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     elif not np.isfinite(a).all():
         status = SparseStatus.NOT_FINITE
     else:
-        unmet = _unmet(state, a, BALANCED * found.load)
-        if unmet > MET:
-            status = SparseStatus.INCONSISTENT if redundant.any() else SparseStatus.INACCURATE
-        elif found.left > MET:
+        unmet = _unmet(state, a, BALANCED * found.load, on)
+        if unmet > MET and _unmet(state, a, BALANCED * found.load, kept) <= MET and unmet > state.rounding:
+            status = SparseStatus.INCONSISTENT
+        elif unmet > MET or found.left > MET:  # rows that are nearly met: the direct method lists them
             status = SparseStatus.INACCURATE
+        elif not is_rank_certain(state.blocks, kept, found.rest, a.size, state.rounding):
+            status = SparseStatus.UNDECIDED
         else:
             status = SparseStatus.REDUNDANT if redundant.any() else SparseStatus.SOLVED
             if found.choice is None:
@@ -331,14 +339,15 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error, found.entries)
 
 
-def _unmet(state: _State, a: Vector, least: float) -> float:
-    """The largest |J a - gamma| of a row that is on, by the terms of all, or by `least` where these are less."""
+def _unmet(state: _State, a: Vector, least: float, which: BoolVector) -> float:
+    """The largest |J a - gamma| of some rows, by the terms of all that are on, or by `least` where these are less."""
     left, scale = 0.0, max(state.scale, least)
     for block in state.blocks:
         rows = block.paths.rows
         off = ~state.on[rows]
         scale = max(scale, float(np.where(off, 0.0, block.sizes(a)).max(initial=0.0)))
-        left = max(left, float(np.abs(np.where(off, 0.0, block.times(a) - state.gamma[rows])).max(initial=0.0)))
+        missed = np.where(which[rows], block.times(a) - state.gamma[rows], 0.0)
+        left = max(left, float(np.abs(missed).max(initial=0.0)))
     return left / scale if scale > 0.0 else 0.0
 
 

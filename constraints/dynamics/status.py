@@ -16,8 +16,8 @@ class DynamicsStatus(StatusEnum):
 
     SOLVED = "Both equations hold; all rows are independent."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, or nothing moves them; of all multipliers that give the force "
-        "these have the least norm."
+        "Both equations hold; some rows repeat others, or nothing moves them, to the `rounding` of the set; of all "
+        "multipliers that give the force these have the least norm."
     )
     INCONSISTENT = (
         "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows "
@@ -28,8 +28,8 @@ class DynamicsStatus(StatusEnum):
         "solve it if the constraints hold the massless motions."
     )
     SINGULAR_SPARSE = (
-        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows are little more than "
-        "rounding; Method.DIRECT decides which."
+        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows nearly repeat others; "
+        "Method.DIRECT decides which of them count."
     )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
     UNDERACTUATED = (
@@ -59,7 +59,7 @@ class Method(Enum):
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
     TEST_FORCES = "Kokkevis: responses of articulated bodies to unit forces, no mass matrix; contacts only"
-    PROXIMAL = "pinocchio's constraint dynamics; contacts and closures of three or six rows"
+    PROXIMAL = "pinocchio's constraint dynamics; contacts of three or six rows, closures that hold a point or a frame"
     SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
 
     def __repr__(self) -> str:

@@ -9,10 +9,11 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.arguments import expect, finite_vector
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 
 from ..errors import RobotMismatchError
 from ..loops import ConstraintSet
+from ..loops.assembly import OPEN
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
@@ -75,7 +76,7 @@ class ConstrainedSystem:
 def constrained_system(
     constraint_set: ConstraintSet,
     motion: Motion,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
     external: Iterable[Force] = (),
     acceleration: ArrayLike | None = None,
@@ -159,6 +160,22 @@ def vanished(constraint_set: ConstraintSet, rows: SetRows, space: RowSpace) -> I
     """Rows (indices) that are zero though they count: no joint moves them, always or at this pose."""
     zero = space.zero_rows
     return zero[constraint_set.counts_in(rows)[zero]] if zero.size else zero
+
+
+def open_words(system: ConstrainedSystem) -> list[str]:
+    """The line of a result that says how far the state is off the constraints; none where it is closed.
+
+    Open is what is off by more than 1e-4, or has rates above that part of the velocity.
+    """
+    stack, rows = system.constraint_set.stack, system.rows
+    errors, rates = dict(stack.norms(rows.position)), dict(stack.norms(rows.velocity))
+    off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)
+    if off <= OPEN and rate <= OPEN * (1.0 + float(np.abs(system.v).max(initial=0.0))):
+        return []
+    by = errors if off > OPEN else rates
+    worst = max(by, key=lambda name: by[name])
+    words = f"'{worst}' is off by {errors[worst]:.3g}, its rate by {rates[worst]:.3g}"
+    return [f"  at an open state, {words}: close it first (assemble_position, assemble_velocity)"]
 
 
 def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:

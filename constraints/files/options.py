@@ -48,6 +48,8 @@ def options_data(options: Options) -> dict[str, Any]:
     Raises:
         NotSavableError: a step control that is not one of this library, or a number that no file holds.
     """
+    if options.seconds is not None:
+        raise NotSavableError("option 'seconds'", "a file is there to give the same bits again; give max_iterations")
     data = {name: entry.write(getattr(options, name)) for name, entry in _ENTRIES.items()}
     try:
         options_from_data(JsonValue("options", "$", data))
@@ -87,4 +89,6 @@ def _entry(name: str, default: Any) -> Entry:
     return NUMBER if isinstance(default, float) else Entry(_control_data, _control)
 
 
-_ENTRIES = {field.name: _entry(field.name, field.default) for field in dataclasses.fields(Options)}
+_ENTRIES = {
+    field.name: _entry(field.name, field.default) for field in dataclasses.fields(Options) if field.name != "seconds"
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from weakref import WeakSet
 
 import numpy as np
 
@@ -12,9 +13,12 @@ from liegroups.arguments import as_callable, real_numbers, truth_values
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.space import as_space
 
-from ..errors import SizeError
+from ..errors import FunctionError, SizeError
 from ..point import Point
 from .function import Function
+
+SAME = 1e-9
+"""Values of two calls agree to this, relative to 1 + their size: sums of threads may differ by rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,6 +39,7 @@ class FromCallable(Function):
 
     Raises:
         SizeError: the callable returns something of another size.
+        FunctionError: it writes into q, or gives two values for one q; looked at once, when its first Jacobian is made.
         NotNormalizedError: it returns a rotation or pose with a unit vector that does not have norm 1.
     """
 
@@ -63,8 +68,10 @@ class FromCallable(Function):
         value[:] = self._call(q)
         if jacobian is None:
             return
+        if self not in _SEEN:
+            self._look_at(q, value)
         if self.jac is not None:
-            J = real_numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
+            J = real_numbers(asked(self.jac, q, f"Jacobian of {self.name}"), f"Jacobian of {self.name}")
             shape = (self.outputs.nv, self.inputs.nv)
             if J.shape != shape and not (J.ndim < 2 and 1 in shape and J.size == shape[0] * shape[1]):
                 raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
@@ -77,11 +84,53 @@ class FromCallable(Function):
             behind, ahead = self._call(self.inputs.integrate(q, -step)), self._call(self.inputs.integrate(q, step))
             jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * h)
 
+    def _look_at(self, q: Vector, value: Vector) -> None:
+        """Once: that a second call gives the same, and writes nothing into its argument.
+
+        Raises:
+            FunctionError: it does not; names the function.
+        """
+        _SEEN.add(self)
+        given = q.copy()
+        again = real_numbers(asked(self.f, given, self.name, copies=False), f"value of {self.name}").reshape(-1)
+        if given.tobytes() != q.tobytes():
+            entry = int(np.flatnonzero(given != q)[0])
+            seen = f"{self.name} writes into its argument: entry {entry} of q was {q[entry]:.6g}, is {given[entry]:.6g}"
+            raise FunctionError(self.name, seen, "work on a copy, q = np.array(q)")
+        apart = np.abs(again - value)
+        if apart.max(initial=0.0) > SAME * (1.0 + float(np.abs(value).max(initial=0.0))):
+            row = int(apart.argmax())
+            seen = f"{self.name} gives two values for one q: entry {row} is {value[row]:.9g}, then {again[row]:.9g}"
+            raise FunctionError(self.name, seen, "a function may not draw random numbers, nor keep anything")
+
     def _call(self, q: Vector) -> Vector:
-        value = real_numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
+        value = real_numbers(asked(self.f, q, self.name), f"value of {self.name}")
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
         value = value.reshape(-1)
         if self.outputs.unit_blocks and np.isfinite(value).all():
             self.outputs.check(value, f"value of {self.name}")
         return value
+
+
+_SEEN: WeakSet[FromCallable] = WeakSet()
+"""Functions that were called twice."""
+
+
+def asked(function: Callable[[Vector], ArrayLike], q: Vector, name: str, copies: bool = True) -> ArrayLike:
+    """What a user's function gives, of a copy of q; what it raises gets a note that names it.
+
+    It may give what is not finite: the search or its diagnosis says so, once, instead of numpy at each call.
+
+    Args:
+        function: the function.
+        q: configuration (nq,).
+        name: what messages call it.
+        copies: whether it gets a copy.
+    """
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return function(q.copy() if copies else q)
+    except Exception as error:
+        error.add_note(f"raised by the function '{name}' at q = {np.array2string(q, precision=4, threshold=12)}")
+        raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arguments import as_name, as_tuple, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
@@ -252,7 +252,7 @@ class Function(Answering, ABC):
         return self.linearised_at(self._point(q))
 
     @final
-    def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
+    def drift_at(self, q: ArrayLike, v: TangentLike) -> Vector:
         r"""`drift` at given numbers, a copy: the bias acceleration :math:`\dot J(q, v)\, v` (outputs.nv,).
 
         Args:

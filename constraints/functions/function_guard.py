@@ -37,6 +37,7 @@ _OF_THE_RIGHT: Mapping[Any, str] = {
 """Operators of numpy arrays -> that of a function on the right of one."""
 
 _MASK = "it belongs to the constraint, as Implicit.zero(f, mask=[1, 1, 0])"
+_COPY = "work on a copy, q = np.array(point.q)"
 _AGAIN = "write each entry with =, for example value[:] = ..., and return nothing"
 
 
@@ -124,8 +125,9 @@ def _evaluate(evaluate: Callable[..., object]) -> Callable[..., None]:
     def watched(f: Any, point: Any, value: Vector, jacobian: Matrix | None = None) -> None:
         value.fill(UNWRITTEN)
         blank = jacobian is not None and not np.count_nonzero(jacobian)  # as new memory is
+        before = b""
         if jacobian is not None and blank:
-            jacobian[:, f.columns] = UNWRITTEN
+            jacobian[:, f.columns], before = UNWRITTEN, point.q.tobytes()
         try:
             returned = evaluate(f, point, value, jacobian)
         except TypeError as error:
@@ -134,6 +136,12 @@ def _evaluate(evaluate: Callable[..., object]) -> Callable[..., None]:
                 seen = f"evaluate of {f.name} fails without a Jacobian ({error})"
                 raise FunctionError(f.name, seen, advice) from error
             raise
+        except ValueError as error:
+            if "read-only" in str(error) and not isinstance(error, FunctionError):
+                raise FunctionError(f.name, f"evaluate of {f.name} writes into q ({error})", _COPY) from error
+            raise
+        if before and point.q.tobytes() != before:
+            raise FunctionError(f.name, f"evaluate of {f.name} writes into q", _COPY)
         if returned is not None or not value.dot(value) < inf:
             _refuse_unwritten(f, "evaluate", "value", value, returned)
         if jacobian is not None and blank:

@@ -14,6 +14,7 @@ from .closures import (
     RodClosure as RodClosure,
 )
 from .constraint_set import Baumgarte as Baumgarte, ConstraintSet as ConstraintSet
+from .contact_limits import FrictionCone as FrictionCone, Sole as Sole
 from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact as SurfaceContact
 from .frame_rows import Form as Form
 from .hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind, HingeTypeError as HingeTypeError

@@ -11,11 +11,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import FieldOf, names_checked
-from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
 from ..robot import Bounds
@@ -25,20 +24,18 @@ from ..solvers import Projection, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
 from ..solvers.engine import Engine, new_tuple
 from ..solvers.newton.least_change import least_change
-from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
-from ..solvers.result import MEANT, Result
+from ..solvers.result import MEANT, ByJoint
 from ..words import budget, counted, first_names, larger_budget
-from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
-from .branch import Branch, branch_between, meets_dead_centre
-from .closures import RodClosure
+from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
+from .branch import Branch
+from .closing.gaps import gap_words
+from .closing.kept_branch import compared, driven_back
+from .closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
 from .constraint_set import ConstraintSet
 from .open_mechanism import OpenMechanismError
 
 _log = logging.getLogger(__package__)
-
-BACK = 12
-"""Newton steps by which driven joints are moved back to where the mechanism was closed."""
 
 OPEN = 1e-4
 """A constraint that is off by more is not closed: the threshold of a projection, the loosest of what closes."""
@@ -54,7 +51,7 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Assembly(Result):
+class Assembly(ByJoint):
     """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
@@ -64,6 +61,8 @@ class Assembly(Result):
         constraint_set: what was assembled.
         status: why it ended; LEFT_BRANCH if it closed, but left the branch of the start.
         branch: how start and end compare, if `stay_on_branch` was given.
+        split: the errors in two parts, where redundant rows keep an error that no joint moves: q is closed to the
+            tolerance in what joints can reduce, and to 1e-6 in the rest. None where all rows hold, and on failure.
     """
 
     _meant: ClassVar[Mapping[str, str]] = MEANT | {"diagnose": "`assembly.projection.diagnose()`"}
@@ -72,15 +71,24 @@ class Assembly(Result):
     constraint_set: ConstraintSet
     status: Status
     branch: Branch | None
+    split: SplitErrors | None
 
     def __init__(
-        self, projection: Projection, constraint_set: ConstraintSet, status: Status, branch: Branch | None = None
+        self,
+        projection: Projection,
+        constraint_set: ConstraintSet,
+        status: Status,
+        branch: Branch | None = None,
+        split: SplitErrors | None = None,
     ) -> None:
         fields = vars(self)  # half the time of a frozen dataclass's own `__init__`
         fields["projection"], fields["constraint_set"] = projection, constraint_set
-        fields["status"], fields["branch"] = status, branch
+        fields["status"], fields["branch"], fields["split"] = status, branch, split
 
-    q = FieldOf[Vector]("projection.q", "Configuration (nq,), read-only: closed, or the iterate of least residual.")
+    @property
+    def q(self) -> Vector:
+        """Configuration (nq,), read-only: closed, or the iterate of least residual."""
+        return self.projection.q if self.split is None else self.split.q
 
     @property
     def success(self) -> bool:
@@ -88,11 +96,15 @@ class Assembly(Result):
         return self.status is Status.CONVERGED
 
     iterations = FieldOf[int]("projection.iterations", "Jacobians with their steps.")
-    residual = FieldOf[float]("projection.residual", "Largest norm of the errors of one constraint at q.")
+
+    @property
+    def residual(self) -> float:
+        """Largest norm of the errors of one constraint at q."""
+        return self.projection.residual if self.split is None else self.split.residual
 
     @property
     def iterates(self) -> tuple[Vector, ...]:
-        """All iterates (nq,), the start first."""
+        """All iterates (nq,) of the solver, the start first."""
         return tuple(step.q for step in self.projection.trace or ())
 
     @property
@@ -103,7 +115,8 @@ class Assembly(Result):
     @property
     def errors(self) -> tuple[tuple[str, float], ...]:
         """Each constraint with the norm of its errors at q, the worst first."""
-        norms = self.projection.problem.constraints.norms(self.projection.error())
+        problem, rhs = self.projection.problem, self.projection.rhs
+        norms = problem.constraints.norms(problem.error(self.q, rhs=rhs))
         return tuple(sorted(norms, key=lambda entry: -entry[1]))
 
     @property
@@ -149,14 +162,10 @@ class Assembly(Result):
         return "\n".join(lines)
 
     def _in_metres(self, name: str) -> str:
-        """For an open rod, whose error is half a difference of squares: how far apart its ends are, and should be."""
-        owner, threshold = self.projection.problem.constraints[name], self.projection.options.threshold
-        error = self.projection.error(name)
-        if not isinstance(owner, RodClosure) or np.abs(error).max(initial=0.0) <= threshold:
-            return ""
-        apart = float(np.linalg.norm(owner.pose(self.q).translation))
-        length = float(np.sqrt(max(apart**2 - 2.0 * error[0], 0.0)))
-        return f" m^2: its ends are {apart:.4g} m apart, its length is {length:.4g} m"
+        """For an open closure, how far its ends are apart, and which body of its loop is too long."""
+        problem, rhs = self.projection.problem, self.projection.rhs
+        error = problem.error(self.q, name, rhs)
+        return gap_words(problem.constraints[name], self.q, error, self.projection.options.threshold)
 
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
@@ -180,16 +189,29 @@ class Assembly(Result):
         return plot_iterates(self, path, poses, view)
 
     def __str__(self) -> str:
+        if self.split is not None and self.success:
+            apart = self.split
+            return (
+                f"{Status.CONVERGED.name}: All that joints can move is closed (to {apart.reachable:.3g}); {apart.row}, "
+                f"redundant, is off by {apart.unmoved:.3g}, as where angles or lengths of a file are rounded. "
+                f"({counted(self.iterations, 'iteration')})"
+            )
         used, most = counted(self.iterations, "iteration"), self.projection.options.max_iterations
         if not self.success and self.status is not Status.LEFT_BRANCH:
             used = budget(self.iterations, most)
             if self.iterations >= most:
                 used += f"; more: `max_iterations={larger_budget(most)}`"
-            used += "; `.projection.diagnose()` says whether it is difficult or impossible"
+            used += f"; {self._hint}"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED
         return f"{said} (residual {self.residual:.3g}{',' if self.success else ';'} {used})"
+
+    @property
+    def _hint(self) -> str:
+        """What explains a failure, or what may."""
+        nearly = nearly_closed(self.projection)
+        return "`.projection.diagnose()` says whether it is difficult or impossible" if nearly is None else nearly.words
 
     def __repr__(self) -> str:
         iterations = counted(self.iterations, "iteration")
@@ -229,6 +251,8 @@ def assemble_position(
         bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing about bounds
             (`assembly.violations` does).
         tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
+            Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
+            1e-6, as `close_position` does: angles of a file are rounded. `Assembly.split` says so.
         max_iterations: budget.
         nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
             least one, but their sum need not be.
@@ -269,20 +293,24 @@ def assemble_position(
     except ConstraintError:
         space.check(q0, "q0")  # refused by the name that it has here
         raise
-    if step is None or not projection.success:
+    if step is None and projection.success:
         return Assembly(projection, constraint_set, projection.status)
+    split = None if projection.success else closed_but_for_redundant_rows(projection, constraint_set.rounding)
+    status = projection.status if split is None else Status.CONVERGED
+    if step is None or status is not Status.CONVERGED:
+        return Assembly(projection, constraint_set, status, None, split)
     if earlier is None:
-        earlier = _driven_back(projection)
-    branch = _compared(assembler, projection, earlier)
-    status = projection.status if branch.same(step) else Status.LEFT_BRANCH
-    return Assembly(projection, constraint_set, status, branch)
+        earlier = driven_back(projection, constraint_set.rounding)
+    q = projection.q if split is None else split.q
+    branch = compared(assembler, projection, q, earlier, constraint_set.rounding)
+    return Assembly(projection, constraint_set, status if branch.same(step) else Status.LEFT_BRANCH, branch, split)
 
 
 @names_checked("options are named: weights=, driven=, rhs=")
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,
-    v0: ArrayLike,
+    v0: TangentLike,
     *,
     weights: ArrayLike | Mapping[str, float] | None = None,
     driven: Driven = (),
@@ -304,7 +332,7 @@ def assemble_velocity(
     Args:
         constraint_set: the constraints that hold.
         q: configuration (nq,), closed.
-        v0: wanted velocity (nv,).
+        v0: wanted velocity (nv,), or by joint, the others zero.
         weights: costs (nv,), or by joint; ones by default, 0 moves freely.
         driven: joints (by name) or Segments whose velocity stays as in v0, bit for bit.
         rhs: right-hand sides with their velocities from `constraint_set.rhs_at(t)`; at rest by default.
@@ -314,6 +342,7 @@ def assemble_velocity(
 
     Raises:
         SizeError, DtypeError, NotFiniteError, UnknownJointError, OptionError: an invalid argument.
+        UndefinedError: a row is not finite at q; names its constraint.
 
     Source: `CalcAssemblyQDot` of RBDL, which has no moving targets.
     """
@@ -324,43 +353,12 @@ def assemble_velocity(
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
+    _refuse_no_value(constraint_set, J, error)
     change = least_change(J, error, W[moving])
     who = "constraints" if moving.size == v.size else "driven joints and constraints"
     _warn_if_left(constraint_set, error - J @ change, f"{who} contradict each other: '%s' is off by %.3g")
     v[moving] -= change
     return v
-
-
-def _driven_back(done: Projection) -> Vector | None:
-    """The closed configuration from which the driven joints moved to the start, the others at rest; None without."""
-    problem, q, driven = done.problem, done.start, np.flatnonzero(done.problem.frozen)
-    for _ in range(BACK if driven.size else 1):
-        try:
-            rows = problem.rows(q, done.rhs)
-        except UndefinedError:
-            return None
-        if rows.residual <= done.options.threshold:
-            return q
-        step = np.zeros(problem.space.nv)
-        step[driven] = -np.linalg.lstsq(rows.jacobian[:, driven], rows.error, rcond=RANK_TOLERANCE)[0]
-        q = problem.space.integrate(q, capped(step, done.options.cap))
-    return None
-
-
-def _compared(assembler: Assembler, done: Projection, earlier: Vector | None) -> Branch:
-    """The branch of a closed configuration against that of the one before, or of the start where that is not known."""
-    driven, q, rhs = done.problem.frozen, done.q, done.rhs
-    if earlier is None:
-        return branch_between(assembler, done.start, q, rhs, driven)
-
-    def close(near: Vector) -> Vector | None:
-        found = assembler.project(near, rhs)
-        return found.q if found.success else None
-
-    branch = branch_between(assembler, earlier, q, rhs, driven, is_closed=True)
-    if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
-        return branch
-    return branch._replace(meets=meets_dead_centre(assembler, branch, q, rhs, close))
 
 
 def _refuse_open(constraint_set: ConstraintSet, before: Vector) -> None:
@@ -369,6 +367,14 @@ def _refuse_open(constraint_set: ConstraintSet, before: Vector) -> None:
     still = [entry for entry, owner in zip(norms, constraint_set.stack, strict=True) if owner.target is None]
     if any(not off <= OPEN for _, off in still):
         raise OpenMechanismError.of(still, "position", "'before' must be closed, as the q of an assembly")
+
+
+def _refuse_no_value(constraint_set: ConstraintSet, J: Matrix, error: Vector) -> None:
+    """Refuse rows that are not finite, by the name of the first constraint that has one."""
+    wrong = ~(np.isfinite(J).all(axis=1) & np.isfinite(error))
+    if wrong.any():
+        name = constraint_set.row_name(int(wrong.argmax()))
+        raise UndefinedError(f"velocity of an assembly: row {name} is not finite at q")
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups import SE3, Rn
 from liegroups.arguments import as_name, expect, finite_number
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError
 from ..functions.frame_function import world_or_frame
@@ -122,11 +122,11 @@ class Closure(FrameRows):
         rows = np.asarray(axes)
         return cls(robot, predecessor, successor, hinge_of_axes(rows[None, :] if rows.ndim == 1 else axes), name=name)
 
-    def hinge_motion(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> HingeMotion:
+    def hinge_motion(self, q: ArrayLike, v: TangentLike | None = None, a: TangentLike | None = None) -> HingeMotion:
         """Fitted hinge coordinates, rates and accelerations at (q, v, a); v and a are zero by default."""
         return fitted(self.hinge, *self.motion(q, v, a))
 
-    def error_frame(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> ErrorFrame:
+    def error_frame(self, q: ArrayLike, v: TangentLike | None = None, a: TangentLike | None = None) -> ErrorFrame:
         """The successor seen from the fitted hinge, with its twist and acceleration."""
         X, twist, gamma = self.motion(q, v, a)
         fit = fitted(self.hinge, X, twist, gamma)
@@ -139,13 +139,13 @@ class Closure(FrameRows):
         r""":math:`\log_6` of the error frame (6,) [m, rad]: zero exactly where the closure is closed."""
         return pose_log(self.error_frame(q).placement)
 
-    def velocity_error(self, q: ArrayLike, v: ArrayLike) -> Vector:
+    def velocity_error(self, q: ArrayLike, v: TangentLike) -> Vector:
         """First time derivative of `pose_error` (6,)."""
         error, D = self.error_frame(q, v), np.empty((6, 6))
         pose_log(error.placement, D)
         return D @ error.twist
 
-    def acceleration_error(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
+    def acceleration_error(self, q: ArrayLike, v: TangentLike, a: TangentLike | None = None) -> Vector:
         """Second time derivative of `pose_error` (6,) at joint accelerations a; zero by default."""
         error = self.error_frame(q, v, a)
         return second_of_pose_log(error.placement, error.twist, error.acceleration)

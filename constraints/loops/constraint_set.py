@@ -10,10 +10,11 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.arguments import as_tolerance, as_tuple, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
+from ..linear_algebra import RANK_TOLERANCE, warn_of_threads
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -27,10 +28,6 @@ from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
-
-ROUNDING = 5e-8
-"""Rows below this part of the longest one hold nothing. A loop that is planar but for the digits of its file, as
-Cassie's, has rows of 1e-12 to 2.3e-8 of the longest across the plane."""
 
 ASSEMBLERS = 16
 """So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
@@ -75,7 +72,9 @@ class ConstraintSet:
         robot: the robot.
         owners: closures, contacts, Implicit and Explicit constraints (an explicit one by its twin).
         baumgarte: stabilisation by constraint (as the key the object, its position, or its name); none by default.
-        rounding: the dynamics treat rows of the Jacobian below this fraction of the longest one as zero.
+        rounding: singular values of the Jacobian of the rows that are on, up to this part of the largest one, hold
+            nothing, in velocities, dynamics, impacts and minimal coordinates. A loop that is planar but for the digits
+            of its file has some: Cassie's are 1e-12 to 2e-8 of it, those of axes written as 1.570796 rad 3e-7.
 
     Attributes:
         robot: as given.
@@ -109,7 +108,7 @@ class ConstraintSet:
         robot: Robot,
         owners: Sequence[RowOwner],
         baumgarte: Mapping[Any, Baumgarte] | None = None,
-        rounding: float = ROUNDING,
+        rounding: float = RANK_TOLERANCE,
     ) -> None:
         self.robot = as_robot(robot, "robot of a constraint set")
         constraints = as_tuple(owners, "constraints of a set", "constraints")
@@ -128,6 +127,7 @@ class ConstraintSet:
         self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
         self.assemblers = Kept(ASSEMBLERS)
+        warn_of_threads()
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
@@ -259,7 +259,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, np.zeros(self.robot.nv)), rhs).jacobian
 
-    def velocity_error(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def velocity_error(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         """Time derivative of the errors (size,): J v minus the velocity of the targets.
 
         Args:
@@ -268,7 +268,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, v), rhs).velocity
 
-    def drift(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def drift(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         r"""Second time derivative of the errors (size,) at zero joint acceleration.
 
         It is :math:`\dot J v` minus the acceleration of the targets: constrained accelerations have J a = -drift.
@@ -278,7 +278,7 @@ class ConstraintSet:
         """
         return self.rows_at(self.robot.at(q, v), rhs).drift
 
-    def stabilisation(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+    def stabilisation(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | None = None) -> Vector:
         r""":math:`k_d\,\dot e + k_p\,e` (size,), which stabilised accelerations subtract: J a = -drift - stabilisation.
 
         Args:
@@ -351,6 +351,14 @@ class ConstraintSet:
     def anchored(self) -> list[RowOwner]:
         """The constraints that are on and have position rows."""
         return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
+
+    def describe(self) -> str:
+        """The constraints in words, a line each: name, class, rows, whether it is off, and how a contact can slide."""
+        lines = [repr(self)]
+        for owner, kind, s, on in zip(self.stack, self.kinds, self.stack.slices, self.active, strict=True):
+            slides = f"; slides: {owner.free}" if isinstance(owner, PointContact) and owner.free else ""
+            lines.append(f"  '{owner.name}': {kind}, {counted(s.stop - s.start, 'row')}{slides}{'' if on else '; off'}")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         off = int((~self.active).sum())

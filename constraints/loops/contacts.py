@@ -59,6 +59,9 @@ def as_axes(axes: object, what: str) -> Axes:
 class PointContact(FrameRows):
     r"""A point of the robot that does not move along some or all directions.
 
+    With three rows, `PointContact(robot, frame)`, it sticks. With a normal it is one row: the point keeps its height,
+    and **slides** without friction in the plane across the normal; with a mask it slides along what is masked.
+
     With an anchor :math:`p_0` the rows are :math:`n^T (p - p_0)`, in world axes or in the axes of the contact frame;
     their velocity and acceleration rows are the derivatives. Without an anchor there is no position row, and velocity
     rows are :math:`n^T \dot p` (LOCAL: of the velocity in the contact frame).
@@ -129,6 +132,14 @@ class PointContact(FrameRows):
         """The same contact, anchored at its place at q."""
         at = self.robot.at(q).placement(self.successor).translation.copy()
         return replace(self, frame=self.successor, anchor=at)
+
+    @property
+    def free(self) -> str:
+        """How the point can slide, in words; empty where it sticks."""
+        if self.normal is not None:
+            return f"in the plane across its normal {np.asarray(self.normal).tolist()}"
+        mask = [True] * 3 if self.mask is None else list(self.mask)
+        return ", ".join(f"along {axis}" for axis, kept in zip("xyz", mask, strict=True) if not kept)
 
 
 @final

@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 from liegroups.frozen import set_fields
 
 from ..robot import Frame, Robot
@@ -100,18 +100,18 @@ class FrameRows(RowOwner):
         """The rows (k,) at q; zero where there is no position."""
         return self.function.value(q) if self.has_position else np.zeros(self.group.nv)
 
-    def residual_rate(self, q: ArrayLike, v: ArrayLike) -> Vector:
+    def residual_rate(self, q: ArrayLike, v: TangentLike) -> Vector:
         """Velocity rows (k,): the first time derivative of the rows, in the form DERIVATIVE."""
         return self.moving.jacobian(q) @ self.robot.space.check_tangent(v, "v")
 
-    def residual_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
+    def residual_acceleration(self, q: ArrayLike, v: TangentLike, a: TangentLike | None = None) -> Vector:
         """Acceleration rows (k,) at joint accelerations a, zero by default."""
         out = np.zeros(self.group.nv)
         self.moving.drift(self.robot.at(q, v), out)
         return out if a is None else out + self.moving.jacobian(q) @ self.robot.space.check_tangent(a, "a")
 
     def motion(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+        self, q: ArrayLike, v: TangentLike | None = None, a: TangentLike | None = None
     ) -> tuple[Any, Vector, Vector]:
         """Pose of the successor seen from the predecessor, its body twist (6,), and the derivative of that."""
         robot = self.robot

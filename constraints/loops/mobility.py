@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,14 @@ import numpy as np
 from liegroups.arguments import as_tolerance
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
+from ..linear_algebra import pivots
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
 from ..rows.stack import Stack
 from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
+from .closing.idle_motions import idle_motions
+from .closing.rank_beside import rank_beside
 from .partition import Partition, partition
 
 CLOSED = 1e-6
@@ -23,6 +26,9 @@ CLOSED = 1e-6
 
 FREE = 1e-6
 """Part of a motion, of norm 1, from which on a coordinate takes part in it."""
+
+WEAK = 1e-4
+"""Singular values that count, but are below this part of the largest one, are named."""
 
 INCONSISTENT = 1e-12
 """Errors below this, in directions that no motion reaches, are rounding [m or rad]."""
@@ -57,6 +63,11 @@ class Mobility:
         undetermined: names of coordinates that can move, to first order, while the driven ones are held.
         held_singular_values: of the columns of J that are not driven, largest first; the last of the rank goes to zero
             where a dead centre comes near.
+        rank_beside: the largest rank at closed configurations 0.01 [rad or m] beside; that of this one if it is open.
+        weak: name of a row -> the singular value, as a part of the largest one, by which it is held alone, where that
+            counts but is below 1e-4. Either a singular configuration is near, or the row is redundant but for the
+            digits of a file.
+        idle: motions of single bodies that nothing else takes part in, as "rod spins about its own axis".
     """
 
     rows: int
@@ -76,6 +87,14 @@ class Mobility:
     blocked: int = 0
     undetermined: tuple[str, ...] = ()
     held_singular_values: Vector | None = field(default=None, repr=False)
+    rank_beside: int = 0
+    weak: dict[str, float] = field(default_factory=dict[str, float])
+    idle: tuple[str, ...] = ()
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether the rank is lower here than beside: a dead centre, a stretched arm, or where two branches meet."""
+        return self.rank_beside > self.rank
 
     @property
     def is_determined(self) -> bool:
@@ -92,10 +111,14 @@ class Mobility:
         lines = [f"rows {self.rows}, rank {self.rank} (tolerance {self.tolerance:g}), mobility {self.mobility}"]
         if not self.is_closed:
             lines.append(f"  computed at an open configuration (residual {self.residual:.3g}): assemble it first")
+        if self.is_singular:
+            lines.append(f"  singular: the rank is {self.rank_beside} at closed configurations beside this one")
         if self.redundant:
             lines.append(f"  redundant: {', '.join(self.redundant)}")
+        lines += [f"  {line}" for line in weak_words(self.weak)]
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
         lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
+        lines += [f"  idle: {', '.join(self.idle)}"] if self.idle else []
         if self.held_mobility is not None:
             lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
         if self.undetermined:
@@ -152,8 +175,47 @@ def mobility_at(
         is_closed=bool(residual <= CLOSED),
         singular_values=np.asarray(S, dtype=np.float64),
         tolerance=tolerance,
+        rank_beside=_rank_beside(robot, stack, point.q, rank, tolerance) if residual <= CLOSED else rank,
+        weak=weak_rows(U, S, rank, labels),
+        idle=idle_motions(robot, point, J, rank),
         **(_held(J, held, parts, columns) if held.any() else {}),
     )
+
+
+def _rank_beside(robot: Robot, stack: Stack, q: Vector, rank: int, tolerance: float) -> int:
+    """The rank of the rows at closed configurations beside one."""
+
+    def evaluate(near: Vector) -> tuple[Vector, Matrix]:
+        point = robot.at(near)  # held until all is copied
+        rows = stack_rows(stack, point)
+        return rows.error.copy(), rows.jacobian.copy()
+
+    return max(rank, rank_beside(evaluate, robot.space, q, np.arange(robot.nv), tolerance))
+
+
+def weak_rows(U: Matrix, S: Vector, rank: int, labels: Sequence[str]) -> dict[str, float]:
+    """Rows that only small singular values hold: for each of these the row with the largest share, and its part.
+
+    Args:
+        U, S: of the Jacobian, largest first.
+        rank: of it.
+        labels: names of its rows.
+    """
+    weak = {k: float(S[k] / S[0]) for k in range(rank) if S[k] <= WEAK * S[0]}
+    order = pivots(U[:, list(weak)].T)[0] if weak else ()
+    return {labels[int(i)]: part for i, part in zip(order, weak.values(), strict=False)}
+
+
+def weak_words(weak: Mapping[str, float]) -> list[str]:
+    """A line for each row that is held weakly: why that may be, and what to do then."""
+    lines: list[str] = []
+    for name, part in weak.items():
+        limit = f"{10.0 ** np.ceil(np.log10(1.05 * part)):.0e}"
+        lines.append(
+            f"{name} is held by {part:.2g} of the largest singular value: a singular configuration is near, or it is "
+            f"redundant but for the digits of a file (then `tolerance={limit}`, `rounding={limit}` of a set)"
+        )
+    return lines
 
 
 def _named(names: Sequence[str], chosen: Indices) -> tuple[str, ...]:

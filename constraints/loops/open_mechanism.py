@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 from ..errors import ConstraintError
 
@@ -19,7 +20,10 @@ class OpenMechanismError(ConstraintError):
 
     def __init__(self, worst: str, residual: float, level: str, remedy: str) -> None:
         self.worst, self.residual, self.level, self.remedy = worst, residual, level, remedy
-        super().__init__(f"OPEN: '{worst}' is off by {residual:.3g} in {level}; {remedy}")
+        if isnan(residual):
+            super().__init__(f"OPEN: '{worst}' has no value in {level}, it is not a number (nan) there")
+        else:
+            super().__init__(f"OPEN: '{worst}' is off by {residual:.3g} in {level}; {remedy}")
 
     @classmethod
     def of(cls, norms: Sequence[tuple[str, float]], level: str, remedy: str) -> OpenMechanismError:
@@ -29,5 +33,5 @@ class OpenMechanismError(ConstraintError):
             norms: name of each constraint, and the norm of its errors.
             level, remedy: as of the constructor.
         """
-        worst, residual = max(norms, key=lambda entry: entry[1])
+        worst, residual = max(norms, key=lambda entry: (isnan(entry[1]), entry[1]))
         return cls(worst, residual, level, remedy)

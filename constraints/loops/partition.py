@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Indices, Matrix
 
 from ..keywords import FieldOf
-from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots, singular_values
+from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots, rank_of_rows, singular_values
 
 
 class Partition(NamedTuple):
@@ -66,7 +66,7 @@ def partition(
         groups.append(np.array([i for i in dict.fromkeys(group) if not taken[i]], dtype=np.intp))
         taken[groups[-1]] = True
     sizes = singular_values(J[:, ~held])
-    scale, rank = sizes.max(initial=0.0), numerical_rank(sizes, tolerance=tolerance)
+    scale, rank = sizes.max(initial=0.0), rank_of_rows(sizes, tolerance)
     v = np.zeros(0, dtype=np.intp)
     for i, group in enumerate(reversed(groups)):  # what some do not reach is left to those that are wished more
         reached = rank

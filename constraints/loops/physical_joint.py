@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arguments import as_flag, as_name, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError
 from ..robot import Frame, Robot
@@ -52,7 +52,7 @@ class PhysicalJoint:
         """A configuration of the old robot as one of the new; an open closure gets the best fit of its hinge."""
         return self.state(q, np.zeros(self.closure.robot.nv))[0]
 
-    def state(self, q: ArrayLike, v: ArrayLike) -> tuple[Vector, Vector]:
+    def state(self, q: ArrayLike, v: TangentLike) -> tuple[Vector, Vector]:
         """Configuration and velocity of the old robot, converted to the new one.
 
         Args:
@@ -68,7 +68,7 @@ class PhysicalJoint:
             after[new.slice_of(self.joint)], rates[new.velocity_slice_of(self.joint)] = theta, turning
         return after, rates
 
-    def original(self, q: ArrayLike, v: ArrayLike | None = None) -> tuple[Vector, Vector]:
+    def original(self, q: ArrayLike, v: TangentLike | None = None) -> tuple[Vector, Vector]:
         """Configuration and velocity of the new robot, converted to the old one; the closure is closed there.
 
         Args:

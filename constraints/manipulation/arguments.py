@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from liegroups.arrays import ArrayLike, Vector
 from ..errors import DuplicateError, GraphError, WrongObjectError
 from ..robot import Robot
 from ..rows.row_owner import RowOwner
+from ..solvers import Options
+from ..solvers.options import LOCAL_ITERATIONS
 
 
 def all_of(entries: Any, kind: Any, what: str, plural: str = "") -> tuple[Any, ...]:
@@ -83,3 +86,21 @@ def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple
     if len(starts) != len(guesses):
         raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
     return list(zip(starts, guesses, strict=True))
+
+
+def graph_options(given: Options | None) -> Options:
+    """Options of a graph, without a clock; by default with the budget of a single try: others draw another guess."""
+    chosen = Options(max_iterations=LOCAL_ITERATIONS) if given is None else given
+    return expect(chosen, Options, "options of a constraint graph", "Options").without_clock("of a constraint graph")
+
+
+def path_options(chosen: Options) -> Options:
+    """Options for paths: half the threshold, no restarts, no wrapping; the budget of a single try, or a chosen one.
+
+    Args:
+        chosen: options of the graph.
+    """
+    local = Options.local(threshold=0.5 * chosen.threshold)
+    if chosen.max_iterations == Options.max_iterations:  # the default of searches with restarts
+        return local
+    return replace(local, max_iterations=chosen.max_iterations)

@@ -22,7 +22,7 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, ProjectionBatch
 from ..solvers.projection.engines import as_engine
 from ..words import counted
-from .arguments import as_owners, configurations, each_of
+from .arguments import as_owners, configurations, each_of, graph_options, path_options
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
 from .hpp_words import OF_GRAPHS
 from .network import Network
@@ -54,7 +54,8 @@ class ConstraintGraph:
             apply. If two holds compute the same object the first stays explicit.
         constraints: constraints on every configuration. They keep their own right-hand sides: no start changes these.
         margins: distances to keep between bodies.
-        options: of projections to states and targets; the default threshold is 1e-4; paths use half of it.
+        options: of projections to states and targets; the default threshold is 1e-4; paths use half of it. By default
+            at most 100 iterations, because whoever walks a graph draws another guess.
         attempts: most guesses for a target.
         engine: solver and evaluator, as in `Projector`.
         name: name in messages.
@@ -93,9 +94,7 @@ class ConstraintGraph:
         self.name = as_name(name, "name of a constraint graph")
         self.foliations = each_of(foliations, Foliation, "foliations of a constraint graph")
         self.constraints = as_owners(constraints, "constraints of a constraint graph")
-        self.options = (
-            Options() if options is None else expect(options, Options, "options of a constraint graph", "Options")
-        )
+        self.options = graph_options(options)
         self.attempts = whole_number(attempts, "attempts of a constraint graph", 1)
         self.engine = as_engine(engine)
         distances = SecurityMargins() if margins is None else margins
@@ -122,7 +121,7 @@ class ConstraintGraph:
     @property
     def path_options(self) -> Options:
         """Options for paths: half the threshold, no restarts, no wrapping."""
-        return Options.local(threshold=0.5 * self.threshold, max_iterations=self.options.max_iterations)
+        return path_options(self.options)
 
     def state(self, which: State | str) -> State:
         """A state, or waypoint state, of this graph by its name.

@@ -3,169 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from textwrap import indent
+from time import perf_counter
 from types import NoneType
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, PathError
-from ..paths.collision import Collision, CollisionModel
-from ..paths.collision_pairs import always_in_words
+from ..errors import GraphError, PathError, WrongObjectError
+from ..keywords import can_be_called
+from ..paths.collision import CollisionModel
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
 from ..problem.problem import Problem
-from ..ranges import whole_number
+from ..ranges import positive_number, whole_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
-from ..solvers.result import Result
-from ..words import counted
 from .graph import ConstraintGraph
 from .states import State, Transition
 from .targets import TargetConfiguration
+from .walks.refusals import Refusal, Task, refusals
+from .walks.result import APART, Walk
 
-SHOWN = 4
-"""So many of the reasons why tries were given up are told, the most common first; `describe(details=True)` has all."""
-APART = "on two leaves"
-"""End of the reason why a motion has no path at all: its ends differ in what stays constant between them."""
-MEET = (
-    "ends on two leaves cannot be joined, and drawn ones share a leaf by chance only: with `goal=` give the handle a "
-    "mask that fixes all rows, or draw the last target yourself, `graph.target('..._ls', q, guess, leaf=goal)`"
-)
-"""What to do about such ends."""
 DETOUR = 0.5
 """Standard deviation of a way-point around the middle of a motion [rad or m]."""
 
+Progress = Callable[[int, int], object]
+"""Told how many transitions are walked, and how many targets were drawn."""
 Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
 """From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Walk(Result):
-    """Result of a walk. It is neither true nor false (`if walked:` raises): `success` says whether it reached its end.
-
-    Attributes:
-        path: from the start to the goal; on failure as far as the best try got; None if it got nowhere.
-        transitions: the given sequence.
-        done: number of transitions that were walked.
-        tries: number of targets drawn.
-        refusals: why tries failed, and how often.
-        cases: the last failure for each of these reasons, a TargetConfiguration or an Interpolation, if there is one.
-        start_collisions: after a failure by collisions, the pairs that already collide at the start.
-        always_colliding: after such a failure, the pairs that collide wherever the robot is
-            (`CollisionModel.always_colliding`).
-        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
-            its inner transition.
-    """
-
-    path: Path | None
-    transitions: tuple[Transition, ...]
-    done: int
-    tries: int
-    refusals: Counter[str] = field(default_factory=lambda: Counter[str]())
-    cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
-    start_collisions: tuple[Collision, ...] = ()
-    always_colliding: tuple[tuple[str, str], ...] = ()
-    on: tuple[Transition, ...] = ()
-
-    @property
-    def success(self) -> bool:
-        """Whether the whole sequence was walked."""
-        return self.path is not None and self.done == len(self.transitions)
-
-    def or_raise(self) -> Path:
-        """The whole path.
-
-        Raises:
-            PathError: the walk did not reach its end; says how far it got, and why. The error carries it.
-        """
-        if self.path is None or not self.success:
-            raise PathError(str(self), self)
-        return self.path
-
-    def describe(self, details: bool = False) -> str:
-        """The walk in words: how far it got, the most common reasons why tries failed, and a case.
-
-        Ends on two leaves come first, however rare: more targets do not help there.
-
-        Args:
-            details: a line for each transition and each reason, and the last failure in full for each.
-        """
-        lines = [self._came, *(self._details() if details else self._summary())]
-        return "\n".join([*lines, *(f"  {sentence}" for sentence in self._hindrances())])
-
-    @property
-    def _came(self) -> str:
-        steps, targets = counted(len(self.transitions), "transition"), counted(self.tries, "target")
-        return f"{self.done} of {steps} after {targets}"
-
-    @property
-    def _reasons(self) -> list[tuple[str, int]]:
-        """Reasons and counts: ends on two leaves, then the others, the most common first."""
-        return sorted(self.refusals.most_common(), key=lambda each: not each[0].endswith(APART))
-
-    def _summary(self) -> Iterator[str]:
-        """Transitions by how they went, reasons, and a case of the first."""
-        parts = {"walked": slice(0, self.done), "failed": slice(self.done, self.done + 1)}
-        for word, part in (parts | {"not reached": slice(self.done + 1, None)}).items():
-            names = [f"'{step}'" for step in self.transitions[part]]
-            yield from [f"  {word}: {', '.join(names)}"] if names else []
-        for reason, count in self._reasons[:SHOWN]:
-            yield f"  failed {_times(count)}: {reason}"
-        others = [count for _, count in self._reasons[SHOWN:]]
-        if others:
-            yield f"  failed {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
-        for reason, _ in self._reasons[:1] if not self.success else ():
-            if reason in self.cases:
-                yield f"  the last time: {self.cases[reason]}"
-
-    def _details(self) -> Iterator[str]:
-        """Each transition, each reason, each case."""
-        for i, step in enumerate(self.transitions):
-            yield f"  '{step}': {'walked' if i < self.done else 'failed' if i == self.done else 'not reached'}"
-        for reason, count in self._reasons:
-            yield f"  failed {_times(count)}: {reason}"
-        for reason, _ in self._reasons if not self.success else ():
-            if reason in self.cases:
-                yield f"  {reason}, the last time:"
-                yield indent(self.cases[reason].describe(), "    ")
-
-    def _hindrances(self) -> list[str]:
-        """What collides whatever the walk does, and leaves that are met by chance only."""
-        apart = not self.success and any(reason.endswith(APART) for reason in self.refusals)
-        met = [f"{pair.a} collides with {pair.b}" for pair in self.start_collisions]
-        return [
-            *([MEET] if apart else []),
-            *([f"the start is in collision: {', '.join(met)}"] if met else []),
-            *([always_in_words(self.always_colliding)] if self.always_colliding else []),
-        ]
-
-    def __str__(self) -> str:
-        why = "; ".join(f"{reason}: {count}" for reason, count in self._reasons[:SHOWN])
-        more = len(self.refusals) - SHOWN
-        why += f"; and {counted(more, 'other reason')}" if more > 0 else ""
-        return "; ".join([f"{self._came} ({why})" if why else self._came, *self._hindrances()])
-
-    def __repr__(self) -> str:
-        return f"Walk({self._came})"
 
 
 def _joined(paths: Sequence[Path]) -> Path | None:
     """One path of several, each of which starts where the one before ends; None where there is none."""
     return reduce(add, paths) if paths else None
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
 
 
 def walk(
@@ -180,6 +58,8 @@ def walk(
     tries: int = 400,
     patience: int = 40,
     detours: int = 4,
+    seconds: float | None = None,
+    progress: Progress | None = None,
 ) -> Walk:
     """Walk a sequence of transitions.
 
@@ -189,6 +69,8 @@ def walk(
     last transition is drawn backwards from the goal, and the walk is joined to it in the last state but one: its leaf
     must be the only one there (a grasp that fixes all rows). This is not a planner: it fails if straight motions do not
     suffice.
+
+    What cannot succeed is seen first (`walks.refusals`): no target is drawn then, and the walk says why.
 
     Args:
         graph: the graph.
@@ -202,12 +84,16 @@ def walk(
         tries: most targets drawn.
         patience: most targets of one transition drawn in a row.
         detours: most random configurations between the ends of a motion.
+        seconds: time limit [s], looked at before each target; None for none.
+        progress: called before each target with the transitions walked so far, and the targets drawn.
 
     Raises:
         GraphError: transitions that do not follow each other; start or goal in another state, off it by more than half
             the threshold, or out of bounds; the last transition has no opposite.
         WrongObjectError: an argument of another type.
+        OptionError: a number out of its range.
     """
+    began = perf_counter()
     expect(graph, ConstraintGraph, "graph of a walk")
     expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
     expect(collisions, (CollisionModel, NoneType), "collisions of a walk", "a CollisionModel")
@@ -215,6 +101,10 @@ def walk(
         as_callable(guess, "guess of a walk", "a function of transition, configuration and generator")
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
         whole_number(value, f"{name} of a walk", least)
+    if seconds is not None:
+        positive_number(seconds, "seconds of a walk")
+    if progress is not None and not can_be_called(progress, 0, 0):
+        raise WrongObjectError("progress of a walk", "a function of two arguments, (done, targets)", progress)
     names = as_tuple(transitions, "transitions of a walk", "transitions or their names")
     steps = tuple(graph.transition(step) for step in names)
     if not steps:
@@ -230,7 +120,32 @@ def walk(
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
     draw: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
-    return _Walker(graph, steps, rng, draw, collisions, tries, patience, detours).run(np.array(start), end)
+    task = Task(start, steps, end, None if end is None else _opposite(graph, steps[-1]), tries)
+    reasons = tuple(refusals(graph, task, collisions, guess))
+    if reasons:
+        return _refused(steps, reasons)
+    limits = _Limits(tries, patience, detours, seconds, progress)
+    return _Walker(graph, steps, rng, draw, collisions, limits, began).run(np.array(start), end)
+
+
+def _refused(steps: tuple[Transition, ...], reasons: Sequence[Refusal]) -> Walk:
+    """A walk that was not begun."""
+    cases = {each.reason: each.case for each in reasons if each.case is not None}
+    met = reasons[0].collisions
+    return Walk(None, steps, 0, 0, Counter(each.reason for each in reasons), cases, start_collisions=met)
+
+
+def _opposite(graph: ConstraintGraph, step: Transition) -> Transition:
+    """The transition that leads back.
+
+    Raises:
+        GraphError: there is none.
+    """
+    found = graph.transitions_from(step.target, step.source)
+    plain = [t for t in found if not t.is_level_set]
+    if not plain:
+        raise GraphError(f"no transition leads back from '{step.target}' to '{step.source}'")
+    return plain[0]
 
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: State, what: str) -> None:
@@ -249,6 +164,16 @@ def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: State, what: str
         )
 
 
+class _Limits(NamedTuple):
+    """How long a walk goes on, and who is told."""
+
+    tries: int
+    patience: int
+    detours: int
+    seconds: float | None
+    progress: Progress | None
+
+
 @final
 @dataclass(eq=False)
 class _Walker:
@@ -259,9 +184,8 @@ class _Walker:
     _rng: np.random.Generator
     _guess: Guess
     _collisions: CollisionModel | None
-    _budget: int
-    _patience: int
-    _detours: int
+    _limits: _Limits
+    _began: float
     _models: dict[Transition, CollisionModel] = field(default_factory=lambda: {})
     _projectors: dict[tuple[Transition, int], Projector] = field(default_factory=lambda: {})
     _refusals: Counter[str] = field(default_factory=Counter[str])
@@ -276,11 +200,11 @@ class _Walker:
         while len(paths) < len(self._steps):
             here = paths[-1].end if paths else q
             last = goal if len(paths) == len(self._steps) - 1 else None
-            path = self._walked(self._steps[len(paths)], here, last)
+            path = self._walked(self._steps[len(paths)], here, last, len(paths))
             if path is not None:
                 paths.append(path)
                 longest = paths.copy() if len(paths) > len(longest) else longest
-            elif self._tries >= self._budget:
+            elif self._is_over():
                 break
             elif paths:
                 paths.pop()
@@ -293,11 +217,22 @@ class _Walker:
         at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()
         return replace(found, start_collisions=at_start, always_colliding=always)
 
-    def _walked(self, step: Transition, q: Vector, goal: Vector | None) -> Path | None:
-        """A path of one transition; None where patience or budget ended."""
-        for _ in range(self._patience):
-            if self._tries >= self._budget:
+    def _is_over(self) -> bool:
+        """Whether there are no more targets, or no more time."""
+        seconds = self._limits.seconds
+        if self._tries >= self._limits.tries:
+            return True
+        return seconds is not None and perf_counter() - self._began >= seconds
+
+    def _walked(self, step: Transition, q: Vector, goal: Vector | None, done: int) -> Path | None:
+        """A path of one transition; None where patience, budget or time ended."""
+        for _ in range(self._limits.patience):
+            if self._is_over():
+                if self._tries < self._limits.tries:
+                    self._refusals[f"the time of {self._limits.seconds:g} s was over"] = 1
                 return None
+            if self._limits.progress is not None:
+                self._limits.progress(done, self._tries)
             self._tries += 1
             path = self._there(step, q) if goal is None else self._back(step, q, goal)
             if path is not None:
@@ -321,7 +256,7 @@ class _Walker:
 
     def _back(self, step: Transition, q: Vector, goal: Vector) -> Path | None:
         """A path to the goal: the opposite transition from there, run backwards, joined in the state before."""
-        back = self._there(self._opposite(step), goal)
+        back = self._there(_opposite(self._graph, step), goal)
         if back is None:
             return None
         loops = [t for t in self._graph.transitions_from(step.source, step.source) if not t.is_level_set]
@@ -330,13 +265,6 @@ class _Walker:
         joined = self._motion(loops[0], q, back.end)
         return None if joined is None else joined + back.reversed()
 
-    def _opposite(self, step: Transition) -> Transition:
-        found = self._graph.transitions_from(step.target, step.source)
-        plain = [t for t in found if not t.is_level_set]
-        if not plain:
-            raise GraphError(f"no transition leads back from '{step.target}' to '{step.source}'")
-        return plain[0]
-
     def _motion(self, part: Transition, q0: Vector, q1: Vector) -> Path | None:
         """A free path on the leaf of q0, straight or by way of others."""
         problem, rhs = self._graph.path_problem(part, q0)
@@ -344,7 +272,7 @@ class _Walker:
         if projector.residual(q1, rhs) > self._graph.threshold or not problem.bounds.contains(q1):
             return self._refused(f"ends of '{part}' {APART}")
         path = self._free(part, projector, rhs, (q0, q1))
-        for _ in range(0 if part.short or path is not None else self._detours):
+        for _ in range(0 if part.short or path is not None else self._limits.detours):
             space = problem.space
             away = DETOUR * self._rng.standard_normal(space.nv)
             middle = space.integrate(space.interpolate(q0, q1, 0.5), away)

@@ -15,6 +15,7 @@ from ..robot import Base
 from ..robot.packages import robot_data_folder
 from ..robot.urdf_graph import listed
 from ..robot.xml import read_xml
+from ..words import counted
 from . import mechanisms
 from .installed import installed_robots
 from .mechanism import Mechanism
@@ -96,6 +97,9 @@ def load(
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
+    if mechanism.laws:
+        words = "(springs and dampers of the file) act where forces=mechanism.forces() is given to dynamics"
+        _log.info("%s: %s %s", mechanism.name, counted(len(mechanism.laws), "law"), words)
     return mechanism
 
 

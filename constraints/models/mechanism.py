@@ -15,6 +15,8 @@ from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
+from ..dynamics import Forces
+from ..dynamics.external_force import Force
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
 from ..keywords import FieldOf, names_checked
 from ..linear_algebra import RANK_TOLERANCE
@@ -78,6 +80,11 @@ def or_unread(unread: list[Unread], what: str, *, is_mistake: bool = False) -> G
         unread.append(Unread(what, str(error), is_mistake))
 
 
+def as_unread(faults: Iterable[Fault]) -> list[Unread]:
+    """What is valid in a file, and was left out."""
+    return [Unread(fault.what, fault.reason) for fault in faults]
+
+
 def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
     """What was not read, a line a kind: the first of it, and how many are like it.
 
@@ -107,6 +114,7 @@ class Mechanism(Drawn):
         postures: name -> configuration (nq,). Not every posture of a file is closed.
         unread: elements of the file that the mechanism does not have, each with the reason.
         cut: names of the joints of the file that closed loops: each was cut and became a closure.
+        laws: springs and dampers of the file; they act where `forces()` is given to dynamics.
 
     Raises:
         WrongObjectError, UnknownJointError, SizeError, NotFiniteError, NotNormalizedError: a wrong argument.
@@ -126,6 +134,7 @@ class Mechanism(Drawn):
     postures: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     unread: tuple[Unread, ...] = ()
     cut: tuple[str, ...] = ()
+    laws: tuple[Force, ...] = ()
 
     stack: Stack = field(init=False)
 
@@ -148,13 +157,35 @@ class Mechanism(Drawn):
             expect(name, str, "cut of a mechanism", "joint names")
         stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
-        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut)
+        laws = tuple(Forces(robot, self.laws))
+        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut, laws=laws)
 
     name = FieldOf[str]("robot.name", "Name of the robot.")
 
     def posture(self, name: str) -> Vector:
         """Copy (nq,) of a posture. Raises UnknownNameError, which lists the closest names."""
         return self.robot.with_references(self.postures).reference(name)
+
+    def forces(self, more: Iterable[Force] = ()) -> Forces:
+        """Springs and dampers of the file as one argument: `simulate(..., forces=)`, `external=` elsewhere.
+
+        Nothing acts unless this is given. Dry friction and drives are no laws: `unread` lists them.
+
+        Args:
+            more: your own laws, which act beside them.
+
+        Raises:
+            WrongObjectError, RobotMismatchError: as in `Forces`.
+
+        Example:
+            >>> from constraints.models import load
+            >>> text = '''<robot name="door"><link name="wall"/><link name="leaf"/><joint name="pin" type="revolute">
+            ...   <parent link="wall"/><child link="leaf"/><limit lower="-1" upper="1" effort="9" velocity="9"/>
+            ...   <dynamics damping="0.5"/></joint></robot>'''
+            >>> load(text).forces()([0.0], [2.0])
+            array([-1.])
+        """
+        return Forces(self.robot, (*self.laws, *as_tuple(more, "laws beside those of a mechanism", "laws of forces")))
 
     # As constraints.
 
@@ -218,7 +249,7 @@ class Mechanism(Drawn):
         *,
         independent: Wished = (),
         driven: Driven = (),
-        tolerance: float = RANK_TOLERANCE,
+        tolerance: float | None = None,
         t: float = 0.0,
         close: bool = False,
     ) -> MinimalCoordinates:
@@ -307,6 +338,7 @@ class Mechanism(Drawn):
             lines.append(f"  {kind} {owner.name!r}: {counted(count, 'row')}")
         for word, names in (("cut", self.cut), ("motors", self.motors), ("postures", tuple(self.postures))):
             lines += [f"  {word}: {', '.join(names)}"] if names else []
+        lines += [f"  acts in forces(): {law!r}" for law in self.laws]
         lines += [f"  not read: {line}" for line in grouped(self.unread, details)]
         return "\n".join(lines)
 
@@ -316,7 +348,7 @@ class Mechanism(Drawn):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
-        return Mechanism, arguments
+        return Mechanism, (*arguments, self.laws)
 
 
 def _configuration(q: ArrayLike) -> ArrayLike:

@@ -18,7 +18,8 @@ from ..robot import Robot
 from ..robot.packages import VisualFile, as_folders
 from ..robot.urdf_graph import refuse_more_freedoms, refuse_more_links
 from ..robot.xml import read_xml
-from .mechanism import Mechanism, Unread, or_unread
+from .forces.mjcf_forces import mjcf_forces
+from .mechanism import Mechanism, Unread, as_unread, or_unread
 from .mjcf_equalities import read_equalities
 from .mjcf_tree import CompiledTree, from_qpos as from_qpos, read_tree
 
@@ -44,7 +45,9 @@ def mechanism_from_mjcf(
     a point closure and three null rows. joint, tendon (fixed ones): couplers with their polynomials.
 
     Geometry, contacts, sensors and what drives a joint are no part of a mechanism; actuators on joints are its motors.
-    Springs and `gravcomp` go to `unread`. The flags "equality", "constraint" and "gravity" of `<option>` count.
+    Springs and dampers of joints, and of tendons between two sites, are laws (`Mechanism.forces`); other tendons, dry
+    friction, drives that act by themselves, fluids and `gravcomp` go to `unread`. The flags "equality", "constraint",
+    "gravity", "spring" and "damper" of `<option>` count.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -67,7 +70,8 @@ def mechanism_from_mjcf(
     equalities = read_equalities(mj, robot, tree, inactive)
     motors = _motors(mj, tree, unread)
     _tendon_limits(mj, unread)
-    _forces(mj, tree, unread)
+    acting = mjcf_forces(mj, robot, tree, from_qpos(robot, mj.qpos_spring))
+    unread += as_unread(acting.left_out)
     for name, wanted in tree.tree.renamed.items():
         unread.append(Unread(f"name of joint '{wanted}'", f"the name is taken: it is called '{name}' here"))
     return Mechanism(
@@ -77,6 +81,7 @@ def mechanism_from_mjcf(
         motors,
         postures,
         (*equalities.unread, *unread),
+        laws=tuple(acting.laws),
     )
 
 
@@ -139,18 +144,3 @@ def _tendon_limits(mj: Any, unread: list[Unread]) -> None:
     for t in range(mj.ntendon):
         if mj.tendon_limited[t]:
             unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", "only joints can have bounds"))
-
-
-def _forces(mj: Any, tree: CompiledTree, unread: list[Unread]) -> None:
-    """Springs, and bodies that are held against gravity: forces, which a mechanism has none of."""
-    for j in range(mj.njnt):
-        if mj.jnt_stiffness[j]:
-            reason = "a mechanism has no forces: give a JointSpring to its dynamics"
-            unread.append(Unread(f"spring of joint '{tree.joint_name(j)}'", reason))
-    for t in range(mj.ntendon):
-        if mj.tendon_stiffness[t]:
-            unread.append(Unread(f"spring of tendon '{mj.tendon(t).name or t}'", "a mechanism has no forces"))
-    for b in range(1, mj.nbody):
-        if mj.body_gravcomp[b]:
-            reason = "gravity acts on every body here: give an ExternalForce to its dynamics"
-            unread.append(Unread(f"gravcomp of body '{tree.body_names[b]}'", reason))

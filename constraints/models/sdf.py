@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import pi
 from typing import Any
@@ -24,7 +25,8 @@ from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
-from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
+from .forces.joint_springs import FileForces, Passive
+from .mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
 from .spanning import Branch, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 from .tree import JointKind, Tree
@@ -44,7 +46,7 @@ def mechanism_from_sdf(
     pose of its main link; the posture "file" has it where the file puts it. All other coordinates are zero in
     the file's poses. A joint that the tree passes from child to parent keeps its coordinate; that of a ball joint is
     inverted. A gearbox is an explicit coupler between the two joints that it relates, a mimic tag one of the joint that
-    follows.
+    follows. Springs and dampers of `<dynamics>` are laws, which act where `Mechanism.forces` is given.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -84,7 +86,11 @@ def mechanism_from_sdf(
     closures = _closures(robot, cuts, places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
     cut_joints = tuple(joint.name for joint in cuts)
-    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread), cut_joints)
+    names = [str(tree.model.names[places[branch.far][0]]) for branch in branches]
+    acting = _forces(robot, branches, names, cuts, closures)
+    unread += as_unread(acting.left_out)
+    whole = robot.with_references({"file": q})
+    return Mechanism(whole, closures, couplers, (), {"file": q}, tuple(unread), cut_joints, tuple(acting.laws))
 
 
 def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
@@ -193,6 +199,32 @@ def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame
         return PointClosure(robot, predecessor, successor, name=joint.name)
     hinge = hinge_of_joint(joint.kind, joint.axes, 2.0 * pi * joint.pitch)
     return Closure(robot, predecessor, successor, hinge, name=joint.name)
+
+
+def _forces(
+    robot: Robot, branches: list[Branch[SdfJoint]], names: list[str], cuts: list[SdfJoint], closures: Sequence[RowOwner]
+) -> FileForces:
+    """Springs and dampers of joints; those of the tree have their names in the robot in the order of the branches."""
+    found = FileForces(robot, closures)
+    for branch, name in zip(branches, names, strict=True):
+        joint = branch.joint
+        if joint is not None and joint.kind != "fixed":
+            by_dof = _passive(joint, found)
+            found.on_tree(joint.name, name, by_dof[::-1] if branch.is_reversed else by_dof)
+    for joint in cuts:
+        if joint.kind != "fixed":
+            found.on_cut(joint.name, _passive(joint, found))
+    return found
+
+
+def _passive(joint: SdfJoint, found: FileForces) -> list[Passive]:
+    """What acts on each coordinate of a joint; a ball joint has no axis for a spring."""
+    said = [Passive(one.stiffness, one.damping, one.rest, one.friction) for one in (joint.limits, joint.second_limits)]
+    if joint.kind != "ball":
+        return said[: joint.freedoms]
+    spring, rest = Passive(said[0].stiffness), replace(said[0], stiffness=0.0)
+    found.leave_out(joint.name, [spring], "a ball joint has no axis about which it could act")
+    return [rest] * joint.freedoms
 
 
 def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:

@@ -303,6 +303,8 @@ def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimit
         velocity if velocity >= 0.0 else inf,
         _number(dynamics, "damping", 0.0, path, what),
         _number(dynamics, "friction", 0.0, path, what),
+        stiffness=_number(dynamics, "spring_stiffness", 0.0, path, what),
+        rest=_number(dynamics, "spring_reference", 0.0, path, what),
     )
 
 

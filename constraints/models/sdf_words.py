@@ -91,12 +91,12 @@ def without_place(model: Element) -> Iterator[Unread]:
             yield Unread(f"<gravity> of {what}", "gravity acts on every link here")
         if _is(link.findtext("kinematic"), "1", "true"):
             yield Unread(f"<kinematic> of {what}", "every link has dynamics here")
-    for joint in model.findall("joint"):
-        for axis in ("axis", "axis2"):
-            stiffness = (joint.findtext(f"{axis}/dynamics/spring_stiffness") or "0").strip()
-            if stiffness.strip("+-0.") != "":
-                reason = "a mechanism has no forces: give a JointSpring to its dynamics"
-                yield Unread(f"spring at {axis} of joint '{joint.get('name')}'", reason)
+        if any(_is_not_zero(link.findtext(f"velocity_decay/{word}")) for word in ("linear", "angular")):
+            yield Unread(f"<velocity_decay> of {what}", "it is no law here: give an ExternalForce to the dynamics")
+
+
+def _is_not_zero(text: str | None) -> bool:
+    return (text or "").strip().strip("+-0.") != ""
 
 
 def _is(text: str | None, *words: str) -> bool:

@@ -42,6 +42,7 @@ class JointLimits:
         effort: largest force or torque [N or N m].
         velocity: largest speed [rad/s or m/s].
         damping, friction, armature: viscous friction, dry friction, and inertia of the rotor, by degree of freedom.
+        stiffness, rest: of a spring on its coordinate, and where it has no force.
     """
 
     lower: float = -np.inf
@@ -51,6 +52,8 @@ class JointLimits:
     damping: float = 0.0
     friction: float = 0.0
     armature: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
 
 
 class Tree:

@@ -20,7 +20,8 @@ from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import SEARCHED, misspelt, urdf_graph
 from ..robot.xml import in_file, read_xml
 from ..rows.row_owner import RowOwner
-from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
+from .forces.urdf_forces import urdf_forces
+from .mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
 from .sidecar import Sidecar, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
@@ -44,8 +45,8 @@ def mechanism_from_urdf(
     A pair of frames (a, b) of type 6d is a locked closure from a to b, one of type 3d a point closure. Joints are
     replaced as the sidecar says: SPHERICAL, UJOINT_XY (rotation about x, then y; any two axes), FIXED (at its zero). A
     `mimic` tag is an explicit coupler. A link with several parents closes a loop in the URDF itself: the rule for SDF
-    (`mechanism_from_sdf`) says which joint is cut, and becomes a closure. Names that the file does not have go to
-    `unread` as mistakes, with those that come closest.
+    (`mechanism_from_sdf`) says which joint is cut, and becomes a closure. Damping is a law (`Mechanism.forces`).
+    Names that the file does not have go to `unread` as mistakes, with those that come closest.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -80,7 +81,11 @@ def mechanism_from_urdf(
     motors = _motors(robot, sidecar, unread)
     closures = (*closures_of_cuts(robot, tree.cuts, path, unread), *_closures(robot, sidecar, unread))
     couplers = couplers_of_mimics(robot, unread)
-    return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), tuple(joint.name for joint in tree.cuts))
+    cut_joints = tuple(joint.name for joint in tree.cuts)
+    replaced = {joint for joint, _ in sidecar.replaced}
+    acting = urdf_forces(robot, graph, cut_joints, replaced, closures, path)
+    unread += as_unread(acting.left_out)
+    return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), cut_joints, tuple(acting.laws))
 
 
 def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:

@@ -210,6 +210,7 @@ def interpolate(
         raise OptionError(
             "options of an interpolation: the projector has its own; give these to the projector, or the problem here"
         )
+    projector.options.without_clock("of a path")
     bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
 

@@ -142,6 +142,7 @@ class Piece:
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
+        self.options.without_clock("of a piece of a path")
         projector = cast("Projector | None", self.projector) or Projector(self.problem, self.options)
         expect(projector, Projector, "projector of a piece of a path")
         if projector.problem is not self.problem or projector.options != self.options:

@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, Vector
 
+from ..dynamics.external_force import Force
 from ..errors import WrongObjectError
 from ..keywords import names_checked
 from ..models.mechanism import Mechanism
@@ -37,6 +38,9 @@ def plot_robot(
     frames: Sequence[str | Frame] = (),
     placements: Sequence[object] = (),
     shapes: Iterable[Shape] = (),
+    forces: Iterable[Force] = (),
+    names: bool = False,
+    degrees: bool | None = None,
     colour: str | None = None,
 ) -> Any:
     """A configuration as a stick figure: joints are dots, each robot and object of a system has its own colour.
@@ -55,7 +59,10 @@ def plot_robot(
         tips: frames at the ends, for instance a hand, drawn as larger dots.
         frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
         placements: placements in the world, drawn so, for instance a target.
-        shapes: solids, as for a `CollisionModel`; geometry of URDF files is not drawn.
+        shapes: solids, as for a `CollisionModel`; geometry of URDF files is drawn by `render`.
+        forces: springs and dampers among them are drawn, zigzags and cups, spirals and arcs about pivots; and links.
+        names: whether the name of each joint is beside it.
+        degrees: True for angles in degrees beside the names, False for radians; by default no values.
         colour: one for all robots.
 
     Returns:
@@ -69,7 +76,7 @@ def plot_robot(
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    scene = Scene(robot, Extras(tips, frames, placements, shapes))
+    scene = Scene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
     Q = configurations_of(scene.robot, [resting(robot)] if q is None else q)
     scene.look(Q, view, 0.05)
     if ax is None:
@@ -94,11 +101,14 @@ def plot_configurations(
     frames: Sequence[str | Frame] = (),
     placements: Sequence[object] = (),
     shapes: Iterable[Shape] = (),
+    forces: Iterable[Force] = (),
+    names: bool = False,
+    degrees: bool | None = None,
 ) -> Any:
     """Configurations as stick figures, one picture a group, side by side on one scale.
 
     Args:
-        robot, path, view, tips, frames, placements, shapes: as in `plot_robot`.
+        robot, path, view, tips, frames, placements, shapes, forces, names, degrees: as in `plot_robot`.
         groups: title -> configurations (nq,) or (n, nq), drawn over each other, the last one the strongest.
 
     Returns:
@@ -109,7 +119,7 @@ def plot_configurations(
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `plot_robot`.
         UnknownNameError, MissingExtraError, FileError: as `plot_robot`.
     """
-    scene = Scene(robot, Extras(tips, frames, placements, shapes))
+    scene = Scene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
     check = scene.robot.check
     drawn = {
         title: [check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]

@@ -30,6 +30,8 @@ LARGEST, SMALLEST = 0.6, 1e-4
 """Amplitudes that are drawn at most, and at least [rad or m]."""
 SWING = 1.6
 """How long a period is shown [s]."""
+SHAPES = 8
+"""Shapes that are drawn by default."""
 LISTED = 12
 """Lines of the table."""
 WIDE = 30.0
@@ -38,7 +40,9 @@ SMALL = 0.165
 """Height of a line of the table [inch]."""
 
 
-def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: int = 8, view: Wanted = None) -> Any:
+def plot_modes(
+    modes: Modes, path: str | os.PathLike[str] | None = None, most: int | None = None, view: Wanted = None
+) -> Any:
     """The spectrum of modes, a table, and their shapes: at rest in grey, and both ends of the motion in blue.
 
     Amplitudes are chosen so that the shapes can be seen; rods of closures are grey lines.
@@ -46,7 +50,7 @@ def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: i
     Args:
         modes: with at least one mode.
         path: also write the figure there.
-        most: shapes that are drawn, the first ones.
+        most: shapes that are drawn, idle ones, as spins of rods, last; 8 by default, or where some are idle all others.
         view: as in `plot_robot`.
 
     Returns:
@@ -59,7 +63,11 @@ def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: i
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    shown = modes.or_raise().found[: natural_number(most, "shapes of a picture")]
+    idle = [i for i, mode in enumerate(modes.or_raise()) if mode.idle]
+    order = [i for i in range(len(modes)) if i not in idle] + idle
+    usual = max(SHAPES, len(modes) - len(idle)) if idle else SHAPES
+    numbers = order[: usual if most is None else natural_number(most, "shapes of a picture")]
+    shown = [modes[i] for i in numbers]
     if not shown:
         raise OptionError(f"shapes of a picture: expected at least one of {len(modes)} modes, got {most}")
     scene = _scene(shown[0])
@@ -67,7 +75,7 @@ def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: i
     scene.look([shown[0].state.q, *(q for swing in moved for q in swing)], view)
     table = _table(modes)
     top = max(2.45, 0.6 + SMALL * len(table))
-    titles = [f"{i}: {_words(mode)}" for i, mode in enumerate(shown)]
+    titles = [f"{i}: {_words(mode)}" for i, mode in zip(numbers, shown, strict=True)]
     figure, pictures, _ = panels(scene, titles, path is None, side=3.0, above=top, least=10.4)
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((0.9 / width, 1.0 - 1.8 / height, 2.5 / width, 1.6 / height)), modes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -47,7 +47,7 @@ def sticks_of(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> l
     """The sticks of `stick_figure`, with their joints."""
     posture, model, tips = robot.at(q), robot.model, as_tuple(tips, "tips", "frames")
     origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    seats = _seats(robot)
+    seats = seats_of(robot)
     sticks: list[Stick] = []
     for joint in range(1, model.njoints):
         parent = int(model.parents[joint])
@@ -67,7 +67,13 @@ def _is_ground(robot: Robot, stick: Stick, origins: Sequence[Vector]) -> bool:
     return not robot.model.parents[joint] and bool(np.array_equal(end, origins[joint]))
 
 
-def _seats(robot: Robot) -> dict[int, Vector]:
+def _body_of(robot: Robot, stick: Stick, origins: Sequence[Vector]) -> int:
+    """The joint whose body a stick is on; 0 for the ground."""
+    joint, _, end = stick
+    return int(robot.model.parents[joint]) if np.array_equal(end, origins[joint]) else joint
+
+
+def seats_of(robot: Robot) -> dict[int, Vector]:
     """Where in the world the links are that carry joints: joint -> (3,)."""
     frames = robot.model.frames
     joints = [frame for frame in frames if frame.type.name == "JOINT" and frame.parentFrame]
@@ -131,6 +137,8 @@ def draw_configuration(
     alpha: float = 1.0,
     view: Any = None,
     ends: Sequence[Frame] | None = None,
+    without: Collection[int] = (),
+    pedestals: bool = True,
 ) -> None:
     """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
 
@@ -145,6 +153,8 @@ def draw_configuration(
         alpha: opacity.
         view: as in `plot_configurations`; of what the axes are by default.
         ends: frames to which sticks lead too; by default of each joint that carries no other one the furthest.
+        without: joints whose bodies have no sticks: they are drawn otherwise.
+        pedestals: whether sticks lead from the ground to joints.
 
     Raises:
         WrongObjectError: axes that do not suit the view.
@@ -154,10 +164,13 @@ def draw_configuration(
     check_axes(axes, seen)
     frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
     further = ends_of(robot, frames) if ends is None else ends
-    sticks = sticks_of(robot, q, [*further, *frames])
+    sticks, held = sticks_of(robot, q, [*further, *frames]), set[int]()
     parts, posture = ["", *parts_of(robot)], robot.at(q)
     colours = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
     origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
+    held |= {joint for joint, *_ in sticks}
+    sticks = [stick for stick in sticks if _body_of(robot, stick, origins) not in without]
+    sticks = [stick for stick in sticks if pedestals or not _is_ground(robot, stick, origins)]
     still = [colour is None and _is_ground(robot, stick, origins) for stick in sticks]
     points = [end for (_, a, b), on in zip(sticks, still, strict=True) if on for end in (a, b, np.full(3, np.nan))][:-1]
     if points:
@@ -169,7 +182,7 @@ def draw_configuration(
         style: dict[str, Any] = {"color": own, "alpha": alpha}
         if lines:
             axes.plot(*seen.seen(lines), linewidth=width, solid_capstyle="round", solid_joinstyle="round", **style)
-        held = {joint for joint, *_ in sticks} | {int(robot.model.parents[joint]) for joint in joints}
+        held |= {int(robot.model.parents[joint]) for joint in joints}
         dots = [origins[j] for j in joints if j in held or not (frames and any(f.joint == j for f in frames))]
         dots += [np.array(posture.placement(end).translation) for end in further if parts[end.joint] == part]
         if dots:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect
+from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import Matrix, Vector
 
+from ..dynamics.external_force import Force
 from ..errors import WrongObjectError
 from ..loops.constraint_set import ConstraintSet
 from ..loops.frame_rows import FrameRows
@@ -19,8 +20,23 @@ from ..paths.collision_shapes import Shape
 from ..robot import Frame, Robot, as_placement
 from ..robot.pinocchio import Placement
 from ..robot.placement import has_matrix, shape_of
+from .drawn import (
+    FILL,
+    GROUND,
+    SIZE,
+    Pen,
+    as_degrees,
+    bodies,
+    draw_ground,
+    draw_names,
+    draw_sliders,
+    draw_springs,
+    grounded,
+    points_of_springs,
+    springs_of,
+)
 from .figures import BAD, QUIET, check_place
-from .robots import colours_of, draw_configuration, draw_frame, ends_of, parts_of, sticks_of
+from .robots import colours_of, draw_configuration, draw_frame, ends_of, parts_of, seats_of, sticks_of
 from .shapes import lid, wires
 from .views import Region, View, check_axes, show_region
 
@@ -44,12 +60,18 @@ class Extras(NamedTuple):
         frames: frames of the robot that are drawn as three arrows.
         placements: placements in the world that are drawn so, as targets.
         shapes: solids.
+        forces: of which springs, dampers and links are drawn.
+        names: whether joints have their names beside them.
+        degrees: whether angles are said in degrees, or in radians; None to say no values.
     """
 
     tips: Sequence[str | Frame] = ()
     frames: Sequence[str | Frame] = ()
     placements: Sequence[object] = ()
     shapes: Iterable[Shape] = ()
+    forces: Iterable[Force] = ()
+    names: bool = False
+    degrees: bool | None = None
 
 
 def robot_of(thing: object) -> tuple[Robot, tuple[FrameRows, ...]]:
@@ -86,7 +108,9 @@ class Scene:
         self.shapes: list[tuple[Frame, Shape]] = [(robot.frame(shape.frame), shape) for shape in shapes]
         self.tips = [robot.frame(tip) for tip in as_tuple(extras.tips, "tips", "frames")]
         self.frames = [robot.frame(frame) for frame in as_tuple(extras.frames, "frames to be drawn", "frames")]
-        self.placements = _placements(extras.placements)
+        self.placements = as_placements(extras.placements)
+        self.springs, self.degrees = springs_of(extras.forces), as_degrees(extras.degrees)
+        self.names = as_flag(extras.names, "`names` of a picture") or self.degrees is not None
         on_bodies = [frame for pair in self.pairs for frame in pair if frame.joint]
         self.ends = [*on_bodies, *ends_of(robot, [*on_bodies, *self.tips])]
         self.parts, self.colours = ["", *parts_of(robot)], colours_of(robot)
@@ -133,6 +157,7 @@ class Scene:
         points += [np.array(oMi.translation) for oMi in posture.placed().oMi[1:]]
         points += [np.array(frame.placement.translation) for pair in self.pairs for frame in pair if not frame.joint]
         points += [np.array(oMf.translation) for oMf in self.arrows(q)]
+        points += points_of_springs(self.springs, q)
         solids = [line for frame, shape in self.shapes for line in self._wires(frame, shape, q)]
         return points + [point for line in solids for point in line]
 
@@ -160,9 +185,22 @@ class Scene:
         for frame, shape in self.shapes:
             self._draw_shape(ax, frame, shape, q, alpha)
         shut = self._draw_closures(ax, q, alpha, colour)
+        pen = Pen(ax, self.view, SIZE * self.region.width, alpha)
+        own = [colour or self.colours[part] if joint else GROUND for joint, part in enumerate(self.parts)]
+        solid = bodies(self.robot, q, self.pairs, self.tips, self.region.width)
+        for joint, faces in solid.items():
+            pen.fill(faces, own[joint], own[joint] if len(faces) == 1 else "none", FILL * alpha, 1.0)
+        stands = grounded(self.robot, q, self.pairs, seats_of(self.robot))
+        draw_ground(pen, stands.points)
+        outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
         draw_configuration(
-            ax, self.robot, q, tips=self.tips, colour=colour, width=width, alpha=alpha, view=self.view, ends=self.ends
-        )
+            ax, self.robot, q, tips=self.tips, colour=colour, width=width, alpha=alpha, view=self.view, ends=self.ends,
+            without=outlined, pedestals=stands.on_pedestals,
+        )  # fmt: skip
+        draw_sliders(pen, self.robot, q, own)
+        draw_springs(pen, self.springs, q)
+        if self.names:
+            draw_names(pen, self.robot, q, self.degrees, self.region.middle)
         for oMf in self.arrows(q):
             draw_frame(ax, oMf, ARROW * self.region.width, 2.2, self.view)
         return shut
@@ -235,7 +273,7 @@ class Scene:
         return self.robot.at(q).placement(frame) * shape.placement
 
 
-def _placements(placements: Any) -> list[Placement]:
+def as_placements(placements: Any) -> list[Placement]:
     """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
     several = "a sequence of placements, [placement]"
     if has_matrix(placements, 4) or shape_of(placements) == (7,):

@@ -36,7 +36,7 @@ from ..robot.urdf import FREE_ROBOTS
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner
-from ..rows.stack import check_unique
+from ..rows.stack import Stack, check_unique
 
 _log = logging.getLogger(__package__)
 
@@ -71,6 +71,18 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
     if robot is None:
         raise EmptyProblemError(f"nothing moves: the space '{space.name}' has no coordinate")
     raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has only fixed joints; {FREE_ROBOTS}")
+
+
+def all_rows(owners: Sequence[RowOwner]) -> Stack:
+    """All constraints of a problem.
+
+    Raises:
+        EmptyProblemError: they have no row that counts.
+    """
+    everything = Stack(owners)
+    if everything.size == 0:
+        raise EmptyProblemError("a problem needs at least one row: it has no constraint, or all rows are masked")
+    return everything
 
 
 def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterable[RowOwner] = ()) -> Bounds:

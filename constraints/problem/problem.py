@@ -11,10 +11,9 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arguments import as_tolerance, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..errors import EmptyProblemError
 from ..keywords import absent, names_checked, unchanging
 from ..point import Point, as_point, place, place_alone, revolute_columns
 from ..rows.explicit import Explicit
@@ -26,6 +25,7 @@ from ..workspace import Workspace, as_workspace
 from .arguments import (
     NOT_HERE,
     OF_PROBLEM,
+    all_rows,
     bounds_on,
     by_level,
     costs,
@@ -35,7 +35,8 @@ from .arguments import (
     space_of,
     wrapping_columns,
 )
-from .description import describe, summary
+from .description import describe, printed, summary
+from .questions import ask
 from .resolution import Resolution, left_to_steps, order
 from .tangent import project_tangent, reduced_jacobian, tangent_basis
 
@@ -123,9 +124,7 @@ class Problem:
         held = frozen_columns(space, options["frozen"])
         resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
         levels = left_to_steps(owners, resolution, options["optional_last"])
-        everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
-        if everything.size == 0:
-            raise EmptyProblemError("a problem needs at least one row: it has no constraint, or all rows are masked")
+        everything = all_rows([*(owner for level in levels for owner in level), *resolution.explicits])
         box = bounds_on(space, robot, bounds, everything)
         priced, has_cost = costs(space, weights)
         set_fields(
@@ -149,6 +148,7 @@ class Problem:
             has_cost=has_cost,
             _given=(where, asked, options),
         )
+        ask(self.rhs, box, self.revolute)
 
     # Right-hand sides.
 
@@ -241,9 +241,8 @@ class Problem:
         """Whether q satisfies every constraint (an explicit loop: on its branch) and its bounds; or one constraint.
 
         Args:
-            q: configuration (nq,).
+            q, rhs: as for `error`.
             constraint: test only this one, without the bounds.
-            rhs: right-hand sides; the default ones if absent.
             threshold: largest accepted error norm of a constraint.
         """
         threshold = as_tolerance(threshold, "threshold")
@@ -265,7 +264,7 @@ class Problem:
         """Dimension of the solutions around q, without bounds: nv minus the rank of the Jacobian (tolerance 1e-6)."""
         return self.tangent_basis(q, rhs).shape[1]
 
-    def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+    def project_tangent(self, q: ArrayLike, v: TangentLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         r"""The part of v that keeps all mandatory errors: the nearest motion of the free dofs, computed dofs following.
 
         Bounds are ignored: a walk that meets a bound stays there (see `projection.active_bounds`).
@@ -275,9 +274,8 @@ class Problem:
         with :math:`T` the derivative of the configuration by its free dofs. P is symmetric and idempotent.
 
         Args:
-            q: configuration (nq,).
+            q, rhs: as for `error`.
             v: velocity (nv,); its components on computed and frozen dofs are ignored.
-            rhs: right-hand sides; the default ones if absent.
         """
         return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
 
@@ -391,6 +389,8 @@ class Problem:
 
     def __repr__(self) -> str:
         return summary(self)
+
+    __str__ = printed  # pyright: ignore[reportAssignmentType]  # a function of a problem is its method
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, self._given

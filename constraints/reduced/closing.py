@@ -16,13 +16,14 @@ from liegroups.frozen import read_only
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import largest
+from ..loops.closing.gaps import gap_words
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..robot.bounds import Violation, outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.result import Result
+from ..solvers.result import ByJoint
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
 from .lu import LU as LU, factorised as factorised
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 FARTHEST = 1e6
 """A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
+
+FALLS = 0.1
+"""Iterates come nearer where the least residual of the second half is below this part of that of the first."""
+
+BEYOND = (
+    "they jump across a dead point, det J_v changes its sign, and come no nearer: the held coordinates are likely "
+    "beyond it, and more iterations do not help"
+)
+"""What is said where the iterates of a closing jump."""
 
 ADVICE = (
     "a start that is nearer, smaller changes of the held coordinates, other independent coordinates, or "
@@ -58,7 +68,7 @@ class ClosingStatus(StatusEnum):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(Result):
+class Closing(ByJoint):
     """Result of closing by the dependent coordinates: configuration, status and iterates; also after a failure.
 
     It is neither true nor false (`if closing:` raises): `success` says whether q is closed.
@@ -119,6 +129,16 @@ class Closing(Result):
         return next((name for name, _ in self.errors), "")
 
     @property
+    def jumps(self) -> bool:
+        """Whether the iterates jump from one side of a dead point (det J_v = 0) to the other, and come no nearer.
+
+        Then the held coordinates are beyond the dead point, where nothing closes, and more iterations do not help.
+        """
+        half = len(self.residuals) // 2
+        falls = min(self.residuals[half:], default=0.0) < FALLS * min(self.residuals[:half], default=np.inf)
+        return {1.0, -1.0} <= {*self.signs[half:]} and not falls
+
+    @property
     def violations(self) -> tuple[Violation, ...]:
         """Coordinates of q outside the bounds of the robot, which closing ignores."""
         return self.constraint_set.robot.bounds.violations(self.q)
@@ -132,11 +152,17 @@ class Closing(Result):
     def describe(self) -> str:
         """The result in words: status, what was solved for, errors by constraint, coordinates outside their bounds."""
         lines = [str(self), f"  solved for: {first_names(self.coordinates.dependent) or 'nothing'}"]
-        lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        lines += [f"  '{name}': error {norm:.3g}{self._gap(name)}" for name, norm in self.errors]
         lines += outside_bounds(self.violations)
         if not self.success:
             lines.append("  " + ADVICE)
         return "\n".join(lines)
+
+    def _gap(self, name: str) -> str:
+        """For an open closure, how far its ends are apart, and which body of its loop is too long."""
+        rows = self.constraint_set
+        error = rows.position_error(self.q, self.rhs)[rows.slice_of(name)]
+        return "" if self.success else gap_words(rows[name], self.q, error, CLOSED)
 
     def plot_iterates(
         self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
@@ -165,6 +191,8 @@ class Closing(Result):
         used = counted(self.iterations, "iteration")
         if self.status is ClosingStatus.MAX_ITERATIONS:
             most = self.iterations
+            if self.jumps:
+                return f"{self.status} (residual {self.residual:.3g}, all {used} used; {BEYOND})"
             used = f"{budget(most, most)}; more: `max_iterations={larger_budget(most)}`"
         return f"{self.status} (residual {self.residual:.3g}, {used})"
 

@@ -11,15 +11,17 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, finite_vector
-from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import OptionError, SizeError, UndefinedError
+from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError
 from ..keywords import NamesChecked, names_checked
-from ..linear_algebra import RANK_TOLERANCE
+from ..linear_algebra import RANK_TOLERANCE, rank_of_rows, singular_values
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
+from ..loops.closing.rank_beside import rank_beside
+from ..loops.mobility import coordinate_names, weak_rows, weak_words
 from ..loops.partition import Partition, partition
+from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..words import counted, first_names
@@ -175,7 +177,7 @@ class MinimalCoordinates(NamesChecked):
     def at(
         self,
         q: ArrayLike,
-        v: ArrayLike | None = None,
+        v: TangentLike | None = None,
         *,
         t: float = 0.0,
         close: bool = False,
@@ -197,25 +199,61 @@ class MinimalCoordinates(NamesChecked):
     def _at_rest(self) -> RightHandSide:
         return self.constraint_set.rhs_at(0.0)
 
-    def spread(self, u: ArrayLike, c: ArrayLike | None = None) -> Vector:
+    def spread(self, u: TangentLike, c: TangentLike | None = None) -> Vector:
         """Tangent vector (nv,) from its independent and driven parts; zeros for the dependent ones.
 
         Args:
-            u: (nu,), in the order of `independent`.
-            c: (nc,), in the order of `driven`; zeros by default.
+            u: (nu,), in the order of `independent`; or by joint, {"crank": 1.0}, the others zero.
+            c: (nc,), in the order of `driven`, or by joint; zeros by default.
 
         Raises:
+            UnknownNameError, UnknownJointError: a joint that is not among them; lists those that are.
             SizeError, DtypeError, NotFiniteError: a part with other than as many finite numbers.
         """
         parts = self.partition
         whole = np.zeros(self.constraint_set.robot.nv)
-        if c is None and not parts.independent.size and parts.driven.size and np.size(u):
+        all_driven = c is None and not parts.independent.size and parts.driven.size
+        if all_driven and not isinstance(u, Mapping) and np.size(u):
             hint = f"driven ones are the second argument: spread([], {np.array(u, dtype=object).ravel().tolist()})"
             raise SizeError("independent part of a tangent", 0, np.size(u), hint)
-        whole[parts.independent] = finite_vector(u, parts.independent.size, "independent part of a tangent")
+        whole[parts.independent] = self.independent_part(u, "independent part of a tangent")
         if c is not None:
-            whole[parts.driven] = finite_vector(c, parts.driven.size, "driven part of a tangent")
+            whole[parts.driven] = self.driven_part(c, "driven part of a tangent")
         return whole
+
+    @cached_property
+    def is_singular(self) -> bool:
+        """Whether q is singular: the rank of the rows is higher at closed configurations 0.01 [rad or m] beside it."""
+        rows, sides = self.constraint_set, self.rhs_at(0.0)
+
+        def evaluate(q: Vector) -> tuple[Vector, Matrix]:
+            return rows.position_rows(rows.robot.at(q), sides)
+
+        every = np.arange(rows.robot.nv)
+        there = rank_beside(evaluate, rows.robot.space, self.q, every, self.tolerance)
+        return there > rank_of_rows(singular_values(evaluate(self.q)[1]), self.tolerance)
+
+    @property
+    def weak(self) -> dict[str, float]:
+        """Rows that small singular values hold, each with its part of the largest one, as `Mobility.weak`."""
+        J = self.constraint_set.jacobian(self.q, self.rhs_at(0.0))
+        U, S, _ = np.linalg.svd(J, full_matrices=False)
+        names = [self.constraint_set.row_name(i) for i in range(len(J))]
+        return weak_rows(U, S, rank_of_rows(S, self.tolerance), names)
+
+    def spread_by_joint(self, v: Mapping[str, ArrayLike], what: str) -> Vector:
+        """Tangent vector (nv,) from independent and driven joints by name; zeros for the others. Errors as `spread`."""
+        whole, robot = np.zeros(self.constraint_set.robot.nv), self.constraint_set.robot
+        whole[self.held] = part_of(robot, self.held, v, what, "independent or driven coordinate")
+        return whole
+
+    def independent_part(self, u: TangentLike, what: str) -> Vector:
+        """Numbers (nu,) of the independent coordinates from a user: in their order, or by joint. Errors as `spread`."""
+        return part_of(self.constraint_set.robot, self.partition.independent, u, what, "independent coordinate")
+
+    def driven_part(self, c: TangentLike, what: str) -> Vector:
+        """Numbers (nc,) of the driven coordinates from a user: in their order, or by joint. Errors as `spread`."""
+        return part_of(self.constraint_set.robot, self.partition.driven, c, what, "driven coordinate")
 
     def _named(self, columns: Indices) -> tuple[str, ...]:
         names = coordinate_names(self.constraint_set.robot)
@@ -234,6 +272,9 @@ class MinimalCoordinates(NamesChecked):
         ):
             timed = " (in time)" if word == "driven" and self.targets else ""
             lines.append(f"  {word} ({len(names)}): {first_names(names, SHOWN) or 'none'}{timed}")
+        if self.is_singular:
+            lines.append("  singular: the rank is higher at closed configurations beside this one: split them there")
+        lines += [f"  {line}" for line in weak_words(self.weak)]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -256,7 +297,7 @@ def minimal_coordinates(
     independent: Wished = (),
     preferred: Wished = (),
     driven: Driven = (),
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float | None = None,
     t: float = 0.0,
     close: bool = False,
 ) -> MinimalCoordinates:
@@ -278,7 +319,8 @@ def minimal_coordinates(
         independent: coordinates that must be independent: all, some, or none; the rest is chosen.
         preferred: coordinates that are independent if the rank allows, for example motors; never an error.
         driven: joints whose motion is imposed, whole; never dependent.
-        tolerance: singular values below this fraction of the largest one count as zero.
+        tolerance: singular values up to this part of the largest one count as zero; the `rounding` of the set by
+            default.
         t: time of the targets of rows [s].
         close: close q first (`assemble_position`, with the driven joints held) if it is open.
 
@@ -301,7 +343,8 @@ def minimal_coordinates(
     """
     whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates")
     _only_equalities(whole)
-    limit, time = as_tolerance(tolerance, "tolerance of a partition"), finite_number(t, "time of a partition")
+    limit = whole.rounding if tolerance is None else as_tolerance(tolerance, "tolerance of a partition")
+    time = finite_number(t, "time of a partition")
     robot = whole.robot
     held, motions = driven_columns(robot, driven)
     wished = columns_of(robot, independent, "independent coordinates")
@@ -326,3 +369,30 @@ def _only_equalities(constraint_set: ConstraintSet) -> None:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():
             raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities, which do not define coordinates")
+
+
+def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind: str) -> Vector:
+    """The numbers of some tangent coordinates from a user: in their order, or by joint, the others zero.
+
+    Args:
+        robot: the robot.
+        columns: (n,), the coordinates.
+        given: n numbers, or joint -> number, or (nv_j,) of which those that are not in the columns are zero.
+        what: the argument, as the caller knows it.
+        kind: what they are: "independent coordinate".
+
+    Raises:
+        UnknownJointError, UnknownNameError: there is no such joint, or it is not among them.
+        SizeError, DtypeError, NotFiniteError: what is wrong with the numbers.
+    """
+    if not isinstance(given, Mapping):
+        return finite_vector(given, columns.size, what)
+    whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
+    inside[columns] = True
+    names = coordinate_names(robot)
+    for joint in given:
+        at = robot.velocity_slice_of(joint)
+        outside = [i for i in range(at.start, at.stop) if not inside[i] and (whole[i] or not inside[at].any())]
+        if outside:
+            raise UnknownNameError(kind, names[outside[0]], [names[i] for i in columns])
+    return whole[columns]

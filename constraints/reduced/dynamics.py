@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import isfinite
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import lapack
 
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.dense import lightest
 from ..dynamics.external_force import Force, as_external, generalised
@@ -95,6 +95,8 @@ class ReducedDynamics(ReducedForces):
         free: (nv, m) motions of norm 1 without mass that nothing holds, if the status is SINGULAR_SYSTEM.
     """
 
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("acceleration",)
+
     acceleration: Vector
     driven_forces: Vector
     multipliers: Vector
@@ -141,10 +143,10 @@ class ReducedDynamics(ReducedForces):
 @names_checked("options are named: tau=, external=")
 def reduced_residual(
     state: ClosedState,
-    acceleration: ArrayLike | None = None,
-    driven_acceleration: ArrayLike | None = None,
+    acceleration: TangentLike | None = None,
+    driven_acceleration: TangentLike | None = None,
     *,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
 ) -> Residual:
     r"""Missing generalised forces at prescribed accelerations, by inverse dynamics of the tree, without a mass matrix.
@@ -158,7 +160,7 @@ def reduced_residual(
         state: the closed state; its dependent accelerations follow.
         acceleration: of the independent coordinates (nu,); zero by default.
         driven_acceleration: of the driven ones (nc,); by default from their targets, else zero.
-        tau: joint forces (nv,) [N, N m]; zero by default.
+        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
         external: what else acts.
 
     Raises:
@@ -184,9 +186,9 @@ def missing_force(state: ClosedState, a: Vector, tau: Vector, external: tuple[Fo
 @names_checked("options are named: tau=, driven_acceleration=, external=")
 def reduced_forward_dynamics(
     state: ClosedState,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     *,
-    driven_acceleration: ArrayLike | None = None,
+    driven_acceleration: TangentLike | None = None,
     external: Iterable[Force] = (),
 ) -> ReducedDynamics:
     r"""Accelerations of the independent coordinates, then all others, driven forces and multipliers.
@@ -199,7 +201,7 @@ def reduced_forward_dynamics(
 
     Args:
         state: closed.
-        tau: joint forces (nv,) [N, N m]; zero by default.
+        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
         driven_acceleration: of the driven coordinates (nc,); by default from their targets, else zero.
         external: external forces: wrenches on bodies, forces at hinges, springs.
 

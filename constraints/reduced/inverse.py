@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ..dynamics.actuation import Actuated, Actuation, actuation_at
 from ..dynamics.external_force import Force, as_external
@@ -83,6 +83,8 @@ class ReducedInverseDynamics(ReducedForces):
         question: arguments of the call; its tau includes the driven forces.
     """
 
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("tau", "acceleration")
+
     acceleration: Vector
     effort: Vector
     driven_forces: Vector
@@ -133,12 +135,12 @@ class ReducedInverseDynamics(ReducedForces):
 @names_checked("options are named: actuated=, actuation=, tau=, external=")
 def reduced_inverse_dynamics(
     state: ClosedState,
-    acceleration: ArrayLike | None = None,
-    driven_acceleration: ArrayLike | None = None,
+    acceleration: TangentLike | None = None,
+    driven_acceleration: TangentLike | None = None,
     *,
     actuated: Actuated | None = None,
     actuation: ArrayLike | None = None,
-    tau: ArrayLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
 ) -> ReducedInverseDynamics:
     r"""Forces Q_a of actuators for a wanted motion, with the forces of the drives and the multipliers.
@@ -160,7 +162,7 @@ def reduced_inverse_dynamics(
         actuated: names of joints, Segments, or closures whose cut hinge is driven, as in `inverse_dynamics`; dependent
             joints too. Empty if all is driven and the drives give all forces.
         actuation: or your own A (nv, na).
-        tau: other joint forces (nv,), such as passive springs; zero by default.
+        tau: other joint forces (nv,), or by joint, such as passive springs; zero by default.
         external: external forces: wrenches on bodies, forces at hinges, springs.
 
     Returns:

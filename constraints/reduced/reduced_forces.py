@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import final
 
-import numpy as np
-
 from liegroups.arrays import Vector
 
 from ..dynamics.row_forces import RowForces
@@ -61,5 +59,4 @@ class ReducedForces(RowForces):
     def least_norm(self) -> Vector:
         r"""Multipliers (size,) of least norm with the same forces :math:`J^T \lambda`: those of `forward_dynamics`."""
         space = self.row_space
-        rows = space.independent(np.zeros(self.multipliers.size)).rows
-        return self.multipliers if space.is_full else space.multipliers(rows @ (self.multipliers @ space.G))
+        return self.multipliers if space.is_full else space.multipliers(space.along(self.multipliers @ space.G))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.arguments import as_flag, finite_number
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError
@@ -83,11 +84,11 @@ class ClosedState:
         """The state of the robot, `robot.at(q, v)`: built again at each call, to save memory."""
         return self.coordinates.constraint_set.robot.at(self.q, self.v)
 
-    def velocity(self, v: ArrayLike) -> Vector:
+    def velocity(self, v: TangentLike) -> Vector:
         """Velocity (nv,) whose dependent part follows from the rows at this configuration and time.
 
         Args:
-            v: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
+            v: (nv,) or by joint, only its independent and driven parts are used, as in `coordinates.spread`.
 
         Source: `mbs_close_kin` of Robotran.
         """
@@ -97,17 +98,17 @@ class ClosedState:
         whole[parts.dependent] = self.B @ whole[self.coordinates.held] + self.lu.solve(moving)
         return whole
 
-    def acceleration(self, a: ArrayLike) -> Vector:
+    def acceleration(self, a: TangentLike) -> Vector:
         """Acceleration (nv,) whose dependent part follows from the rows.
 
         Args:
-            a: (nv,), only its independent and driven parts are used, as in `coordinates.spread`.
+            a: (nv,) or by joint, only its independent and driven parts are used, as in `coordinates.spread`.
         """
         whole = self._tangent(a, "a")
         whole[self.coordinates.partition.dependent] = self.B @ whole[self.coordinates.held] + self.drift
         return whole
 
-    def _tangent(self, x: ArrayLike, what: str) -> Vector:
+    def _tangent(self, x: TangentLike, what: str) -> Vector:
         return np.array(self.coordinates.constraint_set.robot.space.check_tangent(x, what))
 
     def __repr__(self) -> str:
@@ -118,7 +119,7 @@ class ClosedState:
 def closed_state(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    v: ArrayLike | None = None,
+    v: TangentLike | None = None,
     *,
     t: float = 0.0,
     close: bool = False,
@@ -129,7 +130,8 @@ def closed_state(
     Args:
         coordinates: independent, driven and dependent ones.
         q: (nq,).
-        v: (nv,); at rest by default.
+        v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the others
+            zero: the dependent velocities then follow.
         t: time of driven joints and of targets of rows [s].
         close: compute the dependent parts of q and v, and those driven in time, from the others; without it an open
             state is an error.
@@ -149,11 +151,16 @@ def closed_state(
     time, closes = finite_number(t, "time of a closed state"), as_flag(close, "`close` of a closed state")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     place = np.array(robot.check(q))
-    speed = np.zeros(robot.nv) if v is None else np.array(robot.space.check_tangent(v, "v"))
+    named = isinstance(v, Mapping)
+    if named:
+        speed = coordinates.spread_by_joint(v, "v")
+    else:
+        speed = np.zeros(robot.nv) if v is None else np.array(robot.space.check_tangent(v, "v"))
     if closes:
         place = coordinates.close(place, t=time, rhs=sides).or_raise().q
+    if closes or named:
         _drive(coordinates, speed, time)
-    elif coordinates.targets:
+    if coordinates.targets and not closes:
         _check_driven(coordinates, place, speed, time)
     rows = constraint_set.rows_at(robot.at(place, speed), sides)
     check_closed(constraint_set, rows.position, "position", CLOSED, CLOSE_IT)
@@ -161,7 +168,7 @@ def closed_state(
     lu = factorised(J[:, parts.dependent])
     if lu.is_singular:
         raise DeadPointError(lu.rcond, coordinates.dependent)
-    if closes:
+    if closes or named:
         change = lu.solve(rows.velocity[parts.rows])
         if change.any():
             speed[parts.dependent] += change
@@ -196,7 +203,7 @@ def closed_configuration(
         driven = Segments.coordinates(constraint_set.robot.space, columns)
         done = assemble_position(constraint_set, at, rhs=sides, driven=driven)
         if not done.success:
-            raise OpenMechanismError.of(done.errors, "position", f"it does not close from here: {done}")
+            raise OpenMechanismError.of(done.errors, "position", f"it does not close from here: {done.describe()}")
         return done.q
     check_closed(constraint_set, error, "position", CLOSED, CLOSE_IT)
     return at

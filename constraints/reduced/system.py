@@ -8,13 +8,12 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arguments import expect, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arguments import expect
+from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.external_force import Force, as_external, generalised
 from ..dynamics.saddle_point import EVEN
 from ..keywords import names_checked
-from ..linear_algebra import largest
 from ..loops.mobility import CLOSED
 from .state import ClosedState
 
@@ -90,13 +89,13 @@ class ReducedSystem:
 
 @names_checked("options are named: tau=, external=")
 def reduced_system(
-    state: ClosedState, *, tau: ArrayLike | None = None, external: Iterable[Force] = ()
+    state: ClosedState, *, tau: TangentLike | None = None, external: Iterable[Force] = ()
 ) -> ReducedSystem:
     """Inertia and bias of the independent and driven coordinates.
 
     Args:
         state: closed.
-        tau: joint forces (nv,) [N, N m]; zero by default.
+        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
         external: external forces.
     """
     forces = as_external(external)
@@ -168,11 +167,15 @@ def closed_acceleration(state: ClosedState, udd: Vector, cdd: Vector) -> Vector:
 
 
 def rows_agree(state: ClosedState, a: Vector) -> bool:
-    """Whether an acceleration (nv,) that meets the rows that count meets the redundant ones too."""
+    """Whether an acceleration (nv,) that meets the rows that count meets the redundant ones too.
+
+    Up to what counts as rounding of the coordinates, or 1e-6: what left-out rows ask for beyond is a contradiction.
+    """
     if not state.coordinates.partition.redundant.size:
         return True
     J, drift = state.rows.jacobian, state.rows.drift
-    return largest(J @ a + drift) <= AGREED * (largest(J) * largest(a) + largest(drift))
+    size = float(np.linalg.norm(J) * np.linalg.norm(a) + np.linalg.norm(drift))
+    return bool(np.linalg.norm(J @ a + drift) <= max(AGREED, state.coordinates.tolerance) * size)
 
 
 # Arguments.
@@ -183,25 +186,27 @@ def check_state(state: object) -> None:
     expect(state, ClosedState, "state of reduced dynamics", "a ClosedState: coordinates.at(q, v)")
 
 
-def joint_forces(state: ClosedState, tau: ArrayLike | None) -> Vector:
+def joint_forces(state: ClosedState, tau: TangentLike | None) -> Vector:
     """Joint forces (nv,) from what a user gave; zero by default. Refuses what is no closed state."""
     check_state(state)
     space = state.coordinates.constraint_set.robot.space
     return np.zeros(space.nv) if tau is None else np.array(space.check_tangent(tau, "tau"))
 
 
-def independent_acceleration(state: ClosedState, given: ArrayLike | None) -> Vector:
+def independent_acceleration(state: ClosedState, given: TangentLike | None) -> Vector:
     """Accelerations of the independent coordinates (nu,) from what a user gave; zero by default."""
-    n = state.coordinates.partition.independent.size
-    return np.zeros(n) if given is None else finite_vector(given, n, "acceleration of the independent coordinates")
+    coordinates = state.coordinates
+    if given is None:
+        return np.zeros(coordinates.partition.independent.size)
+    return coordinates.independent_part(given, "acceleration of the independent coordinates")
 
 
-def driven_acceleration(state: ClosedState, given: ArrayLike | None) -> Vector:
+def driven_acceleration(state: ClosedState, given: TangentLike | None) -> Vector:
     """Accelerations of the driven coordinates (nc,), from what a user gave or from their targets, else zero."""
     coordinates = state.coordinates
     driven = coordinates.partition.driven
     if given is not None:
-        return finite_vector(given, driven.size, "acceleration of the driven coordinates")
+        return coordinates.driven_part(given, "acceleration of the driven coordinates")
     if not coordinates.targets:
         return np.zeros(driven.size)
     robot = coordinates.constraint_set.robot

@@ -6,12 +6,14 @@ import os
 from typing import Any
 
 from liegroups import SE3, SO3, Element, R3xSO3, Space
-from liegroups.arguments import expect
+from liegroups.arguments import expect, finite_vector, is_finite_vector
 from liegroups.arrays import ArrayLike
 
-from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import ConstraintError, SizeError, SpaceMismatchError, WrongObjectError
+from ..linear_algebra import norm
 from .pinocchio import Placement, pin
 from .placement import (
+    TYPED,
     HasMatrix,
     as_placement,
     as_rotation,
@@ -98,4 +100,15 @@ def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
         raise WrongObjectError(what, f"{space.nq} numbers", came)
     if space.nq == 1 and isinstance(candidate, int | float) and not isinstance(candidate, bool):
         return [candidate]
-    return numbers
+    return _as_typed(numbers, space) if space.unit_blocks else numbers
+
+
+def _as_typed(numbers: Any, space: Space) -> Any:
+    """Numbers whose unit vectors were typed with a few digits, normalised; all others as they are."""
+    if not is_finite_vector(numbers, space.nq):
+        try:
+            numbers = finite_vector(numbers, space.nq, "point", "")
+        except ConstraintError:
+            return numbers  # the door says what is wrong
+    off = [abs(norm(numbers[block]) - 1.0) for block in space.unit_blocks]
+    return space.normalize(numbers) if 1e-6 < max(off) < TYPED else numbers

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arguments import as_mapping, as_name, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.by_name import by_name
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 from liegroups.unit_blocks import UniformPoints
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
+from ..keywords import names_checked
 from .bounds import Bounds
 from .joints import radian_columns
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
+from .space import RobotSpace
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -83,6 +86,72 @@ def _expected(group: Space) -> str:
         SE3: "7 numbers (translation, quaternion xyzw), a 4 x 4 matrix, a pinocchio.SE3 or rigid_transform(...)",
     }
     return words.get(group, f"{group.nq} numbers")
+
+
+class ByJoint:
+    """Vectors of a robot by joint: what it is and is given, and what it gives."""
+
+    space: RobotSpace
+
+    @names_checked("give values by joint, {'elbow': 1.0}; from two lists: dict(zip(names, values))")
+    def configuration(
+        self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
+    ) -> Vector:
+        """A configuration from values by joint.
+
+        Args:
+            values: joint name -> value: its entries of q, or an angle for a (cos, sin) joint, (x, y, angle) for a
+                planar joint, a rotation matrix for a spherical joint, a `pinocchio.SE3` for a free-flyer.
+            start: configuration (nq,), or name of a reference posture, for the joints not given; neutral by default.
+            **joints: the same as `values`, for names that are identifiers.
+
+        Raises:
+            UnknownJointError, UnknownNameError: lists the names that come closest.
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: a wrong value; names the joint.
+            DuplicateNameError: a joint is given twice.
+        """
+        robot: Any = self
+        return configured(robot, merged(values, joints), start)
+
+    @names_checked("give numbers by joint, {'elbow': 1.0}; of a frame: robot.at(q, v).velocity(frame)")
+    def velocity(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> Vector:
+        """A tangent vector (nv,) from numbers by joint: velocities, accelerations or joint forces; the others are zero.
+
+        Wherever such a vector is asked for, the mapping itself may stand: `robot.at(q, {"elbow": 1.0})`,
+        `forward_dynamics(constraint_set, motion, tau={"crank": 1.0})`. The order is that of `joint_names`.
+
+        Args:
+            values: joint name -> number [m/s, rad/s], or (nv_j,) for a joint with several: linear then angular, in the
+                axes of the moving body, for a free-flyer.
+            **joints: the same as `values`, for names that are identifiers.
+
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+            SizeError, DtypeError, NotFiniteError, WrongObjectError: a wrong value; names the joint.
+            DuplicateNameError: a joint is given twice.
+
+        Example:
+            >>> from constraints.models import sample_arm
+            >>> sample_arm().velocity(elbow=2.0).tolist()
+            [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+        """
+        return self.space.check_tangent(cast("dict[str, ArrayLike]", merged(values, joints)), "velocity")
+
+    def by_joint(self, x: ArrayLike) -> dict[str, float | Vector]:
+        """The numbers of a configuration (nq,) or of a tangent vector (nv,) by joint, in the order of `joint_names`.
+
+        The inverse of `configuration` and `velocity`.
+
+        Args:
+            x: (nq,) or (nv,); where both are the same number, so is the result.
+
+        Returns:
+            joint name -> a number, or an array for a joint with several.
+
+        Raises:
+            SizeError, DtypeError: another size, or no numbers.
+        """
+        return by_name(x, self.space.factors)
 
 
 def merged(values: Mapping[str, object] | None, named: Mapping[str, object]) -> dict[str, object]:

@@ -117,6 +117,9 @@ class Drawn:
         frames: Sequence[str | Frame] = (),
         placements: Sequence[object] = (),
         shapes: Iterable[Any] = (),
+        forces: Iterable[Any] = (),
+        names: bool = False,
+        degrees: bool | None = None,
         colour: str | None = None,
     ) -> Any:
         """Draw a configuration as a stick figure: joints are dots, open closures are dashed lines.
@@ -134,7 +137,10 @@ class Drawn:
             tips: frames at the ends, for instance a hand, drawn as larger dots.
             frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
             placements: placements in the world, drawn so, for instance a target.
-            shapes: solids (`manipulation.Shape`); geometry of URDF files is not drawn.
+            shapes: solids (`manipulation.Shape`); geometry of URDF files is drawn by `pictures.render`.
+            forces: springs, dampers and links among them are drawn.
+            names: whether the name of each joint is beside it.
+            degrees: True for angles in degrees beside the names, False for radians; by default no values.
             colour: one for all; by default each robot and object of a system has its own.
 
         Returns:
@@ -152,7 +158,7 @@ class Drawn:
         what: Any = self
         return plot_robot(
             what, q, path, view=view, ax=ax, tips=tips, frames=frames, placements=placements, shapes=shapes,
-            colour=colour,
+            forces=forces, names=names, degrees=degrees, colour=colour,
         )  # fmt: skip
 
     def animate(

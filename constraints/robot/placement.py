@@ -22,6 +22,8 @@ class HasMatrix(Protocol):
         """The matrix, (3, 3) or (4, 4)."""
 
 
+TYPED = 1e-3
+"""A unit quaternion that was typed may have another norm by this: it is normalised. Entries of q may not (1e-6)."""
 _PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"
 _ROTATION = "a 3 x 3 matrix, a scipy Rotation, a quaternion xyzw or rigid_transform(rpy=...)"
 
@@ -161,7 +163,7 @@ def _real(came: Any, what: str, expected: str) -> Vector:
 
 def _unit_quaternion(quaternion: Vector, what: str) -> Vector:
     norm = float(np.sqrt(quaternion @ quaternion))
-    if abs(norm - 1.0) > 1e-6:
+    if abs(norm - 1.0) > TYPED:
         raise NotNormalizedError(what, "quaternion xyzw", norm)
     return quaternion / norm
 

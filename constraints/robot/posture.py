@@ -59,7 +59,6 @@ OF_ROBOTS = {
     "position": _AT.format("placement(frame).translation"),
     **dict.fromkeys(("jacobian", "frame_jacobian"), _AT.format("jacobian(frame)")),
     **dict.fromkeys(("center_of_mass", "com"), _AT.format("center_of_mass()")),
-    "velocity": "`robot.at(q, v).velocity(frame)`, of a motion",
     "mass_matrix": "`robot.at(q, v).mass_matrix()`, of a motion",
     **dict.fromkeys(("inverse_kinematics", "ik"), _PROJECTION),
     **dict.fromkeys(("addFrame", "add_frame"), "another robot, `with_frame(name, on, placement)`"),

@@ -13,13 +13,13 @@ import numpy as np
 
 from liegroups import Factor, Segments
 from liegroups.arguments import as_name, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
-from .configuration import checked_postures, configured, merged, random_configuration
+from .configuration import ByJoint, checked_postures, random_configuration
 from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
@@ -41,7 +41,7 @@ KEPT = 32
 @absent(OF_ROBOTS)
 @unchanging("with_bounds, with_references, with_frame, with_srdf return a changed copy")
 @dataclass(frozen=True, eq=False, init=False)
-class Robot(Drawn):
+class Robot(Drawn, ByJoint):
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
 
     It uses its own copy of the model. Two robots have the same model if `robot.space.same_robot(other.space)`.
@@ -308,25 +308,6 @@ class Robot(Drawn):
         """
         return self.space.check(q, what)
 
-    @names_checked("give values by joint, {'elbow': 1.0}; from two lists: dict(zip(names, values))")
-    def configuration(
-        self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
-    ) -> Vector:
-        """A configuration from values by joint.
-
-        Args:
-            values: joint name -> value: its entries of q, or an angle for a (cos, sin) joint, (x, y, angle) for a
-                planar joint, a rotation matrix for a spherical joint, a `pinocchio.SE3` for a free-flyer.
-            start: configuration (nq,), or name of a reference posture, for the joints not given; neutral by default.
-            **joints: the same as `values`, for names that are identifiers.
-
-        Raises:
-            UnknownJointError, UnknownNameError: lists the names that come closest.
-            SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: a wrong value; names the joint.
-            DuplicateNameError: a joint is given twice.
-        """
-        return configured(self, merged(values, joints), start)
-
     def reference(self, name: str) -> Vector:
         """Copy (nq,) of a reference posture.
 
@@ -365,15 +346,16 @@ class Robot(Drawn):
     @overload
     def at(self, q: ArrayLike, v: Workspace) -> Posture: ...
     @overload
-    def at(self, q: ArrayLike, v: ArrayLike, workspace: Workspace | None = None) -> Motion: ...
+    def at(self, q: ArrayLike, v: TangentLike, workspace: Workspace | None = None) -> Motion: ...
     def at(
-        self, q: ArrayLike, v: ArrayLike | Workspace | None = None, workspace: Workspace | None = None
+        self, q: ArrayLike, v: TangentLike | Workspace | None = None, workspace: Workspace | None = None
     ) -> Posture | Motion:
         """The posture at q, or the motion at (q, v); its kinematics are computed once, on demand.
 
         Args:
             q: configuration (nq,).
-            v: tangent velocity (nv,), for a motion; a workspace may be given in its place.
+            v: tangent velocity (nv,), for a motion, or by joint, {"elbow": 1.0}, the others zero; a workspace may be
+                given in its place.
             workspace: memory to borrow; the posture raises StalePostureError once the workspace holds another
                 configuration. Without a workspace the posture stays valid.
 

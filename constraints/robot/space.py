@@ -11,10 +11,10 @@ from typing import Any, final, overload
 import numpy as np
 
 from liegroups import SE2, SO2, ProductSpace, Space
-from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.arrays import ArrayLike, BoolVector, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import ModelError
+from ..errors import ModelError, UnknownJointError
 from ..keywords import absent
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
@@ -51,6 +51,8 @@ class RobotSpace(PlacedSpace):
     Raises:
         ModelError: a mimic joint, or a joint of an unknown type; the message names it.
     """
+
+    _no_factor = UnknownJointError
 
     def __init__(self, model: Model) -> None:
         names = [str(name) for name in list(model.names)[1:]]
@@ -112,15 +114,16 @@ class RobotSpace(PlacedSpace):
     @overload
     def at(self, q: ArrayLike, v: Workspace) -> Posture: ...
     @overload
-    def at(self, q: ArrayLike, v: ArrayLike, workspace: Workspace | None = None) -> Motion: ...
+    def at(self, q: ArrayLike, v: TangentLike, workspace: Workspace | None = None) -> Motion: ...
     def at(
-        self, q: ArrayLike, v: ArrayLike | Workspace | None = None, workspace: Workspace | None = None
+        self, q: ArrayLike, v: TangentLike | Workspace | None = None, workspace: Workspace | None = None
     ) -> Posture | Motion:
         """Posture at q, or Motion at (q, v).
 
         Args:
             q: configuration (nq,), checked and copied.
-            v: tangent velocity (nv,), for a Motion; a workspace may be given in its place.
+            v: tangent velocity (nv,), for a Motion, or by joint, {"elbow": 1.0}, the others zero; a workspace may be
+                given in its place.
             workspace: borrow this one: the posture is stale once the workspace holds another configuration. By default
                 the posture takes one from a pool and stays valid.
         """

@@ -87,6 +87,16 @@ class Outcomes(NamedTuple):
         for mine, theirs in every:
             mine[rows] = theirs
 
+    def fill(self, rows: Indices, part: Outcomes) -> None:
+        """Write some rows."""
+        every: Any = zip(self, part, strict=True)
+        for mine, theirs in every:
+            if isinstance(mine, list):
+                for i, one in zip(rows.tolist(), theirs, strict=True):
+                    mine[i] = one
+            else:
+                mine[rows] = theirs
+
     def closed(self) -> Outcomes:
         """The same rows, arrays read-only from now on."""
         every: Any = self
@@ -100,6 +110,19 @@ class Outcomes(NamedTuple):
         every: Any = self
         columns: list[Any] = [[of[i] for i in rows] if isinstance(of, list) else read_only(of[rows]) for of in every]
         return Outcomes(*columns)
+
+
+class RowsInterrupted(KeyboardInterrupt):
+    """Ctrl-C while rows were projected.
+
+    Args:
+        rows: which were done (k,).
+        outcomes: what came out of these, k rows.
+    """
+
+    def __init__(self, rows: Indices, outcomes: Outcomes) -> None:
+        super().__init__()
+        self.rows, self.outcomes = rows, outcomes
 
 
 class SharedRows(ABC):
@@ -191,16 +214,23 @@ class Program(ABC):
             workspace: as for `run`.
             nears: what each is near to, as for `run`.
             first: number of the first row, for that note.
+
+        Raises:
+            RowsInterrupted: Ctrl-C, which is seen within 0.3 s; it has the rows that were done.
         """
-        outcomes = Outcomes.empty(*Q.shape)
+        outcomes, done = Outcomes.empty(*Q.shape), 0
         for i, (q0, rhs, near) in enumerate(zip(Q, sides, nears, strict=False)):  # sides and nears may have no end
             began = perf_counter()
             try:
                 outcome = self.run(q0.copy(), rhs, workspace, near)
+                outcomes.put(i, outcome, perf_counter() - began)
+                done = i + 1
+            except KeyboardInterrupt as stop:
+                rows = np.arange(done)
+                raise RowsInterrupted(rows, outcomes.some(rows)) from stop
             except Exception as error:
                 error.add_note(f"in row {first + i} of the batch")
                 raise
-            outcomes.put(i, outcome, perf_counter() - began)
         return outcomes
 
     def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:

@@ -12,7 +12,7 @@ _ELSEWHERE = {
     "max_iterations": "maxiter maxiters maxiteration maxiterations maxit iter iters iterations niter nit itmax imax"
     " itermax"
     " numiter numiters numiterations numberofiterations iterationlimit maxnriter maxnfev maxfev nfev maxfun maxeval"
-    " maxsteps nsteps budget timeout maxtime timelimit",
+    " maxsteps nsteps budget",
     "restarts": "restart numrestarts nrestarts maxrestarts multistart multistarts retries retry tries ntries attempts"
     " nattempts numseeds randomrestarts searches nsearches",
     "seed": "randomseed rng rngseed randomstate",
@@ -26,6 +26,7 @@ _ELSEWHERE = {
     "nearest": "closest near minimalmotion mindistance minimumnorm qref qnominal reference nullspace",
     "optimise_last": "optimizelast lastisoptional lastisoptionallevel lastoptional secondary",
     "refine_iterations": "refinementiterations maxrefineiterations",
+    "seconds": "timeout timelimit timelimits maxtime time maxseconds maxwalltime walltime deadline maxcputime",
     "screen": "candidates nsamples numsamples samples",
 }  # fmt: skip
 _MEANT = {word: option for option, words in _ELSEWHERE.items() for word in words.split()}

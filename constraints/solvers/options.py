@@ -18,6 +18,8 @@ _T = TypeVar("_T")
 
 LEAST_THRESHOLD = 1e-15
 """The least threshold: in float64, residuals of functions of about a metre and a radian end at up to 5e-16."""
+LOCAL_ITERATIONS = 100
+"""Budget of a single try, and of searches that others repeat from other guesses."""
 
 
 def _unknown(_: str, name: str, own: tuple[str, ...]) -> Exception:
@@ -45,7 +47,8 @@ class Options:
         threshold: a constraint is satisfied when the norm of its scaled error is at most this, 1e-15 or more (float64
             rounds errors at about 1 m to 1e-16); the solver iterates to half of it, so that a later test of the
             solution passes.
-        max_iterations: limit; an iteration is one Jacobian with its step, or one restart.
+        max_iterations: limit; an iteration is one Jacobian with its step, or one restart. A success costs the same
+            with any limit; a failure uses all of it.
         restarts: start again from a random configuration when a try stalls, within the same budget.
         seed: seed of the table of restart configurations; seed and start determine the result.
         wrap: shift revolute joints with a range of a full turn by full turns into their bounds; these joints may then
@@ -65,6 +68,9 @@ class Options:
         refine_gain: `optimise_last` ends when a step would reduce the squared error by less than this part.
         restart_table: number of random configurations drawn once per projector.
         screen: configurations that a restart evaluates, without Jacobian; it continues from the smallest residual.
+        seconds: time limit [s] beside `max_iterations`, None for none; status TIME_LIMIT when it ends a search. It is
+            looked at between chunks of iterations. How far a search comes then depends on the machine, so it is refused
+            where results must be the same bits each time: batches, graphs, paths, files, `nearest`, `optimise_last`.
 
     Raises:
         UnknownOptionError: no option of that name; lists those that come closest.
@@ -72,7 +78,7 @@ class Options:
     """
 
     threshold: float = 1e-4
-    max_iterations: int = 100
+    max_iterations: int = 400
     restarts: bool = True
     seed: int = 0
     wrap: bool = True
@@ -92,6 +98,7 @@ class Options:
     refine_gain: float = 1e-6
     restart_table: int = 256
     screen: int = 8
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         """Check ranges.
@@ -113,6 +120,10 @@ class Options:
         for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
             hint = " (False, or Options.local(), is without restarts)" if name == "restarts" else ""
             self._require(name, isinstance(getattr(self, name), bool), f"True or False{hint}")
+        if self.seconds is not None:
+            positive_number(self.seconds, "option 'seconds'")
+            if self.nearest or self.optimise_last:
+                self.without_clock("with option 'nearest' or 'optimise_last'")
         if self.nearest and self.optimise_last:
             raise OptionError("options 'nearest' and 'optimise_last' cannot be used together: choose one")
         self._require("step_control", isinstance(self.step_control, StepControl), "a StepControl")  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -120,6 +131,22 @@ class Options:
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
             raise OptionError(f"option '{name}': expected {expected}, got {getattr(self, name)!r}")
+
+    def without_clock(self, where: str) -> Options:
+        """These options, for what must give the same bits each time.
+
+        Args:
+            where: what that is, after "seconds": "of a batch".
+
+        Raises:
+            OptionError: they have a time limit.
+        """
+        if self.seconds is not None:
+            remedy = "give max_iterations instead"
+            raise OptionError(
+                f"option 'seconds' {where}: results would depend on the machine, {remedy}, got {self.seconds!r}"
+            )
+        return self
 
     def __repr__(self) -> str:
         """The call that makes them: what differs from the defaults."""
@@ -143,6 +170,8 @@ class Options:
     def local(**changes: Any) -> Options:
         """Options for steps of planners and paths: no restarts, no wrapping, so the result is near the start.
 
+        At most 100 iterations: a single try seldom needs so many.
+
         Args:
             **changes: other options.
 
@@ -150,7 +179,7 @@ class Options:
             UnknownOptionError: no option of that name; lists those that come closest.
             OptionError: a value outside its range.
         """
-        local: dict[str, Any] = {"restarts": False, "wrap": False}
+        local: dict[str, Any] = {"restarts": False, "wrap": False, "max_iterations": LOCAL_ITERATIONS}
         return Options(**(local | changes))
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import ClassVar, NoReturn, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector
+from liegroups import Space
+from liegroups.arrays import BoolVector, Vector
+from liegroups.by_name import by_name
 
-from ..errors import TruthValueError
+from ..errors import TruthValueError, UnknownNameError
 from ..keywords import NamesChecked
 
 MEANT = {
@@ -19,7 +22,6 @@ MEANT = {
     "message": "`status`",
     **dict.fromkeys(("fun", "cost"), "`residual`"),
     "nit": "`iterations`",
-    "save": "`report(path)`",
     "samples": "`or_raise().samples`, of its path",
 }
 """What results of other libraries call things, and how the same is said here."""
@@ -54,3 +56,34 @@ class Result(NamesChecked, ABC):
             raises = ", or call `or_raise()`" if hasattr(self, "or_raise") else ""
             advice = f"`success` ({success} here){raises}"
         raise TruthValueError(type(self).__name__, advice)
+
+
+class ByJoint(Result):
+    """A result that has vectors of a robot, or of another space with named factors.
+
+    Attributes:
+        _joint_vectors: their names; the first is meant where none is given.
+        _joint_space: where their space is, from the result.
+    """
+
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("q",)
+    _joint_space: ClassVar[str] = "constraint_set.robot.space"
+
+    @final
+    def by_joint(self, of: str | None = None) -> dict[str, float | Vector]:
+        """A vector of the result by joint, in the order of `robot.joint_names`.
+
+        Args:
+            of: name of the vector, "acceleration", "tau", "q"; the result's own answer by default.
+
+        Returns:
+            joint name -> a number, or an array for a joint with several. `robot.velocity` makes a tangent vector of it
+            again, `robot.configuration` a configuration.
+
+        Raises:
+            UnknownNameError: the result has no vector of that name; lists those that it has.
+        """
+        if of is not None and of not in self._joint_vectors:
+            raise UnknownNameError(f"vector by joint of {type(self).__name__}", of, self._joint_vectors)
+        space: Space = attrgetter(self._joint_space)(self)
+        return by_name(getattr(self, of or self._joint_vectors[0]), space.factors)

@@ -91,6 +91,7 @@ class Status(StatusEnum):
     STATIONARY = "No small motion within bounds lowers the error."
     STALLED = "The error stopped falling before it reached the threshold."
     MAX_ITERATIONS = "The iteration limit was reached before the last try ended."
+    TIME_LIMIT = "The time limit was reached before the search ended."
     OUT_OF_BOUNDS = "The constraints are satisfied, but the configuration is outside its bounds."
     UNDEFINED = "A function has no value at a configuration that the search reached."
     LEFT_BRANCH = "The constraints are satisfied, but on another branch than the start, or too far from it."

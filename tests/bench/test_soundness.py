@@ -69,6 +69,18 @@ def test_every_joint_type_of_pinocchio_is_in_each_tree_or_refused(trees: Any) ->
         assert model == trees.random_tree(0, number)
 
 
+def test_continuous_joints_of_trees_turn_about_the_axis_that_was_drawn(trees: Any) -> None:
+    for seed in range(3):
+        joint = trees.joint_makers()["RevoluteUnboundedUnaligned"](np.random.default_rng(seed))
+        axis = trees.random_axis(np.random.default_rng(seed))
+        model, angle = pin.Model(), 0.7
+        model.addJoint(0, joint, pin.SE3.Identity(), "turn")
+        data = model.createData()
+        pin.forwardKinematics(model, data, np.array([np.cos(angle), np.sin(angle)]))
+        assert str(model.joints[1].shortname()) == "JointModelRevoluteUnboundedUnaligned"
+        assert np.abs(data.oMi[1].rotation - pin.exp3(angle * axis)).max() < 4e-15
+
+
 def test_mimic_joints_are_refused_by_name() -> None:
     text = """<robot name='r'><link name='a'/><link name='b'/><link name='c'/>
     <joint name='first' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/>

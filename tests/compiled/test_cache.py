@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,6 +34,14 @@ print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
 """
 
 
+def _path_of(find: Callable[[], Any]) -> Callable[[], Path | None]:
+    def path() -> Path | None:
+        there = find()
+        return None if there is None else there.path
+
+    return path
+
+
 def test_kernels_are_kept_where_something_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The named folder, else the user's, else one for temporary files, else none: each is tried by writing."""
     nowhere = tmp_path / "file"
@@ -39,7 +49,7 @@ def test_kernels_are_kept_where_something_can_be_written(tmp_path: Path, monkeyp
     monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "named"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
     monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
-    find = cache.folder.__wrapped__
+    find = _path_of(cache.place.__wrapped__)
     assert find() == tmp_path / "named" / cache.digest()
     monkeypatch.setenv(cache.VARIABLE, str(nowhere / "named"))
     assert find() == tmp_path / "user" / "lie-constraints" / cache.digest()

@@ -67,7 +67,7 @@ def test_projections_are_those_of_the_readable_engine(blocks: ModuleType) -> Non
         if why_not(problem, options) is not None:
             continue
         packed += 1
-        one, other = Projector(problem, options, "compiled"), Projector(problem, options)
+        one, other = (Projector(problem, options, engine) for engine in ("compiled", "readable"))
         for q in block.starts[:: 100 // 8]:
             a, b = one.project(q, block.rhs), other.project(q, block.rhs)
             assert a.success == b.success or a.iterations > 3
@@ -90,7 +90,7 @@ def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
     problem = Problem(robot, levels, weights=weights, optional_last=optional)
     assert why_not(problem) is None
     budget = Options(max_iterations=15)  # the last level never comes to rest, and roundings grow
-    one, other, rng = Projector(problem, budget, "compiled"), Projector(problem, budget), np.random.default_rng(3)
+    (one, other), rng = (Projector(problem, budget, e) for e in ("compiled", "readable")), np.random.default_rng(3)
     pairs = [(one.project(q), other.project(q)) for q in (robot.random(rng) for _ in range(40))]
     assert sum(agree(problem, a, b) for a, b in pairs) >= 36
     assert any(a.success for a, _ in pairs) == optional
@@ -244,7 +244,7 @@ def test_a_failure_has_the_status_of_the_readable_engine() -> None:
     far = Implicit.equal(Position(robot, "tool"), [9.0, 0.0, 0.0])
     problem, q = Problem(robot, [far]), robot.random(np.random.default_rng(6))
     for options in (Options(), Options.local(), Options(max_iterations=0)):
-        one, other = Projector(problem, options, "compiled").project(q), Projector(problem, options).project(q)
+        one, other = (Projector(problem, options, engine).project(q) for engine in ("compiled", "readable"))
         assert not one.success
         assert one.status is other.status
 

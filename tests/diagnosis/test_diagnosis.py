@@ -36,6 +36,7 @@ from constraints import (
 )
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
+from constraints.models import installed_robots, load
 from constraints.solvers import Diagnosis, Kind, Member, diagnose
 from liegroups import ProductSpace, Rn, Segments
 
@@ -263,7 +264,7 @@ def test_a_chain_of_explicit_constraints_in_conflict() -> None:
     check_minimal(problem, diagnosis)
     assert diagnosis.explicits == ("couple", "hold")
     assert "Without 'hold' it succeeds." in diagnosis.suggestions
-    assert "Computed constraints involved: 'couple', 'hold'" in str(diagnosis)
+    assert "Computed constraints involved: 'hold'\n" in str(diagnosis)  # 'couple' holds, and is no member
 
 
 def test_bounds_of_a_computed_dof_that_can_be_met_are_no_conflict() -> None:
@@ -294,6 +295,37 @@ def test_an_optional_level_is_no_member() -> None:
     assert diagnosis.dependence is not None
     assert diagnosis.dependence.levels == ("level 0", "level 1 (optional)")
     assert {row.row.constraint for row in diagnosis.dependence.redundant} <= {"far"}
+
+
+@needs_robot_data
+def test_what_bounds_put_out_of_reach_is_no_conflict_with_another_constraint() -> None:
+    """Tiago Pro's tool reaches 1.803 m at most (by maximising it within its bounds); the center of mass is innocent."""
+    robot = load(installed_robots()["tiago_pro"][0]).robot
+    com = CenterOfMass(robot)
+    still = Implicit.equal(com, com.value(robot.space.neutral), name="com")
+    high = Implicit.above(Position(robot, "arm_right_tool_link"), [-9.0, -9.0, 1.9], name="high")
+    for start in range(4):
+        result = failed(Problem(robot, [still, high]), robot.random(np.random.default_rng(start)))
+        diagnosis = result.diagnose()
+        constraints = [name for kind, name in members(diagnosis) if kind is Kind.CONSTRAINT]
+        assert constraints == ["high"]
+        assert any(kind is Kind.BOUNDS for kind, _ in members(diagnosis))
+        check_minimal(result.problem, diagnosis)
+        conflict = diagnosis.conflict
+        assert conflict is not None
+        assert conflict.within is not None
+        assert conflict.within.residual > 0.0965  # no configuration comes nearer than 1.9 - 1.803
+        assert f"{conflict.within.residual:.3g}" in str(diagnosis)
+
+
+def test_a_wrong_sign_in_a_jacobian_is_not_called_out_of_reach() -> None:
+    """Of what the steps of a wrong Jacobian miss nothing is known; the heading names the function."""
+    space = Rn(1)
+    wrong = Function.from_callable(lambda q: [q[0] + 0.1 * q[0] ** 2], space, Rn(1), lambda q: [[-1.0 - 0.2 * q[0]]])
+    bounds = Bounds(space, np.array([-2.0]), np.array([2.0]))
+    text = str(failed(Problem(space, [Implicit.equal(wrong, [0.5], name="bend")], bounds), np.array([0.1])).diagnose())
+    assert "Out of reach" not in text
+    assert "what can be satisfied is not known: the Jacobian of 'bend' seems wrong" in text
 
 
 # Failures that are no conflict, and successes.

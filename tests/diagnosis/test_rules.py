@@ -102,13 +102,18 @@ def filtered(finder: Finder, oracle: Callable[[tuple[Member, ...]], Trial], q: n
 
     rows = [m for m in members if m.kind is Kind.CONSTRAINT]
     bounds, frozen = ([m for m in members if m.kind is kind] for kind in (Kind.BOUNDS, Kind.FROZEN))
-    groups = [bounds, frozen, [m for m in bounds if not touched(m)], [m for m in rows if error(m) <= 1e-4]]
-    groups += [[m] for m in sorted(rows, key=error)] + [[m] for m in members if m not in rows]
+    # constraints before bounds: what bounds alone put out of reach is no conflict with another constraint
+    single = [[m] for m in sorted(rows, key=error)]
+    first = [[m for m in rows if error(m) <= 1e-4], *single]
+    groups = [*first, bounds, frozen, [m for m in bounds if not touched(m)]]
+    groups += [*single, *([m] for m in members if m not in rows)]
     if tried(members).reached:
         return None, trials
     kept, wider = members, []
-    for group in groups:
+    for i, group in enumerate(groups):
         rest = tuple(m for m in kept if m not in group)
+        if i < len(first) and not any(m in rows for m in rest):
+            continue
         if rest == kept or len(trials) >= limit:
             continue
         trial = tried(rest)

@@ -43,7 +43,7 @@ def kinds() -> dict[str, type[StatusEnum]]:
 
 def test_statuses_of_a_projection_are_those_of_the_library() -> None:
     page = text_of("statuses")
-    table = page[page.index("## The seven statuses") : page.index("## What an `if` does")]
+    table = page[page.index("## The eight statuses") : page.index("## What an `if` does")]
     assert statuses_in(table) == [status.name for status in Status]
 
 

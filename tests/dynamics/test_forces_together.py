@@ -241,7 +241,7 @@ def test_a_motion_under_forces_in_time() -> None:
     x = 3.0 / (2.0 * 16.0) * (4.0 * record.times - np.sin(4.0 * record.times))
     assert record.qs[:, 0] == pytest.approx(x, abs=1e-8)
     same = simulate(
-        rows, np.zeros(3), np.zeros(3), 1.0, 0.01, forces=lambda t, motion: [3.0 * np.sin(4.0 * t), 0.0, 0.0]
+        rows, np.zeros(3), np.zeros(3), 1.0, 0.01, forces=lambda motion, t: [3.0 * np.sin(4.0 * t), 0.0, 0.0]
     )
     assert record.q == pytest.approx(same.q, abs=1e-14)
 

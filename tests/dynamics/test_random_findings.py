@@ -13,6 +13,7 @@ import pytest
 from constraints import Frame, Robot
 from constraints.dynamics import DynamicsStatus, Factorisation, Method, forward_dynamics, impact
 from constraints.dynamics.least_deviation import solve_inverse
+from constraints.dynamics.row_space import missed
 from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.loops import ConstraintSet, Form, PointContact
 from constraints.robot import Motion
@@ -139,7 +140,7 @@ def test_the_proximal_method_pushes_along_no_row_that_is_rounding(form: Form, be
     tau = np.array([0.3, -1.0, 2.0, 0.5])
     found = forward_dynamics(held, motion, tau, method=Method.PROXIMAL)
     right = forward_dynamics(held, motion, tau, method=Method.NULL_SPACE)
-    assert found.method is Method.PROXIMAL
+    assert found.method is (Method.DIRECT if bend else Method.PROXIMAL)  # pinocchio cannot leave a part of a row out
     np.testing.assert_allclose(found.acceleration, right.acceleration, rtol=1e-12)
     np.testing.assert_allclose(found.multipliers, right.multipliers, rtol=1e-12, atol=1e-12)
 
@@ -170,13 +171,18 @@ def test_a_joint_that_moves_no_mass_is_a_status_without_a_warning() -> None:
 
 
 @pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
-@pytest.mark.parametrize(("off", "status"), [(2e-9, "INCONSISTENT"), (2e-10, "RANK_DEFICIENT")])
-def test_a_success_meets_every_row_to_1e_9(solve: Any, off: float, status: str) -> None:
-    """What rows contradict was judged by norms of all rows: one of twelve could be missed by more than 1e-9."""
+@pytest.mark.parametrize(("off", "status"), [(2e-5, "INCONSISTENT"), (2e-7, "RANK_DEFICIENT")])
+def test_a_success_meets_what_counts_and_lists_what_it_misses(solve: Any, off: float, status: str) -> None:
+    """Up to `rounding` of the accelerations rows that repeat others contradict none (a loop that is planar but for its
+    digits asks for that much); what is missed by more than 1e-9 is listed."""
     gamma = np.ones(12)
     gamma[3] += off
-    found = solve(np.eye(2), np.tile([1.0, 0.0], (12, 1)), np.zeros(2), gamma)
+    G = np.tile([1.0, 0.0], (12, 1))
+    found = solve(np.eye(2), G, np.zeros(2), gamma)
     assert found.status is DynamicsStatus[status]
+    assert 3 in missed(G, found.acceleration, gamma, 0.0)
+    gamma[3] = 1.0 + 2e-10
+    assert not missed(G, solve(np.eye(2), G, np.zeros(2), gamma).acceleration, gamma, 0.0)
 
 
 def test_an_inverse_inertia_of_two_digits_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,12 +231,13 @@ def test_accelerations_that_are_rounding_contradict_no_row_where_little_is_drive
 
 @pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
 def test_small_accelerations_that_are_none_are_judged_by_themselves(solve: Any) -> None:
-    """A row is missed by 1e-9 of an acceleration that is 1e-4 of what the force would do without rows."""
+    """Rows that differ by 1.5e-9 share the miss along what they differ in: it is no contradiction."""
     for seed in range(20):
         H, G, c = in_balance(seed)
         apart = np.linalg.svd(G)[2][4]
         found = solve(H, G, c + 1e-4 * np.linalg.norm(c) * apart, np.zeros(5))
-        assert found.status is DynamicsStatus.INCONSISTENT
+        assert found.status is DynamicsStatus.RANK_DEFICIENT
+        assert np.abs(G @ found.acceleration).max() < 1e-9 * np.linalg.norm(found.acceleration)
 
 
 def held_twice(form: Form, joint: int, at: float) -> ConstraintSet:

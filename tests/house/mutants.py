@@ -1,11 +1,13 @@
 """Mutants: one token of a room is changed, and the tests of that room are run: do they notice?
 
-    python tests/house/mutants.py ROOM [--seed S] [--count N] [--processes P] [--seconds T]
+    PYTHONPATH=tests python -m house.mutants ROOM [--seed S] [--count N] [--processes P] [--seconds T]
 
 ROOM is a folder of the library (`rows`, `solvers/newton`, `functions`, `liegroups`, ...); `solvers` is its own files
 and those of all its rooms. Its tests are the folder of the same name under `tests/`. Everything happens in a copy of
-the tree. Operators, comparisons, signs, and/or, `not`, numbers and True/False are changed; never names, texts, types
-or docstrings, nor what is a choice and no behaviour: the size of constants that a docstring explains, and keywords
+the tree. Kernels run in plain Python (`NUMBA_DISABLE_JIT=1`), all but what makes and keeps them.
+
+Operators, comparisons, signs, and/or, `not`, numbers and True/False are changed; never names, texts, types or
+docstrings, nor what is a choice and no behaviour: the size of constants that a docstring explains, and keywords
 that make a call quicker or stricter (`SPARED`); nor `init=` of a record that has its own `__init__`, which `dataclass`
 leaves alone whatever is said.
 
@@ -21,7 +23,6 @@ equivalent, or shows what no test looks at.
 from __future__ import annotations
 
 import argparse
-import ast
 import contextlib
 import importlib
 import json
@@ -41,163 +42,23 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from house.changes import Mutant, places
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 COPIED = ("constraints", "liegroups", "tests", "benchmarks", "examples", "docs", "README.md", "pyproject.toml")
 NEIGHBOURS = {"solvers/newton": "newton", "solvers/refinement": "refinement", "solvers/projection": "projection",
-              "solvers/diagnosis": "diagnosis", "functions/contact": "functions"}  # fmt: skip
+              "solvers/diagnosis": "diagnosis", "solvers/compiled": "compiled", "solvers/kernels": "compiled",
+              "functions/contact": "functions"}  # fmt: skip
 """Rooms whose tests are in a folder of another name."""
 PRELOADED = ("numpy.testing", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial.transform",
              "pinocchio", "networkx", "hypothesis", "mpmath", "yaml", "concurrent.futures", "xml.etree.ElementTree",
              "doctest", "_pytest.assertion.rewrite", "_pytest.doctest", "_pytest.python")  # fmt: skip
 """What a judge has imported before it forks."""
+MAKERS = {"constraints/solvers/kernels/jit.py": "tests/compiled/test_cache.py",
+          "constraints/solvers/kernels/cache.py": "tests/compiled/test_cache.py"}  # fmt: skip
+"""What makes kernels and keeps them is judged with numba's compiler, by these tests alone."""
 FIRST = 20
 """So many of the quickest tests are tried before the others are even collected."""
-SPARED = frozenset({"strict", "slots", "repr", "copy", "check_finite", "overwrite_a", "overwrite_b", "maxsize"})
-"""Keywords whose numbers and truths are left alone: they say how a call is made, not what comes out of it."""
-
-OPERATORS = {
-    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.MatMult: "+", ast.FloorDiv: "/", ast.Mod: "*",
-    ast.Pow: "*", ast.BitAnd: "|", ast.BitOr: "&", ast.BitXor: "|", ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=",
-    ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
-    ast.And: "or", ast.Or: "and",
-}  # fmt: skip
-TOKENS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">",
-    ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
-    ast.NotIn: "not in", ast.And: "and", ast.Or: "or",
-}  # fmt: skip
-
-
-class Mutant(NamedTuple):
-    """One change: in which file, where in its text, and what comes in its place."""
-
-    path: str
-    line: int
-    start: int
-    stop: int
-    new: str
-
-    def apply(self, text: str) -> str:
-        return text[: self.start] + self.new + text[self.stop :]
-
-    def describe(self, text: str) -> str:
-        line = text.splitlines()[self.line - 1].strip()
-        return f"{self.path}:{self.line}: {text[self.start : self.stop]!r} -> {self.new!r}   {line}"
-
-
-class Places(ast.NodeVisitor):
-    """Every place of a source where one token can be changed."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text, self.found = path, text, list[Mutant]()
-        self.offsets = [0]
-        for line in text.splitlines(keepends=True):
-            self.offsets.append(self.offsets[-1] + len(line))
-
-    def offset(self, line: int, column: int) -> int:
-        encoded = self.text[self.offsets[line - 1] : self.offsets[line]].encode()
-        return self.offsets[line - 1] + len(encoded[:column].decode())
-
-    def between(self, before: ast.expr, after: ast.expr, kind: type[ast.AST], node: ast.expr) -> None:
-        """Change the operator between two operands."""
-        old = TOKENS[kind]
-        start = self.offset(before.end_lineno or 0, before.end_col_offset or 0)
-        stop = self.offset(after.lineno, after.col_offset)
-        at = self.text.find(old, start, stop)
-        if at >= 0:
-            self.found.append(Mutant(self.path, self.text.count("\n", 0, at) + 1, at, at + len(old), OPERATORS[kind]))
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        if any(isinstance(side, ast.JoinedStr) or is_text(side) for side in (node.left, node.right)):
-            return  # a message
-        if isinstance(node.op, ast.BitOr) and ast.unparse(node.right).rpartition(".")[2][:1].isupper():
-            return  # `Point | None`: types
-        self.between(node.left, node.right, type(node.op), node)
-        self.generic_visit(node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        for before, after in zip(node.values, node.values[1:], strict=False):
-            self.between(before, after, type(node.op), node)
-        self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        for before, op, after in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
-            self.between(before, after, type(op), node)
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        start = self.offset(node.lineno, node.col_offset)
-        stop = self.offset(node.operand.lineno, node.operand.col_offset)
-        if isinstance(node.op, ast.USub | ast.Not | ast.Invert) and "(" not in self.text[start:stop]:
-            self.found.append(Mutant(self.path, node.lineno, start, stop, ""))
-        self.generic_visit(node)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        start = self.offset(node.lineno, node.col_offset)
-        stop = self.offset(node.end_lineno or 0, node.end_col_offset or 0)
-        value: Any = node.value
-        if value is True or value is False:
-            self.found.append(Mutant(self.path, node.lineno, start, stop, repr(not value)))
-        elif isinstance(value, int | float):
-            changed = 1.5 * value + 1.0 if isinstance(value, float) else value + 1 if value < 100 else 2 * value
-            self.found.append(Mutant(self.path, node.lineno, start, stop, repr(changed)))
-
-    def visit_Module(self, node: ast.Module) -> None:
-        following: list[ast.stmt | None] = [*node.body[1:], None]
-        for statement, after in zip(node.body, following, strict=True):
-            explained = isinstance(after, ast.Expr) and is_text(after.value)
-            if not (explained and isinstance(statement, ast.Assign | ast.AnnAssign) and is_number(statement.value)):
-                self.visit(statement)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        own = any(isinstance(child, ast.FunctionDef) and child.name == "__init__" for child in node.body)
-        calls = [d for d in node.decorator_list if isinstance(d, ast.Call)]
-        for call in calls if own else ():
-            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "init"]
-        self.generic_visit(node)
-
-    def visit_keyword(self, node: ast.keyword) -> None:
-        if not (node.arg in SPARED and isinstance(node.value, ast.Constant)):
-            self.visit(node.value)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Leave texts alone."""
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_arg(self, node: ast.arg) -> None:
-        """Leave annotations alone."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        for child in (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults), *node.body):
-            self.visit(child)
-
-    def visit_Raise(self, node: ast.Raise) -> None:
-        """Leave the words of errors alone."""
-
-    def visit_If(self, node: ast.If) -> None:
-        if "TYPE_CHECKING" not in ast.unparse(node.test):
-            self.generic_visit(node)
-
-
-def is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def is_number(node: ast.expr | None) -> bool:
-    """Is this a number, several, or arithmetic of nothing but numbers?"""
-    kinds = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Tuple | ast.expr_context
-    return node is not None and all(isinstance(part, kinds) for part in ast.walk(node))
-
-
-def places(path: str, text: str) -> list[Mutant]:
-    """All changes of one file, in its order."""
-    visitor = Places(path, text)
-    visitor.visit(ast.parse(text))
-    return sorted(visitor.found, key=lambda mutant: mutant.start)
 
 
 def sources(room: str) -> Iterator[str]:
@@ -210,10 +71,28 @@ def sources(room: str) -> Iterator[str]:
             yield str(path.relative_to(ROOT))
 
 
-def tests_of(room: str) -> list[str]:
-    """The folders of tests that judge a room, and the law that all rooms keep."""
+class Part(NamedTuple):
+    """Files that the same tests judge, in processes with these variables."""
+
+    files: list[str]
+    tests: list[str]
+    variables: dict[str, str]
+
+
+def parts_of(room: str, files: list[str]) -> list[Part]:
+    """Who judges which files of a room: its folder of tests, and the law that all rooms keep.
+
+    Kernels are judged as Python functions: a change would be compiled for a minute otherwise, and no line of them seen.
+    """
     names = [NEIGHBOURS[r] for r in NEIGHBOURS if r.startswith("solvers/")] if room == "solvers" else []
-    return [*(f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)]), "tests/house/test_values.py"]
+    folders = dict.fromkeys(f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)])
+    plain = {"NUMBA_DISABLE_JIT": "1"} if "tests/compiled" in folders else {}
+    left_out = [f"--ignore={tests}" for tests in dict.fromkeys(MAKERS.values())] if plain else []
+    others = [file for file in files if file not in MAKERS]
+    found = [Part(others, [*folders, "tests/house/test_values.py", *left_out], plain)]
+    for tests in dict.fromkeys(MAKERS.values()):
+        found.append(Part([f for f in files if MAKERS.get(f) == tests], [tests], {}))
+    return [part for part in found if part.files]
 
 
 def copied(into: Path) -> Path:
@@ -230,10 +109,10 @@ def copied(into: Path) -> Path:
     return tree
 
 
-def environment(tree: Path) -> dict[str, str]:
+def environment(tree: Path, variables: dict[str, str]) -> dict[str, str]:
     """Variables of the processes that work in a copy of the tree."""
     return {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg",
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # fmt: skip
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables}  # fmt: skip
 
 
 RECORDER = """
@@ -264,14 +143,15 @@ def pytest_unconfigure(config):
 class Judge:
     """Which tests run which line, and how long they take; recorded once, in one run of the room's tests."""
 
-    def __init__(self, tree: Path, files: list[str], tests: list[str]) -> None:
+    def __init__(self, tree: Path, part: Part) -> None:
+        self.part = part
         (tree / "mutants_recorder.py").write_text(RECORDER)
         record = tree / "mutants_record.json"
-        watched = {"MUTANTS_WATCHED": json.dumps(files), "MUTANTS_RECORD": str(record)}
+        watched = {"MUTANTS_WATCHED": json.dumps(part.files), "MUTANTS_RECORD": str(record)}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", *tests],
-            cwd=tree, env={**os.environ, **environment(tree), **watched}, timeout=3600.0, capture_output=True,
-            text=True, check=False,
+            [sys.executable, "-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", *part.tests],
+            cwd=tree, env={**os.environ, **environment(tree, part.variables), **watched}, timeout=3600.0,
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode != 0:
             said = (done.stdout + done.stderr)[-2000:]
@@ -300,7 +180,8 @@ class Judge:
         try:
             path.write_text(mutant.apply(text) if mutant else text, encoding="utf-8")
             for part in filter(None, (tests[:FIRST], tests[FIRST:])):
-                code = forked(tree, part, seconds + 3.0 * sum(self.seconds[test] for test in part))
+                limit = seconds + 3.0 * sum(self.seconds[test] for test in part)
+                code = forked(tree, part, self.part.variables, limit)
                 if code != 0:
                     return "too slow" if code is None else "noticed"
         finally:
@@ -320,7 +201,7 @@ class Chosen:
             raise KeyError("tests that are no longer found")
 
 
-def forked(tree: Path, tests: list[str], seconds: float) -> int | None:
+def forked(tree: Path, tests: list[str], variables: dict[str, str], seconds: float) -> int | None:
     """Exit code of these tests in a fork of this process.
 
     None where they take more seconds of the processor, or ten times as long: the machine may be shared.
@@ -333,7 +214,7 @@ def forked(tree: Path, tests: list[str], seconds: float) -> int | None:
             for stream in (1, 2):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
             os.chdir(tree)
-            os.environ.update(environment(tree), PYTHONDONTWRITEBYTECODE="1")
+            os.environ.update(environment(tree, variables), PYTHONDONTWRITEBYTECODE="1")
             sys.dont_write_bytecode = True  # the first run has written that of what is not changed
             sys.path[:] = [str(tree), *(entry for entry in sys.path if not Path(entry or ".").is_relative_to(ROOT))]
             sys.argv[:] = ["pytest"]
@@ -372,6 +253,14 @@ def ends(judge: Judge, tree: Path, mutants: list[Mutant], seconds: float) -> lis
     return found
 
 
+def judged(judge: Judge, trees: list[Path], mutants: list[Mutant], seconds: float) -> list[str]:
+    """How these mutants end, in a process for each copy of the tree."""
+    n = len(trees)
+    with ProcessPoolExecutor(n, multiprocessing.get_context("fork")) as pool:
+        pending = [pool.submit(ends, judge, trees[i], mutants[i::n], seconds) for i in range(n)]
+        return [end for future in pending for end in future.result()]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns how many mutants lived."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -391,11 +280,11 @@ def main(arguments: list[str] | None = None) -> int:
             folder = Path(scratch) / str(i)
             folder.mkdir()
             trees.append(copied(folder))
-        judge = Judge(trees[0], files, tests_of(options.room))
-        n = options.processes
-        with ProcessPoolExecutor(n, multiprocessing.get_context("fork")) as pool:
-            parts = [pool.submit(ends, judge, trees[i], chosen[i::n], options.seconds) for i in range(n)]
-            found = [end for part in parts for end in part.result()]
+        found: list[str] = []
+        for part in parts_of(options.room, files):
+            own = [mutant for mutant in chosen if mutant.path in part.files]
+            if own:
+                found += judged(Judge(trees[0], part), trees, own, options.seconds)
     slow, alive = found.count("too slow"), found.count("lived") + found.count("no test runs it")
     print(f"{len(found) - alive} of {len(found)} noticed ({slow} of them by time)")
     return min(alive, 100)

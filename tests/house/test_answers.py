@@ -800,21 +800,21 @@ def test_a_posture_refuses_frames_of_other_robots(ask: str, there: str) -> None:
         getattr(motion if ask == "velocity" else motion.posture, ask)(frame)
 
 
-FEW: Any = lambda motion: 0.0  # noqa: E731
+FEW: Any = lambda: 0.0  # noqa: E731
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda: Event(FEW, "lands"),
-        lambda: Event(lambda t, motion: 0.0, "lands", reset=FEW),
+        lambda: Event(lambda motion, t: 0.0, "lands", reset=FEW),
         lambda: simulate(mechanisms.five_bar().constraint_set(), np.zeros(4), np.zeros(4), 0.1, 0.01, forces=FEW),
     ],
     ids=["function", "reset", "forces"],
 )
-def test_functions_of_time_and_state_are_asked_for_both(call: Callable[[], object]) -> None:
+def test_functions_of_a_state_that_take_none_are_refused(call: Callable[[], object]) -> None:
     """Eighth list 76: a bare TypeError out of the integrator."""
-    with pytest.raises(WrongObjectError, match=r"called as f\(t, motion\)"):
+    with pytest.raises(WrongObjectError, match=r"f\(motion\) or f\(motion, t\)"):
         call()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import house.mutants as mutants
 import pytest
+from house.changes import places
 
 SOURCE = '''"""Docstring with 1 < 2 and 3."""
 from __future__ import annotations
@@ -21,7 +22,7 @@ def f(a: float = 1.0, *, b: bool = True) -> float:
 
 
 def test_one_token_is_changed_and_the_source_still_compiles() -> None:
-    found = mutants.places("x.py", SOURCE)
+    found = places("x.py", SOURCE)
     for mutant in found:
         changed = mutant.apply(SOURCE)
         assert changed != SOURCE
@@ -66,7 +67,7 @@ def f(a):
 
 
 def test_choices_that_are_no_behaviour_are_left_alone() -> None:
-    changes = {(m.line, SPARED[m.start : m.stop], m.new) for m in mutants.places("x.py", SPARED)}
+    changes = {(m.line, SPARED[m.start : m.stop], m.new) for m in places("x.py", SPARED)}
     assert changes == {(4, "3.5", "6.25"), (8, "True", "False"), (12, "False", "True"), (14, "7", "8")}
 
 
@@ -76,7 +77,7 @@ def judge(tmp_path: Path) -> mutants.Judge:
     (tmp_path / "README.md").write_text("")
     (tmp_path / "room.py").write_text(ROOM)
     (tmp_path / "test_room.py").write_text(TESTS)
-    return mutants.Judge(tmp_path, ["room.py"], ["test_room.py"])
+    return mutants.Judge(tmp_path, mutants.Part(["room.py"], ["test_room.py"], {}))
 
 
 ROOM = """def larger(a, b):
@@ -101,7 +102,7 @@ def test_endless():
 
 
 def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(tmp_path: Path) -> None:
-    found = {(ROOM[m.start : m.stop], m.line): m for m in mutants.places("room.py", ROOM)}
+    found = {(ROOM[m.start : m.stop], m.line): m for m in places("room.py", ROOM)}
     judged = judge(tmp_path)
     assert judged.end(tmp_path, None, 20.0) == "lived"
     assert judged.end(tmp_path, found[">", 2], 20.0) == "lived"  # >=: both give the same
@@ -112,10 +113,34 @@ def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(tmp_path: 
     assert (tmp_path / "room.py").read_text() == ROOM
 
 
-@pytest.mark.parametrize("room", ["rows", "problem", "solvers", "solvers/newton", "loops", "functions", "liegroups"])
-def test_rooms_have_sources_and_tests(room: str) -> None:
-    assert list(mutants.sources(room))
-    assert all((mutants.ROOT / folder).exists() for folder in mutants.tests_of(room))
+ROOMS = [
+    "rows",
+    "problem",
+    "solvers",
+    "solvers/newton",
+    "solvers/compiled",
+    "solvers/kernels",
+    "loops",
+    "functions",
+    "liegroups",
+]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_have_sources_and_tests_and_each_file_one_judge(room: str) -> None:
+    files = list(mutants.sources(room))
+    parts = mutants.parts_of(room, files)
+    assert sorted(file for part in parts for file in part.files) == files
+    for part in parts:
+        assert all((mutants.ROOT / tests.removeprefix("--ignore=")).exists() for tests in part.tests)
+
+
+def test_kernels_are_judged_as_python_and_what_makes_them_as_it_is() -> None:
+    kernels, makers = mutants.parts_of("solvers/kernels", list(mutants.sources("solvers/kernels")))
+    assert kernels.variables == {"NUMBA_DISABLE_JIT": "1"}
+    assert "tests/compiled" in kernels.tests
+    assert makers.variables == {}
+    assert {Path(file).name for file in makers.files} == {"jit.py", "cache.py"}
 
 
 def test_a_room_that_is_none_is_named() -> None:

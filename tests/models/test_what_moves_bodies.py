@@ -102,7 +102,7 @@ def test_gravity_is_that_of_the_world_in_the_file() -> None:
         ('<link name="a"/>', '<link name="a"><gravity>false</gravity></link>', "<gravity> of link 'a'"),
         ('<link name="a"/>', '<link name="a"><kinematic>1</kinematic></link>', "<kinematic> of link 'a'"),
         ('<link name="a"/>', '<link name="a"><inertial auto="true"/></link>', "inertial auto='true' of link 'a'"),
-        ("</xyz>", "</xyz><dynamics><spring_stiffness>20</spring_stiffness></dynamics>", "spring at axis of joint 'j'"),
+        ("</xyz>", "</xyz><dynamics><friction>20</friction></dynamics>", "friction of joint 'j'"),
         ('"revolute"', '"universal"', "axis2 of joint 'j': the file gives none"),
     ],
 )
@@ -166,8 +166,8 @@ def test_flags_of_mujoco_switch_off_what_they_name(flag: str) -> None:
 
 
 def test_springs_and_bodies_that_do_not_fall_are_listed() -> None:
-    """The dynamics of a mechanism have neither: the file does, so they are named."""
+    """Springs of joints are laws (`test_forces_of_files.py`); what the dynamics of a mechanism cannot have is named."""
     pytest.importorskip("mujoco")
     said = listed(load(MJCF.replace("FLAG", "contact").replace("HELD", "0.5").replace("STIFF", "2")))
-    for words in ("spring of joint 'h'", "spring of tendon 't'", "gravcomp of body 'a'"):
+    for words in ("spring of tendon 't'", "gravcomp of body 'a'"):
         assert words in said

@@ -71,7 +71,7 @@ def test_a_notebook_shows_a_figure_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_figure_can_be_pickled() -> None:
     figure = ARM.plot(HOME)
     copy = pickle.loads(pickle.dumps(figure))
-    assert len(copy.axes[0].lines) == len(figure.axes[0].lines) == 3  # the ground, the links, the joints
+    assert len(copy.axes[0].lines) == len(figure.axes[0].lines) == 4  # ground symbol, what it stands on, links, joints
 
 
 def test_a_backend_without_a_display_leaves_a_figure_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

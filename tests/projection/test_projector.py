@@ -528,7 +528,7 @@ def test_diagnostics_of_a_result():
     assert list(result.active_bounds) == expected_words
     assert 0.0 < result.seconds < 10.0
     text = result.describe()
-    for words in ("far", "elbow", result.status.name, f"{result.iterations} of 100 iterations", *expected_words):
+    for words in ("far", "elbow", result.status.name, f"{result.iterations} of 400 iterations", *expected_words):
         assert words in text
     with pytest.raises(NotProjectedError, match=result.status.name) as caught:
         result.or_raise()

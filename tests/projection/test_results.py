@@ -170,8 +170,8 @@ def test_whatever_has_a_success_is_a_result() -> None:
 
 
 def test_the_default_budget() -> None:
-    """Mend 3: 100 iterations, restarts included."""
-    assert Options().max_iterations == 100
+    """Mend 3: restarts included; 400, because 100 lose a fifth of Tiago Pro's mixed targets at the same mean cost."""
+    assert Options().max_iterations == 400
 
 
 def test_comparisons_keep_the_budget_they_were_recorded_with() -> None:
@@ -207,7 +207,7 @@ def test_statuses_say_what_was_seen_and_guess_no_cause(status: Status) -> None:
 def test_a_failure_says_what_it_used_and_what_to_do() -> None:
     """Mend 3: in str, describe() and the error of or_raise()."""
     result = failed()
-    used = f"all 100 iterations used, in {result.restarts + 1} tries; more: `Options(max_iterations=1000)`; "
+    used = f"all 400 iterations used, in {result.restarts + 1} tries; more: `Options(max_iterations=4000)`; "
     used += "`diagnose()` says whether it is difficult or impossible"
     assert used in str(result)
     assert used in result.describe()
@@ -218,7 +218,7 @@ def test_a_failure_says_what_it_used_and_what_to_do() -> None:
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     assert "; 1 iteration used, in 1 try" in str(failed(max_iterations=1))
     short = failed(restarts=False)
-    assert f"; {short.iterations} of 100 iterations used, in 1 try, without restarts" in str(short)
+    assert f"; {short.iterations} of 400 iterations used, in 1 try, without restarts" in str(short)
     solved = projector().project(arm().neutral)
     assert "diagnose" not in str(solved)
 
@@ -284,7 +284,7 @@ def test_a_transition_says_from_where_to_where() -> None:
 def test_options_print_what_was_chosen() -> None:
     """Mend 13: the call that makes them."""
     chosen = Options.local(threshold=1e-6)
-    assert repr(chosen) == "Options(threshold=1e-06, restarts=False, wrap=False)"
+    assert repr(chosen) == "Options(threshold=1e-06, max_iterations=100, restarts=False, wrap=False)"  # its own budget
     assert eval(repr(chosen)) == chosen
     assert repr(Options()) == "Options()"
 

@@ -143,7 +143,7 @@ def test_a_simulated_motion_comes_back_after_a_period() -> None:
     rows = found.coordinates.constraint_set
     spring = PointSpring(rows.robot, springs[0].a, springs[0].b, stiffness=400.0, length=0.2)
 
-    def pull(t: float, motion: Motion) -> np.ndarray:
+    def pull(motion: Motion, t: float) -> np.ndarray:
         return spring.generalised(motion)
 
     (mode,) = equilibrium(found.coordinates, found.q, external=[spring]).or_raise().modes().or_raise()

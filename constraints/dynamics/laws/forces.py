@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arguments import as_tuple, expect, finite_number
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import RobotMismatchError, UnknownNameError
@@ -126,7 +126,7 @@ class Forces:
         """How many laws there are."""
         return len(self._laws)
 
-    def __call__(self, q: ArrayLike, v: ArrayLike, t: float | None = None) -> Vector:
+    def __call__(self, q: ArrayLike, v: TangentLike, t: float | None = None) -> Vector:
         """Generalised force (nv,) [N, N m] at q (nq,), v (nv,) and time t [s].
 
         Raises:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
-from math import pi
+from math import atan2, cos, pi, sin
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
 
-from liegroups import Space
+from liegroups import SO2, Space
 from liegroups.arguments import expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
@@ -23,6 +25,8 @@ from ...loops.subhinge import Motion as Step
 from ...robot import Motion, Robot
 from ..hinge_forces import CLOSURE, AtHinge, check_robot
 from .at_joint import AtJoint, joint_factor
+
+_log = logging.getLogger("constraints.dynamics")
 
 
 @final
@@ -95,7 +99,7 @@ class HingeSpring(AtHinge):
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointSpring(AtJoint):
     r"""A spring and damper on the coordinates of a joint of the tree, of any type.
 
@@ -104,8 +108,9 @@ class JointSpring(AtJoint):
 
     with :math:`\delta` the difference from rest in the joint's space (for a ball the rotation vector from rest to
     :math:`q_j`, whose derivative is not the identity), K and D diagonal. It pulls back to rest. For a revolute joint
-    whose configuration is an angle it counts whole turns; if the configuration is (cos, sin), and for a ball, it takes
-    the shorter rotation.
+    whose configuration is an angle it counts whole turns. On a continuous joint, whose configuration is (cos, sin), it
+    is periodic: delta is the angle from rest modulo a turn, in :math:`(-\pi, \pi]`, and its force changes its sign at
+    half a turn from rest, which a line in the log says. For a ball it takes the shorter rotation, too.
 
     Args:
         robot: the robot.
@@ -113,7 +118,7 @@ class JointSpring(AtJoint):
         stiffness: K, one number for all coordinates, or (nv_j,) [N/m, N m/rad].
         damping: D, one number, or (nv_j,) [N s/m, N m s/rad]; 0 by default.
         rest: configuration (nq_j,) of the joint without force; the neutral one by default; a plain number
-            where it is one number.
+            where it is one number, and for a continuous joint, whose angle [rad] it is, modulo a turn.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
@@ -134,7 +139,36 @@ class JointSpring(AtJoint):
     def __post_init__(self) -> None:
         """Check the numbers."""
         set_fields(self, _factor=joint_factor(self.robot, self.joint, "joint spring"))
+        if self.is_periodic and _is_one_number(self.rest):
+            angle = finite_number(self.rest, f"rest of a spring at joint '{self.joint}'")
+            set_fields(self, rest=(cos(angle), sin(angle)))
         _take(self, self._factor.space, f"spring at joint '{self.joint}'")
+        if self.is_periodic and np.any(self.stiffness):
+            _log.warning(
+                "the spring at joint '%s' is periodic, as the joint is continuous: its force changes its sign at half "
+                "a turn from rest; for a spring that counts turns make the joint revolute",
+                self.joint,
+            )
+
+    @property
+    def is_periodic(self) -> bool:
+        """Whether the joint is continuous: then the angle from rest is taken modulo a turn."""
+        return self._factor.space == SO2
+
+    def angle(self, q: ArrayLike) -> float:
+        """Of a periodic spring, the angle from rest at q (nq,), in (-pi, pi] [rad].
+
+        Raises:
+            OptionError: the spring is not periodic.
+        """
+        if not self.is_periodic:
+            raise OptionError(f"spring at joint '{self.joint}': its joint is not continuous, no angle is modulo a turn")
+        return float(_difference(self._factor.space, self.rest, self.robot.check(q)[self._factor.q])[0][0])
+
+    def __repr__(self) -> str:
+        c, *s = np.asarray(self.rest).tolist()
+        rest = f"{atan2(s[0], c):.6g} rad modulo a turn" if self.is_periodic else str([c, *s] if s else c)
+        return f"JointSpring({self.joint!r}, {self.stiffness}, {self.damping}, rest={rest})"
 
     def joint_force(self, motion: Motion) -> Vector:
         """Force of the joint (nv_j,) [N, N m] at a state."""
@@ -161,13 +195,17 @@ class JointSpring(AtJoint):
 def _take(spring: HingeSpring | JointSpring, space: Space, name: str) -> None:
     """Check the numbers of a spring on the coordinates of a space, and set them."""
     given: Any = space.neutral if spring.rest is None else spring.rest
-    rest = space.check([given] if np.ndim(given) == 0 else given, f"rest of a {name}")
+    rest = space.check([given] if _is_one_number(given) else given, f"rest of a {name}")
     set_fields(
         spring,
         stiffness=_by_coordinate(spring.stiffness, space.nv, f"stiffness of a {name}"),
         damping=_by_coordinate(spring.damping, space.nv, f"damping of a {name}"),
         rest=read_only(np.array(rest)),
     )
+
+
+def _is_one_number(given: object) -> bool:
+    return isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
 def _difference(space: Space, rest: Any, coordinates: Vector) -> tuple[Vector, Matrix]:

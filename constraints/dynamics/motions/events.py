@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, final, get_args
 
-from liegroups.arguments import as_callable, as_flag, as_name, as_tuple, expect, finite_number
+from liegroups.arguments import as_flag, as_name, as_tuple, expect, finite_number
 from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, UnknownNameError, WrongObjectError
-from ...keywords import can_be_called
 from ...loops import ConstraintSet
 from ...robot import Motion
+from ..law import Law
 from ..system import check_state
-
-TIME = 1e-9
-"""How well the time of an event is known [s]."""
 
 QUIET = 1e-12
 """Values of an event function up to this size have no sign."""
@@ -28,8 +25,8 @@ BEYOND = 1e-6
 Direction = Literal["falling", "rising", "any"]
 """Which changes of sign count: from above zero, from below, or both."""
 
-Reset = Callable[[float, Motion], Motion | tuple[Motion, ConstraintSet]]
-"""What a state becomes at an event: (t, motion) -> motion, or the motion and what holds from then on."""
+Reset = Callable[..., Motion | tuple[Motion, ConstraintSet]]
+"""What a state becomes at an event: f(motion) or f(motion, t) -> motion, or the motion and what holds from then on."""
 
 
 @final
@@ -37,23 +34,28 @@ Reset = Callable[[float, Motion], Motion | tuple[Motion, ConstraintSet]]
 class Event:
     """An event in a motion: a function of the state changes its sign.
 
-    A change is detected at the end of an integrator step, and then located by bisection: two changes of sign within one
-    step are missed. Events that neither end nor reset a motion do not change it. A function that is zero at the start
-    changes its sign when it goes beyond zero in the direction of the event, by more than 1e-6; "any" has none.
+    The function is looked at at the end of each step and at five times within it, and a change is then located by
+    bisection. A function that changes its sign more than once in a step is named in `record.oscillating_events`, for
+    there may be changes that were not seen. Events that neither end nor reset a motion do not change it.
+
+    At the start, "falling" and "rising" come from their side. A function that is zero there changes its sign when it
+    goes beyond zero in the direction of the event, by more than 1e-6. One that is beyond zero already, by more than
+    that, changes it at once, or, while it comes back, when it turns away again before it has reached zero. "any" comes
+    from where it is.
 
     Args:
-        function: (t, motion) -> number, continuous.
+        function: f(motion) or f(motion, t) -> number, continuous.
         name: name in the record; "event" and its number by default.
         direction: "falling", "rising", or "any" (the default).
         terminal: whether the motion ends there.
-        reset: new state: (t, motion) -> a motion, or (motion, constraint set). The set is the simulated one with other
-            constraints on or off.
+        reset: new state: f(motion) or f(motion, t) -> a motion, or (motion, constraint set). The set is the simulated
+            one with other constraints on or off.
         once: whether it happens at most once.
         barrier: whether the function must never be below zero: a motion that goes below by more than 1e-6 ends with the
             status BEYOND_BARRIER. (Bounces that become too short to detect end with ENDLESS_EVENTS anyway.)
     """
 
-    function: Callable[[float, Motion], float]
+    function: Callable[..., float]
     name: str = ""
     direction: Direction = "any"
     terminal: bool = False
@@ -61,12 +63,15 @@ class Event:
     once: bool = False
     barrier: bool = False
 
+    _function: Law = field(init=False, repr=False)
+    _reset: Law | None = field(init=False, repr=False, default=None)
+
     def __post_init__(self) -> None:
         """Check everything once."""
         called = f"the event '{self.name}'" if self.name else "an event"
-        of_time_and_state(self.function, f"function of {called}", "number")
+        set_fields(self, _function=Law.of(self.function, ("motion",), f"function of {called}", "a number"))
         if self.reset is not None:
-            of_time_and_state(self.reset, f"reset of {called}", "motion")
+            set_fields(self, _reset=Law.of(self.reset, ("motion",), f"reset of {called}", "a motion"))
         for flag in ("terminal", "once", "barrier"):
             as_flag(getattr(self, flag), f"`{flag}` of an event")
         set_fields(self, name=as_name(self.name, "name of an event"))
@@ -86,19 +91,11 @@ class Event:
         Raises:
             WrongObjectError, NotFiniteError: the result is not a number, or not finite.
         """
-        return finite_number(self.function(t, motion), f"value of the event '{self.name}'")
+        return finite_number(self._function.in_time(t, motion), f"value of the event '{self.name}'")
 
-
-def of_time_and_state(function: Callable[..., Any], what: str, gives: str) -> None:
-    """Refuse what cannot be called with a time and a motion.
-
-    Raises:
-        WrongObjectError: it is no function, or one of other arguments.
-    """
-    words = f"a function of time and state, called as f(t, motion), that returns a {gives}"
-    as_callable(function, what, words)
-    if not can_be_called(function, 0.0, None):
-        raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
+    def after(self, t: float, motion: Motion) -> Any:
+        """What the reset gives at a state; the state itself without one."""
+        return motion if self._reset is None else self._reset.in_time(t, motion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +117,22 @@ class Crossing:
 
     def __str__(self) -> str:
         return f"'{self.name}' at {self.time:.9f} s"
+
+
+class Change(NamedTuple):
+    """A change of sign of an event function along some values.
+
+    Attributes:
+        place: of the first value behind it.
+        counts: whether it has the direction of the event.
+        side: sign before it.
+        level: the change is where `side` times the function is down to this.
+    """
+
+    place: int
+    counts: bool
+    side: int
+    level: float
 
 
 class Sign(NamedTuple):
@@ -150,6 +163,52 @@ class Watch:
             Sign(side or _COMES_FROM.get(event.direction, 0)) for side, event in zip(sides, events, strict=True)
         ]
         self._turned: set[int] = set()
+        self._past = {
+            i
+            for i, event in enumerate(events)
+            if event.direction in _COMES_FROM and self._signs[i].side == -_COMES_FROM[event.direction]
+        }
+
+    @property
+    def is_past(self) -> bool:
+        """Whether an event was beyond zero at the start, and has neither happened nor come back."""
+        return bool(self._past)
+
+    def past(self, values: Sequence[float], later: Sequence[float]) -> int | None:
+        """The first event that was beyond zero at the start and does not come back; it has happened.
+
+        Args:
+            values: of the functions.
+            later: and a moment later.
+        """
+        for i in sorted(self._past):
+            side = _COMES_FROM[self.events[i].direction]
+            if side * values[i] >= 0.0:
+                self._past.discard(i)
+            elif side * values[i] < -BEYOND and side * (later[i] - values[i]) <= 0.0:
+                self._past.discard(i)
+                self._signs[i] = self._signs[i]._replace(on=not self.events[i].once)
+                return i
+        return None
+
+    def changes(self, i: int, values: Sequence[float]) -> list[Change]:
+        """Changes of sign of event i along the values of a step, whether they count or not.
+
+        Within the step a value must be beyond zero by more than 1e-6.
+        """
+        sign, from_zero, last = self._signs[i], i in self._from_zero, len(values) - 1
+        side, found = sign.side, list[Change]()
+        for k, value in enumerate(values if sign.on else ()):
+            level = -BEYOND if from_zero or k < last else 0.0
+            if side and (side * value < level or side * value == level == 0.0):
+                counts = side == _COMES_FROM.get(self.events[i].direction, side)
+                found.append(Change(k, counts, side, -BEYOND if from_zero else 0.0))
+                side, from_zero = side_of(value), False
+            elif not side and (k == last or abs(value) > BEYOND):
+                side = side_of(value)
+            elif side * value > BEYOND:
+                from_zero = False
+        return found
 
     def crossed(self, i: int, value: float) -> bool:
         """Whether event i has its function beyond zero, seen from where it was."""
@@ -157,14 +216,6 @@ class Watch:
         if i in self._from_zero:
             return sign.on and sign.side * value < -BEYOND
         return sign.on and sign.side * value <= 0.0 and sign.side != 0
-
-    def found(self, values: Sequence[float]) -> list[int]:
-        """The events that happened between the state seen last and one with these values."""
-        return [
-            i
-            for i, (event, value) in enumerate(zip(self.events, values, strict=True))
-            if self.crossed(i, value) and self._signs[i].side == _COMES_FROM.get(event.direction, self._signs[i].side)
-        ]
 
     def saw(self, values: Sequence[float]) -> None:
         """Go on from a state with these values."""
@@ -214,20 +265,6 @@ def side_of(value: float) -> int:
     return 0 if not abs(value) > QUIET else (1 if value > 0.0 else -1)
 
 
-def bisected(crossed: Callable[[float], bool], end: float) -> float:
-    """The first time in (0, end] at which something has happened, to 1e-9; it has not at 0, and it has at `end`."""
-    before, after = 0.0, end
-    while after - before > TIME:
-        middle = 0.5 * (before + after)
-        if not before < middle < after:
-            break
-        if crossed(middle):
-            after = middle
-        else:
-            before = middle
-    return after
-
-
 def as_events(events: Sequence[Event] | Event) -> tuple[Event, ...]:
     """Events with names, from what a user gave."""
     given = (events,) if isinstance(events, Event) else as_tuple(events, "events of a motion", "Event")
@@ -247,8 +284,7 @@ def restarted(event: Event, t: float, motion: Motion, constraint_set: Constraint
     Raises:
         WrongObjectError: the reset gave neither a motion nor a pair; or a set with other constraints.
     """
-    reset = cast(Reset, event.reset)
-    given: Any = reset(t, motion)
+    given: Any = event.after(t, motion)
     words = f"what the reset of '{event.name}' gives"
     right = "a motion, robot.at(q, v), or (motion, constraint set)"
     state, holds = (given, constraint_set) if isinstance(given, Motion) else _pair(given, words, right)

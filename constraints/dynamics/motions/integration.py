@@ -3,55 +3,62 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any, NamedTuple, final
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from liegroups.arguments import as_flag, expect, finite_number, natural_number
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, TangentLike
 
-from ...errors import NotFiniteError, OptionError, RobotMismatchError, UndefinedError
+from ...errors import OptionError, RobotMismatchError, UnknownNameError
 from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembly import OPEN
 from ...loops.open_mechanism import OpenMechanismError
-from ...robot import Motion
-from ...robot.pinocchio import pin
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
+from ..law import Law
 from ..laws.forces import Forces
-from ..status import DynamicsStatus, Method, member
-from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
-from .metric_projection import Errors
+from ..status import Method, member
+from .events import Event, as_events
+from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
-from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
+from .run import Row, Run, is_open
+from .runge_kutta import Accuracy
+from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
 
 _log = logging.getLogger(__package__)
 
 CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
 
+_FORCES = ("forces of a motion", "a vector tau (nv,), or {joint: number}")
+"""What forces that are a function are called in messages, and what they give."""
+
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
 
-MOMENT = 1e-6
-"""How much later it shows where a function that is zero after a reset goes [s]."""
+RTOL, ATOL = 1e-7, 1e-7
+"""Tolerances of adaptive steps."""
 
-MOST_RESETS = 50
-"""Resets within one step from which on they are called endless."""
+HUNDREDTHS = 100
+"""Parts of the duration by which the progress of adaptive steps is told."""
+
+ADAPTIVE = "adaptive"
+"""What stands for a step that is as long as its error allows."""
 
 
-@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda t, motion: tau")
+@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda motion, t: tau")
 def simulate(
     constraint_set: ConstraintSet,
     q0: ArrayLike,
-    v0: ArrayLike,
+    v0: TangentLike,
     duration: float,
-    step: float,
+    step: float | str = ADAPTIVE,
     *,
     forces: InTime | None = None,
-    scheme: Scheme | str = Scheme.RK4,
+    scheme: Scheme | str | None = None,
     correction: Correction | str = Correction.PROJECTION,
     events: Sequence[Event] | Event = (),
     method: Method | str = Method.AUTOMATIC,
@@ -60,42 +67,54 @@ def simulate(
     every: int = 1,
     open_start: bool = False,
     progress: Progress | None = None,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+    max_step: float = np.inf,
 ) -> MotionRecord:
-    r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time, with a fixed step.
+    r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time.
 
-    The order is 4 (RK4) or 1 (SEMI_IMPLICIT_EULER), also on rotations and placements, and with constraints. PROJECTION
-    brings each state back to the constraints by the least motion in the metric of the mass matrix: the configuration on
-    the rows that have a position (a contact without anchor has none), then the velocity. This acts like an ideal
-    constraint, and takes no energy up to the order of the scheme. Moving targets are followed in position, velocity and
-    acceleration.
+    Steps are as long as their estimated error allows (`rtol`, `atol`), or of one duration. The order is 8 (DOP853), 4
+    (IMPLICIT, RK4) or 1 (SEMI_IMPLICIT_EULER), also on rotations and placements, and with constraints. Stiff springs
+    and dampers need short steps of every scheme but IMPLICIT.
+
+    PROJECTION brings each state back to the constraints by the least motion in the metric of the mass matrix: the
+    configuration on the rows that have a position (a contact without anchor has none), then the velocity. This acts
+    like an ideal constraint, and takes no energy up to the order of the scheme. Moving targets are followed in
+    position, velocity and acceleration.
 
     Contacts stick, and may pull (`forward_dynamics` says which do); new contacts are found only by events.
 
     Args:
         constraint_set: closures, contacts and other constraints.
-        q0, v0: the start (nq,), (nv,), closed.
+        q0, v0: the start (nq,), and (nv,) or {joint: number}, closed.
         duration: [s].
-        step: step of the scheme [s]; the last one is shorter if the duration is not a multiple of it.
-        forces: `Forces`, whose laws may depend on the time; or a function (t, motion) -> generalised forces (nv,), or
-            None for none.
-        scheme: a `Scheme`, or its name.
+        step: "adaptive", or one duration for all steps [s]; the last one is shorter if the whole is not a multiple.
+        forces: `Forces`, whose laws may depend on the time; or a function f(motion) or f(motion, t) that returns
+            generalised forces (nv,), or {joint: number}, or None for none.
+        scheme: a `Scheme`, or its name; by default DOP853 for adaptive steps, and RK4 for others.
         correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: events to detect; see `Event`.
         method: method of `forward_dynamics`.
         tolerance: largest error norm of a constraint after a projection.
         start: time of the start [s].
         every: record every n-th step; the start, the end and resets are always recorded.
-        open_start: whether the start may be open (a constraint off by more than 1e-4, or its rate by more than that
-            part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it settles, and the energy is NaN
-            while it is open.
-        progress: True for a progress bar by tqdm (extra `parallel`), or a function of (steps done, all steps).
+        open_start: whether the start, and the state after a reset, may be open (a constraint off by more than 1e-4, or
+            its rate by more than that part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it
+            settles, and the energy is NaN while it is open.
+        progress: True for a progress bar by tqdm (extra `parallel`), or a function of (steps done, all steps); adaptive
+            steps are counted in hundredths of the duration.
+        rtol, atol: error that an adaptive step may have: `atol` [m, rad, m/s, rad/s], and `rtol` of each velocity, and
+            of 1 m or 1 rad.
+        max_step: longest adaptive step [s].
 
     Returns:
-        The motion as far as it went; what ends it early is a status, never an exception.
+        The motion as far as it went; what ends it early is a status, never an exception. A motion whose energy is off
+        by more than 1 % of what it exchanged is POOR_STEP, which is no success: its steps were too long.
 
     Raises:
         OpenMechanismError: the start is open; names the constraint.
-        OptionError: a duration or step that is not positive, or a step longer than the duration.
+        OptionError: a duration, step or tolerance that is not positive, a step longer than the duration, or a scheme
+            without an estimate of its error for adaptive steps.
         MethodError: a method that does not support the set.
         RobotMismatchError: forces of another robot.
         UnknownNameError, WrongObjectError, SizeError, NotFiniteError: an invalid argument, or an invalid result of a
@@ -109,206 +128,107 @@ def simulate(
         ('FINISHED', 21, True)
     """
     robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", "a ConstraintSet").robot
-    length, h = (_positive(x, f"{w} of a motion") for x, w in ((duration, "duration"), (step, "step")))
-    if h > length * (1.0 + ROUNDING):
-        raise OptionError(f"step of a motion: expected at most its duration of {length:g} s, got {h:g} s")
+    length = _positive(duration, "duration of a motion")
+    h = _step(step, length)
     first = finite_number(start, "start of a motion")
-    if isinstance(forces, Forces):
-        if not forces.robot.space.same_robot(robot.space):
-            raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
-    elif forces is not None:
-        of_time_and_state(forces, "forces of a motion", "vector tau (nv,)")
+    acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
+    if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
+        raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
     if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
         raise OptionError(below_rounding("tolerance of a motion", tolerance))
-    how: Scheme = member(Scheme, scheme, "scheme of integration")
+    how = _scheme(scheme, h)
+    accuracy = Accuracy(*(_positive(x, f"{w} of a motion") for x, w in ((rtol, "rtol"), (atol, "atol"))))
     keeps: Correction = member(Correction, correction, "correction of a motion")
     by: Method = member(Method, method, "method of dynamics")
     watched = as_events(events)
     if keeps is Correction.BAUMGARTE:
         _say_what_drifts(constraint_set)
-    stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance)
+    stepper = Stepper(constraint_set, acting, how, keeps, by, tolerance, accuracy)
     motion = robot.at(q0, v0)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
-    if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
+    may_open = as_flag(open_start, "`open_start` of a motion")
+    if is_open(errors, motion.v) and not may_open:
         off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
         raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
-    count = max(1, int(np.ceil(length / h - ROUNDING)))
-    grid = [first + min(k * h, length) for k in range(count)] + [first + length]
-    run = _Run(stepper, watched, _every(every))
+    count = HUNDREDTHS if h is None else max(1, int(np.ceil(length / h - ROUNDING)))
+    pace = FixedPace(stepper) if h is not None else AdaptivePace(stepper, length, _longest(max_step))
+    run = Run(stepper, pace, watched, _every(every), may_open)
     with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
-        status, reason = run.over(grid, motion, report)
-    return _record(constraint_set, run, status, reason)
-
-
-class _Row(NamedTuple):
-    """What is kept of a state, under the names of `MotionRecord`: numbers, without its memory."""
-
-    times: float
-    qs: Vector
-    vs: Vector
-    accelerations: Vector
-    multipliers: Vector
-    kinetic_energy: float
-    potential_energy: float
-    force_energy: float | None
-    position_drift: float
-    velocity_drift: float
-    ranks: int
-    dynamics: DynamicsStatus
-
-
-@final
-class _Run:
-    """A motion in the making.
-
-    Args:
-        stepper: takes the steps.
-        events: to look for.
-        every: which steps are recorded.
-
-    Attributes:
-        rows: what is recorded of the states.
-        crossings: the events so far.
-    """
-
-    def __init__(self, stepper: Stepper, events: tuple[Event, ...], every: int) -> None:
-        self.stepper, self.events, self.every = stepper, events, every
-        self.rows: list[_Row] = []
-        self.crossings: list[Crossing] = []
-        self._kept: Motion | None = None
-
-    def over(self, grid: list[float], motion: Motion, report: Any) -> tuple[MotionStatus, str]:
-        """Go along the times; why it ended, and more words."""
-        state = self.stepper.state(grid[0], motion)
-        try:
-            state = self.stepper.state(grid[0], self.stepper.closed(grid[0], motion))
-            self.stepper.check(state)
-            self.record(state)
-            watch = Watch(self.events, grid[0], state.motion)
-            for k, end in enumerate(grid[1:], 1):
-                state, is_over = self.step(state, end, watch)
-                if k % self.every == 0 or k == len(grid) - 1 or is_over:
-                    self.record(state)
-                if is_over:
-                    return MotionStatus.EVENT, f"It was {self.crossings[-1]}"
-                self.stepper.check(state)
-                report(1)
-        except Halt as halt:
-            self.record(state)
-            return halt.status, halt.reason
-        except (UndefinedError, np.linalg.LinAlgError) as error:
-            self.record(state)
-            return MotionStatus.NO_ACCELERATION, str(error)
-        except NotFiniteError as error:
-            self.record(state)
-            return MotionStatus.NOT_FINITE, str(error)
-        return MotionStatus.FINISHED, ""
-
-    def step(self, state: State, end: float, watch: Watch) -> tuple[State, bool]:
-        """Go to a time of the grid, over the resets on the way; or to an event that ends the motion, and whether."""
-        resets = 0
-        while state.t < end:
-            motion = self.stepper.advance(state, end - state.t)
-            values = [event.value(end, motion) for event in self.events]
-            acting = self.locate(state, motion, end - state.t, watch, watch.found(values))
-            if acting is None:
-                state = self.stepper.state(end, motion)
-                beyond = watch.beyond(values)
-                watch.saw(values)
-                if beyond:
-                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
-                continue
-            event, there = acting
-            if event.terminal:
-                return there, True
-            resets += 1
-            if resets > MOST_RESETS:
-                raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
-            state = self.reset(event, there, watch)
-        return state, False
-
-    def locate(
-        self, state: State, motion: Motion, h: float, watch: Watch, found: list[int]
-    ) -> tuple[Event, State] | None:
-        """Note the events of a step in order, up to the first that changes the motion; that one, with its state."""
-
-        def at(s: float) -> Motion:
-            try:
-                return self.stepper.advance(state, s)
-            except Halt:  # the whole step went well
-                return self.stepper.between(state, motion, h, s)
-
-        def crossed(i: int, s: float) -> bool:
-            return watch.crossed(i, self.events[i].value(state.t + s, at(s)))
-
-        times = sorted((bisected(lambda s, i=i: crossed(i, s), h), i) for i in found)
-        for s, i in times:
-            event, there = self.events[i], at(s)
-            watch.happened(i)
-            self.crossings.append(Crossing(event.name, state.t + s, there.q, there.v))
-            if event.acts:
-                return event, self.stepper.state(state.t + s, there)
-        return None
-
-    def reset(self, event: Event, there: State, watch: Watch) -> State:
-        """The state after a reset, which is recorded with that before."""
-        self.record(there)
-        before = self.stepper.constraint_set
-        motion, holds = restarted(event, there.t, there.motion, before)
-        self.stepper.hold(holds)
-        motion = self.stepper.closed(there.t, motion)
-        last = self.crossings.pop()
-        self.crossings.append(Crossing(last.name, last.time, last.q, last.v, (motion.q, motion.v)))
-        state = self.stepper.state(there.t, motion)
-        self.record(state)
-        self.stepper.check(state)
-        soon = event.value(there.t + MOMENT, self.stepper.advance(state, MOMENT))
-        ends = watch.restart(self.events.index(event), event.value(there.t, motion), soon)
-        if ends and holds is before:
-            raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
-        return state
-
-    def record(self, state: State) -> None:
-        """Keep a state, once, and none from before the last one."""
-        if self._kept is state.motion or (self.rows and state.t < self.rows[-1].times):
-            return
-        self._kept = state.motion
-        motion, found, system = state.motion, state.dynamics, state.dynamics.system
-        errors = self.stepper.errors(system.rows)
-        kinetic, potential, of_forces = np.nan, np.nan, np.nan
-        if not is_open(errors, motion.v):
-            kinetic, potential = _energy(motion, system.mass_matrix)
-            of_forces = self.stepper.force_energy(state.t, motion)
-        self.rows.append(
-            _Row(
-                *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
-                *(kinetic, potential, of_forces, errors.position, errors.velocity, found.rank, found.status),
-            )
+        grid = [first, first + length]
+        if h is not None:
+            grid[1:1] = [first + min(k * h, length) for k in range(1, count)]
+        status, reason = run.over(grid, motion, _by_time(report, grid, h or length / HUNDREDTHS, count))
+    if run.oscillating:
+        _log.warning(
+            "motion: %s changed sign more than once in a step: some changes may not have been seen; take smaller steps",
+            first_names(tuple(run.oscillating)),
         )
+    return _record(constraint_set, run, *_judged(run, status, reason))
 
 
-def is_open(errors: Errors, v: Vector) -> bool:
-    """Whether a mechanism is open: positions by more than 1e-4, or rates by more than that part of the velocity."""
-    size = 1.0 + float(np.abs(v).max(initial=0.0))
-    return not (errors.position <= OPEN and errors.velocity <= OPEN * size)
+def _judged(run: Run, status: MotionStatus, reason: str) -> tuple[MotionStatus, str]:
+    """The status of a motion that reached its end, by its energy."""
+    balance = run.balance
+    if not status.is_success or balance is None or not balance.is_poor:
+        return status, reason
+    words = f"The energy is off by up to {balance.worst:.3g} J, where {balance.basis:.3g} J were exchanged"
+    return MotionStatus.POOR_STEP, f"{reason}. {words}" if reason else words
 
 
-def _record(constraint_set: ConstraintSet, run: _Run, status: MotionStatus, reason: str) -> MotionRecord:
-    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in _Row._fields[:-1]}
+def _by_time(report: Callable[[int], None], grid: list[float], unit: float, count: int) -> Callable[[float], None]:
+    """Reports of progress by the time that was reached."""
+    done = [0]
+
+    def reached(t: float) -> None:
+        now = count if t >= grid[-1] else int((t - grid[0]) / unit + ROUNDING)
+        if now > done[0]:
+            report(now - done[0])
+            done[0] = now
+
+    return reached
+
+
+def _step(candidate: float | str, duration: float) -> float | None:
+    """The duration of all steps; None for adaptive ones."""
+    if isinstance(candidate, str):
+        if candidate != ADAPTIVE:
+            raise UnknownNameError("step of a motion", candidate, (ADAPTIVE,))
+        return None
+    h = _positive(candidate, "step of a motion")
+    if h > duration * (1.0 + ROUNDING):
+        raise OptionError(f"step of a motion: expected at most its duration of {duration:g} s, got {h:g} s")
+    return h
+
+
+def _scheme(candidate: Scheme | str | None, h: float | None) -> Scheme:
+    """The scheme, by default one that fits the steps."""
+    if candidate is None:
+        return Scheme.DOP853 if h is None else Scheme.RK4
+    scheme: Scheme = member(Scheme, candidate, "scheme of integration")
+    if h is None and (scheme not in TABLEAUX or not TABLEAUX[scheme].error.size):
+        able = [each.name for each in Scheme if each in TABLEAUX and TABLEAUX[each].error.size]
+        raise OptionError(
+            f"scheme of adaptive steps: expected one with an estimate of its error, {' or '.join(able)}, got "
+            f"{scheme.name}; or give `step` a number of seconds"
+        )
+    return scheme
+
+
+def _longest(candidate: float) -> float:
+    return np.inf if candidate == np.inf else _positive(candidate, "max_step of a motion")
+
+
+def _record(constraint_set: ConstraintSet, run: Run, status: MotionStatus, reason: str) -> MotionRecord:
+    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in Row._fields[:-1]}
     if any(row.force_energy is None for row in run.rows):
         columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)
-    return MotionRecord(
-        constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), status=status, reason=reason
-    )
-
-
-def _energy(motion: Motion, M: Matrix) -> tuple[float, float]:
-    """Kinetic energy, rotors included, and potential energy [J]."""
-    k = motion.posture.placed()
-    potential = float(pin.computePotentialEnergy(k.model, k.data, motion.q))
-    return 0.5 * float(motion.v @ M @ motion.v), potential
+    told: dict[str, Any] = {"status": status, "reason": reason, "oscillating_events": run.oscillating}
+    told |= {"steps": run.steps, "evaluations": run.stepper.evaluations}
+    told |= {"forces": run.stepper.forces}
+    told |= {"exchanged_energy": run.balance.exchanged if run.balance else 0.0}
+    return MotionRecord(constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), **told)
 
 
 def _say_what_drifts(constraint_set: ConstraintSet) -> None:

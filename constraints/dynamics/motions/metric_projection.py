@@ -12,7 +12,7 @@ from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
-from ..saddle_point import solve_direct
+from ..saddle_point import Solution, solve_direct
 
 MOST_STEPS = 20
 """Newton steps of one projection. A step of an integrator takes one or two."""
@@ -20,7 +20,10 @@ MOST_STEPS = 20
 RATES, LEAST_RATE = 10.0, 1e-7
 """How much more than the tolerance rates may be off, and by how much in any case, relative to the size of the velocity.
 
-Rows that repeat others do so only up to the errors of the configuration, and rows of rounding are not projected."""
+Rows that repeat others do so only up to the errors of the configuration, and what does not count is not projected."""
+
+LEFT = 1e-6
+"""How far what no motion reaches may be off: a loop that is planar but for the digits of its file, out of its plane."""
 
 ROUNDING = 1e-14
 """Rates below this part of the size of the velocity are rounding, and left alone."""
@@ -88,38 +91,53 @@ class MetricProjection:
         """
         robot, v = self._set.robot, motion.v
         rows, last = self._set.rows_at(motion, rhs), np.inf
+        errors = least = self.errors(rows)
         for _ in range(MOST_STEPS):
-            errors = self.errors(rows)
+            least = errors if errors.position < least.position else least
             if errors.position <= self._tolerance:
                 return self._with_velocity(motion, rows, rhs)
-            if not errors.position < last:  # not a number, or no progress
-                return errors
-            last = errors.position
-            M, J = motion.mass_matrix(), rows.jacobian[self._placed]
-            dq = self._least(M, J, -rows.position[self._placed])
-            if not np.isfinite(dq).all():
-                return errors
+            M, J, e = motion.mass_matrix(), rows.jacobian[self._placed], rows.position[self._placed]
+            found = self._least(M, J, -e)
+            dq, within = found.acceleration, self._placed_part(rows, found.row_space.met(e))
+            if within.position <= self._tolerance and errors.position <= LEFT:
+                return self._with_velocity(motion, rows, rhs)
+            if not (within.position < last and np.isfinite(dq).all()):  # not a number, or no progress
+                return least
+            last = within.position
             motion = robot.at(robot.space.integrate(motion.q, dq), v)
             rows = self._set.rows_at(motion, rhs)
-        return self.errors(rows)
+            errors = self.errors(rows)
+        return errors if errors.position < least.position else least
 
     def _with_velocity(self, motion: Motion, rows: SetRows, rhs: RightHandSide | None) -> Motion | Errors:
         """The state with the nearest velocity that keeps the rows."""
         size = 1.0 + float(np.abs(motion.v).max(initial=0.0))
         if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING * size:
             return motion
-        dv = self._least(motion.mass_matrix(), rows.jacobian, -rows.velocity)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
-        holds = lengths > self._set.rounding * lengths.max()  # the others are rows of zeros to the dynamics, too
-        left = rows._replace(velocity=np.where(holds, rows.velocity + rows.jacobian @ dv, 0.0))
-        errors = self.errors(left)
-        if not errors.velocity <= max(RATES * self._tolerance, LEAST_RATE) * size:
+        found = self._least(motion.mass_matrix(), rows.jacobian, -rows.velocity)
+        dv = found.acceleration
+        left = rows.velocity + rows.jacobian @ dv
+        within = self.errors(rows._replace(velocity=found.row_space.met(left)))
+        errors = self.errors(rows._replace(velocity=left))
+        most = max(RATES * self._tolerance, LEAST_RATE)
+        if not (within.velocity <= most * size and errors.velocity <= max(most, LEFT) * size):
             return errors
         return self._set.robot.at(motion.q, motion.v + dv)
 
-    def _least(self, M: Matrix, J: Matrix, wanted: Vector) -> Vector:
+    def _placed_part(self, rows: SetRows, within: Vector) -> Errors:
+        """How far a state is from the constraints along what motions can reduce.
+
+        Args:
+            rows: of the state.
+            within: that part of the errors of rows with a position.
+        """
+        position = np.zeros_like(rows.position)
+        position[self._placed] = within
+        return self.errors(rows._replace(position=position))
+
+    def _least(self, M: Matrix, J: Matrix, wanted: Vector) -> Solution:
         """The least motion in the metric M with J x = wanted; what the rows cannot meet, by least squares."""
-        return solve_direct(M, J, self._none, wanted, rounding=self._set.rounding).acceleration
+        return solve_direct(M, J, self._none, wanted, rounding=self._set.rounding)
 
 
 def _norm(x: Any) -> float:

@@ -4,34 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import TangentLike, Vector
 
 from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
-from ..forward import ForwardDynamics, forward_dynamics
-from ..law import NoEnergyError
+from ..forward import forward_dynamics
+from ..law import Law, NoEnergyError
 from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
+from .runge_kutta import (
+    BROKEN,
+    Accuracy,
+    Halt,
+    State,
+    Step,
+    dense_output,
+    explicit_step,
+    implicit_step,
+    power,
+    unstable,
+)
+from .stiffness import Stiffness, stiffness_at
+from .tableaux import DOP853, ESDIRK43, RK4, Tableau
 
 AGREEMENT = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
-InTime = Forces | Callable[[float, Motion], ArrayLike | None]
-"""What acts in time: `Forces`, or generalised ones, (t, motion) -> tau (nv,), or None for none."""
+InTime = Forces | Callable[..., TangentLike | None]
+"""What acts in time: `Forces`, or generalised ones, f(motion) or f(motion, t) -> tau (nv,), by joint, or None."""
 
 
 class Scheme(Enum):
     """How a motion is integrated."""
 
+    DOP853 = "Dormand and Prince's pair of orders 8(5, 3): twelve accelerations per step, for steps of controlled error"
+    IMPLICIT = (
+        "Kennedy and Carpenter's ESDIRK of orders 4(3), L-stable, with exact derivatives: for stiff springs and dampers"
+    )
     RK4 = "Runge-Kutta-Munthe-Kaas of order 4: four accelerations per step, also on rotations and placements"
     SEMI_IMPLICIT_EULER = "order 1: one acceleration per step, then the configuration from the new velocity"
 
@@ -49,26 +67,8 @@ class Correction(Enum):
         return str(self)
 
 
-class Halt(Exception):
-    """The motion cannot go on: `status`, and more words. Caught where the motion is recorded."""
-
-    def __init__(self, status: MotionStatus, reason: str = "") -> None:
-        self.status, self.reason = status, reason
-        super().__init__(reason)
-
-
-class State(NamedTuple):
-    """A state of a motion with its accelerations.
-
-    Attributes:
-        t: time [s].
-        motion: configuration and velocity.
-        dynamics: accelerations and multipliers there.
-    """
-
-    t: float
-    motion: Motion
-    dynamics: ForwardDynamics
+TABLEAUX = {Scheme.DOP853: DOP853, Scheme.IMPLICIT: ESDIRK43, Scheme.RK4: RK4}
+"""Coefficients of the schemes that have some."""
 
 
 @final
@@ -81,19 +81,26 @@ class Stepper:
         scheme, correction: how.
         method: of the dynamics.
         tolerance: of the projection.
+        accuracy: of a step.
+
+    Attributes:
+        tableau: coefficients of the scheme; None where it has none.
+        evaluations: accelerations computed so far.
     """
 
     def __init__(
         self,
         constraint_set: ConstraintSet,
-        forces: InTime | None,
+        forces: Forces | Law | None,
         scheme: Scheme,
         correction: Correction,
         method: Method | str,
         tolerance: float,
+        accuracy: Accuracy,
     ) -> None:
-        self._forces, self._method, self._tolerance = forces, method, tolerance
-        self._advance = {Scheme.RK4: self._runge_kutta, Scheme.SEMI_IMPLICIT_EULER: self._euler}[scheme]
+        self.forces, self._method, self._tolerance = forces, method, tolerance
+        self.tableau: Tableau | None = TABLEAUX.get(scheme)
+        self.accuracy, self.evaluations = accuracy, 0
         self._projects = correction is Correction.PROJECTION
         self._moves = any(owner.target is not None for owner in constraint_set.stack)
         self.hold(constraint_set)
@@ -102,6 +109,7 @@ class Stepper:
         """From now on these constraints hold."""
         self.constraint_set = constraint_set
         self.robot = constraint_set.robot
+        self._last: State | None = None
         self._projection = MetricProjection(constraint_set, self._tolerance)
 
     def rhs(self, t: float) -> RightHandSide | None:
@@ -126,23 +134,27 @@ class Stepper:
             raise Halt(MotionStatus.NOT_PROJECTED, f"At {t:.6g} s {words}")
         return found
 
-    @staticmethod
-    def _as_it_is(t: float, motion: Motion) -> Motion:
-        del t
-        return motion
+    def stages_are_closed(self, state: State) -> bool:
+        """Whether states within a step are projected: where rows repeat others, but for rows of zeros."""
+        found = state.dynamics
+        return self._projects and not (found.status is DynamicsStatus.SOLVED or found.row_space.is_full)
 
     def state(self, t: float, motion: Motion) -> State:
         """A state with its accelerations, whatever their status."""
-        given = self._forces
+        if self._last is not None and self._last.motion is motion and self._last.t == t:
+            return self._last
+        given = self.forces
         laws = given.at(t) if isinstance(given, Forces) else ()
-        tau = None if given is None or isinstance(given, Forces) else given(t, motion)
+        tau = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
         rhs = self.rhs(t)
+        self.evaluations += 1
         found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
-        return State(t, motion, found)
+        self._last = State(t, motion, found)
+        return self._last
 
     def force_energy(self, t: float, motion: Motion) -> float | None:
         """Potential energy of the forces [J]; None if one has none, or the forces are a function; NaN if undefined."""
-        given = self._forces
+        given = self.forces
         if not isinstance(given, Forces):
             return 0.0 if given is None else None
         try:
@@ -177,8 +189,8 @@ class Stepper:
         overflow = found.status is DynamicsStatus.NOT_FINITE
         raise Halt(MotionStatus.NOT_FINITE if overflow else MotionStatus.NO_ACCELERATION, reason.rstrip("."))
 
-    def advance(self, state: State, h: float) -> Motion:
-        """The motion a time h later.
+    def take(self, state: State, h: float) -> Step:
+        """A step of duration h.
 
         Args:
             state: whose accelerations are good (`check`).
@@ -188,11 +200,61 @@ class Stepper:
             Halt: there is none.
         """
         try:
-            return self._advance(state, h)
-        except NotFiniteError as error:
-            raise Halt(MotionStatus.NOT_FINITE, str(error)) from None
-        except (UndefinedError, np.linalg.LinAlgError) as error:
-            raise Halt(MotionStatus.NO_ACCELERATION, str(error)) from None
+            if self.tableau is None:
+                return self._euler(state, h)
+            step = implicit_step if self.tableau.is_implicit else explicit_step
+            return step(self, self.tableau, state, h)
+        except BROKEN as error:
+            raise unstable(error) from None
+
+    def leap(self, state: State, h: float) -> Step:
+        """Two steps of order 4 over h, with their error from one of twice the length: as `take`, where stages are few.
+
+        Beside a singular pose the stages of a method of high order end on other branches; those of this one do not.
+        """
+        try:
+            whole = explicit_step(self, RK4, state, h)
+            half = explicit_step(self, RK4, state, 0.5 * h)
+            middle = self.state(state.t + 0.5 * h, half.motion)
+            self.check(middle)
+            rest = explicit_step(self, RK4, middle, 0.5 * h)
+        except BROKEN as error:
+            raise unstable(error) from None
+        gap = np.concatenate(
+            [self.robot.space.difference(whole.motion.q, rest.motion.q), rest.motion.v - whole.motion.v]
+        )
+        return Step(rest.motion, half.work + rest.work, (gap / 15.0,))
+
+    def advance(self, state: State, h: float) -> Motion:
+        """The motion a time h later; as `take`."""
+        return self.take(state, h).motion
+
+    def inside(self, state: State, step: Step, end: State) -> Callable[[float], Motion]:
+        """The motion a time s after the start of a step that was taken, without a step of its own."""
+        h = end.t - state.t
+        if self.tableau is not None and self.tableau.dense.size and step.slopes.size:
+            try:
+                return dense_output(self, self.tableau, state, step, end)
+            except (Halt, *BROKEN):
+                pass
+        return lambda s: self.between(state, step.motion, h, s)
+
+    def stiffness(self, state: State) -> Stiffness:
+        """How accelerations change with the state."""
+        given, t, found = self.forces, state.t, state.dynamics
+        closes = self.stages_are_closed(state)
+        nv = len(state.motion.v)
+
+        def push(motion: Motion) -> Vector:
+            tau: Any = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
+            return np.zeros(nv) if tau is None else np.array(self.robot.space.check_tangent(tau, "tau"))
+
+        def near(motion: Motion) -> Vector:
+            there = self.closed(t, motion) if closes else motion
+            return self.state(t, there).dynamics.acceleration
+
+        is_function = given is not None and not isinstance(given, Forces)
+        return stiffness_at(found, state.motion, push if is_function else None, closes, near)
 
     def between(self, state: State, later: Motion, h: float, s: float) -> Motion:
         """The motion a time s after a state, from what it is at h: where a step ends in a singular pose, and fails.
@@ -213,35 +275,11 @@ class Stepper:
         q = space.integrate(space.integrate(state.motion.q, behind), part**3 * (4.0 - 3.0 * part) * left)
         return self.robot.at(q, v + s * a + part**2 * bend)
 
-    def _euler(self, state: State, h: float) -> Motion:
-        v = state.motion.v + h * state.dynamics.acceleration
+    def _euler(self, state: State, h: float) -> Step:
+        """Semi-implicit Euler; the work is that of the mean of the powers before and after."""
+        a = state.dynamics.acceleration
+        v = state.motion.v + h * a
         q = self.robot.space.integrate(state.motion.q, h * v)
-        return self.closed(state.t + h, self.robot.at(q, v))
-
-    def _runge_kutta(self, state: State, h: float) -> Motion:
-        r"""Classical Runge-Kutta of :math:`(u, v)` with :math:`q = q_0 \oplus u`, :math:`\dot u = J_{log}(u)\, v`.
-
-        Intermediate states are off the constraints by the square of the step, enough for rows that repeat others to
-        contradict them: where there are such rows, and states are projected, the intermediate ones are too.
-        """
-        found = state.dynamics
-        is_full = found.status is DynamicsStatus.SOLVED or found.row_space.is_full  # but for rows of zeros
-        closed = self._as_it_is if is_full else self.closed
-        q0, v0, t, space = state.motion.q, state.motion.v, state.t, self.robot.space
-        u_rates, v_rates = [v0], [state.dynamics.acceleration]
-        for part in (0.5, 0.5, 1.0):
-            later = t + part * h
-            q = space.integrate(q0, part * h * u_rates[-1])
-            motion = closed(later, self.robot.at(q, v0 + part * h * v_rates[-1]))
-            there = self.state(later, motion)
-            self.check(there)
-            rate, moved = motion.v.copy()[:, None], np.zeros(space.nv)
-            space.error(q0, motion.q, moved, rate)
-            u_rates.append(rate[:, 0])
-            v_rates.append(there.dynamics.acceleration)
-        q = space.integrate(q0, h * _mean(u_rates))
-        return self.closed(t + h, self.robot.at(q, v0 + h * _mean(v_rates)))
-
-
-def _mean(k: list[Vector]) -> Vector:
-    return (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]) / 6.0
+        motion = self.closed(state.t + h, self.robot.at(q, v))
+        powers = power(state.motion, a), power(motion, self.state(state.t + h, motion).dynamics.acceleration)
+        return Step(motion, 0.5 * h * sum(powers))

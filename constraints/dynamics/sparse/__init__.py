@@ -18,6 +18,7 @@ from .maximal_coordinates import (
     Seen as Seen,
     seen_at as seen_at,
 )
+from .rank import is_rank_certain as is_rank_certain
 from .relative_rows import (
     RelativeRows as RelativeRows,
     RowsOfAKind as RowsOfAKind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,11 +12,8 @@ from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ...linear_algebra import RANK_TOLERANCE, numerical_rank, pivots
+from ...linear_algebra import LEAST_ROW, RANK_TOLERANCE, numerical_rank, pivots
 from .many_vectors import crossed
-
-ZERO_ROW = 1e-11
-"""A row shorter than this part of what its closure and its joints could make of it is rounding: it is zero."""
 
 
 class Paths(NamedTuple):
@@ -47,8 +45,7 @@ class Paths(NamedTuple):
         seen = own[:, :, :3] @ (back @ linear.transpose(0, 2, 1))
         seen += own[:, :, 3:] @ (back @ columns[:, :, 3:].transpose(0, 2, 1))
         seen *= self.signs[:, None, :]
-        reach = np.sqrt((linear**2).sum(2).max(1, initial=0.0)) + 1.0
-        return Block(self, seen, ZERO_ROW * np.sqrt((own**2).sum(2)) * reach[:, None])
+        return Block(self, seen)
 
 
 class Block(NamedTuple):
@@ -57,12 +54,10 @@ class Block(NamedTuple):
     Attributes:
         paths: whose.
         values: (k, r, c).
-        floor: lengths up to which a row is zero (k, r).
     """
 
     paths: Paths
     values: Matrix
-    floor: Vector
 
     @property
     def lengths(self) -> Vector:
@@ -107,36 +102,38 @@ def paths_of(ends: Sequence[tuple[int, int]], slices: Sequence[slice], model: ob
     return found
 
 
-def independent_in_closures(blocks: Sequence[Block], on: BoolVector) -> BoolVector:
-    """Rows (size,) that are independent among the rows of their own closure: the pivots of its rows of unit length.
+def independent_in_closures(blocks: Sequence[Block], on: BoolVector, rounding: float) -> tuple[BoolVector, float]:
+    """Rows (size,) that are independent among those of their own closure, and the norm of what is left of the others.
 
-    It is a QR with row pivoting of all closures at once; pivots up to 1e-6 are zero.
+    It is a QR with row pivoting of all closures at once; pivots up to `rounding` of the longest row of all are zero.
 
     Args:
         blocks: rows of the Jacobian.
         on: rows that count.
+        rounding: of the set.
     """
-    kept = np.zeros_like(on)
+    kept, rest = np.zeros_like(on), 0.0
+    longest = max((float((block.lengths * on[block.paths.rows]).max(initial=0.0)) for block in blocks), default=0.0)
+    least = (rounding * max(longest, LEAST_ROW)) ** 2
     for block in blocks:
         rows = block.paths.rows
-        lengths = block.lengths
-        counted = on[rows] & (lengths > block.floor)
-        left = block.values * (counted / np.where(counted, lengths, 1.0))[:, :, None]
-        here: BoolVector = np.zeros_like(counted)
+        left = block.values * on[rows][:, :, None]
+        here: BoolVector = np.zeros(rows.shape, dtype=np.bool_)
         all_of: Indices = np.arange(rows.shape[0], dtype=np.intp)
         for _ in range(min(left.shape[1:])):
             sizes = (left**2).sum(2)
             pick = sizes.argmax(1)
             best = sizes[all_of, pick]
-            good = best > RANK_TOLERANCE**2
+            good = best > least
             if not good.any():
                 break
             here[all_of[good], pick[good]] = True
             u = left[all_of, pick] * (good / np.sqrt(np.where(good, best, 1.0)))[:, None]
             left -= np.matmul(left, u[:, :, None]) * u[:, None, :]
-            left[all_of, pick] = 0.0
+            left[all_of[good], pick[good]] = 0.0
         kept[rows] = here
-    return kept
+        rest += float((left**2).sum())
+    return kept, sqrt(rest)
 
 
 class Choice(NamedTuple):
@@ -145,10 +142,12 @@ class Choice(NamedTuple):
     Attributes:
         rows: true for these rows (size,).
         columns: as many columns of the Jacobian, which are independent too.
+        rest: norm of what is left of the other rows.
     """
 
     rows: BoolVector
     columns: Indices
+    rest: float
 
 
 def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Choice | None:
@@ -164,17 +163,20 @@ def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Cho
     Returns:
         None where the rows become long.
     """
-    left = _unit_rows(blocks, kept)
+    left, lengths = _unit_rows(blocks, kept), np.zeros(kept.size)
+    for block in blocks:
+        lengths[block.paths.rows] = block.lengths
     holders: dict[int, set[int]] = {}
     for i, row in left.items():
         for column in row:
             holders.setdefault(column, set()).add(i)
     budget = LONGEST * sum(map(len, left.values()))
-    rows, columns = np.zeros_like(kept), list[int]()
+    rows, columns, rest = np.zeros_like(kept), list[int](), 0.0
     for column in sorted(holders, reverse=True):
         values = {i: left[i].pop(column) for i in sorted(holders[column]) if i in left and column in left[i]}
         largest = max(map(abs, values.values()), default=0.0)
         if largest <= RANK_TOLERANCE:
+            rest += sum((x * lengths[i]) ** 2 for i, x in values.items())
             continue
         pivot = min((i for i, x in values.items() if abs(x) >= 0.1 * largest), key=lambda i: len(left[i]))
         rows[pivot], row = True, left.pop(pivot)
@@ -189,7 +191,7 @@ def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Cho
                     del other[c]
         if budget < 0:
             return None
-    return Choice(rows, np.array(columns, dtype=np.intp))
+    return Choice(rows, np.array(columns, dtype=np.intp), sqrt(rest))
 
 
 CANCELLED = 1e-11
@@ -220,12 +222,14 @@ def independent_of_all(blocks: Sequence[Block], kept: BoolVector, nv: int) -> Ch
     """
     chosen = np.flatnonzero(kept)
     rows_of: Matrix = dense(blocks, kept.size, nv)[chosen]
-    J = rows_of / np.sqrt((rows_of**2).sum(1))[:, None]
+    lengths = np.sqrt((rows_of**2).sum(1))
+    J = rows_of / lengths[:, None]
     order, sizes = pivots(J.T)
     rank = numerical_rank(sizes)
     rows = np.zeros_like(kept)
     rows[chosen[order[:rank]]] = True
-    return Choice(rows, pivots(J[order[:rank]])[0][:rank])
+    rest = float(np.sqrt((sizes[rank:] ** 2).sum() * len(J))) * float(lengths[order[rank:]].max(initial=0.0))
+    return Choice(rows, pivots(J[order[:rank]])[0][:rank], rest)
 
 
 def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
@@ -248,8 +252,7 @@ def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multip
     out = multipliers.copy()
     for block in blocks:
         rows = block.paths.rows
-        lengths = block.lengths
-        several = np.flatnonzero((on[rows] & ~kept[rows] & (lengths > block.floor)).any(1))
+        several = np.flatnonzero((on[rows] & ~kept[rows] & (block.lengths > 0.0)).any(1))
         if several.size:
             own = rows[several]
             basis: Matrix = np.linalg.svd(block.values[several] * on[own][:, :, None], full_matrices=False)[0]

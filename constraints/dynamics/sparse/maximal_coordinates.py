@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.sparse import csc_matrix
+from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
@@ -294,18 +295,27 @@ class MaximalSystem:
         try:
             known = (pattern for pattern in self._patterns if np.array_equal(pattern.present, present))
             pattern = next(known, None) or self._ordered(values, present)
+            if pattern is None:
+                return None
             shape = (self.unknowns, self.unknowns)
             matrix: Any = csc_matrix((values[pattern.chosen], pattern.indices, pattern.indptr), shape=shape)
             return Factors(matrix, _lu(matrix, permc_spec="NATURAL"), pattern.order)
         except RuntimeError:  # "Factor is exactly singular"
             return None
 
-    def _ordered(self, values: Vector, present: BoolVector) -> _Pattern:
-        """Find the order of elimination, which depends on the places of the entries alone."""
+    def _ordered(self, values: Vector, present: BoolVector) -> _Pattern | None:
+        """Find the order of elimination, which depends on the places of the entries alone.
+
+        None where these places alone make the matrix singular: SuperLU (SciPy 1.17) gives BLAS wrong arguments then,
+        and in the end writes outside of its memory.
+        """
         chosen = np.flatnonzero(present)
         places = self._places[0][chosen], self._places[1][chosen]
         shape = (self.unknowns, self.unknowns)
-        order = np.argsort(_lu(csc_matrix((values[chosen], places), shape=shape), permc_spec="COLAMD").perm_c)
+        matrix: Any = csc_matrix((values[chosen], places), shape=shape)
+        if structural_rank(matrix) < self.unknowns:
+            return None
+        order = np.argsort(_lu(matrix, permc_spec="COLAMD").perm_c)
         numbered: Any = csc_matrix((chosen + 1.0, places), shape=shape)[:, order]
         numbered.sort_indices()
         pattern = _Pattern(present, numbered.data.astype(np.intp) - 1, numbered.indices, numbered.indptr, order)

@@ -1,4 +1,5 @@
 """Robots in a browser, by viser (extra `view`), imported on use."""
 
 from .films import Film as Film, film_of as film_of
+from .rendered import render as render
 from .view import View as View, show as show

@@ -67,22 +67,20 @@ class Stage:
         self._add_shapes()
         ends = [frame for pair in film.closures for frame in pair]
         self._sticks = sticks_of(film.robot, seen, ends)
-        points = self._all_points()
+        points = self.all_points()
         self.region, self._lowest = Region.around(points, 1e-3), float(points[:, 2].min())
         self._radius = THICK * 2.0 * self.region.reach
         self._lines = self._add_sticks(self._sticks)
         self._rods = self._add_closures()
         for frame in frames:
-            name = f"{self._carrier(frame.joint)}/frame {plain(frame.name)}"
-            length, radius = 0.25 * self.region.reach, 0.25 * self._radius
-            self._scene.add_frame(name, axes_length=length, axes_radius=radius, **at(frame.placement))
+            self.add_arrows(f"{self._carrier(frame.joint)}/frame {plain(frame.name)}", frame.placement)
         self._add_floor()
-        up = np.array([0.0, 0.0, 1.0]) if self._look()[2] < 0.9 else np.array([0.0, 1.0, 0.0])
+        up = np.array([0.0, 0.0, 1.0]) if self.look()[2] < 0.9 else np.array([0.0, 1.0, 0.0])
         above = self.region.middle + 1.05 * self.region.reach * up
         self.label = self._scene.add_label("/label", "", position=above, anchor="bottom-center")
         self.label.visible = False
         light(server.scene)
-        place_camera(server.initial_camera, self.region, self._look())
+        place_camera(server.initial_camera, self.region, self.look())
 
     # What is there.
 
@@ -169,6 +167,25 @@ class Stage:
         vertices, faces = solid.vertices.astype(np.float32), solid.faces.astype(np.uint32)
         return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
 
+    @property
+    def arrow(self) -> float:
+        """Length of the arrows of a frame [m]."""
+        return 0.25 * self.region.reach
+
+    @property
+    def thickness(self) -> float:
+        """Radius of what is thickest of sticks and closures [m]; zero where there are none."""
+        return 1.7 * self._radius if self._lines or self._rods else 0.0
+
+    def add_arrows(self, name: str, placement: Any) -> None:
+        """Draw a placement as three arrows: x red, y green, z blue.
+
+        Args:
+            name: of the node, below the one on which the placement is.
+            placement: on that node.
+        """
+        self._scene.add_frame(name, axes_length=self.arrow, axes_radius=0.25 * self._radius, **at(placement))
+
     def _add_floor(self) -> None:
         """A grid at z = 0, or at the lowest point of what is drawn where that is below."""
         region = self.region
@@ -207,13 +224,13 @@ class Stage:
             points += [*(corners @ axes[joint].T + origins[joint])]
         return np.array([*points, *fixed] or [np.zeros(3)])
 
-    def _all_points(self) -> Matrix:
+    def all_points(self) -> Matrix:
         """The same at some of the configurations."""
         film = self._film
         some = np.unique(np.linspace(0, len(film) - 1, min(len(film), SAMPLED)).round().astype(int))
         return np.vstack([self._points(film.configurations[i]) for i in some])
 
-    def _look(self) -> Vector:
+    def look(self) -> Vector:
         """Direction to the camera: in front of what is flat, above the side of everything else."""
         size = np.ptp(self._points(self._film.configurations[0]), axis=0)
         part = FLAT_MECHANISM if self._film.closures else FLAT
@@ -259,7 +276,7 @@ def stretch(bars: Sequence[Any], a: Matrix, b: Matrix) -> Vector:
 def light(scene: Any) -> None:
     """Light from above and below. An environment that is mirrored takes a computer without a graphics card long."""
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=2.6)
+    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=1.2)
 
 
 def place_camera(camera: Any, region: Region, look: Vector) -> None:

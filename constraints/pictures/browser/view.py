@@ -26,6 +26,7 @@ from ...robot import Frame, Robot
 from ...robot.packages import VisualFile, as_folders
 from .films import Film, film_of
 from .joint_sliders import JointSliders
+from .origins import as_origins, checked_origins, refuse_sharing, warn_of_others
 from .stage import Stage
 
 FIRST_PORT = 8080
@@ -46,6 +47,7 @@ def show(
     most: int = 400,
     port: int | None = None,
     address: str = "127.0.0.1",
+    origins: Iterable[str] = (),
     open_browser: bool = False,
 ) -> View:
     """Show a robot, a path or a mechanism on a page of a browser, which this process serves until it ends.
@@ -69,14 +71,17 @@ def show(
         packages: more folders in which meshes are looked for.
         most: how many configurations are taken at most of a path, motion, sweep or batch, evenly spaced.
         port: where the page is served; by default the first one from 8080 that is free.
-        address: of the network interface; by default only this machine can open the page.
+        address: of the network interface; by default only this machine can open the page. A warning is logged for
+            others: whoever reaches them sees the robot, and can move it on the page.
+        origins: other pages that may connect, such as "https://hub.example.org", where the view is seen through a
+            proxy of notebooks or a forwarding service. Pages of other sites are refused.
         open_browser: open the page in the browser of this machine.
 
     Raises:
         WrongObjectError: something that cannot be shown.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a configuration.
         UnknownNameError, UnknownFrameError: lists the names that come closest.
-        OptionError: the port is taken, or labels are not as many as configurations.
+        OptionError: the port is taken, labels are not as many as configurations, or an origin is none.
         MissingExtraError: viser or trimesh is not installed.
 
     Example:
@@ -88,13 +93,13 @@ def show(
     """
     film = film_of(what, q, shapes=shapes, labels=labels, graph=graph, most=most)
     arrows = [film.robot.frame(frame) for frame in as_tuple(frames, "frames to show", "frames")]
-    view = View(film, arrows, _files(film.robot, urdfs, packages), port, address)
+    view = View(film, arrows, files_of(film.robot, urdfs, packages), port, address, origins)
     if as_flag(open_browser, "open_browser"):
         webbrowser.open(view.url)
     return view
 
 
-def _files(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
+def files_of(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
     """The files with visual geometry."""
     more = as_folders(packages)
     if urdfs is None:
@@ -117,13 +122,14 @@ class View:
         visuals: files with visual geometry.
         port: where the page is served; the first one from 8080 that is free if None.
         address: of the network interface.
+        origins: other pages that may connect, as for `show`.
 
     Attributes:
         film: what is shown: configurations, times, labels.
         missing: what could not be drawn, each with the reason.
 
     Raises:
-        OptionError: the port is taken.
+        OptionError: the port is taken, or an origin is none.
         MissingExtraError: viser or trimesh is not installed.
     """
 
@@ -134,9 +140,10 @@ class View:
         visuals: Sequence[VisualFile] = (),
         port: int | None = None,
         address: str = "127.0.0.1",
+        origins: Iterable[str] = (),
     ) -> None:
         self.film = film
-        self._server = _served(address, port)
+        self._server = _served(address, port, as_origins(origins))
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._playing = threading.Event()
         try:
@@ -160,6 +167,15 @@ class View:
     def url(self) -> str:
         """Address of the page."""
         return f"http://{self._server.get_host()}:{self.port}"
+
+    @property
+    def stage(self) -> Stage:
+        """What is in the scene of viser."""
+        return self._stage
+
+    def clients(self) -> list[Any]:
+        """The open pages, as viser knows them."""
+        return [*self._server.get_clients().values()]
 
     # What it shows.
 
@@ -342,16 +358,20 @@ class View:
         return f'<iframe src="{self.url}" width="100%" height="500" style="border: 0"></iframe>'
 
 
-def _served(address: str, port: int | None) -> Any:
-    """A server of viser at a port, or at the first one that is free."""
+def _served(address: str, port: int | None, origins: tuple[str, ...]) -> Any:
+    """A server of viser at a port, or at the first one that is free, for its own page and those of some origins."""
     wanted = FIRST_PORT if port is None else whole_number(port, "port of a view", 0, LAST_PORT)
     viser = from_extra("viser", "view")
+    host = as_name(address, "address of a view")
     with _quiet():
-        server = viser.ViserServer(as_name(address, "address of a view"), wanted, verbose=False)
+        with checked_origins(origins):
+            server = viser.ViserServer(host, wanted, verbose=False)
+        refuse_sharing(server)
         found = int(server.get_port())
         if port and found != port:  # viser takes the next one that is free
             server.stop()
             raise OptionError(f"port of a view: {port} is taken; port=None takes one that is free")
+    warn_of_others(host)
     return server
 
 

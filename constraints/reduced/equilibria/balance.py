@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
 import numpy as np
 
 from liegroups.arguments import as_name, finite_number, real_numbers
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ...dynamics.external_force import Force
@@ -69,10 +69,10 @@ class Given(NamedTuple):
         external: forces.
     """
 
-    v: ArrayLike | Callable[[Scalars], ArrayLike] | None
-    acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None
-    driven_acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None
-    tau: ArrayLike | Callable[[Scalars], ArrayLike] | None
+    v: TangentLike | Callable[[Scalars], TangentLike] | None
+    acceleration: TangentLike | Callable[[Scalars], TangentLike] | None
+    driven_acceleration: TangentLike | Callable[[Scalars], TangentLike] | None
+    tau: TangentLike | Callable[[Scalars], TangentLike] | None
     external: Iterable[Force] | Callable[[Scalars], Iterable[Force]]
 
 

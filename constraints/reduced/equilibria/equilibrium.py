@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from liegroups.arguments import (
     finite_number,
     natural_number,
 )
-from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.arrays import ArrayLike, Indices, TangentLike, Vector
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
@@ -28,7 +28,7 @@ from ...errors import ConstraintError, OptionError, UndefinedError
 from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
-from ...solvers.result import Result
+from ...solvers.result import ByJoint
 from ...words import counted, first_names
 from ..closing import NotClosedError, driven_at
 from ..coordinates import MinimalCoordinates
@@ -60,7 +60,7 @@ class NoEquilibriumError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Equilibrium(Result):
+class Equilibrium(ByJoint):
     """Result of a search for an equilibrium: configuration, status and iterates. Immutable.
 
     Attributes:
@@ -74,7 +74,10 @@ class Equilibrium(Result):
         factors: fraction of Newton's step that was taken, for each step.
         unknowns: the scalars that were solved for besides coordinates.
         ignored: independent coordinates that kept their values, and whose R_u was ignored.
+        idle: names of joints whose body may spin about its own axis at q, with no force on the spin: it was left out.
     """
+
+    _joint_space: ClassVar[str] = "coordinates.constraint_set.robot.space"
 
     q: Vector
     status: EquilibriumStatus
@@ -86,6 +89,7 @@ class Equilibrium(Result):
     factors: tuple[float, ...]
     unknowns: tuple[Unknown, ...]
     ignored: tuple[str, ...]
+    idle: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -168,6 +172,7 @@ class Equilibrium(Result):
                 lines.append(f"  force of the drive of {name}: {force:.6g}")
         if self.unheld:
             lines.append(f"  held by no force: {first_names(self.unheld)}")
+        lines += [f"  idle: {name} spins about its own axis" for name in self.idle]
         if self.status is EquilibriumStatus.STALLED:
             lines.append(f"  {ELSEWHERE}")
         return "\n".join(lines)
@@ -197,12 +202,12 @@ class Equilibrium(Result):
 def equilibrium(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    v: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    v: TangentLike | Callable[[Scalars], TangentLike] | None = None,
     *,
     kind: EquilibriumKind | None = None,
-    acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
-    driven_acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
-    tau: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = None,
+    driven_acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = None,
+    tau: TangentLike | Callable[[Scalars], TangentLike] | None = None,
     external: Iterable[Force] | Callable[[Scalars], Iterable[Force]] = (),
     exchange: Mapping[str, Unknown] | None = None,
     extra: Iterable[Unknown] = (),
@@ -234,7 +239,7 @@ def equilibrium(
             velocities are kept, and their acceleration if accelerations are.
         acceleration: of the independent coordinates (nu,); zero by default.
         driven_acceleration: of the driven ones (nc,); by default from their targets, or zero.
-        tau: joint forces (nv,) [N, N m]; zero by default.
+        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
         external: external forces.
         exchange: independent coordinate -> the scalar that replaces it among the unknowns.
         extra: more scalars.
@@ -323,6 +328,7 @@ def _searched(
         found.factors,
         balance.scalars,
         tuple(name for i, name in enumerate(coordinates.independent) if i not in balance.balanced),
+        found.idle,
     )
 
 

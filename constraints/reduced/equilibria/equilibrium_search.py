@@ -12,6 +12,8 @@ from ...errors import OptionError, UndefinedError
 from ...linear_algebra import is_finite, largest
 from ...solvers.status import StatusEnum
 from .balance import Balance, Point
+from .downhill import downhill, potential_of
+from .idle_unknowns import idle_unknowns
 from .prescribed import NOT_BESIDE
 
 SENSITIVITY = 1e-9
@@ -50,6 +52,7 @@ class Search(NamedTuple):
         status: how it ended.
         reason: what else is known of a failure.
         unheld: places in the unknowns that no force holds at the last iterate.
+        idle: joints of bodies that may spin there, with no force on the spin.
     """
 
     points: tuple[Point, ...]
@@ -57,6 +60,7 @@ class Search(NamedTuple):
     status: EquilibriumStatus
     reason: str
     unheld: tuple[int, ...]
+    idle: tuple[str, ...] = ()
 
 
 class Newton:
@@ -65,6 +69,7 @@ class Newton:
     Attributes:
         D: the derivative (n, n) of what is missing.
         unheld: places of the unknowns that take part in these directions.
+        idle: joints of bodies whose spin no force acts on.
     """
 
     def __init__(self, balance: Balance, point: Point, D: Matrix) -> None:
@@ -77,7 +82,11 @@ class Newton:
         scaled = self._down[:, None] * D * self._across
         heights = np.abs(scaled[rows:]).max(axis=1, initial=0.0)
         self._down[rows:] = 1.0 / np.where(heights > 0.0, heights, 1.0)
-        U, values, V = np.linalg.svd(self._down[:, None] * D * self._across)
+        self.idle, E = idle_unknowns(balance, point, D, self._across, self._down)
+        scaled = self._down[:, None] * D * self._across
+        scaled[: len(E)] -= E @ (E.T @ scaled[: len(E)])  # what differences make of a spin that nothing acts on
+        scaled[:, : len(E)] -= (scaled[:, : len(E)] @ E) @ E.T
+        U, values, V = np.linalg.svd(scaled)
         floor = SENSITIVITY * max(values.max(initial=0.0), largest(self._down * point.missing))
         held = values > floor
         self._inverse = (V[held].T / values[held]) @ U[:, held].T
@@ -99,19 +108,44 @@ class Newton:
 
 
 def search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
+    """Newton's method; where it ends at no equilibrium, and the forces have a potential, downhill from the start.
+
+    Args:
+        balance: the equations.
+        start: closed.
+        tolerance: of the equilibrium.
+        most: budget of steps, of each.
+    """
+    found = newton_search(balance, start, tolerance, most)
+    energy = None if found.status.is_success else potential_of(balance, start)
+    points, factors = (start,), tuple[float, ...]()
+    while energy is not None and len(factors) < most:
+        lower = downhill(balance, points[-1], energy)
+        if lower is None:
+            break
+        following, factor, is_convex = lower
+        points, factors = (*points, following), (*factors, factor)
+        if is_convex and factor == 1.0:
+            last = newton_search(balance, following, tolerance, most - len(factors))
+            if last.status.is_success:
+                return last._replace(points=(*points, *last.points[1:]), factors=(*factors, *last.factors))
+    return found
+
+
+def newton_search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
     r"""Newton's method on :math:`R_u = 0` with steps that the natural monotonicity test allows (Deuflhard 1974).
 
     A step s of Newton is shortened by half until the loops close after it and
     :math:`|D^{-1} R(x + \lambda s)| \le (1 - \lambda/4)\,|s|`, in units of inertia: a test that units of force do not
     enter.
     """
-    points, factors, unheld = [start], list[float](), tuple[int, ...]()
+    points, factors, unheld, idle = [start], list[float](), tuple[int, ...](), tuple[str, ...]()
     while True:
         point = points[-1]
         newton, failure = _newton(balance, point)
         D = np.zeros((point.missing.size, len(point.scalars) + balance.moving.size)) if newton is None else newton.D
         allowed = balance.allowed(point, D, tolerance)
-        unheld = unheld if newton is None else newton.unheld
+        unheld, idle = (unheld, idle) if newton is None else (newton.unheld, newton.idle)
         if (np.abs(point.missing) <= allowed).all():
             ended = EquilibriumStatus.CONVERGED, ""
         elif newton is None:
@@ -126,7 +160,7 @@ def search(balance: Balance, start: Point, tolerance: float, most: int) -> Searc
                 points.append(following)
                 factors.append(factor)
                 continue
-        return Search(tuple(points), tuple(factors), *ended, unheld)
+        return Search(tuple(points), tuple(factors), *ended, unheld, idle)
 
 
 _Failure = tuple[EquilibriumStatus, str]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ...dynamics.external_force import Force
@@ -153,9 +153,9 @@ class Linearisation:
 def linearisation(
     state: ClosedState,
     *,
-    acceleration: ArrayLike | None = None,
-    driven_acceleration: ArrayLike | None = None,
-    tau: ArrayLike | None = None,
+    acceleration: TangentLike | None = None,
+    driven_acceleration: TangentLike | None = None,
+    tau: TangentLike | None = None,
     external: Iterable[Force] = (),
 ) -> Linearisation:
     """M_r, G_r and K_r around any closed state, equilibrium or not.
@@ -168,7 +168,7 @@ def linearisation(
         state: closed, from `coordinates.at` or from an `Equilibrium`.
         acceleration: of the independent coordinates (nu,); zero by default.
         driven_acceleration: of the driven ones (nc,); by default from their targets, else zero.
-        tau: joint forces (nv,); zero by default.
+        tau: joint forces (nv,), or by joint; zero by default.
         external: external forces.
 
     Raises:

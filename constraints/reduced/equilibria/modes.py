@@ -23,9 +23,13 @@ from ...solvers.status import StatusEnum
 from ..state import ClosedState
 from ..system import motion_matrix
 from ..wishes import Wished, columns_of
+from .idle_unknowns import idle_in
 from .linearisation import Linearisation
 from .prescribed import closed_beside, negligible
 from .vibration import ComplexVector, Root, Vibration, roots
+
+SAME = 1e-6
+"""An idle motion is one of the rigid modes where no larger part of it is none."""
 
 
 class ModesStatus(StatusEnum):
@@ -73,6 +77,7 @@ class Mode:
         independent: x (nu,), complex; the largest entry is 1.
         shape: (nv,), the same for all coordinates: dependent ones follow by B, driven ones do not move.
         state: the equilibrium.
+        idle: name of the joint whose body spins about its own axis while nothing else moves; empty for other modes.
     """
 
     eigenvalue: complex
@@ -81,6 +86,7 @@ class Mode:
     independent: ComplexVector
     shape: ComplexVector
     state: ClosedState
+    idle: str = ""
 
     @property
     def frequency(self) -> float:
@@ -105,7 +111,9 @@ class Mode:
 
     @property
     def name(self) -> str:
-        """The independent coordinates that move most: those with at least half of the largest entry."""
+        """The independent coordinates that move most: those with at least half of the largest entry; or what spins."""
+        if self.idle:
+            return f"{self.idle} spins about its own axis"
         names = self.state.coordinates.independent
         sizes = np.abs(self.independent)
         order = np.argsort(-sizes, kind="stable")
@@ -208,7 +216,10 @@ class Modes(Result, Sequence[Mode]):
         return self
 
     def plot(
-        self, path: str | os.PathLike[str] | None = None, most: int = 8, view: str | Sequence[float] | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        most: int | None = None,
+        view: str | Sequence[float] | None = None,
     ) -> Any:
         """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
         from ...pictures import plot_modes
@@ -307,7 +318,27 @@ def modes(
         if sizes[0] <= 1e-13 * sizes[-1]:
             return ended(ModesStatus.SINGULAR_MASS)
     T = motion_matrix(linearisation.state)[:, : len(linearisation.mass)]
-    return ended(ModesStatus.FOUND, tuple(_mode(linearisation.state, root, kept, T) for root in roots(matrices)))
+    found = tuple(_mode(linearisation.state, root, kept, T) for root in roots(matrices))
+    return ended(ModesStatus.FOUND, _with_idle(linearisation.state, found, T))
+
+
+def _with_idle(state: ClosedState, found: tuple[Mode, ...], T: Matrix) -> tuple[Mode, ...]:
+    """The modes; among rigid ones, which any combinations of are too, idle motions apart and by name."""
+    rigid = [mode for mode in found if mode.kind is ModeClass.REAL_NEUTRAL]
+    if not rigid:
+        return found
+    basis = np.linalg.qr(np.array([mode.independent.real for mode in rigid]).T)[0]
+    spins_of = idle_in(state).items()
+    idle = {joint: x for joint, x in spins_of if np.linalg.norm(x - basis @ (basis.T @ x)) <= SAME}
+    if not idle:
+        return found
+    spins = np.array([*idle.values()]).T
+    rest = basis - spins @ np.linalg.lstsq(spins, basis, rcond=None)[0]
+    others = np.linalg.svd(rest)[0][:, : len(rigid) - len(idle)]
+    error = max(mode.error for mode in rigid)
+    shapes = [(x, "") for x in others.T] + [(x, joint) for joint, x in idle.items()]
+    apart = [_shaped(state, Root(0j, error, x.astype(np.complex128)), T, joint) for x, joint in shapes]
+    return (*apart, *(mode for mode in found if mode.kind is not ModeClass.REAL_NEUTRAL))
 
 
 def _vibration(linear: Linearisation, kept: Indices) -> Vibration:
@@ -327,8 +358,13 @@ def _vibration(linear: Linearisation, kept: Indices) -> Vibration:
 def _mode(state: ClosedState, root: Root, kept: Indices, T: Matrix) -> Mode:
     x = np.zeros(T.shape[1], dtype=np.complex128)
     x[kept] = root.shape
-    x = x / x[int(np.abs(x).argmax())]
-    return Mode(root.value, root.error, _kind(root.value), read_only(x), read_only(T @ x), state)
+    return _shaped(state, root._replace(shape=x), T)
+
+
+def _shaped(state: ClosedState, root: Root, T: Matrix, idle: str = "") -> Mode:
+    """A mode of a root whose shape has all independent coordinates."""
+    x = root.shape / root.shape[int(np.abs(root.shape).argmax())]
+    return Mode(root.value, root.error, _kind(root.value), read_only(x), read_only(T @ x), state, idle)
 
 
 def _kind(s: complex) -> ModeClass:

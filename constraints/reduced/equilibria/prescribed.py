@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ...dynamics.external_force import Force, as_external
@@ -105,23 +104,21 @@ def negligible(tolerance: float, sizes: Vector, rounding: float, stiffness: Matr
 
 def prescribed(
     coordinates: MinimalCoordinates,
-    acceleration: ArrayLike | None,
-    driven_acceleration: ArrayLike | None,
-    tau: ArrayLike | None,
+    acceleration: TangentLike | None,
+    driven_acceleration: TangentLike | None,
+    tau: TangentLike | None,
     external: Iterable[Force],
 ) -> Prescribed:
     """What a user prescribes, checked; zero for what was not given."""
     parts, space = coordinates.partition, coordinates.constraint_set.robot.space
-    return Prescribed(
-        _vector(acceleration, parts.independent.size, "acceleration of the independent coordinates"),
-        _vector(driven_acceleration, parts.driven.size, "acceleration of the driven coordinates"),
-        _vector(tau, space.nv, "tau"),
-        as_external(external),
+    of = "acceleration of the {} coordinates"
+    given = (
+        (acceleration, parts.independent.size, coordinates.independent_part, of.format("independent")),
+        (driven_acceleration, parts.driven.size, coordinates.driven_part, of.format("driven")),
+        (tau, space.nv, space.check_tangent, "tau"),
     )
-
-
-def _vector(given: ArrayLike | None, n: int, what: str) -> Vector:
-    return read_only(np.zeros(n) if given is None else np.array(finite_vector(given, n, what)))
+    a, driven, forces = (np.zeros(n) if x is None else np.array(read(x, what)) for x, n, read, what in given)
+    return Prescribed(read_only(a), read_only(driven), read_only(forces), as_external(external))
 
 
 def at_rest(coordinates: MinimalCoordinates) -> MinimalCoordinates:

@@ -10,17 +10,19 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.arguments import as_tolerance, as_tuple, expect
+from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
 from ...errors import OptionError, UnknownNameError
 from ...functions.affine import Affine
 from ...loops import ConstraintSet
+from ...loops.mobility import CLOSED
 from ...problem.problem import Problem
 from ...robot import Bounds
 from ...rows.explicit import Explicit
 from ...rows.implicit import Implicit
 from ...rows.row_owner import RowOwner
-from ...words import counted
+from ...words import counted, first_names
 from .loop_function import LoopFunction
 from .planar_loops import LoopBranch, PlanarLoop
 
@@ -152,12 +154,14 @@ class ExplicitLoops:
         constraint_set: as given.
         loops: those that are explicit now.
         implicit: constraints that stay implicit, with the reasons.
+        q: (nq,) the closed configuration whose branches they are on.
         constraints: all constraints that are on, explicit loops in place of their closures.
     """
 
     constraint_set: ConstraintSet
     loops: tuple[ExplicitLoop, ...]
     implicit: tuple[KeptImplicit, ...]
+    q: Vector
 
     constraints: tuple[RowOwner, ...] = field(init=False)
 
@@ -195,11 +199,28 @@ class ExplicitLoops:
             constraints: further constraints.
             bounds: other bounds than the robot's; `Bounds.none(robot.space)` drops them.
             **options: of the Problem: weights, frozen.
+
+        Raises:
+            OptionError: `q` is out of these bounds in a joint of a loop: on its branch computed joints may never come
+                inside. Names joints and amounts.
         """
         more = as_tuple(constraints, "constraints beside explicit loops", "constraints")
         robot = self.constraint_set.robot
-        inside = self.within(robot.bounds if bounds is None else bounds)
+        kept = robot.bounds if bounds is None else expect(bounds, Bounds, "bounds of explicit loops", "Bounds")
+        self._refuse_outside(kept)
+        inside = self.within(kept)
         return Problem(robot, [*self.constraints, *inside, *more], bounds, **options)
+
+    def _refuse_outside(self, bounds: Bounds) -> None:
+        """Refuse bounds that the configuration whose branches the loops are on does not keep in their joints."""
+        inside = {name for loop in self.loops for name in (*loop.independent, *loop.dependent)}
+        outside = [str(v) for v in bounds.violations(self.q) if v.joint in inside and abs(v.amount) > CLOSED]
+        if outside:
+            raise OptionError(
+                f"explicit loops: they were made at a q that is out of bounds, {first_names(outside)}, and stay on its "
+                "branch: make them at assemble_position(constraint_set, q, bounds=robot.bounds).q, or keep no bounds, "
+                "problem(bounds=Bounds.none(robot.space))"
+            )
 
     def within(self, bounds: Bounds, margin: float = INSIDE) -> tuple[Implicit, ...]:
         """Rows that keep the joints computed by loops within bounds: one constraint per loop, one interval per joint.

@@ -10,6 +10,7 @@ import numpy as np
 from liegroups import Segments
 from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import read_only_copy
 
 from ...errors import UndefinedError, UnknownNameError
 from ...functions.affine import Constant
@@ -57,7 +58,8 @@ def explicit_loops(
 
     Args:
         constraint_set: the closures, with couplers and other constraints. Constraints that are off are left out.
-        q: closed configuration (nq,): the branch, and where the spins of rods are held.
+        q: closed configuration (nq,): the branch, and where the spins of rods are held. It should be within the bounds
+            of the robot: `ExplicitLoops.problem` refuses loops of a q outside the bounds that it is to keep.
         preferred: joints that should be independent if the rank allows, the most important first: the motors.
         branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; by default the branch of
             q.
@@ -83,7 +85,8 @@ def explicit_loops(
     _refuse_open(constraint_set, closed)
     finder = _Finder(constraint_set, closed, wished)
     loops = [made for parts in loops_in(constraint_set) if (made := finder.made(parts)) is not None]
-    return ExplicitLoops(constraint_set, *finder.in_order(_on_branches(loops, {} if branches is None else branches)))
+    found = finder.in_order(_on_branches(loops, {} if branches is None else branches))
+    return ExplicitLoops(constraint_set, *found, read_only_copy(closed))
 
 
 def _refuse_open(constraint_set: ConstraintSet, q: Vector) -> None:

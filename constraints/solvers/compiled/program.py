@@ -16,7 +16,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import LeafProgram, Outcome, Outcomes, Program, SharedRows, Source, new_tuple
+from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
 from ..kernels import layout
 from ..kernels.loading import entrances
@@ -35,6 +35,11 @@ _log = logging.getLogger(__package__)
 
 ROWS_A_TASK = 128
 """A task costs 0.1 ms beside its rows, mostly with the interpreter's lock; a row of an arm 0.01 ms."""
+FIRST_ROWS, DOFS = 16, 200
+"""The first call of a batch has that many rows, fewer where they have more dofs together than that."""
+CALL = 0.05
+"""Time of a call of a batch [s], between which Ctrl-C is seen: one has four times the rows of the one before, as long
+as that took less than a quarter."""
 _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 
 
@@ -157,15 +162,23 @@ class CompiledProgram(Resumable):
         nears: Iterable[Vector | None] = repeat(None),
         first: int = 0,
     ) -> Outcomes:
-        """As `Program.run_many`, in one call; each row is said to have taken an equal part of the time.
+        """As `Program.run_many`, in few calls; each row is said to have taken an equal part of the time.
 
         With `trace` row by row.
         """
         if self._traced:
             return super().run_many(Q, sides, workspace, nears, first)
         rows = _Rows(self, Q, sides)
-        rows.work(workspace)
-        return rows.outcomes(workspace)
+        try:
+            rows.work_alone(workspace)
+            return rows.outcomes(workspace)
+        except KeyboardInterrupt as stop:
+            raise rows.interrupted() from stop
+
+    @property
+    def brings_back(self) -> bool:
+        """Whether rows that end out of bounds are gone on from."""
+        return self._bring_back is not None
 
     def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:
         """As `Program.shared`; not with `trace`."""
@@ -220,6 +233,30 @@ class _Rows(SharedRows):
         )
         self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
         self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
+        self._done = 0
+
+    def work_alone(self, workspace: Workspace) -> None:
+        """Project all rows on this thread, some a call: a kernel sees no Ctrl-C, what is between two calls does.
+
+        Which rows a call has changes nothing of what comes out.
+        """
+        turn, starts, whole, ends, figures = self._arrays
+        size, count = max(1, min(FIRST_ROWS, DOFS // max(starts.shape[1], 1))), len(starts)
+        while self._done < count:
+            some, began = slice(self._done, min(self._done + size, count)), perf_counter()
+            self._next[0] = 0
+            sides = whole[some] if len(whole) > 1 else whole
+            self._program.project_shared(workspace, turn, starts[some], sides, ends[some], figures[some])
+            self._done, spent = some.stop, perf_counter() - began
+            size = size * 4 if spent < 0.25 * CALL else max(1, size // 2) if spent > CALL else size
+
+    def interrupted(self) -> RowsInterrupted:
+        """The rows that were done when Ctrl-C came."""
+        self._read(self._done)
+        ended = np.arange(self._done)
+        if self._program.brings_back:
+            ended = ended[self._figures[ended, 0] != layout.OUT_OF_BOUNDS]
+        return RowsInterrupted(ended, self._found.some(ended))
 
     def work(self, workspace: Workspace) -> None:
         """As `SharedRows.work`."""
@@ -231,11 +268,15 @@ class _Rows(SharedRows):
 
     def outcomes(self, workspace: Workspace) -> Outcomes:
         """As `SharedRows.outcomes`; each row is said to have taken an equal part of the time."""
-        outcomes, figures = self._found, self._figures
-        outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
-        outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
-        outcomes.residual[:] = figures[:, 3]
-        outcomes.seconds[:] = (perf_counter() - self._began) / max(len(figures), 1)
-        outside = np.flatnonzero(figures[:, 0] == layout.OUT_OF_BOUNDS)
-        self._program.brought_back(outcomes, outside, self._starts, self._sides, workspace)
-        return outcomes
+        self._read(len(self._figures))
+        outside = np.flatnonzero(self._figures[:, 0] == layout.OUT_OF_BOUNDS)
+        self._program.brought_back(self._found, outside, self._starts, self._sides, workspace)
+        return self._found
+
+    def _read(self, count: int) -> None:
+        """Read the figures of the first rows."""
+        outcomes, figures = self._found, self._figures[:count]
+        outcomes.status[:count] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
+        outcomes.iterations[:count], outcomes.restarts[:count] = figures[:, 1], figures[:, 2]
+        outcomes.residual[:count] = figures[:, 3]
+        outcomes.seconds[:count] = (perf_counter() - self._began) / max(count, 1)

@@ -25,6 +25,7 @@ from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 from ..newton.engine import NewtonEngine
 from ..options import Options
+from ..projection.engines import engine_of_trials
 from ..projection.projection import Projection
 from ..projection.projector import Projector
 from .rounding import rounding_of
@@ -92,11 +93,14 @@ class Conflict:
         members: constraints, bounds of joints, frozen dofs.
         trial: the tries that did not satisfy them together.
         without: for each member the trial that satisfied all others; None if there is none.
+        within: the tries of its constraints with all bounds and frozen dofs of the problem, members or not; None if
+            there were none. Only its residual tells how near they come.
     """
 
     members: tuple[Member, ...]
     trial: Trial
     without: tuple[Trial | None, ...]
+    within: Trial | None = None
 
     @property
     def is_minimal(self) -> bool:
@@ -108,9 +112,10 @@ class Conflict:
 class Finder:
     """Looks for a conflict in the mandatory constraints of a failed projection.
 
-    A deletion filter: leave a member out; if the others still cannot be satisfied, it stays out. Groups that are
-    likely not needed (all bounds, frozen dofs, bounds and constraints that the best iterate satisfies) are tried
-    first.
+    A deletion filter: leave a member out; if the others still cannot be satisfied, it stays out. Constraints are left
+    out first, so that what is out of reach of the bounded joints alone is no conflict of it with another one; then
+    bounds and frozen dofs. Groups that are likely not needed (constraints that the best iterate satisfies; all bounds,
+    frozen dofs, bounds that it does not touch) are tried before single members.
 
     Args:
         projection: what failed.
@@ -129,6 +134,7 @@ class Finder:
         self.rounding = rounding_of(self._problem, self._q, self._rhs)
         threshold = max(projection.options.threshold, self.rounding)  # less tells nothing of a conflict
         self._options = Options(threshold=threshold, wrap=projection.options.wrap, max_iterations=iterations, seed=seed)
+        self._engine = engine_of_trials(self._problem, projection.options, projection.engine)
         self._limit = trials
         self.trials: list[Trial] = []
         self.members = tuple(_members(self._problem, self._options.wrap))
@@ -179,16 +185,17 @@ class Finder:
         """
         whole = self._options.max_iterations
         quarter = max(whole // 4, 1)
-        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
+        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter), self._engine)
         yield patient.project(self._q, rhs)
         if whole < 4:
             return
-        search = Projector(part, replace(self._options, max_iterations=whole - 2 * quarter)).project(self._q, rhs)
+        wide = replace(self._options, max_iterations=whole - 2 * quarter)
+        search = Projector(part, wide, self._engine).project(self._q, rhs)
         yield search
         eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
-        yield Projector(part, eighth).project(search.q, rhs)
+        yield Projector(part, eighth, self._engine).project(search.q, rhs)
         bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
-        yield Projector(part, bold).project(self._q, rhs)
+        yield Projector(part, bold, self._engine).project(self._q, rhs)
         if part.explicits.owners:
             solved = Projector(explicits_as_rows(part), replace(self._options, max_iterations=quarter), NewtonEngine())
             found = solved.project(self._q, rhs)
@@ -245,9 +252,10 @@ class Finder:
         if self.trial(self.members).reached:
             return None
         kept, wider = self.members, list[tuple[Member, ...]]()
-        for group in (*self._groups(), *((member,) for member in self._suspects())):
+        for group, may_be_the_last in self._groups():
             rest = tuple(member for member in kept if member not in group)
-            if len(rest) == len(kept) or len(self.trials) >= self._limit:
+            bare = not any(member.kind is Kind.CONSTRAINT for member in rest)
+            if len(rest) == len(kept) or (bare and not may_be_the_last) or len(self.trials) >= self._limit:
                 continue
             trial = self.trial(rest)
             if not trial.reached:
@@ -267,25 +275,21 @@ class Finder:
         together = next(trial for trial in self.trials if set(trial.members) == set(kept) and not trial.reached)
         solved = [trial for trial in self.trials if trial.reached]
         found = [next((t for t in solved if set(kept) - {member} <= set(t.members)), None) for member in kept]
-        return Conflict(kept, together, tuple(found))
+        whole = {m for m in self.members if m.kind is not Kind.CONSTRAINT or m in kept}
+        within = next((t for t in self.trials if set(t.members) == whole and not t.reached), None)
+        return Conflict(kept, together, tuple(found), within)
 
-    def _groups(self) -> Iterator[tuple[Member, ...]]:
-        """Members that may be left out all at once."""
+    def _groups(self) -> Iterator[tuple[tuple[Member, ...], bool]]:
+        """What is left out together, and whether that may leave no constraint; that of largest error comes last."""
+        rows = [m for m in self.members if m.kind is Kind.CONSTRAINT]
         bounds = tuple(m for m in self.members if m.kind is Kind.BOUNDS)
-        yield bounds
-        yield tuple(m for m in self.members if m.kind is Kind.FROZEN)
-        yield tuple(m for m in bounds if not self._is_active(m))
-        yield tuple(
-            m for m in self.members if m.kind is Kind.CONSTRAINT and self._error(self._q, m) <= self._options.threshold
-        )
-
-    def _suspects(self) -> list[Member]:
-        """Single members, the least suspect first: the one of largest error is left out last."""
-        constraints = [m for m in self.members if m.kind is Kind.CONSTRAINT]
-        return [
-            *sorted(constraints, key=lambda m: self._error(self._q, m)),
-            *(m for m in self.members if m.kind is not Kind.CONSTRAINT),
-        ]
+        single = [(m,) for m in sorted(rows, key=lambda m: self._error(self._q, m))]
+        yield tuple(m for m in rows if self._error(self._q, m) <= self._options.threshold), False
+        yield from ((one, False) for one in single)
+        yield bounds, True
+        yield tuple(m for m in self.members if m.kind is Kind.FROZEN), True
+        yield tuple(m for m in bounds if not self._is_active(m)), True
+        yield from ((one, True) for one in (*single, *((m,) for m in self.members if m.kind is not Kind.CONSTRAINT)))
 
     def _error(self, q: Vector, member: Member) -> float:
         return error_norm(self._problem, self._problem.constraints.owners[member.position], q, self._rhs)[0]

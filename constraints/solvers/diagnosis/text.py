@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...rows.stack import label
 from ...words import counted
-from .conflict import Kind, Member
+from .conflict import Conflict, Kind, Member
 from .dependent_rows import Row
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ def text_of(diagnosis: Diagnosis) -> str:
     if diagnosis.suggestions:
         lines += ["What would help:", *(f"  {sentence}" for sentence in diagnosis.suggestions)]
     lines += ["Errors by constraint:", *_errors(diagnosis)]
-    if diagnosis.explicits and not diagnosis.success:
-        lines.append(f"Computed constraints involved: {', '.join(repr(name) for name in diagnosis.explicits)}")
+    involved = _involved(diagnosis)
+    if involved:
+        lines.append(f"Computed constraints involved: {', '.join(repr(name) for name in involved)}")
     lines += _rows(diagnosis)
     if diagnosis.active_bounds:
         lines.append(f"Bounds: {'; '.join(_first(diagnosis.active_bounds))}")
@@ -124,19 +125,51 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
         elif diagnosis.is_below_rounding:
             yield "The threshold is below rounding: all is satisfied to float64 accuracy (diagnosis.solution)."
         return
-    trial = conflict.trial
-    outside = f", {trial.outside:.3g} outside bounds" if trial.outside else ""
-    spent = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
-    tried = f"{spent}, least residual {trial.residual:.3g}{outside}"
     one = len(conflict.members) == 1
-    yield f"{'Out of reach' if one else 'Cannot be satisfied together'}, as far as projection can tell ({tried}):"
+    head = "Out of reach" if one else "Cannot be satisfied together"
+    if diagnosis.doubtful_jacobians:  # the trials had steps by the same Jacobians
+        names = ", ".join(f"'{name}'" for name, _ in diagnosis.doubtful_jacobians)
+        yield f"Not solved, and what can be satisfied is not known: the Jacobian of {names} seems wrong"
+        yield f"({_tried(conflict)}). What was not satisfied with it:"
+    else:
+        yield f"{head}, as far as projection can tell ({_tried(conflict)}):"
     yield from (f"  {_member(diagnosis, member)}" for member in conflict.members)
     if not conflict.is_minimal:
         yield "  (some of these may not be needed: the budget of trials ended, or a trial was misjudged)"
-    elif not one:
-        yield "  If any one of them is left out, the others can be satisfied."
+    elif not one and not diagnosis.doubtful_jacobians:
+        yield f"  If any one of them is left out, the others can be satisfied{_where(diagnosis, conflict)}."
     if conflict.is_minimal and not any(_mends(diagnosis, member) for member in conflict.members):
         yield "  Leaving out one of them is not enough to satisfy the rest: there are other conflicts too."
+
+
+def _tried(conflict: Conflict) -> str:
+    """How hard it was tried, and how near it came: within all bounds too, where some of them are no members."""
+    trial, within = conflict.trial, conflict.within
+    words = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
+    if within is not None and set(within.members) != set(trial.members):
+        words += f", least residual {within.residual:.3g} within all bounds"
+    else:
+        words += f", least residual {trial.residual:.3g}"
+    return words + (f", {trial.outside:.3g} outside bounds" if trial.outside else "")
+
+
+def _involved(diagnosis: Diagnosis) -> list[str]:
+    """Computed constraints that tell something: members of the conflict, and those whose error is not 0."""
+    if diagnosis.success:
+        return []
+    members = () if diagnosis.conflict is None else diagnosis.conflict.members
+    named = {member.name for member in members if member.kind is Kind.CONSTRAINT}
+    met = {entry.constraint for entry in diagnosis.errors if entry.norm <= diagnosis.threshold}
+    return [name for name in diagnosis.explicits if name in named or name not in met]
+
+
+def _where(diagnosis: Diagnosis, conflict: Conflict) -> str:
+    """With which bounds the members but one were satisfied: a word where it is not known that all of them can hold."""
+    whole = [m for m in diagnosis.trials[0].members if m.kind is not Kind.CONSTRAINT]
+    for left_out, trial in zip(conflict.members, conflict.without, strict=True):
+        if trial is not None and not set(whole) - {left_out} <= set(trial.members):
+            return ", other bounds and frozen dofs left out"
+    return ""
 
 
 def _rounded_up(number: float) -> str:

@@ -6,18 +6,25 @@ import hashlib
 import importlib
 import logging
 import os
+import pickle
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import liegroups
 
+from ..trusted_files import POSSIBLE, Place, UntrustedError, has, opened, read, write
+
 _log = logging.getLogger(__package__)
 
 VARIABLE = "LIE_CONSTRAINTS_CACHE"
 """Environment variable that names another folder for compiled kernels."""
+READY = "complete"
+"""The file that says that all kernels are kept."""
 
 
 def sources() -> list[Path]:
@@ -47,76 +54,138 @@ def digest() -> str:
 
 
 @cache
-def folder() -> Path | None:
-    """Where compiled kernels are kept: the first of these that can be written to; None where there is none.
+def place() -> Place | None:
+    """Where compiled kernels are kept: the first of these that has them, or can be written to; None if there is none.
 
     What `LIE_CONSTRAINTS_CACHE` names; `lie-constraints` in the user's folder for caches; one of the user's own in that
-    for temporary files.
+    for temporary files. They are code: folders and files are taken only if they belong to this user or to root, nobody
+    else may write to them, and none of them below what was named is a link.
     """
-    named, caches = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME")
-    candidates = [Path(named)] if named else []
-    candidates.append((Path(caches) if caches else Path("~").expanduser() / ".cache") / "lie-constraints")
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
-    candidates.append(Path(tempfile.gettempdir()) / f"lie-constraints-{user}")
-    for candidate in candidates:
+    for candidate in _candidates() if POSSIBLE else ():
         try:
-            path = candidate / digest()
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=path):
-                pass
+            if _has_all(candidate) or _can_be_written_to(candidate):
+                return candidate
+        except UntrustedError as error:
+            _log.warning("compiled kernels are not kept in %s: %s", candidate.path, error)
         except OSError as error:
-            _log.info("compiled kernels cannot be kept in %s: %s", candidate, error)
-            continue
-        if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
-            _log.warning("compiled kernels are not read from %s: it belongs to somebody else", path)
-            continue
-        return path
+            _log.info("compiled kernels cannot be kept in %s: %s", candidate.path, error)
     return None
+
+
+def folder() -> Path | None:
+    """The path of that place."""
+    there = place()
+    return None if there is None else there.path
+
+
+def _candidates() -> Iterator[Place]:
+    """Places in the order in which they are tried."""
+    named, caches = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME", "")
+    if named:
+        yield Place(Path(named).absolute(), (digest(),), named=True)
+    with suppress(RuntimeError):  # neither HOME nor an entry in passwd, as in containers
+        home = Path(caches) if os.path.isabs(caches) else Path("~").expanduser() / ".cache"
+        yield Place(home, ("lie-constraints", digest()))
+    with suppress(OSError):  # no folder for temporary files
+        yield Place(Path(tempfile.gettempdir()).absolute(), (f"lie-constraints-{os.getuid()}", digest()))
+
+
+def _has_all(candidate: Place) -> bool:
+    """Whether all kernels are there, in a folder that may be read-only."""
+    try:
+        with opened(candidate) as at:
+            return has(at, READY)
+    except FileNotFoundError:
+        return False
+
+
+def _can_be_written_to(candidate: Place) -> bool:
+    """Whether it can; the folder is made."""
+    with opened(candidate, make=True) as at:
+        trial = f"trial.tmp.{os.getpid()}"
+        write(at, trial, b"")
+        os.unlink(trial, dir_fd=at)
+    return True
 
 
 def is_warm() -> bool:
     """Whether the kernels have been compiled on this machine, and kept."""
-    there = folder()
-    return there is not None and (there / "ready").exists()
+    there = place()
+    try:
+        return there is not None and _has_all(there)
+    except OSError:
+        return False
 
 
 def mark_ready() -> None:
-    """Say that all kernels are kept."""
-    there = folder()
-    if there is not None:
-        (there / "ready").touch()
+    """Say that all kernels are kept, if they are."""
+    there = place()
+    if there is None or _not_kept:
+        return
+    try:
+        with opened(there, make=True) as at:
+            write(at, READY, b"")
+    except OSError as error:
+        _say(f"compiled kernels are not kept in {there.path}: {error}")
 
 
 def keep_on_disk(dispatcher: Any) -> None:
     """Have numba keep what it compiles of a kernel in the folder, and read it from there."""
-    there = folder()
-    if there is None:
-        return
+    there = place()
+    if there is not None:
+        dispatcher._cache = _kept(dispatcher.py_func, there)
+
+
+def _kept(function: Any, there: Place) -> Any:
+    """What a dispatcher of numba asks for compiled code, and gives it to."""
     caching: Any = importlib.import_module("numba.core.caching")
+    result: Any = importlib.import_module("numba.core.compiler").CompileResult
 
-    class Place:
-        """Where numba keeps what it compiles of one function, and what makes it out of date: nothing, by the digest."""
+    class Kept(caching.NullCache):
+        """Compiled code of one function: a file for each signature and processor."""
 
-        def ensure_cache_path(self) -> None:
-            there.mkdir(mode=0o700, parents=True, exist_ok=True)
+        @property
+        def cache_path(self) -> str:
+            return str(there.path)
 
-        def get_cache_path(self) -> str:
-            return str(there)
+        def _name(self, signature: Any, code: Any) -> str:
+            which = hashlib.sha256(f"{signature} {code.magic_tuple()}".encode()).hexdigest()[:12]
+            return f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-{which}.kernel"
 
-        def get_source_stamp(self) -> str:
-            return digest()
+        def load_overload(self, signature: Any, context: Any) -> Any:
+            """The code, made ready; None where it is to be compiled: it is not there, or cannot be taken."""
+            context.refresh()
+            name = self._name(signature, context.codegen())
+            try:
+                with opened(there) as at:
+                    content = read(at, name)
+                return result._rebuild(context, *pickle.loads(content))
+            except FileNotFoundError:
+                return None
+            except Exception as error:
+                _say(f"a compiled kernel of {there.path} is not used, and compiled again (a minute at most): {error}")
+                return None
 
-        def get_disambiguator(self) -> str:
-            return "kernels"
+        def save_overload(self, signature: Any, compiled: Any) -> None:
+            """Keep the code; where that fails this process has it all the same."""
+            if compiled.lifted or compiled.library.has_dynamic_globals:
+                return
+            content = caching.dumps(compiled._reduce())
+            try:
+                with opened(there, make=True) as at:
+                    write(at, self._name(signature, compiled.codegen), content)
+            except OSError as error:
+                _not_kept.append(function.__qualname__)
+                _say(f"compiled kernels are not kept in {there.path}, and run from memory: {error.strerror or error}")
 
-        @classmethod
-        def from_function(cls, py_func: Any, py_file: str) -> Place:
-            return cls()
+    return Kept()
 
-    class Results(caching.CompileResultCacheImpl):
-        _locator_classes = (Place,)
 
-    class Kept(caching.FunctionCache):
-        _impl_class = Results
+_not_kept: list[str] = []
+"""Kernels that this process has compiled and could not keep."""
 
-    dispatcher._cache = Kept(dispatcher.py_func)
+
+@cache
+def _say(words: str) -> None:
+    """Say something once."""
+    _log.warning("%s", words)

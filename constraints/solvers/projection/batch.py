@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 from types import NoneType
 from typing import Any, ClassVar, SupportsIndex, final, overload
@@ -24,7 +25,7 @@ from ...keywords import FieldOf, can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
-from ..engine import Engine, Outcomes
+from ..engine import Engine, Outcomes, RowsInterrupted
 from ..options import Options
 from ..result import MEANT, Result
 from ..status import Status
@@ -179,6 +180,27 @@ class ProjectionBatch(Result):
         return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{used}{solved})"
 
 
+@final
+class BatchInterrupted(KeyboardInterrupt):
+    """Ctrl-C in a batch: a KeyboardInterrupt that has the rows that were done.
+
+    Args:
+        batch: the rows that were done, each with the bits of the single call.
+        rows: their numbers in the whole batch.
+        total: how many rows that had.
+
+    Attributes:
+        batch, rows: as given.
+    """
+
+    def __init__(self, batch: ProjectionBatch, rows: Indices, total: int) -> None:
+        super().__init__(
+            f"{len(rows)} of {counted(total, 'row')} were done: `except KeyboardInterrupt as stop:` has them as "
+            "`stop.batch`, and their numbers as `stop.rows`"
+        )
+        self.batch, self.rows = batch, rows
+
+
 def project_batch(
     job: Job,
     Q: ArrayLike,
@@ -194,6 +216,7 @@ def project_batch(
         job: the problem made ready.
         Q, rhs, executor, chunk, progress, near: as there.
     """
+    job.options.without_clock("of a batch")
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
     if callable(progress) and not can_be_called(progress, 0, 0):
@@ -214,30 +237,51 @@ def project_batch(
         Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
         for i in range(0, n, size)
     ]
-    with reporting(progress, n) as report:
-        found = _done(job, tasks, executor, report) if tasks else Outcomes.empty(n, problem.space.nq)
     read_only(starts)
-    return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.closed())
+    whole = partial(ProjectionBatch, problem, job.options, job.solver, sides, starts, references)
+    try:
+        with reporting(progress, n) as report:
+            found = _done(job, tasks, executor, report) if tasks else Outcomes.empty(n, problem.space.nq)
+    except RowsInterrupted as stop:
+        every = Outcomes.empty(n, problem.space.nq)
+        every.fill(stop.rows, stop.outcomes)
+        raise BatchInterrupted(whole(every.closed())[list[int](stop.rows.tolist())], stop.rows, n) from None
+    return whole(found.closed())
 
 
 def _done(job: Job, tasks: Sequence[Task], executor: Executor | None, report: Callable[[int], None]) -> Outcomes:
-    """What all tasks gave, those of one without another copy."""
+    """What all tasks gave, those of one without another copy.
+
+    Raises:
+        RowsInterrupted: Ctrl-C.
+    """
     if executor is None and len(tasks) == 1:
         outcomes = job.run(tasks[0]).outcomes
         report(len(outcomes.q))
         return outcomes
     last = tasks[-1]
     found = Outcomes.empty(last.start + len(last.Q), last.Q.shape[1])
+    done = np.zeros(len(found.q), dtype=np.bool_)
 
     def take(part: Chunk) -> None:
         found.take(part.start, part.outcomes)
+        done[part.start : part.start + len(part.outcomes.q)] = True
         report(len(part.outcomes.q))
 
-    if executor is None:
-        for task in tasks:
-            take(job.run(task))
-    else:
-        dispatch(job, tasks, executor, take)
+    at = 0
+    try:
+        if executor is None:
+            for task in tasks:
+                at = task.start
+                take(job.run(task))
+        else:
+            dispatch(job, tasks, executor, take)
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, RowsInterrupted):
+            found.fill(at + stop.rows, stop.outcomes)
+            done[at + stop.rows] = True
+        rows = np.flatnonzero(done)
+        raise RowsInterrupted(rows, found.some(rows)) from stop
     return found
 
 

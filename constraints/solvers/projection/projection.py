@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never, final
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
-from ..result import Result
+from ..result import MEANT, ByJoint
 from ..status import Refined, Status, Step
+from .engines import solved_by
 
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
@@ -104,7 +105,7 @@ class Solved:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Projection(Solved, Result):
+class Projection(Solved, ByJoint):
     """Result of a projection. After a failure q is the best iterate; nothing is raised and no input changed.
 
     It is neither true nor false (`if projection:` raises); `success` says whether it is a solution.
@@ -115,6 +116,9 @@ class Projection(Solved, Result):
             `refined`) are properties too.
         seconds: computing time [s].
     """
+
+    _meant: ClassVar[Mapping[str, str]] = MEANT | {"save": "`report(path)`"}
+    _joint_space: ClassVar[str] = "problem.space"
 
     case: Case
     outcome: Outcome
@@ -158,7 +162,9 @@ class Projection(Solved, Result):
         used = f"{budget(self.iterations, most)}, in {tries}{'' if self.options.restarts else ', without restarts'}"
         if self.success:
             return used
-        if self.iterations >= most:
+        if self.status is Status.TIME_LIMIT:
+            used += f" in {self.options.seconds:g} s; more: `Options(seconds=...)`"
+        elif self.iterations >= most:
             used += f"; more: `Options(max_iterations={larger_budget(most)})`"
         if self.status is not Status.UNDEFINED:
             return f"{used}; `diagnose()` says whether it is difficult or impossible"
@@ -209,11 +215,11 @@ class Projection(Solved, Result):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, errors by constraint, active bounds."""
-        if self.status is Status.UNDEFINED:
-            return str(self)
-        errors = errors_of(self.problem, self.q, self.rhs, self.options.threshold)
-        return "\n".join([str(self), *(f"  {line}" for line in errors)])
+        """The result in words: status, which engine solved it, errors by constraint, active bounds."""
+        lines = [f"solved by {solved_by(self.problem, self.options, self.engine)}"]
+        if self.status is not Status.UNDEFINED:
+            lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
+        return "\n".join([str(self), *(f"  {line}" for line in lines)])
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
         """Find out why it failed: conflicts, redundant rows, what would help. Print the result, or read its data.

@@ -30,7 +30,7 @@ from ..options import Options
 from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
 from .batch_arguments import BatchRightHandSides
-from .engines import as_engine
+from .engines import as_engine, solved_by
 from .projection import Case, Projection
 from .workers import Job
 
@@ -199,8 +199,9 @@ class Projector:
         """Project many configurations onto the constraints, in this process or on the workers of an executor.
 
         Each row is bit for bit the result of `project`, independent of chunks and workers. A failed row has its
-        status. The problem is pickled once, and each worker unpickles it once. An interruption (Ctrl-C) cancels the
-        chunks that have not begun, and the executor stays usable.
+        status. The problem is pickled once, and each worker unpickles it once. An interruption (Ctrl-C) raises
+        `BatchInterrupted`, a KeyboardInterrupt with the rows that were done: without an executor within 0.3 s; with
+        one, the chunks that have not begun are cancelled, and it stays usable.
 
         Args:
             Q: starts (n, nq), one configuration per row; not changed.
@@ -218,6 +219,7 @@ class Projector:
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError, BatchRowError: what is wrong with Q, rhs or near,
                 raised before any work; the message has the index of a bad row.
+            BatchInterrupted: Ctrl-C; of threads that share rows, a plain KeyboardInterrupt.
             ExecutorError: a worker died, or the executor was shut down.
             NotPicklableError: the problem cannot be sent to other processes.
             OptionError: `near` without `Options(nearest=True)`; an option, which belongs to the projector.
@@ -314,7 +316,8 @@ class Projector:
         return kept_velocities(self.problem, self.jacobian(q, rhs))
 
     def __repr__(self) -> str:
-        return f"Projector({self.problem!r}, {self.options})"
+        engine = solved_by(self.problem, self.options, self._solver)
+        return f"Projector({self.problem!r}, {self.options}), solved by {engine}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Projector, (self.problem, self.options, self.engine)

@@ -23,7 +23,7 @@ from ...errors import ConstraintError, ExecutorError, NotPicklableError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Pool, Workspace
-from ..engine import Engine, Outcomes, Program, SharedRows
+from ..engine import Engine, Outcomes, Program, RowsInterrupted, SharedRows
 from ..options import Options
 from ..refinement import refined
 
@@ -192,6 +192,8 @@ def work(job: Job | _Received, task: Task) -> Chunk | Failure:
     """What a worker runs: a chunk, and its exceptions as data."""
     try:
         return job.run(task)
+    except RowsInterrupted:
+        raise KeyboardInterrupt from None  # without the rows: whoever asked for them is interrupted too
     except Exception as error:
         return Failure(error if _travels(error) else None, traceback.format_exc())
 

@@ -1,12 +1,14 @@
 """Refinement of solutions: the nearest one, or the one that serves an optional last level best."""
 
+from functools import partial
+
 from ...problem.problem import Problem
 from ..engine import Engine, Program
 from ..options import Options
 
 
 def refined(engine: Engine, problem: Problem, options: Options) -> Program:
-    """What an engine makes of a problem, and around it the refinement where the options ask for one.
+    """What an engine makes of a problem, and around it a refinement or a time limit where the options ask for one.
 
     Args:
         engine: any.
@@ -15,6 +17,10 @@ def refined(engine: Engine, problem: Problem, options: Options) -> Program:
     Raises:
         OptionError: `optimise_last` without an optional last level.
     """
+    if options.seconds is not None:
+        from ..time_limit import TimedProgram  # on use, as below
+
+        return TimedProgram(options.seconds, options, partial(engine.compile, problem))
     compiled = engine.compile(problem, options)
     if not (options.nearest or options.optimise_last):
         return compiled

@@ -29,13 +29,13 @@ def ball() -> tuple[Robot, ConstraintSet]:
     return robot, ConstraintSet(robot, [floor])
 
 
-def height(t: float, motion: Motion) -> float:
+def height(motion: Motion, t: float) -> float:
     return float(motion.posture.q[2])
 
 
 def bounce(rows: ConstraintSet, e: float) -> Any:
     """An impact with restitution."""
-    return lambda t, motion: rows.robot.at(motion.posture.q, impact(rows, motion, restitution=e).velocity)
+    return lambda motion, t: rows.robot.at(motion.posture.q, impact(rows, motion, restitution=e).velocity)
 
 
 def drop(e: float = 0.5, duration: float = 1.0, step: float = 0.01, **changes: Any) -> MotionRecord:
@@ -80,10 +80,11 @@ def test_terminal_event_ends_the_motion(scheme: str, step: float) -> None:
         rows.switched(off=["floor"]),
         *([0.0, 0.0, 1.0], np.zeros(3), 2.0, step),
         scheme=scheme,
-        events=[Event(height, "lands", terminal=True), Event(lambda t, m: height(t, m) - 0.5, "half way")],
+        events=[Event(height, "lands", terminal=True), Event(lambda m, t: height(m, t) - 0.5, "half way")],
     )
-    assert record.status is MotionStatus.EVENT
-    assert record.success
+    # Euler's energy is off by more than 1 % with such steps, which is said now
+    assert record.status is (MotionStatus.EVENT if scheme == "rk4" else MotionStatus.POOR_STEP)
+    assert record.success is (scheme == "rk4")
     assert [crossing.name for crossing in record.events] == ["half way", "lands"]
     assert record.time == record.events[-1].time
     assert abs(record.q[2]) < 1e-8
@@ -98,7 +99,7 @@ def test_landing_switches_the_contact_on() -> None:
     """Item 8: a reset that returns a switched set: the ball stays, and the multiplier is its weight."""
     robot, rows = ball()
 
-    def land(t: float, motion: Motion) -> tuple[Motion, ConstraintSet]:
+    def land(motion: Motion, t: float) -> tuple[Motion, ConstraintSet]:
         return robot.at(motion.posture.q, impact(rows, motion).velocity), rows
 
     lands = Event(height, "lands", direction="falling", reset=land, barrier=True)
@@ -121,10 +122,10 @@ def test_two_events_at_one_time_both_happen() -> None:
     def turned(i: int) -> Any:
         sign = np.array([1.0, 1.0])
         sign[i] = -0.5
-        return lambda t, motion: robot.at(motion.posture.q, sign * motion.v)
+        return lambda motion, t: robot.at(motion.posture.q, sign * motion.v)
 
     lands = [
-        Event(lambda t, motion, i=i: motion.posture.q[i], f"{i}", direction="falling", reset=turned(i), barrier=True)
+        Event(lambda motion, t, i=i: motion.posture.q[i], f"{i}", direction="falling", reset=turned(i), barrier=True)
         for i in range(2)
     ]
     record = simulate(ConstraintSet(robot, []), [1.0, 1.0], [0.0, 0.0], 0.6, 0.01, events=lands).or_raise()
@@ -136,7 +137,7 @@ def test_two_events_at_one_time_both_happen() -> None:
 def test_events_of_one_step_happen_once_each_and_in_order() -> None:
     """Item 8: one that is watched before a bounce in the same step is not seen again after it."""
     _, rows = ball()
-    half = Event(lambda t, motion: height(t, motion) - 0.5, "half way", direction="falling")
+    half = Event(lambda motion, t: height(motion, t) - 0.5, "half way", direction="falling")
     lands = Event(height, "lands", direction="falling", reset=bounce(rows, 0.5))
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.8, 0.8, events=[half, lands]).or_raise()
     assert [crossing.name for crossing in record.events] == ["half way", "lands"]
@@ -146,7 +147,7 @@ def test_events_of_one_step_happen_once_each_and_in_order() -> None:
 def test_terminal_event_at_the_end_of_a_step_ends_the_motion(step: float) -> None:
     """Item 8: a function that is zero exactly where a step ends."""
     _, rows = ball()
-    at_half = Event(lambda t, motion: t - 0.5, "time", terminal=True)
+    at_half = Event(lambda motion, t: t - 0.5, "time", terminal=True)
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 1.0, step, events=at_half)
     assert record.status is MotionStatus.EVENT
     assert record.time == pytest.approx(0.5, abs=1e-9)
@@ -156,7 +157,7 @@ def test_terminal_event_at_the_end_of_a_step_ends_the_motion(step: float) -> Non
 def test_watching_does_not_change_the_motion() -> None:
     """Item 8: events that neither end nor reset leave every state as it is, bit for bit."""
     _, rows = ball()
-    events = [Event(lambda t, m, at=0.1 * i: height(t, m) - at, f"{i}") for i in range(10)]
+    events = [Event(lambda m, t, at=0.1 * i: height(m, t) - at, f"{i}") for i in range(10)]
     given: Any = (rows.switched(off=["floor"]), [0, 0, 1.0], [0, 0, 1.0], 0.8, 0.05)
     watched, alone = simulate(*given, events=events), simulate(*given)
     np.testing.assert_array_equal(watched.qs, alone.qs)
@@ -178,7 +179,7 @@ def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: 
         1, pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3])), pin.SE3.Identity()
     )
     robot = Robot(model)
-    level = Event(lambda t, motion: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
+    level = Event(lambda motion, t: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
     whole = Stepper.advance
 
     def only_whole(self: Stepper, state: State, h: float) -> Motion:
@@ -206,7 +207,7 @@ def test_directions_and_events_that_happen_once(direction: Any, count: int) -> N
     _, rows = ball()
     loose = rows.switched(off=["floor"])
     for once, expected in ((False, count), (True, 1)):
-        passes = Event(lambda t, m: height(t, m) - 1.2, direction=direction, once=once)
+        passes = Event(lambda m, t: height(m, t) - 1.2, direction=direction, once=once)
         record = simulate(loose, [0, 0, 1.0], [0, 0, 3.0], 0.7, 0.01, events=passes).or_raise()
         assert [crossing.name for crossing in record.events] == ["event 0"] * expected
 
@@ -262,9 +263,9 @@ def test_wrong_events_are_named() -> None:
         (lambda: Event(3), WrongObjectError, "function of an event"),  # pyright: ignore[reportArgumentType]
         (lambda: Event(height, direction="down"), UnknownNameError, "falling"),  # pyright: ignore[reportArgumentType]
         (lambda: Event(height, terminal=True, reset=bounce(rows, 1.0)), WrongObjectError, "not both"),
-        (lambda: drop(reset=lambda t, m: m.v), WrongObjectError, "reset of 'lands'"),
-        (lambda: drop(reset=lambda t, m: (m, other)), WrongObjectError, "other constraints on or off"),
-        (lambda: drop(reset=lambda t, m: (m, rows, 1)), WrongObjectError, "reset of 'lands'"),
+        (lambda: drop(reset=lambda m, t: m.v), WrongObjectError, "reset of 'lands'"),
+        (lambda: drop(reset=lambda m, t: (m, other)), WrongObjectError, "other constraints on or off"),
+        (lambda: drop(reset=lambda m, t: (m, rows, 1)), WrongObjectError, "reset of 'lands'"),
     ]
     for make, error, said in cases:
         with pytest.raises(error, match=said):
@@ -272,4 +273,4 @@ def test_wrong_events_are_named() -> None:
     with pytest.raises(DuplicateNameError, match="lands"):
         simulate(rows, [0, 0, 1.0], np.zeros(3), 1.0, 0.1, events=[Event(height, "lands"), Event(height, "lands")])
     with pytest.raises(Exception, match="value of the event 'high'"):
-        simulate(rows, [0, 0, 1.0], np.zeros(3), 1.0, 0.1, events=[Event(lambda t, m: "high", "high")])  # pyright: ignore[reportArgumentType, reportReturnType]
+        simulate(rows, [0, 0, 1.0], np.zeros(3), 1.0, 0.1, events=[Event(lambda m, t: "high", "high")])  # pyright: ignore[reportArgumentType, reportReturnType]

@@ -127,7 +127,9 @@ def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None
         robot = balls() if kind == "ball joints" else body()
         rows, q = ConstraintSet(robot, []), robot.neutral
         v = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0])
-    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, every=1000).or_raise() for k in range(3)]
+    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, every=1000) for k in range(3)]
+    poor = MotionStatus.POOR_STEP  # the energy of order 1 is off by more than 1 %, which is said now
+    assert all(end.success or (scheme == EULER and end.status is poor) for end in ends)
     gaps = [distance(a, b) for a, b in pairwise(ends)]
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(order, abs=0.35), gaps
 
@@ -232,7 +234,7 @@ def test_targets_are_followed_in_all_three_orders() -> None:
     )
     rows = ConstraintSet(robot, [tip])
     v = np.linalg.pinv(rows.jacobian(q)) @ velocity(0.0)
-    record = simulate(rows, q, v, 0.2, 0.01, forces=lambda t, motion: motion.bias_force()).or_raise()
+    record = simulate(rows, q, v, 0.2, 0.01, forces=lambda motion, t: motion.bias_force()).or_raise()
     for t, q_t, v_t, a_t in zip(record.times, record.qs, record.vs, record.accelerations, strict=True):
         at = robot.at(q_t).placement(robot.joint_names[-1]).translation - place
         np.testing.assert_allclose(at, value(t), atol=1e-10)
@@ -322,7 +324,7 @@ def test_overflow_is_a_status() -> None:
     """Item 8: forces that grow without bound."""
     robot = body()
     record = simulate(
-        ConstraintSet(robot, []), robot.neutral, np.ones(6), 5.0, 0.05, forces=lambda t, motion: 1e3 * motion.v**3
+        ConstraintSet(robot, []), robot.neutral, np.ones(6), 5.0, 0.05, forces=lambda motion, t: 1e3 * motion.v**3
     )
     assert record.status is MotionStatus.NOT_FINITE
     assert np.isfinite(record.qs).all()
@@ -408,7 +410,7 @@ def test_energy_counts_the_springs() -> None:
     assert record.energy_drift < 1e-8
     assert "energy, with that of the forces: within" in record.describe()
     push = JointLaw(robot, "swing", lambda q, v: -2.0 * q)
-    for forces in (Forces(robot, [spring, push]), lambda t, motion: -2.0 * motion.q):
+    for forces in (Forces(robot, [spring, push]), lambda motion, t: -2.0 * motion.q):
         other = simulate(rows, [0.0], [1.0], 0.5, 0.01, forces=forces)
         assert other.force_energy is None
         assert "energy of bodies and gravity: within" in other.describe()
@@ -440,7 +442,7 @@ def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         (SizeError, "velocity", {"v0": [0.0]}),
         (NotFiniteError, "velocity", {"v0": [np.nan] * 6}),
         (WrongObjectError, "forces", {"forces": np.zeros(6)}),
-        (SizeError, "tau", {"forces": lambda t, motion: np.zeros(5)}),
+        (SizeError, "tau", {"forces": lambda motion, t: np.zeros(5)}),
         (UnknownNameError, "RK4", {"scheme": "rk5"}),
         (UnknownNameError, "PROJECTION", {"correction": "project"}),
         (UnknownNameError, "method", {"method": "best"}),

@@ -26,7 +26,7 @@ def test_squeezer_starts_with_the_published_accelerations_and_multipliers(method
     s = squeezer()
     motion = s.robot.at(s.q, s.v)
     assert s.forces is not None
-    found = forward_dynamics(s.constraint_set, motion, s.forces(0.0, motion), method=method).or_raise()
+    found = forward_dynamics(s.constraint_set, motion, s.forces(motion, 0.0), method=method).or_raise()
     a = dict(zip(s.robot.joint_names, found.acceleration, strict=True))
     assert a.pop("beta") == pytest.approx(14222.4439199541, abs=1e-8)
     assert a.pop("Theta") == pytest.approx(-10666.8329399656, abs=1e-8)
@@ -53,7 +53,7 @@ def test_squeezer_moves_as_published_for_30_ms() -> None:
 def test_windows_keep_their_energy_through_the_flat_pose() -> None:
     """Published figures: A02, two windows, from upright at 1 m/s, down through flat and up again."""
     a = four_bar_windows()
-    flat = Event(lambda t, motion: np.sin(motion.posture.q[0]), "flat")
+    flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat")
     record = simulate(a.constraint_set, a.q, a.v, 1.4, 0.01, events=flat).or_raise()
     assert [crossing.name for crossing in record.events] == ["flat", "flat"]
     angle, rate = windows_motion(1.4)
@@ -84,7 +84,7 @@ def test_windows_in_the_flat_pose_have_a_lower_rank_and_go_on() -> None:
 def test_windows_go_on_from_a_reset_in_the_flat_pose() -> None:
     """Published figures: A02 stopped within 1e-9 s of each flat pose, where its rows contradict: a status, and on."""
     a = four_bar_windows()
-    flat = Event(lambda t, motion: np.sin(motion.posture.q[0]), "flat", reset=lambda t, motion: motion)
+    flat = Event(lambda motion, t: np.sin(motion.posture.q[0]), "flat", reset=lambda motion, t: motion)
     record = simulate(a.constraint_set, a.q, a.v, 1.4, 0.01, events=flat).or_raise()
     there = np.flatnonzero(record.ranks < 4)
     np.testing.assert_allclose(np.unique(record.times[there]), [c.time for c in record.events])

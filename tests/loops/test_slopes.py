@@ -17,9 +17,7 @@ from constraints.loops.hinge_fit import hinge_rows, rate_slopes
 from constraints.loops.hinge_rates import hinge_rates
 from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
 from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
-from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
-from liegroups.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
-from liegroups.third_order import third_coefficient
+from liegroups.log_slopes import FIVE_POINTS
 
 TURN = pin.exp3(np.array([0.3, -0.8, 0.5]))
 SOME = np.array([[0.3, -0.2, 0.9], [1.0, 0.4, 0.0]])
@@ -179,30 +177,3 @@ def test_rows_of_ones_own_are_by_differences() -> None:
         assert near(own, theirs, 1e-9)
     assert not Split(SOME, Tilt()).has_exact_slopes
     assert Split(SOME, Swing(A)).has_exact_slopes
-
-
-@pytest.mark.parametrize("group", [SE3, SO3, SE2, SO2, R3xSO3, SE2 * SO3 * Rn(1)], ids=lambda group: group.name)
-def test_slopes_of_logarithms(group: Space) -> None:
-    """On every group, against differences of its own maps, near zero and near half a turn."""
-    assert is_exact_on(group)
-    rng = np.random.default_rng(6)
-    for size in (1e-6, 0.3, 1.1):
-        r = size * rng.standard_normal(group.nv)
-        g, (v, a, y) = group.exp(r), rng.standard_normal((3, group.nv))
-        found = log_slopes(group, r, v, a, y)
-        assert near(found.jacobian, group.log_jacobian(r), 1e-12)
-        for i, e in enumerate(np.eye(group.nv)):
-            at = [(f, group.log(group.integrate(g, s * e)), v + s * e) for s, f in FIVE_POINTS]
-            assert near(found.rate[:, i], sum(f * group.log_jacobian(x) @ v for f, x, _ in at), 1e-8)
-            assert near(found.force[:, i], sum(f * y @ group.log_jacobian(x) for f, x, _ in at), 1e-8)
-            assert near(found.by_point[:, i], sum(f * group.log_second_derivative(x, v, a) for f, x, _ in at), 1e-8)
-            assert near(found.by_velocity[:, i], sum(f * group.log_second_derivative(r, w, a) for f, _, w in at), 1e-8)
-
-
-def test_third_coefficient_in_fifty_digits() -> None:
-    """On both sides of the switch of the series, up to half a turn."""
-    mp = pytest.importorskip("mpmath")
-    with mp.workdps(50):
-        for t in (1e-3, 0.5, 1.49, 1.51, 5.0, 9.8):
-            exact = 8 * mp.diff(lambda x: (1 - mp.sqrt(x) / 2 * mp.cot(mp.sqrt(x) / 2)) / x, mp.mpf(t), 3)
-            assert abs(third_coefficient(t) / float(exact) - 1.0) < 1e-9

@@ -1,0 +1,1 @@
+"""Springs and dampers of model files, as laws of forces."""

@@ -1,0 +1,60 @@
+"""Closed chains whose angles are rounded as in a file close, keep their mobility, and move alike by every door."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from constraints.loops import assemble_position
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+
+@pytest.fixture(scope="module")
+def rounding() -> Iterator[Any]:
+    sys.path.insert(0, str(BENCHMARKS))
+    yield importlib.import_module("rounded_files")
+    sys.path.remove(str(BENCHMARKS))
+
+
+def test_the_check_is_clean(rounding: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["rounded_files.py", "--check"])
+    assert rounding.main() == 0
+    said = capsys.readouterr().out
+    assert "0 WRONG" in said
+    assert said.count(" same ") >= 3
+
+
+@pytest.mark.parametrize("digits", [8, 12])
+@pytest.mark.parametrize("name", ["four_bar", "robotiq_2f85"])
+def test_eight_digits_are_enough(rounding: Any, name: str, digits: int) -> None:
+    found = rounding.verdict(name, digits)
+    assert found.word == "same", str(found)
+    assert found.mobility[0] == found.mobility[1]
+
+
+def test_four_digits_are_not_and_it_is_said(rounding: Any) -> None:
+    """The message names the row, how far it is off, and the tolerance that accepts it, which does."""
+    mechanism = rounding.rounded(rounding.mechanism_of("four_bar"), 4)
+    q = rounding.mechanism_of("four_bar").posture("closed")
+    found = assemble_position(mechanism.constraint_set(), q)
+    assert not found.success
+    assert "of 'coupler_end to rocker_end' is off by" in str(found)
+    assert "`tolerance=1e-04` accepts it" in str(found)
+    assert assemble_position(mechanism.constraint_set(), q, tolerance=1e-4).success
+
+
+def test_angles_are_rounded_as_written(rounding: Any) -> None:
+    """A rotation in other axes of the body comes back to half a last digit in each of three angles."""
+    rng = np.random.default_rng(0)
+    R = rounding.written(np.eye(3), 15, rng)
+    assert np.abs(R - np.eye(3)).max() < 1e-14
+    for digits in (4, 6, 8):
+        off = max(np.abs(rounding.written(np.eye(3), digits, rng) - np.eye(3)).max() for _ in range(20))
+        assert 0.1 * 10.0**-digits < off < 1.5 * 10.0**-digits

@@ -1,0 +1,58 @@
+"""Springs on continuous joints: the angle from rest is taken modulo a turn, and that is said."""
+
+from __future__ import annotations
+
+import logging
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints.dynamics import JointSpring
+from constraints.errors import ConstraintError, OptionError
+from constraints.robot import Robot
+
+
+def wheel(unbounded: bool = True) -> Robot:
+    model = pin.Model()
+    made = pin.JointModelRUBZ() if unbounded else pin.JointModelRZ()
+    joint = model.addJoint(0, made, pin.SE3.Identity(), "wheel")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 0.2, 0.1, 0.1), pin.SE3.Identity())
+    return Robot(model)
+
+
+def test_the_rest_of_a_continuous_joint_is_an_angle_modulo_a_turn(caplog: pytest.LogCaptureFixture) -> None:
+    robot = wheel()
+    with caplog.at_level(logging.WARNING):
+        spring = JointSpring(robot, "wheel", 3.0, rest=0.5 + 4.0 * pi)
+    assert "'wheel' is periodic" in caplog.text
+    assert "half a turn" in caplog.text
+    assert "rest=0.5 rad modulo a turn" in repr(spring)
+    for angle in np.linspace(-9.0, 9.0, 37):
+        q = np.array([cos(angle), sin(angle)])
+        away = (angle - 0.5 + pi) % (2.0 * pi) - pi  # closed form
+        if abs(abs(away) - pi) > 1e-6:
+            assert spring.angle(q) == pytest.approx(away, abs=1e-12)
+            np.testing.assert_allclose(spring.joint_force(robot.at(q, [0.0])), [-3.0 * away], atol=1e-12)
+
+
+def test_a_spring_on_a_revolute_joint_counts_turns_and_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    robot = wheel(unbounded=False)
+    with caplog.at_level(logging.WARNING):
+        spring = JointSpring(robot, "wheel", 3.0, rest=0.5)
+    assert not caplog.text
+    assert "rest=0.5)" in repr(spring)
+    assert not spring.is_periodic
+    np.testing.assert_allclose(spring.joint_force(robot.at([7.0], [0.0])), [-3.0 * 6.5])
+    with pytest.raises(OptionError, match="'wheel'"):
+        spring.angle([0.0])
+
+
+@pytest.mark.parametrize("rest", [[[1.0], 2.0], "a", [1.0, 2.0, 3.0], float("nan"), [2.0, 0.0]])
+def test_rests_that_are_none_are_typed_errors(rest: Any) -> None:
+    """A ragged list was a ValueError of numpy."""
+    for unbounded in (True, False):
+        with pytest.raises(ConstraintError, match="wheel"):
+            JointSpring(wheel(unbounded), "wheel", 1.0, rest=rest)

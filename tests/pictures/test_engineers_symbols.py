@@ -1,0 +1,129 @@
+"""Pictures for a report: bodies are filled, the ground is marked, joints are named, springs and dampers are drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numpy.testing import assert_allclose
+
+from constraints import Robot
+from constraints.dynamics import HingeSpring, JointSpring, PointLink, PointSpring
+from constraints.errors import ConstraintError, WrongObjectError
+from constraints.models import mechanisms
+from constraints.pictures import symbols
+from constraints.pictures.drawn import SPRING
+
+pytest.importorskip("matplotlib").use("agg")
+
+LINKAGE = mechanisms.four_bar()
+CLOSED = LINKAGE.posture("closed")
+FIVE_BAR = mechanisms.five_bar()
+
+
+def axes_of(**options: Any) -> Any:
+    return LINKAGE.plot(CLOSED, **options).axes[0]
+
+
+def polygons(axes: Any) -> list[np.ndarray]:
+    """Corners of the filled polygons of a flat picture, the last one not repeated."""
+    return [np.array(path.vertices[:-1]) for each in axes.collections for path in each.get_paths()]
+
+
+def ternary() -> Robot:
+    """A plate on a pin of the world, with two more pins at its corners, that carry a bar each."""
+    model: Any = pin.Model()
+    plate = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "plate")
+    for name, place in (("left", [0.0, 1.0, 0.0]), ("right", [1.0, 1.0, 0.0])):
+        joint = model.addJoint(plate, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array(place)), name)
+        model.addFrame(
+            pin.Frame(f"{name}_end", joint, pin.SE3(np.eye(3), np.array([0.0, 0.5, 0.0])), pin.FrameType.OP_FRAME)
+        )
+    return Robot(model)
+
+
+def test_a_body_with_three_pivots_is_a_filled_shape_of_its_pivots() -> None:
+    robot = ternary()
+    axes = robot.plot(robot.configuration(plate=0.3)).axes[0]
+    (plate,) = (corners for corners in polygons(axes) if len(corners) == 3 and np.ptp(corners, axis=0).min() > 0.5)
+    c, s = math.cos(0.3), math.sin(0.3)
+    expected = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]]) @ np.array([[c, s], [-s, c]])
+    assert all(min(np.abs(corner - pivot).max() for corner in plate) < 1e-12 for pivot in expected)
+    faces = [each.get_facecolor()[0] for each in axes.collections]
+    assert any(0.1 < face[3] < 0.5 for face in faces)  # what is behind is seen through it
+
+
+def test_bodies_with_two_pivots_stay_sticks() -> None:
+    assert [len(corners) for corners in polygons(axes_of())] == [3, 3]  # the triangles of the two ground symbols
+
+
+@pytest.mark.parametrize("mechanism", [LINKAGE, FIVE_BAR], ids=["four-bar", "five-bar"])
+def test_each_pivot_on_the_ground_has_a_symbol(mechanism: Any) -> None:
+    robot = mechanism.robot
+    q = mechanism.posture("closed")
+    first = [name for name, parent in zip(robot.joint_names, list(robot.model.parents)[1:], strict=True) if not parent]
+    pivots = [robot.at(q).placement(name).translation[:2] for name in first]
+    tops = [corners[0] for corners in polygons(mechanism.plot(q).axes[0])]
+    assert_allclose(sorted(map(tuple, tops)), sorted(map(tuple, pivots)), atol=1e-12)
+
+
+def test_the_legs_of_a_platform_stand_on_six_symbols_and_the_platform_is_filled() -> None:
+    platform = mechanisms.stewart_platform()
+    axes = platform.plot(next(iter(platform.postures.values()))).axes[0]
+    assert len(axes.collections) == 6 + 6 + 1  # ground, sliders of the legs, the platform
+
+
+def test_names_and_values_stand_beside_joints() -> None:
+    assert not axes_of().texts
+    assert sorted(text.get_text() for text in axes_of(names=True).texts) == ["coupler", "crank", "rocker"]
+    in_degrees = {text.get_text() for text in axes_of(degrees=True).texts}
+    assert f"crank {math.degrees(CLOSED[0]):.1f}\N{DEGREE SIGN}" in in_degrees
+    assert f"crank {CLOSED[0]:.3g} rad" in {text.get_text() for text in axes_of(degrees=False).texts}
+    with pytest.raises(WrongObjectError, match="degrees"):
+        axes_of(degrees="yes")
+
+
+def springs(**numbers: float) -> list[np.ndarray]:
+    """Lines of a spring from the end of the coupler to a point of the world."""
+    anchor = [0.3, 0.8, 0.0, 0.0, 0.0, 0.0, 1.0]
+    spring = PointSpring(LINKAGE.robot, "coupler_end", anchor, **numbers)
+    return [np.array(line.get_xydata()) for line in axes_of(forces=[spring]).lines if line.get_color() == SPRING]
+
+
+def test_springs_and_dampers_between_points_end_at_the_points() -> None:
+    end = LINKAGE.robot.at(CLOSED).placement("coupler_end").translation[:2]
+    for numbers in ({"stiffness": 5.0}, {"damping": 1.0}, {"stiffness": 5.0, "damping": 1.0}):
+        (line,) = springs(**numbers)
+        for point in (end, [0.3, 0.8]):
+            assert np.nanmin(np.linalg.norm(line - point, axis=1)) < 1e-12
+    both, spring, damper = (
+        len(springs(**n)[0]) for n in ({"stiffness": 5.0, "damping": 1.0}, {"stiffness": 5.0}, {"damping": 1.0})
+    )
+    assert both > max(spring, damper)
+
+
+def test_springs_about_pivots_and_links_are_drawn_and_other_forces_are_not() -> None:
+    robot = LINKAGE.robot
+    closure: Any = LINKAGE.closures[0]
+    link = PointLink(robot, "coupler_end", None, 3.0)
+    forces = [JointSpring(robot, "crank", stiffness=1.0), HingeSpring(closure, 1.0, 1.0), link]
+    lines = [line for line in axes_of(forces=forces).lines if line.get_color() == SPRING]
+    assert len(lines) == 3
+    assert [line.get_linestyle() for line in lines] == ["-", "-", "-."]
+    with pytest.raises(ConstraintError, match="external force 0"):
+        axes_of(forces=["spring"])
+
+
+def test_symbols_have_the_sizes_they_say() -> None:
+    """Closed forms: a zigzag ends where it must and is as wide as said; the hull of a cube has its eight corners."""
+    line = symbols.coil(np.zeros(2), np.array([3.0, 4.0]), 0.2)
+    assert_allclose([line[0], line[-1]], [[0.0, 0.0], [3.0, 4.0]], atol=1e-12)
+    assert_allclose(np.abs(line @ np.array([-0.8, 0.6])).max(), 0.11, atol=1e-12)
+    corners = [np.array([x, y, z]) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
+    assert {tuple(corner) for face in symbols.faces(corners, 1.0) for corner in face} == {tuple(c) for c in corners}
+    (square,) = symbols.faces([corner for corner in corners if corner[2] == 0.0], 1.0)
+    assert len(square) == 4
+    assert symbols.faces([np.zeros(3), np.ones(3), 2.0 * np.ones(3)], 1.0) == []
