@@ -83,19 +83,15 @@ def spanning_tree(
     return branches, [joint for i, joint in enumerate(joints) if i not in kept]
 
 
-LOOSE = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
-"""What is said of a joint that was cut for nothing."""
-
-
-def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> list[Unread]:
-    """The joints of those that were cut whose two links hang together through no other joint."""
-    found: list[Unread] = []
+def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> tuple[str, ...]:
+    """Names of the joints that were cut and close no loop: no other joints hold their two links together."""
+    found: list[str] = []
     for cut in cuts:
         others: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in joints if joint is not cut)
         others.add_nodes_from((cut.parent, cut.child))
         if not nx.has_path(others, cut.parent, cut.child):
-            found.append(Unread(f"joint '{cut.name}'", LOOSE))
-    return found
+            found.append(cut.name)
+    return tuple(found)
 
 
 _HINGES: dict[str, Callable[..., Hinge]] = {
