@@ -103,6 +103,41 @@ def bad_inputs(source: str, count: int, seed: int, processes: int) -> Proof:
     return [line], findings, figures | {"findings": len(findings), "seconds": seconds, "processes": processes}
 
 
+def try_broken_files(seed: int, task: tuple[int, int]) -> Answer:
+    """Read some files of broken structure (`tests/broken_structures.py`).
+
+    Args:
+        seed: of the files.
+        task: the number of the first one, and how many.
+    """
+    if str(TESTS) not in sys.path:
+        sys.path.insert(0, str(TESTS))
+    module = importlib.import_module("broken_structures")
+    logging.disable(logging.WARNING)
+    findings: list[Finding] = []
+    for number in range(task[0], task[0] + task[1]):
+        broken = module.broken_structure(seed, number)
+        said = module.fault(broken)
+        if said is not None:
+            findings.append((number, f"broken {broken.format} (seed {seed}, number {number}): {broken.done}: {said}"))
+    return {"findings": findings, "formats": sorted(module.FORMATS)}
+
+
+def broken_files(count: int, seed: int, processes: int) -> Proof:
+    """Read as many files of broken structure: each must end in a result or a typed error, in time."""
+    began = time.perf_counter()
+    tasks = [(first, min(CHUNK, count - first)) for first in range(0, count, CHUNK)]
+    known = list(answers(partial(try_broken_files, seed), tasks, processes))
+    findings = [finding for answer in known for finding in answer["findings"]]
+    formats = ", ".join(known[0]["formats"])
+    seconds = time.perf_counter() - began
+    line = (
+        f"{count} files of broken structure (seed {seed}; {formats}): {count - len(findings)} read or refused; "
+        f"{len(findings)} findings; {seconds:.0f} s {on_processes(processes)}"
+    )
+    return [line], findings, {"broken_files": count, "seed": seed, "findings": len(findings), "seconds": seconds}
+
+
 def add_common(parser: argparse.ArgumentParser, case: str, shown: int) -> None:
     """Options of both commands.
 

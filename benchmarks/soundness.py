@@ -13,7 +13,8 @@ what was projected before. The figures depend on the seed alone. With `--log` fi
 read from it when the same command runs again.
 
 `--fuzz` breaks one argument of a public entry point at random (`tests/fuzz.py`): each call must end in a
-`ConstraintError` that names the culprit and says what was expected.
+`ConstraintError` that names the culprit and says what was expected. As many files of each format are broken by their
+structure (`tests/broken_structures.py`): each must end in a result or in a typed error, in time.
 
 `--check` is a short run of both. Each prints one line of figures; the exit code is 1 when there are findings, with a
 line and the command that repeats it for each.
@@ -36,7 +37,19 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from proving import Answer, Finding, Progress, Proof, add_common, answers, bad_inputs, checked, concluded, on_processes
+from proving import (
+    Answer,
+    Finding,
+    Progress,
+    Proof,
+    add_common,
+    answers,
+    bad_inputs,
+    broken_files,
+    checked,
+    concluded,
+    on_processes,
+)
 from soundness_blocks import ENGINES, SIZES, faults, forgetful, make_block, missing
 
 from constraints import Status, __version__
@@ -169,6 +182,7 @@ def main() -> int:
     proofs = [("--case", lambda: projections(options))] if options.projections else []
     if options.fuzz:
         proofs.append(("number", lambda: bad_inputs("fuzz", options.fuzz, options.seed, options.processes)))
+        proofs.append(("number", lambda: broken_files(options.fuzz, options.seed, options.processes)))
     try:
         return concluded(options, proofs)
     except WrongLog as error:

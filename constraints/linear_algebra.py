@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable
+from functools import cache
 from math import isfinite
 from typing import Any, final
 
@@ -11,11 +14,38 @@ from scipy.linalg import blas, qr
 
 from liegroups.arrays import Indices, Matrix, Vector
 
+_log = logging.getLogger(__name__)
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Environment variables that limit the threads of the linear algebra."""
+
 dot: Callable[[Vector, Vector], float] = blas.ddot
 """Product of two contiguous vectors that are not empty, as a plain float: a third of the time of numpy's own."""
 
 norm: Callable[[Vector], float] = blas.dnrm2
 """Norm of a contiguous vector that is not empty, also where its square would overflow."""
+
+
+@cache
+def warn_of_threads() -> None:
+    """Say once where threads of the linear algebra will wait for each other: several may be used, on a busy machine.
+
+    Matrices of mechanisms are small: threads gain little where cores are idle, and cost a multiple where they are not.
+    """
+    cores = os.cpu_count() or 1
+    if not may_use_threads() or not hasattr(os, "getloadavg") or os.getloadavg()[0] < cores:
+        return
+    _log.warning(
+        "the machine is busy (load %.1f on %d cores) and the linear algebra may use several threads, which then wait "
+        "for each other: set OMP_NUM_THREADS=1 before Python starts (matrices of mechanisms are small)",
+        os.getloadavg()[0],
+        cores,
+    )
+
+
+def may_use_threads() -> bool:
+    """Whether the linear algebra may use several threads: no limit of one is set, and there are several cores."""
+    return (os.cpu_count() or 1) > 1 and all(os.environ.get(name) != "1" for name in THREADS)
 
 
 def is_finite(x: Vector) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, final
 
 import numpy as np
 
-from .errors import WrongObjectError
+from .errors import NotPicklableError, WrongObjectError
 
 _T = TypeVar("_T")
 
@@ -63,7 +63,7 @@ class Workspace:
         return self._child
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Workspace cannot be pickled: make a new one in the worker")
+        raise NotPicklableError("a Workspace cannot be copied or pickled: make a new one, also in a worker")
 
 
 def as_workspace(candidate: object) -> Workspace:

@@ -197,16 +197,46 @@ class UnknownNameError(ConstraintError):
         name: the name that was given.
         valid: the names that exist.
         words: another message than the usual one.
+        search: False leaves out the names that come closest, which take time to find: for the hundredth mistake of one
+            file.
     """
 
-    def __init__(self, kind: str, name: object, valid: Sequence[str], words: str = "") -> None:
+    def __init__(self, kind: str, name: object, valid: Sequence[str], words: str = "", *, search: bool = True) -> None:
         self.kind, self.name, self.valid = kind, name, tuple(valid)
-        self.nearest = tuple(difflib.get_close_matches(str(name), self.valid, n=5, cutoff=0.5))
+        self.nearest = tuple(nearest_names(str(name), self.valid)) if search else ()
+        if not search:
+            super().__init__(words or f"no {kind} is named {_short(name)}, a name is expected that is there")
+            return
         if self.nearest:
             hint = f"the nearest names are {', '.join(self.nearest)}"
         elif self.valid:
             more = f", and {len(self.valid) - 40} more" if len(self.valid) > 40 else ""
-            hint = f"the valid names are {', '.join(self.valid[:40])}{more}"
+            shown = [word if len(word) <= LONGEST_NAME else f"{word[:LONGEST_NAME]}..." for word in self.valid[:40]]
+            hint = f"the valid names are {', '.join(shown)}{more}"
         else:
             hint = "there are none at all"
-        super().__init__(f"{words or f'no {kind} is named {name!r}'}; {hint}")
+        super().__init__(f"{words or f'no {kind} is named {_short(name)}'}; {hint}")
+
+
+LONGEST_NAME = 200
+"""Characters of a name up to which it is compared with others: the time goes with the product of their lengths."""
+
+
+def nearest_names(name: str, valid: Sequence[str], n: int = 5, cutoff: float = 0.5) -> list[str]:
+    """The names that come closest; none for one that is too long to be a slip of the pen."""
+    if len(name) > LONGEST_NAME:
+        return []
+    able: list[str] = []
+    for word in valid:  # equal letters bound the likeness from above, and are counted in a fraction of the time
+        size = min(len(word), len(name))
+        if len(word) <= LONGEST_NAME and 2 * size >= cutoff * (len(word) + len(name)):
+            alike = min(size, sum(map(word.__contains__, name)))
+            if 2 * alike >= cutoff * (len(word) + len(name)):
+                able.append(word)
+    return difflib.get_close_matches(name, able, n, cutoff) if able else []
+
+
+def _short(name: object) -> str:
+    """A name in a message: its beginning, where it is very long."""
+    text = repr(name)
+    return text if len(text) <= 2 * LONGEST_NAME else f"{text[:LONGEST_NAME]}... ({len(text)} characters)"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import os
 import re
 
 from ..files.environment import environment, version_of
+from ..linear_algebra import may_use_threads
 from .arguments import ALL_WELL
 
 _DISTRIBUTION = "lie-constraints"
 _REQUIREMENT = re.compile(r"^\s*([\w.-]+).*;.*\bextra\s*==\s*['\"]([\w-]+)['\"]")
-_LIMITS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _NOT_FOR_USERS = ("test",)
 
 
@@ -23,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what computes here, and what is installed beside."""
     lines = environment()
-    if uses_threads():
+    if may_use_threads():
         lines["threads"] += " (for small mechanisms set OMP_NUM_THREADS=1)"
     width = max(map(len, lines)) + 2
     for name, words in lines.items():
@@ -35,11 +34,6 @@ def run(options: argparse.Namespace) -> int:
     if not found:
         print(f"  unknown: {_DISTRIBUTION} runs from a folder and is not installed as a distribution")
     return ALL_WELL
-
-
-def uses_threads() -> bool:
-    """Whether the linear algebra may use several threads: no limit of one is set, and there are several cores."""
-    return (os.cpu_count() or 1) > 1 and all(os.environ.get(name) != "1" for name in _LIMITS)
 
 
 def extras() -> dict[str, list[str]]:

@@ -19,6 +19,7 @@ from .forward_derivatives import (
 from .hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
 from .inverse import (
+    EffortBeyond as EffortBeyond,
     InverseDynamics as InverseDynamics,
     NoActuationError as NoActuationError,
     inverse_dynamics as inverse_dynamics,
@@ -40,6 +41,7 @@ from .motions import (
     Correction as Correction,
     Crossing as Crossing,
     Event as Event,
+    LimitPassed as LimitPassed,
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
     NoMotionError as NoMotionError,

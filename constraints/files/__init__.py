@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
+    from .motions import save_motion as save_motion
     from .options import load_options as load_options, save_options as save_options
     from .problems import load_problem as load_problem, save_problem as save_problem
     from .reports import Report as Report, save_report as save_report
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
+        "motions": "save_motion",
         "options": "load_options save_options",
         "problems": "load_problem save_problem",
         "reports": "Report save_report",

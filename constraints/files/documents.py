@@ -8,14 +8,13 @@ import os
 from typing import Any, cast
 
 from ..errors import FileError, NotSavableError
+from ..robot.files.reading import LARGEST_FILE, read_bytes
 from .json_values import JsonValue
 from .other_formats import seems_to_be
 from .writing import as_path, write_file
 
 VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
-LARGEST_FILE = 64 * 2**20
-"""Bytes a file may have."""
 FORMATS = ("problem", "right-hand side", "options", "report", "scene")
 WRITTEN_BY = {
     "problem": "a problem (`problem.save`)",
@@ -38,9 +37,11 @@ def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, A
         content: its entries beside format and version: lists, texts, numbers, truth values, None.
 
     Raises:
-        FileError: the file cannot be written.
+        FileError: the file cannot be written; its name is that of a YAML file.
         NotSavableError: it would be larger than what is read.
     """
+    if os.path.splitext(as_path(path))[1].lower() in (".yaml", ".yml"):
+        raise FileError(os.fspath(path), f"a {kind} is written as JSON, expected a name that ends in .json")
     text = text_of({"format": _FAMILY + kind, "version": VERSION, **content}) + "\n"
     if len(text) > LARGEST_FILE:
         raise NotSavableError(f"the {kind}", f"it needs {len(text)} bytes, but files may have at most {LARGEST_FILE}")
@@ -61,16 +62,8 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, JsonV
         FileError: the file is not there, too large, no JSON.
         FileContentError: it is of another kind, or of a later version.
     """
-    where, name = as_path(path), os.fspath(path)
-    try:
-        with open(where, "rb") as file:
-            raw = bytearray()
-            while len(raw) <= LARGEST_FILE and (more := file.read(2**20)):
-                raw += more
-    except OSError as error:
-        raise FileError(name, f"cannot be read: {error.strerror or error}") from error
-    if len(raw) > LARGEST_FILE:
-        raise FileError(name, f"is larger than {LARGEST_FILE} bytes, the limit for these files")
+    name = os.fspath(as_path(path))
+    raw = read_bytes(name, LARGEST_FILE)
     data = JsonValue(name, "$", _parsed(name, raw, kinds))
     kind = _kind(data)
     if kind not in kinds:
@@ -93,12 +86,12 @@ def _kind(data: JsonValue) -> str:
     return written.removeprefix(_FAMILY)
 
 
-def _parsed(name: str, raw: bytearray, kinds: tuple[str, ...]) -> Any:
+def _parsed(name: str, raw: bytes, kinds: tuple[str, ...]) -> Any:
     try:
         text = raw.decode("utf-8")
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_entries)
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        seems = seems_to_be(bytes(raw), name)
+        seems = seems_to_be(raw, name)
         if seems:
             wanted = " or ".join(WRITTEN_BY[kind] for kind in kinds)
             raise FileError(name, f"seems to be {seems}; expected JSON with {wanted}") from error
@@ -118,8 +111,8 @@ def _refuse_constant(word: str) -> Any:
 def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise ValueError(f"an object has two entries named {twice!r}, only one is allowed")
     return found
 

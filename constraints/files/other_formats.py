@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from ..robot.files.reading import without_comments
+
 _FIRST_BYTES = {
     b"PK\x03\x04": "an npz or another zip archive",
     b"\x93NUMPY": "an array of numpy (npy)",
@@ -31,8 +33,8 @@ def seems_to_be(content: bytes, name: str) -> str:
     for first, what in _FIRST_BYTES.items():
         if content.startswith(first):
             return what
-    text = re.sub(rb"<!--.*?-->|<[?!][^>]*>", b"", content, flags=re.DOTALL).lstrip(b"\xef\xbb\xbf \t\r\n")
-    element = re.match(rb"<([A-Za-z_][\w.:-]*)", text)
+    text = without_comments(content).lstrip(b"\xef\xbb\xbf \t\r\n")
+    element = re.match(rb"(?:<[?!][^>]*>\s*)*<([A-Za-z_][\w.:-]*)", text)
     if element:
         tag = element[1].decode("ascii", "replace")
         return _ELEMENTS.get(tag, f"XML (<{tag}>)")

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
-from ..linear_algebra import RANK_TOLERANCE
+from ..linear_algebra import RANK_TOLERANCE, warn_of_threads
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -127,6 +127,7 @@ class ConstraintSet:
         self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
         self.assemblers = Kept(ASSEMBLERS)
+        warn_of_threads()
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}

@@ -55,6 +55,8 @@ _NOT_HERE = {
 }
 """What URDF and others call hinges, and how the same is said."""
 _AXIS = "an axis is one argument, [0, 0, 1] or 'z'"
+PARALLEL = 5e-13
+"""One minus the cosine of two directions that are parallel: they are less than 1e-6 rad apart."""
 
 
 @final
@@ -142,9 +144,17 @@ class Hinge:
 
         Args:
             inboard, outboard: unit (3,), each in its own frame.
+
+        Raises:
+            OptionError: the two are parallel, so that no rotation is the smallest.
         """
         a = unit_axis(inboard, "inboard axis of a Hooke hinge")
         b = unit_axis(outboard, "outboard axis of a Hooke hinge")
+        if 1.0 - abs(float(a @ b)) < PARALLEL:
+            raise OptionError(
+                "axes of a Hooke hinge: expected two directions, got parallel ones, for which the successor could be "
+                "rotated about any axis: give the axes of its cross, such as [1, 0, 0] and [0, 1, 0]"
+            )
         steps = Subhinge(Motion.PIN, a), Subhinge(Motion.PIN, b, turn=_square(a, b))
         return _hinge(HingeKind.HOOKE, *steps, inboard=a, outboard=b)
 
@@ -301,8 +311,7 @@ def _square(a: Vector, b: Vector) -> Matrix | None:
     if abs(c) < 1e-12:
         return None
     across = b - c * a
-    norm = float(np.sqrt(across @ across))
-    target = perpendicular_pair(a)[0] if norm < 1e-9 else across / norm
+    target = across / float(np.sqrt(across @ across))
     return np.asarray(pin.Quaternion.FromTwoVectors(b, target).matrix())
 
 

@@ -13,7 +13,7 @@ from liegroups.arguments import as_flag, as_mapping, as_name, expect
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
-from ..functions.contact.contact_surface import Surface
+from ..functions.contact.contact_surface import Surface, as_surfaces
 from ..keywords import absent
 from ..paths.relative_motion import SecurityMargins
 from ..ranges import length_of
@@ -58,7 +58,7 @@ class MovableObject:
         set_fields(
             self,
             handles=all_of(self.handles, Handle, f"handles of object '{who}'"),
-            surfaces=all_of(self.surfaces, Surface, f"surfaces of object '{who}'"),
+            surfaces=as_surfaces(self.surfaces, f"surfaces of object '{who}'"),
         )
         if not self.handles:
             raise GraphError(f"object '{who}' needs at least one handle")
@@ -155,8 +155,9 @@ class ConstraintGraphFactory:
     def __post_init__(self) -> None:
         """Check what was given."""
         as_robot(self.robot, "robot of a graph factory")
-        for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("floors", Surface), ("rules", Rule)):
+        for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("rules", Rule)):
             set_fields(self, **{what: all_of(getattr(self, what), kind, f"{what} of a graph factory")})
+        set_fields(self, floors=as_surfaces(self.floors, "floors of a graph factory"))
         for what in ("preplacement_distance", "margin"):
             set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
@@ -228,7 +229,7 @@ class ConstraintGraphFactory:
         expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
         as_mapping(objects, "objects of a graph factory", "from a name to (handles, surfaces)")
         grippers = all_of(grippers, str, "grippers of a graph factory", "names")
-        floors = all_of(floors, (str, Surface), "floors of a graph factory", "names and Surfaces")
+        floors = all_of(floors, (str, Surface, tuple), "floors of a graph factory", "names and Surfaces")
         for name, pair in objects.items():
             _refuse_what_is_no_pair(name, pair)
         things = [
@@ -242,7 +243,8 @@ class ConstraintGraphFactory:
         taken = [_known(semantics.grippers, gripper, "gripper") for gripper in grippers]
         ground: list[Surface] = []
         for floor in floors:
-            ground += [floor] if isinstance(floor, Surface) else _known(semantics.surfaces, floor, "surface")
+            known = _known(semantics.surfaces, floor, "surface") if isinstance(floor, str) else floor
+            ground += as_surfaces(known, "floors of a graph factory")
         return cls(robot, taken, things, ground, rules, **options)
 
     def generate(self) -> ConstraintGraph:

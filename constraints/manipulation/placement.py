@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from liegroups.arguments import as_tuple
-
 from ..errors import OptionError
 from ..functions.contact.contact import (
     ConvexShapeContact,
@@ -13,7 +11,7 @@ from ..functions.contact.contact import (
     ConvexShapeContactHold,
     SurfacePair,
 )
-from ..functions.contact.contact_surface import Surface
+from ..functions.contact.contact_surface import Surface, as_surfaces
 from ..ranges import length_of
 from ..robot import Robot
 from ..rows.explicit_forms import HOLD_ROWS, explicit_contact, locked_joint
@@ -96,9 +94,8 @@ def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
     Raises:
         OptionError: its surface is named.
     """
-    surfaces_of = (objects,) if isinstance(objects, Surface) else as_tuple(objects, f"objects of '{name}'", "Surfaces")
-    for surface in surfaces_of:
-        if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+    for surface in as_surfaces(objects, f"objects of '{name}'"):
+        if surface.frame.joint == 0:
             raise OptionError(
                 f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of the "
                 "object (the floors are the next argument)"

@@ -10,7 +10,7 @@ from ..robot.packages import robot_data_folder
 
 
 class _Installed(dict[str, tuple[Path, ...]]):
-    """URDF files by the name of the robot."""
+    """Files by the name of the robot."""
 
     def __missing__(self, name: str) -> NoReturn:
         """Refuse a name that no robot has.
@@ -22,10 +22,12 @@ class _Installed(dict[str, tuple[Path, ...]]):
 
 
 def installed_robots() -> dict[str, tuple[Path, ...]]:
-    """The robots that the installed `example-robot-data` distribution has: name -> paths of its URDF files.
+    """The robots that the installed `example-robot-data` distribution has: name -> paths of its files.
 
     The name is that of the robot's folder without "_description" or "_data"; variants are in the order of their
-    names. Files without a link are left out.
+    names. Files of a folder whose names begin with another word are there by that word too, the shortest first: "ur5"
+    has those of the folder "ur". Files without a link are left out. A robot that has no URDF has its SDF files, which
+    `constraints.models.load` reads: "cassie".
 
     Of a name that it does not have, `installed_robots()[name]` raises an UnknownNameError with the nearest names.
 
@@ -37,7 +39,17 @@ def installed_robots() -> dict[str, tuple[Path, ...]]:
         raise MissingExtraError("example-robot-data", "robots")
     robots = _Installed()
     for home in sorted((folder / "robots").iterdir()):
-        paths = tuple(path for path in sorted(home.rglob("*.urdf")) if b"<link" in path.read_bytes())
+        paths = _with_links(home, "*.urdf") or _with_links(home, "*.sdf")
         if paths:
             robots[home.name.removesuffix("_description").removesuffix("_data")] = paths
-    return robots
+    variants: dict[str, list[Path]] = {}
+    for path in (path for paths in robots.values() for path in paths):
+        variants.setdefault(path.stem.split("_")[0], []).append(path)
+    for word, paths in variants.items():
+        if not any(name.startswith(f"{word}_") for name in robots):  # a part of the name of a folder
+            robots.setdefault(word, tuple(sorted(paths, key=lambda path: (len(path.stem), path.stem))))
+    return _Installed(sorted(robots.items()))
+
+
+def _with_links(home: Path, pattern: str) -> tuple[Path, ...]:
+    return tuple(path for path in sorted(home.rglob(pattern)) if b"<link" in path.read_bytes())

@@ -13,6 +13,7 @@ from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..robot import Base
 from ..robot.packages import robot_data_folder
+from ..robot.urdf_graph import listed
 from ..robot.xml import read_xml
 from ..words import counted
 from . import mechanisms
@@ -108,7 +109,7 @@ def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechani
         remedy = (
             "strict=False, or --lenient on the command line, loads as much as possible and lists the rest in `unread`"
         )
-        raise FileError(name, f"{'; '.join(mistakes)} ({remedy})")
+        raise FileError(name, f"{listed(mistakes)} ({remedy})")
 
 
 def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:

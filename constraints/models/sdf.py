@@ -20,6 +20,7 @@ from ..robot.mimic import Mimic
 from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
+from ..robot.urdf_graph import SEARCHED, refuse_more_freedoms
 from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
@@ -68,6 +69,8 @@ def mechanism_from_sdf(
         first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
         branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
     _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
+    freedoms = sum(6 if branch.joint is None else branch.joint.freedoms for branch in branches)
+    refuse_more_freedoms(freedoms, sdf.path)
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     if sdf.gravity is not None:
         tree.model.gravity.linear = sdf.gravity
@@ -159,7 +162,9 @@ def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
             what = f"mimic tag of joint '{joint.name}'"
             leader = sdf.joints.get(tag.leader)
             if leader is None:
-                reason = str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))
+                search = len(unread) < SEARCHED
+                names_there = tuple(sdf.joints) if search else ()
+                reason = str(UnknownNameError("joint", tag.leader, names_there, search=search))
                 unread.append(Unread(what, reason, is_mistake=True))
             elif leader.name == joint.name:
                 unread.append(Unread(what, "the joint mimics itself", is_mistake=True))
@@ -230,12 +235,16 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
     The angles are those of the parent link (about `axis`) and of the child link (about `axis2`) on the reference body.
     """
     couplers: list[Explicit] = []
+    own = frozenset(robot.joint_names)
+    hinges: dict[tuple[str, str], list[SdfJoint]] = {}
+    for joint in sdf.joints.values():
+        if joint.kind in ("revolute", "continuous") and joint.name in own:
+            hinges.setdefault((joint.parent, joint.child), []).append(joint)
     for gear in sdf.joints.values():
         if gear.kind != "gearbox":
             continue
         found = [
-            _angle(sdf, robot, gear, link, axis)
-            for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
+            _angle(hinges, gear, link, axis) for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
         ]
         if found[0] is None or found[1] is None:
             reason = f"no revolute joint of the tree about its axis connects '{gear.reference}' to each of its links"
@@ -247,14 +256,21 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
     return tuple(couplers)
 
 
-def _angle(sdf: SdfModel, robot: Robot, gear: SdfJoint, link: str, axis: Vector) -> tuple[str, float] | None:
-    """The hinge between the reference body and a link, and its sign about an axis of the gearbox."""
+def _angle(
+    hinges: dict[tuple[str, str], list[SdfJoint]], gear: SdfJoint, link: str, axis: Vector
+) -> tuple[str, float] | None:
+    """The hinge between the reference body and a link, and its sign about an axis of the gearbox.
+
+    Args:
+        hinges: of the tree, by parent and child.
+        gear: the gearbox.
+        link: of it.
+        axis: (3,) of the gearbox, in its frame.
+    """
     along = gear.placement.rotation @ axis
-    for joint in sdf.joints.values():
-        if joint.kind not in ("revolute", "continuous") or joint.name not in robot.joint_names:
-            continue
-        sign = {(gear.reference, link): 1.0, (link, gear.reference): -1.0}.get((joint.parent, joint.child))
-        cosine = float(along @ (joint.placement.rotation @ joint.axes[0]))
-        if sign is not None and abs(abs(cosine) - 1.0) <= 1e-6:
-            return joint.name, sign * (1.0 if cosine > 0.0 else -1.0)
+    for ends, sign in (((gear.reference, link), 1.0), ((link, gear.reference), -1.0)):
+        for joint in hinges.get(ends, ()):
+            cosine = float(along @ (joint.placement.rotation @ joint.axes[0]))
+            if abs(abs(cosine) - 1.0) <= 1e-6:
+                return joint.name, sign * (1.0 if cosine > 0.0 else -1.0)
     return None

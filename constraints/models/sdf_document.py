@@ -15,6 +15,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
+from ..robot.urdf_graph import SEARCHED, refuse_more_links
 from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
@@ -141,6 +142,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
         raise FileError(path, "has no <model>")
     model = models[0]
     places = Places(model, path, "__model__" if _has_old_axes(root) else "")
+    refuse_more_links(sum(len(places.named[tag]) for tag in ("link", "frame")), path)
     links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
     if not links:
         raise FileError(path, f"model '{model.get('name')}' has no link")
@@ -242,7 +244,8 @@ def _joint(
             return None
         if link not in links and link != "world":
             nested = link.split("::")[0] in places.nested
-            known = str(UnknownNameError("link", link, (*links, "world")))
+            search = not nested and len(unread) < SEARCHED
+            known = str(UnknownNameError("link", link, (*links, "world") if search else (), search=search))
             reason = "a link of a nested model, which is not built" if nested else known
             unread.append(Unread(what, reason, is_mistake=not nested))
             return None

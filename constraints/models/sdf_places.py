@@ -36,44 +36,55 @@ class Places:
                     raise FileError(path, f"two elements are named '{name}'")
                 self.named[tag][name] = element
         self._known: dict[str, Any] = {"__model__": pin.SE3.Identity(), "": pin.SE3.Identity()}
-        self._open: list[str] = []
+        self._on: dict[str, str | None] = {}
 
     def of(self, name: str) -> Any:
         """Placement of a link, a joint or a frame in the model."""
-        if name in self._known:
-            return self._known[name]
-        if name in self._open:
-            raise FileError(self.path, f"poses refer to each other in a cycle: {', '.join([*self._open, name])}")
+        inner: dict[str, Any] = {}  # name -> placement on what follows it, as far as that is known
+        while name not in self._known:
+            if name in inner:
+                raise FileError(self.path, f"poses refer to each other in a cycle: {', '.join([*inner, name])}")
+            inner[name], name = self._relative(name)
+        placement = self._known[name]
+        for name in reversed(inner):
+            placement = self._known[name] = placement * inner[name]
+        return placement
+
+    def _relative(self, name: str) -> tuple[Any, str]:
+        """A placement, and the name of what it is relative to; an empty name is that of the model."""
         tag = next((tag for tag, elements in self.named.items() if name in elements), None)
         if tag is None:
             valid = tuple(n for elements in self.named.values() for n in elements)
             raise FileError(self.path, str(UnknownNameError("frame", name, valid)))
-        self._open.append(name)
         element = self.named[tag][name]
         placement, relative_to = pose_of(element.find("pose"), self.path, f"pose of {tag} '{name}'")
         if relative_to is None:
             meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
             relative_to = meant.get(tag, "")
-        self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
-        self._open.pop()
-        return self._known[name]
+        return placement, "" if relative_to == "world" else relative_to
 
     def link_of(self, name: str, canonical: str) -> str | None:
         """The link on which a link, a joint or a frame is; None where it is on none."""
-        seen: set[str] = set()
-        while name not in self.named["link"] and name != "world":
-            if name in seen:
-                return None
-            seen.add(name)
-            if name in ("", "__model__"):
-                name = canonical
-            elif name in self.named["frame"]:
-                name = self.named["frame"][name].get("attached_to", "")
-            elif name in self.named["joint"]:
-                name = (self.named["joint"][name].findtext("child") or "").strip() or name
+        passed: dict[str, None] = {}
+        at: str | None = name
+        while at is not None and at not in self.named["link"] and at != "world":
+            if at in self._on:
+                at = self._on[at]
+                break
+            if at in passed:
+                at = None
+                break
+            passed[at] = None
+            if at in ("", "__model__"):
+                at = canonical
+            elif at in self.named["frame"]:
+                at = self.named["frame"][at].get("attached_to", "")
+            elif at in self.named["joint"]:
+                at = (self.named["joint"][at].findtext("child") or "").strip() or at
             else:
-                return None
-        return name
+                at = None
+        self._on |= dict.fromkeys(passed, at)
+        return at
 
 
 def pose_of(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from ..errors import UnknownNameError
-from ..robot.urdf_graph import is_ambiguous, meant
+from ..robot.urdf_graph import WORDS, is_ambiguous, meant
 from .mechanism import Unread
 
 _MODEL = (
@@ -56,10 +57,12 @@ def foreign_words(model: Element) -> Iterator[Unread]:
         model: the element of the model.
     """
     yield from _attributes(model, f"model '{model.get('name', '')}'")
+    foreign = dict.fromkeys(str(element.tag) for element in model if element.tag not in _MODEL)
+    slips = {word: meant(word, _MODEL) for word in islice(foreign, WORDS)}
     for element in model:
         if element.tag not in _MODEL:
             what = f"<{element.tag} name='{element.get('name', '')}'>"
-            slip = meant(str(element.tag), _MODEL)
+            slip = slips.get(str(element.tag))
             yield _unread(what, str(element.tag), _MODEL) if slip else Unread(what, "not built")
         elif element.tag in ("model", "gripper"):
             yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built")

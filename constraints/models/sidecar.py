@@ -14,7 +14,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -23,11 +22,19 @@ from liegroups.arguments import expect
 
 from ..errors import FileError, UnknownNameError, WrongObjectError
 from ..exports import from_extra
+from ..robot.files.reading import read_bytes
+from ..robot.urdf_graph import SEARCHED, listed
 from ..words import counted
 from .mechanism import Unread
 
 OTHERS = ("name_mot", "joint_name", "joint_type")
 KEYS = ("closed_loop", "type", *OTHERS)
+LARGEST_SIDECAR = 2**20
+"""Bytes that a sidecar may have."""
+_LONGEST_WORD = 1000
+_MOST_KEYS = 1000
+"""Keys of another YAML file that are compared with those of a sidecar."""
+_KEY = re.compile(r"^[ \t]*[{'\"]?(\w+)['\"]?[ \t]*:", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -49,27 +56,32 @@ class Sidecar:
     unread: tuple[Unread, ...] = ()
 
 
-def _beside(path: Path) -> Iterator[tuple[Path, str]]:
-    """The YAML files of the same stem, with their texts."""
+def sidecar_beside(path: Path) -> Sidecar | None:
+    """The file of the same stem that ends in .yaml or .yml and has the key `closed_loop`, if there is one.
+
+    One that has a key much like it, or only other ones, is no sidecar: `unread` says so. Each file is read once.
+
+    Args:
+        path: of the URDF.
+
+    Raises:
+        FileError, MissingExtraError: as `read_sidecar`.
+    """
+    texts: dict[str, str] = {}
     for ending in (".yaml", ".yml"):
         beside = path.with_suffix(ending)
         if beside.is_file():
-            yield beside, beside.read_text(encoding="utf-8", errors="replace")
-
-
-def sidecar_beside(path: Path) -> Path | None:
-    """The file of the same stem that ends in .yaml or .yml and has the key `closed_loop`, if there is one."""
-    return next((beside for beside, text in _beside(path) if KEYS[0] in text), None)
-
-
-def misspelt_beside(path: Path) -> Unread | None:
-    """A YAML file of the same stem that has a key much like `closed_loop`, or only other ones: it is no sidecar."""
-    for beside, text in _beside(path):
-        keys = re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE)
+            with open(beside, encoding="utf-8", errors="replace") as file:
+                text = file.read(LARGEST_SIDECAR + 1)
+            if KEYS[0] in text:
+                return _sidecar(os.fspath(beside), read_bytes(beside, LARGEST_SIDECAR))
+            texts[os.fspath(beside)] = text
+    for name, text in texts.items():
+        keys = [key for key in dict.fromkeys(_KEY.findall(text)) if len(key) <= 2 * len(KEYS[0])][:_MOST_KEYS]
         near = difflib.get_close_matches(KEYS[0], keys, 1, 0.8) or [key for key in keys if key in OTHERS]
         if near:
             reason = f"it is not a sidecar: it has the key '{near[0]}', but no key '{KEYS[0]}'"
-            return Unread(f"file {beside} next to the URDF", reason, is_mistake=True)
+            return Sidecar(unread=(Unread(f"file {name} next to the URDF", reason, is_mistake=True),))
     return None
 
 
@@ -80,7 +92,8 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
         source: path of the YAML file.
 
     Raises:
-        FileError: no such file, no YAML (with line and column), or not of the form.
+        FileError: no such file, no YAML (with line and column), not of the form, or above a limit: its bytes, the
+            length of a word, a list or a mapping that is used twice (an alias).
         MissingExtraError: pyyaml is not installed.
         WrongObjectError: the source is no path.
     """
@@ -88,7 +101,14 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     path = os.fspath(source)
     if "\n" in path or ("closed_loop" in path and ":" in path):
         raise WrongObjectError("loops", "the path of a YAML file", "its text")
-    content = _content(path)
+    if Path(path).is_dir():
+        raise FileError(path, "is a folder, but the YAML file of the loops was expected")
+    return _sidecar(path, read_bytes(path, LARGEST_SIDECAR))
+
+
+def _sidecar(path: str, raw: bytes) -> Sidecar:
+    """What a sidecar says, of its bytes."""
+    content = _content(path, raw)
     if content is None:
         return Sidecar(path, unread=(Unread(f"sidecar {path}", "it is empty: no loop is closed", is_mistake=True),))
     if not isinstance(content, dict):
@@ -96,13 +116,14 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     entries = cast("dict[Any, Any]", content)
     if entries and not any(key in entries for key in KEYS):
         raise FileError(path, f"is not a loop sidecar: it must have some of the keys {', '.join(KEYS)}")
-    wrong = {key: str(UnknownNameError("key", key, KEYS)) for key in entries if key not in KEYS}
+    others = [key for key in entries if key not in KEYS]
+    wrong = {key: str(UnknownNameError("key", key, KEYS, search=i < SEARCHED)) for i, key in enumerate(others)}
     empty = [key for key in KEYS if key in entries and entries[key] is None]
     wrong |= dict.fromkeys(empty, "its value is empty: expected a list, [] if empty")
     unread = [Unread(f"key '{key}' of {path}", reason, is_mistake=True) for key, reason in wrong.items()]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(entries, "closed_loop", path))]
     types = _words(entries, "type", path)
-    also = "".join(f"; {entry}" for entry in unread)
+    also = f"; {listed(unread)}" if unread else ""
     if len(types) != len(pairs):
         counts = f"closed_loop has {counted(len(pairs), 'pair')}, type has {counted(len(types), 'entry')}"
         raise FileError(path, f"{counts}: there must be one for each pair{also}")
@@ -119,27 +140,48 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     )
 
 
-def _content(path: str) -> object:
+def _content(path: str, raw: bytes) -> object:
     yaml = from_extra("yaml", "loops", "pyyaml")
-    if Path(path).is_dir():
-        raise FileError(path, "is a folder, but the YAML file of the loops was expected")
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:  # no such file, not UTF-8, or a path with a null byte
-        raise FileError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        text = raw.decode("utf-8")
+    except ValueError as error:
+        raise FileError(path, f"cannot be read: {error}") from None
     try:
-        top = yaml.compose(text, Loader=yaml.SafeLoader)
-        keys = [key.value for key, _ in top.value] if isinstance(top, yaml.MappingNode) else []
-        twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
-        if twice is not None:
-            raise FileError(path, f"has the key '{twice}' twice, but only one of them would be used")
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        top = loader.get_single_node()
+        if top is None:
+            return None
+        _check_nodes(top, path, yaml)
+        return loader.construct_document(top)
     except FileError:
         raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f" line {mark.line + 1}, column {mark.column + 1}:"
         raise FileError(path, f"is not valid YAML:{where} {getattr(error, 'problem', None) or error}") from None
+
+
+def _check_nodes(top: Any, path: str, yaml: Any) -> None:
+    """Refuse what would be lost or could grow: a key of the top that is there twice, aliases of lists, long words."""
+    seen: set[str] = set()
+    for key, _ in top.value if isinstance(top, yaml.MappingNode) else ():
+        if isinstance(key.value, str) and key.value in seen:
+            raise FileError(path, f"has the key '{key.value:.60}' twice, but only one of them would be used")
+        seen.add(str(key.value)[:_LONGEST_WORD])
+    met: set[int] = set()
+    left = [top]
+    while left:
+        node = left.pop()
+        line = f"line {node.start_mark.line + 1}"
+        if isinstance(node, yaml.ScalarNode):
+            if len(node.value) > _LONGEST_WORD:
+                raise FileError(path, f"{line}: has a word of more than {_LONGEST_WORD} characters, expected a name")
+            continue
+        if id(node) in met:
+            raise FileError(path, f"{line}: this list or mapping is used again by an alias (*name): write it out there")
+        met.add(id(node))
+        pairs = isinstance(node, yaml.MappingNode)
+        left += [part for pair in node.value for part in pair] if pairs else node.value
 
 
 def _list(entries: dict[Any, Any], key: str, path: str) -> list[object]:

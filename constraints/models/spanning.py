@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
@@ -70,12 +71,19 @@ def spanning_tree(
     for i, joint in enumerate(joints):
         if joint.name not in cut:
             graph.add_edge(joint.parent, joint.child, i, weight=joint.freedoms * len(joints) + i)  # none weigh the same
-    kept: list[int] = sorted(i for _, _, i in nx.minimum_spanning_edges(graph, keys=True, data=False))
+    kept: dict[int, None] = dict.fromkeys(
+        sorted(i for _, _, i in nx.minimum_spanning_edges(graph, keys=True, data=False))
+    )
     tree: nx.Graph[str] = nx.Graph()  # neighbours come in the order in which they were added
     tree.add_nodes_from(graph)
     tree.add_edges_from((joints[i].parent, joints[i].child, {"joint": joints[i]}) for i in kept)
-    parts = [part for part in nx.connected_components(tree) if world not in part]
-    tree.add_edges_from((world, next(link for link in tree if link in part), {"joint": None}) for part in parts)
+    reached: set[str] = {*nx.node_connected_component(tree, world)}
+    firsts: list[str] = []
+    for link in tree:
+        if link not in reached:
+            reached |= nx.node_connected_component(tree, link)
+            firsts.append(link)
+    tree.add_edges_from((world, link, {"joint": None}) for link in firsts)
     branches: list[Branch[_Joint]] = []
     for near, far in nx.dfs_edges(tree, world):
         by: _Joint | None = tree.edges[near, far]["joint"]
@@ -85,13 +93,14 @@ def spanning_tree(
 
 def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> tuple[str, ...]:
     """Names of the joints that were cut and close no loop: no other joints hold their two links together."""
-    found: list[str] = []
-    for cut in cuts:
-        others: nx.Graph[str] = nx.Graph((joint.parent, joint.child) for joint in joints if joint is not cut)
-        others.add_nodes_from((cut.parent, cut.child))
-        if not nx.has_path(others, cut.parent, cut.child):
-            found.append(cut.name)
-    return tuple(found)
+    if not cuts:
+        return ()
+    ends = Counter(frozenset((joint.parent, joint.child)) for joint in joints)
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_edges_from((joint.parent, joint.child) for joint in joints if joint.parent != joint.child)
+    bridges = {frozenset(pair) for pair in nx.bridges(graph)}
+    alone = {pair for pair, count in ends.items() if count == 1 and pair in bridges}
+    return tuple(cut.name for cut in cuts if frozenset((cut.parent, cut.child)) in alone)
 
 
 _HINGES: dict[str, Callable[..., Hinge]] = {

@@ -71,7 +71,8 @@ class Tree:
         self.model: Any = pin.Model()
         self.model.name = name
         self.renamed: dict[str, str] = {}
-        self._taken: dict[Any, set[str]] = {}
+        self._taken: dict[str, set[str]] = {"joint": {str(world) for world in self.model.names}}
+        self._numbers: dict[tuple[str, str], int] = {}
 
     def joint(
         self,
@@ -97,7 +98,7 @@ class Tree:
             second: the second axis of a universal joint.
         """
         model, free = self.model, _model_of(kind, axis, pitch, second)
-        own = self._unique("joint", name, tuple(model.names))
+        own = self._unique("joint", name)
         if own != name:
             self.renamed[own] = name
         index = int(model.addJoint(parent, free, placement, own))
@@ -149,13 +150,14 @@ class Tree:
     def _frame_of(self, joint: int) -> int:
         return int(self.model.getFrameId(self.model.names[joint], pin.FrameType.JOINT)) if joint else 0
 
-    def _unique(self, kind: str, wanted: str, reserved: tuple[str, ...] = ()) -> str:
-        taken = self._taken.setdefault(kind, set(reserved))
-        name, number = wanted, 1
+    def _unique(self, kind: str, wanted: str) -> str:
+        taken = self._taken.setdefault(kind, set())
+        name, number = wanted, self._numbers.get((kind, wanted), 1)
         while name in taken:
             number += 1
             name = f"{wanted}_{number}"
         taken.add(name)
+        self._numbers[kind, wanted] = number
         return name
 
 

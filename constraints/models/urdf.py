@@ -17,12 +17,12 @@ from ..robot.joints import copied_joint
 from ..robot.packages import VisualFile
 from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
-from ..robot.urdf_graph import misspelt, urdf_graph
+from ..robot.urdf_graph import SEARCHED, misspelt, urdf_graph
 from ..robot.xml import in_file, read_xml
 from ..rows.row_owner import RowOwner
 from .forces.urdf_forces import urdf_forces
 from .mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
-from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
+from .sidecar import Sidecar, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
 
@@ -90,26 +90,28 @@ def mechanism_from_urdf(
 
 def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:
     """The sidecar that is given, or the one beside the file."""
-    if loops is None and not path.endswith(" text"):
-        loops = sidecar_beside(Path(path))
-        almost = misspelt_beside(Path(path)) if loops is None else None
-        unread += [almost] if almost else []
-    sidecar = Sidecar() if loops is None else read_sidecar(loops)
+    if loops is not None:
+        sidecar = read_sidecar(loops)
+    else:
+        sidecar = (None if path.endswith(" text") else sidecar_beside(Path(path))) or Sidecar()
     unread += sidecar.unread
     return sidecar
 
 
 def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[RowOwner, ...]:
     closures: list[RowOwner] = []
-    seen: list[set[str]] = []
+    seen: set[frozenset[str]] = set()
+    known = frozenset(robot.frame_names)
     for a, b, kind in sidecar.loops:
         with or_unread(unread, f"closed loop ('{a}', '{b}') of {sidecar.path}", is_mistake=True):
             if kind.lower() not in LOOP_TYPES:
                 raise UnknownNameError("type of loop", kind, LOOP_TYPES)
             if a == b:
                 raise ConstraintError("a loop from a frame to itself constrains nothing: give two frames")
-            if {a, b} in seen:
+            if frozenset((a, b)) in seen:
                 raise ConstraintError("this pair of frames is given twice")
+            if len(unread) > SEARCHED and (missing := {a, b} - known - {"world"}):
+                raise UnknownNameError("frame", min(missing), (), search=False)
             make = Closure if kind.lower() == "6d" else PointClosure
             try:
                 closures.append(make(robot, robot.frame(a), robot.frame(b), name=f"{a} to {b}"))
@@ -117,19 +119,22 @@ def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[Row
                 kinds = ", ".join(kind.value for kind in error.kinds)
                 reason = f"'{error.name}' is the name of several elements ({kinds}) at different places: rename one"
                 raise ConstraintError(reason) from error
-            seen.append({a, b})
+            seen.add(frozenset((a, b)))
     return tuple(closures)
 
 
 def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, ...]:
     motors: dict[str, None] = {}
     replaced = {joint: kind for joint, kind in sidecar.replaced}
+    joints = frozenset(robot.joint_names)
     for motor in sidecar.motors:
         with or_unread(unread, f"motor '{motor}' of {sidecar.path}", is_mistake=True):
             if motor in motors:
                 raise ConstraintError("this motor is given twice")
-            if motor not in robot.joint_names and replaced.get(motor, "").upper() == "FIXED":
+            if motor not in joints and replaced.get(motor, "").upper() == "FIXED":
                 raise ConstraintError("the joint is fixed by the sidecar (joint_type), so no motor can drive it")
+            if len(unread) > SEARCHED and motor not in joints:
+                raise UnknownNameError("joint", motor, (), search=False)
             robot.joint_index(motor)
             motors[motor] = None
     return tuple(motors)
@@ -137,20 +142,22 @@ def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, 
 
 def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) -> Model:
     """The model with joints of other types, as the sidecar says."""
-    names = tuple(str(name) for name in model.names)[1:]
+    names = {str(name): i for i, name in enumerate(model.names) if i}
     fixed: list[int] = []
     other: dict[str, Any] = {}
     seen: set[str] = set()
     for joint, kind in sidecar.replaced:
         with or_unread(unread, f"replacement of joint '{joint}' by {kind} of {sidecar.path}", is_mistake=True):
             if joint not in names:
-                raise UnknownJointError(joint, names)
+                if len(unread) > SEARCHED:
+                    raise UnknownNameError("joint", joint, (), search=False)
+                raise UnknownJointError(joint, tuple(names))
             if joint in seen:
                 raise ConstraintError("this joint is given twice, and only the first type is used")
             seen.add(joint)
             word = kind.upper()
             if word == "FIXED":
-                fixed.append(names.index(joint) + 1)
+                fixed.append(names[joint])
             elif word == "SPHERICAL":
                 other[joint] = pin.JointModelSpherical()
             elif word in _UNIVERSAL:

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..errors import UnknownJointError
-from ..robot.urdf_graph import UrdfGraph
+from ..errors import UnknownNameError
+from ..robot.urdf_graph import SEARCHED, UrdfGraph
 from .mechanism import Unread
 
 KNOWN = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
@@ -35,8 +35,11 @@ def elements_beside(root: Element) -> Iterator[Unread]:
 
 def wrong_mimics(graph: UrdfGraph) -> Iterator[Unread]:
     """Mimic tags that couple nothing, with the reason."""
+    wrong = 0
     for joint in graph.joints.values():
-        what, reason = f"mimic tag of joint '{joint.name}'", _what_is_wrong(joint.element, graph)
+        what = f"mimic tag of joint '{joint.name}'"
+        reason = _what_is_wrong(joint.element, graph, search=wrong < SEARCHED)
+        wrong += bool(reason)
         if reason:
             yield Unread(what, reason, is_mistake=True)
         elif followed := _followed(joint.element):
@@ -49,7 +52,7 @@ def mimics_of_loops(graph: UrdfGraph, cut: set[str]) -> Iterator[Unread]:
     """Mimic tags between joints of which one was cut."""
     for joint in graph.joints.values():
         followed = _followed(joint.element)
-        if followed and {joint.name, followed} & cut and not _what_is_wrong(joint.element, graph):
+        if followed and {joint.name, followed} & cut and not _what_is_wrong(joint.element, graph, search=False):
             yield Unread(f"mimic tag of joint '{joint.name}'", "one of its joints closes a loop, and is cut")
 
 
@@ -61,17 +64,17 @@ def _followed(joint: Element) -> str:
 
 def without_wrong_mimics(root: Element, graph: UrdfGraph) -> Element:
     """The same URDF without the mimic tags that couple nothing; the given one where all are right."""
-    if not any(_what_is_wrong(joint.element, graph) for joint in graph.joints.values()):
+    if not any(_what_is_wrong(joint.element, graph, search=False) for joint in graph.joints.values()):
         return root
     again = copy.deepcopy(root)
     for joint in again.findall("joint"):
         tag = joint.find("mimic")
-        if tag is not None and _what_is_wrong(joint, graph):
+        if tag is not None and _what_is_wrong(joint, graph, search=False):
             joint.remove(tag)
     return again
 
 
-def _what_is_wrong(joint: Element, graph: UrdfGraph) -> str:
+def _what_is_wrong(joint: Element, graph: UrdfGraph, *, search: bool) -> str:
     tag = joint.find("mimic")
     if tag is None:
         return ""
@@ -80,4 +83,6 @@ def _what_is_wrong(joint: Element, graph: UrdfGraph) -> str:
         return 'it does not name the joint to follow: expected <mimic joint="..."/>'
     if source == joint.get("name"):
         return "the joint mimics itself"
-    return "" if source in graph.joints else str(UnknownJointError(source, tuple(graph.joints)))
+    if source in graph.joints:
+        return ""
+    return str(UnknownNameError("joint", source, tuple(graph.joints) if search else (), search=search))

@@ -68,7 +68,8 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     joints = list(graph.joints.values())
     branches, cuts = spanning_tree(links, joints, _world(links), wanted)
     tree = Element(root.tag, root.attrib)
-    tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and e not in graph.twice)
+    twice = {id(element) for element in graph.twice}
+    tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and id(e) not in twice)
     unread: list[Unread] = []
     taken = {*graph.joints, *graph.links}
     for branch in branches:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
     from .modes import animate_mode as animate_mode, plot_modes as plot_modes
+    from .motions import plot_motion as plot_motion
     from .paths import animate as animate, plot_path as plot_path
     from .sweeps import plot_sweep as plot_sweep
     from .traces import plot_trace as plot_trace
@@ -24,6 +25,7 @@ __getattr__, __dir__ = _on_use(
         "dependencies": "plot_dependencies",
         "graph": "plot_graph",
         "modes": "animate_mode plot_modes",
+        "motions": "plot_motion",
         "paths": "animate plot_path",
         "sweeps": "plot_sweep",
         "traces": "plot_trace",

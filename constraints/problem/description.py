@@ -43,6 +43,17 @@ def summary(problem: Problem) -> str:
     return f"Problem({_sizes(problem)}: {names})"
 
 
+def printed(problem: Problem) -> str:
+    """The same, and which engine solves it.
+
+    Args:
+        problem: the problem.
+    """
+    from ..solvers import solved_by  # it knows; a printed problem is where people look
+
+    return f"{summary(problem)}, solved by {solved_by(problem)}"
+
+
 def _sizes(problem: Problem, between: str = "") -> str:
     """How many dofs and rows."""
     return f"{counted(problem.space.nv, 'dof')}{between}, {counted(problem.constraints.size, 'row')}"

@@ -35,7 +35,7 @@ from .arguments import (
     space_of,
     wrapping_columns,
 )
-from .description import describe, summary
+from .description import describe, printed, summary
 from .questions import ask
 from .resolution import Resolution, left_to_steps, order
 from .tangent import project_tangent, reduced_jacobian, tangent_basis
@@ -241,9 +241,8 @@ class Problem:
         """Whether q satisfies every constraint (an explicit loop: on its branch) and its bounds; or one constraint.
 
         Args:
-            q: configuration (nq,).
+            q, rhs: as for `error`.
             constraint: test only this one, without the bounds.
-            rhs: right-hand sides; the default ones if absent.
             threshold: largest accepted error norm of a constraint.
         """
         threshold = as_tolerance(threshold, "threshold")
@@ -275,9 +274,8 @@ class Problem:
         with :math:`T` the derivative of the configuration by its free dofs. P is symmetric and idempotent.
 
         Args:
-            q: configuration (nq,).
+            q, rhs: as for `error`.
             v: velocity (nv,); its components on computed and frozen dofs are ignored.
-            rhs: right-hand sides; the default ones if absent.
         """
         return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
 
@@ -391,6 +389,8 @@ class Problem:
 
     def __repr__(self) -> str:
         return summary(self)
+
+    __str__ = printed  # pyright: ignore[reportAssignmentType]  # a function of a problem is its method
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, self._given

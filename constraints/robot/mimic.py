@@ -43,12 +43,12 @@ def as_mimics(candidates: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ..
         UnknownJointError: lists the joints whose names come closest.
         OverlapError: a joint that mimics itself.
     """
-    joints = [factor.name for factor in space.factors]
+    joints = dict.fromkeys(factor.name for factor in space.factors)
     mimics = as_tuple(candidates, "mimics of a robot", "Mimic")
     for i, mimic in enumerate(mimics):
         expect(mimic, Mimic, f"mimic {i} of a robot")
         for joint in (mimic.joint, mimic.source):
             if joint not in joints:
-                raise UnknownJointError(str(joint), joints)
+                raise UnknownJointError(str(joint), tuple(joints))
         Segments.of(space, mimic.joint, mimic.source)
     return mimics

@@ -175,6 +175,15 @@ class Posture(Point):
         self.kinematics = workspace.resource(space, "kinematics", space.kinematics)
         self._lease = lease
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, a pickled one too, is a posture in a workspace of its own: the memory is not copied.
+
+        Raises:
+            StalePostureError: the workspace holds another configuration.
+        """
+        self.check()
+        return _posture_again, (self.space, self.q, getattr(self, "frames", None))
+
     def part(self, segments: Segments) -> Point:
         """The point of a block of joints (without kinematics); the whole space is the posture itself."""
         if len(segments) == self.space.nv:
@@ -259,6 +268,14 @@ class Posture(Point):
         """Centre of mass (3,) of the whole robot in the world [m]."""
         k = self.placed()
         return np.array(pin.centerOfMass(k.model, k.data, pin.KinematicLevel.POSITION, False))
+
+
+def _posture_again(space: RobotSpace, q: Vector, frames: FrameTable | None) -> Posture:
+    """The posture of a copy."""
+    posture = space.at(q)
+    if frames is not None:
+        posture.frames = frames
+    return posture
 
 
 @final

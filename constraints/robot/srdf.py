@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import os
 import xml.etree.ElementTree as ElementTree
@@ -12,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from liegroups.arrays import Vector
-from liegroups.errors import UnknownNameError
+from liegroups.errors import UnknownNameError, nearest_names
 
 from ..errors import FileError
+from ..words import first_names
 from .configuration import joint_value
 from .disabled_collisions import DisabledCollision, link_names
 from .space import RobotSpace
@@ -66,8 +66,8 @@ def read_srdf(
             link.
     """
     root, name = read_xml(source, "robot", "SRDF", packages)
-    for element in root:
-        refuse_misspelt(element.tag, (*SRDF_TAGS, *MANIPULATION_TAGS), name)
+    for tag in dict.fromkeys(element.tag for element in root):
+        refuse_misspelt(tag, (*SRDF_TAGS, *MANIPULATION_TAGS), name)
     return RobotSemantics(_references(root, name, space), _disabled(root, name, link_names(space.model)))
 
 
@@ -82,7 +82,7 @@ def refuse_misspelt(tag: str, known: Collection[str], file: str, where: str = ""
     Raises:
         FileError: names the tag and the nearest one.
     """
-    near = [] if tag in known else difflib.get_close_matches(tag.lower(), known, 1, LIKENESS)
+    near = [] if tag in known else nearest_names(tag.lower(), tuple(known), 1, LIKENESS)
     if near:
         raise FileError(file, f"{where}<{tag}> is not understood; expected <{near[0]}>?")
 
@@ -100,8 +100,8 @@ def _disabled(root: ElementTree.Element, name: str, links: tuple[str, ...]) -> t
         if not missing:
             pairs.setdefault(frozenset((a, b)), DisabledCollision(a, b, element.get("reason", "")))
     enabled = {frozenset(_links(element, name, "link1", "link2")) for element in root.iter("enable_collisions")}
-    for element in root.iter("disable_default_collisions"):
-        (a,) = _links(element, name, "link")
+    alone = [_links(element, name, "link")[0] for element in root.iter("disable_default_collisions")]
+    for a in dict.fromkeys(alone):
         if a not in known:
             unknown[a] = None
             left += 1
@@ -113,7 +113,7 @@ def _disabled(root: ElementTree.Element, name: str, links: tuple[str, ...]) -> t
     if unknown:
         first = UnknownNameError("link", next(iter(unknown)), links)
         _log.warning("%s: the robot has no link %s: %d tags of disabled collisions ignored (%s)",
-                     name, ", ".join(unknown), left, first)  # fmt: skip
+                     name, first_names([*unknown]), left, first)  # fmt: skip
     return tuple(pairs.values())
 
 
@@ -155,5 +155,5 @@ def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict
             with in_file(name):
                 q[factor.q] = joint_value(factor.space, value[0] if len(value) == 1 else value, what)
     if unknown:
-        _log.warning("%s: the robot has no joint %s: ignored in the reference postures", name, ", ".join(unknown))
+        _log.warning("%s: the robot has no joint %s: ignored in the reference postures", name, first_names([*unknown]))
     return postures

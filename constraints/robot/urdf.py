@@ -22,7 +22,7 @@ from ..errors import FileError
 from ..words import first_names
 from .mimic import Mimic
 from .pinocchio import Model, pin
-from .urdf_graph import check_is_tree, misspelt
+from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_long_chains, refuse_more_freedoms
 from .xml import numbers, read_xml
 
 _log = logging.getLogger(__package__)
@@ -85,6 +85,8 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
     """
     as_base(base)
     _check(root, name)
+    refuse_long_chains(root, name)
+    refuse_more_freedoms(sum(JOINT_FREEDOMS.get(j.get("type", ""), 0) for j in root.findall("joint")), name)
     text = ElementTree.tostring(root, encoding="unicode")
     attach: dict[Base, tuple[Any, ...]] = {
         Base.FIXED: (),
@@ -116,7 +118,7 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
     no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
     attribute alone: the other is 0. The log names the joints.
     """
-    names, said = list(model.names), defaultdict[str, list[str]](list)
+    names, said = {str(joint): i for i, joint in enumerate(model.names)}, defaultdict[str, list[str]](list)
     for element in root.findall("joint"):
         limit, joint = element.find("limit"), str(element.get("name"))
         if limit is None or joint not in names:
@@ -126,7 +128,7 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
             if sides:
                 said["are of a type without bounds, so their lower and upper are ignored"].append(joint)
             continue
-        i = int(model.joints[names.index(joint)].idx_q)
+        i = int(model.joints[names[joint]].idx_q)
         lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
         interval = f"{joint} [{lower:.6g}, {upper:.6g}]"
         if not sides:

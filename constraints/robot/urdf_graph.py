@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from xml.etree.ElementTree import Element
 
+from liegroups.errors import nearest_names
+
 from ..errors import FileError, UnknownNameError
+from ..words import counted
 from .xml import has_xacro
 
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
@@ -34,6 +37,17 @@ _ATTRIBUTES = {
     "mass": ("value",),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
 }
+MOST_LINKS = 4000
+"""Links that a file may have: pinocchio compares each with all others."""
+MOST_LEVELS = 1000
+"""Joints behind each other that a URDF may have: pinocchio goes down by calling itself, and its stack ends."""
+MOST_FREEDOMS = 1500
+"""Degrees of freedom of a file: pinocchio has many matrices of their square, and moves all of them when
+it adds a joint."""
+SEARCHED = 20
+"""Mistakes of one file whose messages list the names that come closest, which takes a time that goes with the names."""
+WORDS = 1000
+"""Different words of one element that are looked at for slips of the pen."""
 _ALIKE = 0.6
 """A word that is not known and this much like a known one is a slip of the pen; others belong to other programs."""
 
@@ -100,9 +114,13 @@ class UrdfGraph:
         return len(self.roots) == 1 and len(self.joints) == len(self.links) - 1 == len(self._below(self.roots[0]))
 
     def _below(self, root: str) -> set[str]:
-        found, ends = {root}, [(joint.parent, joint.child) for joint in self.joints.values()]
-        while more := {child for parent, child in ends if parent in found} - found:
-            found |= more
+        children: dict[str, list[str]] = {}
+        for joint in self.joints.values():
+            children.setdefault(joint.parent, []).append(joint.child)
+        found, layer = {root}, [root]
+        while layer:
+            layer = [child for parent in layer for child in children.get(parent, ()) if child not in found]
+            found.update(layer)
         return found - {root}
 
 
@@ -120,13 +138,14 @@ def urdf_graph(root: Element, path: str) -> UrdfGraph:
         raise FileError(path, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
     if root.find("link") is None and root.find("group") is not None:
         raise FileError(path, "has no <link>: it is an SRDF; load it with its URDF: Robot.from_urdf(urdf, srdf)")
+    refuse_more_links(len(root.findall("link")), path)
     faults: list[Fault] = []
     twice: list[Element] = []
     links, joints = (_named(root, tag, path, faults, twice) for tag in ("link", "joint"))
     sound: dict[str, UrdfJoint] = {}
     for name, element in joints.items():
         ends = [_end(element, tag) for tag in ("parent", "child")]
-        reason = _what_is_wrong(element, ends, tuple(links))
+        reason = _what_is_wrong(element, ends, links, search=len(faults) < SEARCHED)
         if reason:
             faults.append(Fault(f"joint '{name}'", reason))
         else:
@@ -153,19 +172,65 @@ def _end(joint: Element, tag: str) -> str | None:
     return None if element is None else element.get("link")
 
 
-def _what_is_wrong(joint: Element, ends: Sequence[str | None], links: Sequence[str]) -> str:
+def _what_is_wrong(joint: Element, ends: Sequence[str | None], links: Collection[str], *, search: bool) -> str:
     """Why an element is no joint between two links; empty if it is one."""
     kind = joint.get("type")
     if kind is None or kind not in JOINT_FREEDOMS:
-        return str(UnknownNameError("type of joint", kind, tuple(JOINT_FREEDOMS)))
+        return str(UnknownNameError("type of joint", kind, tuple(JOINT_FREEDOMS), search=search))
     for tag, link in zip(("parent", "child"), ends, strict=True):
         if not link:
             return f'it has no {tag}: expected <{tag} link="..."/>'
         if link not in links:
-            return f"its {tag}: {UnknownNameError('link', link, links)}"
+            return f"its {tag}: {UnknownNameError('link', link, tuple(links) if search else (), search=search)}"
     if ends[0] == ends[1]:
         return f"it joins link '{ends[0]}' to itself"
     return ""
+
+
+def refuse_more_links(links: int, path: str) -> None:
+    """Refuse a file with more links than can be read in a time that goes with its size.
+
+    Args:
+        links: how many it has.
+        path: how messages call the file.
+
+    Raises:
+        FileError: names the limit.
+    """
+    if links > MOST_LINKS:
+        raise FileError(path, f"has {counted(links, 'link')}, expected at most {MOST_LINKS}")
+
+
+def refuse_more_freedoms(freedoms: int, path: str) -> None:
+    """Refuse a file with more degrees of freedom than pinocchio has the memory for.
+
+    Args:
+        freedoms: how many it has.
+        path: how messages call the file.
+
+    Raises:
+        FileError: names the limit.
+    """
+    if freedoms > MOST_FREEDOMS:
+        raise FileError(path, f"has {freedoms} degrees of freedom, expected at most {MOST_FREEDOMS}")
+
+
+def refuse_long_chains(root: Element, path: str) -> None:
+    """Refuse a URDF, whose joints make a tree, with more joints behind each other than pinocchio can go down.
+
+    Raises:
+        FileError: names the limit and a joint.
+    """
+    below: dict[str | None, list[tuple[str | None, str | None]]] = {}
+    for joint in root.findall("joint"):
+        below.setdefault(_end(joint, "parent"), []).append((joint.get("name"), _end(joint, "child")))
+    ends = {child for joints in below.values() for _, child in joints}
+    layer, level = [(None, link) for link in below if link not in ends], 0
+    while layer:
+        layer = [joint for _, link in layer for joint in below.get(link, ())]
+        level += 1
+        if layer and level > MOST_LEVELS:
+            raise FileError(path, f"joint '{layer[0][0]}' is the {level}th of a chain, expected at most {MOST_LEVELS}")
 
 
 def check_is_tree(root: Element, path: str) -> None:
@@ -180,7 +245,7 @@ def check_is_tree(root: Element, path: str) -> None:
     """
     graph = urdf_graph(root, path)
     if graph.faults:
-        raise FileError(path, "; ".join(map(str, graph.faults)))
+        raise FileError(path, listed(graph.faults))
     for link, joints in graph.parents.items():
         if len(joints) > 1:
             raise FileError(path, _loop(link, joints))
@@ -188,8 +253,15 @@ def check_is_tree(root: Element, path: str) -> None:
         raise FileError(path, _no_tree(graph.roots))
 
 
+def listed(mistakes: Iterable[object]) -> str:
+    """Mistakes of a file, the first ones in their own words."""
+    said = [*map(str, mistakes)]
+    more = len(said) - SEARCHED
+    return "; ".join([*said[:SEARCHED], *([f"and {counted(more, 'mistake')} more"] if more > 0 else [])])
+
+
 def _loop(link: str, joints: Sequence[UrdfJoint]) -> str:
-    both = " and ".join(f"'{j.name}' (from '{j.parent}')" for j in joints)
+    both = " and ".join(f"'{j.name}' (from '{j.parent}')" for j in joints[:SEARCHED])
     return (
         f"link '{link}' has {len(joints)} parents, through the joints {both}: a loop, but a robot must be a tree. "
         "constraints.models.load cuts the loop itself; or remove one of the joints and close the loop in a sidecar, "
@@ -199,7 +271,8 @@ def _loop(link: str, joints: Sequence[UrdfJoint]) -> str:
 
 def _no_tree(roots: Sequence[str]) -> str:
     if roots:
-        names = ", ".join(f"'{root}'" for root in roots)
+        names = ", ".join(f"'{root}'" for root in roots[:SEARCHED])
+        names += f" and {len(roots) - SEARCHED} more" if len(roots) > SEARCHED else ""
         return f"the links {names} are not the child of any joint: expected one root, join the others to it"
     return "every link is the child of a joint: the joints form a cycle, expected one root"
 
@@ -207,7 +280,7 @@ def _no_tree(roots: Sequence[str]) -> str:
 def misspelt(root: Element) -> Iterator[Fault]:
     """Words of a URDF that mean nothing and resemble one that does, in what makes the tree and its inertias."""
     words = (str(element.tag) for element in root)
-    for word in dict.fromkeys(words):
+    for word in islice(dict.fromkeys(words), WORDS):
         if meant(word, _ELEMENTS) in ("link", "joint"):
             yield _slip("the file", "element", word, _ELEMENTS)
     for joint in root.findall("joint"):
@@ -241,7 +314,8 @@ def _out_of_place(element: Element, what: str, once: Iterable[str]) -> Iterator[
 
 def is_ambiguous(element: Element, tag: str) -> bool:
     """Whether an element has several children of a tag that say different things."""
-    return len({_said(child) for child in element.findall(tag)}) > 1
+    children = element.findall(tag)
+    return len(children) > 1 and len({_said(child) for child in children}) > 1
 
 
 def _said(element: Element) -> tuple[object, ...]:
@@ -257,11 +331,12 @@ def _said(element: Element) -> tuple[object, ...]:
 def _slips(element: Element, what: str, tag: str) -> Iterator[Fault]:
     """Words of one element; none where the word that was meant is there too."""
     children, attributes = [str(child.tag) for child in element], list(element.attrib)
-    for kind, words, known in (
+    for kind, given, known in (
         ("element", children, _CHILDREN.get(tag, ())),
         ("attribute", attributes, _ATTRIBUTES.get(tag, ())),
     ):
-        for word in dict.fromkeys(words):
+        words = dict.fromkeys(given)
+        for word in islice(words, WORDS):
             if meant(word, known) and meant(word, known) not in words:
                 yield _slip(what, kind, word, known)
 
@@ -279,4 +354,4 @@ def meant(word: str, known: Iterable[str]) -> str:
 def _meant(word: str, known: tuple[str, ...]) -> str:
     if word in known or any(mark in word for mark in ":{"):  # a name of another program
         return ""
-    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=_ALIKE)), "")
+    return next(iter(nearest_names(word, known, 1, _ALIKE)), "")

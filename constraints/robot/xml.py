@@ -20,11 +20,14 @@ from liegroups.arguments import as_path
 
 from ..errors import ConstraintError, FileError, WrongObjectError
 from ..words import counted
+from .files.reading import read_bytes, start_of_text, without_comments
 from .packages import find_resource
 
 _log = logging.getLogger(__package__)
 _DEEPEST = 300
 """Elements inside each other that a file may have."""
+_ATTRIBUTES = 1000
+"""Attributes that one element may have: parsers downstream take a time that goes with their square."""
 
 
 def read_xml(
@@ -61,12 +64,9 @@ def read_xml(
     else:
         path = find_resource(text, packages)
         name, encoding = str(path), None
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise FileError(name, f"cannot be read: {error.strerror or error}") from None
+        content = read_bytes(path)
     element = _parse(_with_declaration_first(content), name, encoding, logging.DEBUG if again else logging.WARNING)
-    _check_depth(element, name)
+    _check_shape(element, name)
     if root is not None and element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is not {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
@@ -76,14 +76,11 @@ def read_xml(
 def _with_declaration_first(content: bytes) -> bytes:
     """The same document with the XML declaration at its start, where XML wants it, and some writers do not put it."""
     content = content.removeprefix(BOM_UTF8)
-    found = _LATE_DECLARATION.match(content)
-    return content if found is None else found["declaration"] + found["before"] + content[found.end() :]
-
-
-_LATE_DECLARATION = re.compile(
-    rb"(?P<before>(?:\s+|<!--(?:(?!-->).)*-->)+)(?P<declaration><\?xml\s(?:(?!\?>).)*\?>)", re.DOTALL
-)
-"""Blanks and comments before the declaration."""
+    begin = start_of_text(content)
+    end = content.find(b"?>", begin) + 2
+    if not begin or end < 2 or not re.match(rb"<\?xml\s", content[begin : begin + 6]):
+        return content
+    return content[begin:end] + content[:begin] + content[end:]
 
 
 def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> ElementTree.Element:
@@ -107,14 +104,20 @@ def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> Elemen
     return element
 
 
-def _check_depth(root: ElementTree.Element, name: str) -> None:
-    """Refuse a file that is nested deeper than any that is meant: readers go down by calling themselves."""
+def _check_shape(root: ElementTree.Element, name: str) -> None:
+    """Refuse a file that is nested deeper than any that is meant: readers go down by calling themselves.
+
+    Likewise an element with more attributes.
+    """
     layer: list[ElementTree.Element] = [root]
     depth = 0
     while layer:
         depth += 1
         if depth > _DEEPEST:
             raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} levels deep, expected less")
+        crowded = next((element for element in layer if len(element.attrib) > _ATTRIBUTES), None)
+        if crowded is not None:
+            raise FileError(name, f"<{crowded.tag:.40}> has more than {_ATTRIBUTES} attributes, expected less")
         layer = [child for element in layer for child in element]
 
 
@@ -142,7 +145,7 @@ def _mended(content: bytes) -> bytes:
     Two hyphens in a comment, an ampersand that begins no entity, and no blank between two attributes. Lines stay where
     they are.
     """
-    content = re.sub(rb"<!--.*?-->", lambda found: b"\n" * found[0].count(b"\n"), content, flags=re.DOTALL)
+    content = without_comments(content)
     content = re.sub(rb"&(?!#?\w+;)", b"&amp;", content)
     return re.sub(rb"""(=\s*(?:"[^"<>]*"|'[^'<>]*'))(?=[A-Za-z_])""", rb"\1 ", content)
 

@@ -8,6 +8,7 @@ from .newton.engine import NewtonEngine as NewtonEngine
 from .newton.linear_step import DampedCholesky as DampedCholesky, LinearStep as LinearStep
 from .options import Options as Options
 from .projection.batch import BatchInterrupted as BatchInterrupted, ProjectionBatch as ProjectionBatch
+from .projection.engines import solved_by as solved_by
 from .projection.projection import Projection as Projection
 from .projection.projector import Projector as Projector, project as project
 from .projection.reach import reach as reach, reach_batch as reach_batch

@@ -67,7 +67,9 @@ def test_jacobians_of_the_maps_of_states() -> None:
 def stage_and_point() -> tuple[Any, Any, Any, Any, Any]:
     """A stage with two contacts, of three rows and of one; and its point (q, v, u, lambda)."""
     a, b = frames()
-    rows = ConstraintSet(ROBOT, [PointContact(ROBOT, a, name="sticks"), PointContact(ROBOT, b, [0, 0, 1], name="slides")])
+    rows = ConstraintSet(
+        ROBOT, [PointContact(ROBOT, a, name="sticks"), PointContact(ROBOT, b, [0, 0, 1], name="slides")]
+    )
     stage, rng = STATE.with_controls(NU, rows), np.random.default_rng(5)
     (q, v), u, lam = points(6), rng.standard_normal(NU), rng.standard_normal(rows.size)
     assert (stage.nu, stage.nf) == (NU, 4)

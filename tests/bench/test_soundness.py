@@ -403,6 +403,7 @@ def test_fuzz_is_a_command() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("250 bad inputs (seed 3) at ")
     assert "250 refused by name; 0 findings" in done.stdout
+    assert "250 read or refused; 0 findings" in done.stdout
 
 
 @pytest.mark.parametrize("given", [[], ["--projections", "0"], ["--processes", "0", "--fuzz", "1"]])

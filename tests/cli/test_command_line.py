@@ -330,7 +330,7 @@ def test_info_advises_one_thread(capsys: pytest.CaptureFixture[str], monkeypatch
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     for cores, limit, said in ((4, None, True), (4, "2", True), (4, "1", False), (1, None, False)):
-        monkeypatch.setattr(info.os, "cpu_count", lambda cores=cores: cores)
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
         if limit is not None:
             monkeypatch.setenv("OMP_NUM_THREADS", limit)
         else:

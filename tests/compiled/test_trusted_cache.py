@@ -15,9 +15,9 @@ import pytest
 pytest.importorskip("numba")
 
 import constraints
+from constraints.solvers import trusted_files as trusted
 from constraints.solvers.kernels import cache
-from constraints.solvers.kernels.disk import trusted
-from constraints.solvers.kernels.disk.trusted import DamagedError, Place, UntrustedError, opened, read, write
+from constraints.solvers.trusted_files import DamagedError, Place, UntrustedError, opened, read, write
 
 pytestmark = pytest.mark.skipif(not trusted.POSSIBLE, reason="needs a system with descriptors of folders")
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root is another user")

@@ -25,6 +25,10 @@ JOINTS = (
 )
 
 
+INSTALL = 'python3 -m venv .venv && .venv/bin/pip install ".[fast,plot]"'
+"""What README, site, tutorial and the page on installing begin with."""
+
+
 def arm() -> str:
     """Six revolute joints, and a frame called tool at the end."""
     text, parent = "<robot name='arm'><link name='base'/>", "base"
@@ -54,7 +58,7 @@ def test_it_is_one_page_and_begins_with_what_it_is_a_picture_an_install_line_and
     """Welcome 1: at most 150 lines, the first screen."""
     assert README.count("\n") <= 150
     assert len([line for line in BLOCK.code.splitlines() if line.strip()]) <= 10
-    places = [README.index(part) for part in ("Puts robot", "![", "pip install .", BLOCK.code)]
+    places = [README.index(part) for part in ("Puts robot", "![", INSTALL, BLOCK.code)]
     assert places == sorted(places)
     assert README[: README.index(BLOCK.code)].count("\n") + BLOCK.code.count("\n") <= 35
 
@@ -80,13 +84,23 @@ def test_typo_in_the_frame_names_the_nearest(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 -m venv .venv && .venv/bin/pip install .",
-        'python3 -m venv .venv && .venv/bin/pip install ".[robots,plot]" && .venv/bin/python -m constraints demo',
+        INSTALL,
+        'python3 -m venv .venv && .venv/bin/pip install ".[fast,plot,robots]" && .venv/bin/python -m constraints demo',
         'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest -n auto --dist worksteal',
     ],
 )
 def test_commands_stand_on_a_line_of_their_own(command: str) -> None:
     assert command in README.splitlines()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/tutorial.md", "docs/installing.md"])
+def test_where_one_begins_one_command_installs_the_compiled_engine(page: str) -> None:
+    """The first command of each page, and the same one; the demonstration has that engine too."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    commands = [line for line in text.splitlines() if "pip install" in line and not line.startswith("|")]
+    assert commands[0] == INSTALL
+    assert "fast" in INSTALL
+    assert all('"[' not in line and "fast" in line for line in commands if "constraints demo" in line)
 
 
 def test_extras_of_the_commands_exist() -> None:

@@ -76,3 +76,20 @@ def test_a_contact_has_one_restitution() -> None:
     motion = rows.robot.at(rows.robot.neutral, np.zeros(rows.robot.nv))
     with pytest.raises(OptionError, match=f"restitution of '{rows.names[0]}': it is given twice"):
         impact(rows, motion, restitution={0: 0.2, rows.names[0]: 0.5})
+
+
+@pytest.mark.parametrize("name", ["fivebar_planar", "double_pendulum_absolute"])
+def test_energy_lost_with_wanted_velocities_counts_their_work(name: str) -> None:
+    """Rows that are driven to a velocity do work on the robot: kinetic energy before, minus after, plus that work."""
+    rows = set_of(name)
+    q = np.array(dynamics()[name]["states"][0]["q_inplace"])
+    rng = np.random.default_rng(3)
+    robot, J = rows.robot, rows.jacobian(q)
+    v = rng.standard_normal(robot.nv)
+    after = J @ rng.standard_normal(robot.nv)  # that the rows can have together
+    result = impact(rows, robot.at(q, v), after=after).or_raise()
+    np.testing.assert_allclose(J @ result.velocity, after, atol=1e-9)
+    work = float(result.impulses @ after)  # of what moves with `after`, by the impulses on the robot
+    lost = kinetic(rows, q, v) - kinetic(rows, q, result.velocity) + work
+    assert result.energy_lost == pytest.approx(lost, rel=1e-9)
+    assert abs(work) > 1e-3

@@ -51,14 +51,17 @@ FLOORS = {
 }
 ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above
 
-# Methods, and lazy names of a room, that reach up through the one door of files, of pictures or of the diagnosis: that
-# is where people look for them. Nothing else imports upwards.
+# Methods, and lazy names of a room, that reach up through the one door of files, of pictures, of the diagnosis or of
+# the solvers (a printed problem says which engine solves it): that is where people look for them. Nothing else imports
+# upwards.
 COMFORT = {
     "constraints.robot.description": ("plot", "animate"),
     "constraints.rows.right_hand_side": ("save", "load"),
     "constraints.problem.problem": ("save", "load", "plot_dependencies"),
+    "constraints.problem.description": ("printed",),
     "constraints.solvers.options": ("save", "load"),
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
+    "constraints.dynamics.motions.record": ("plot", "save"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
     "constraints.reduced.sweeps.sweep_result": ("plot",),
@@ -66,7 +69,7 @@ COMFORT = {
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("TYPE_CHECKING",),
 }
-COMFORT_DOORS = ("constraints.files", "constraints.pictures", "constraints.solvers.diagnosis")
+COMFORT_DOORS = ("constraints.files", "constraints.pictures", "constraints.solvers.diagnosis", "constraints.solvers")
 
 # Who may import what comes from outside the standard library. Anything else is imported on use (inside a function).
 EVERYWHERE = ("constraints", "liegroups")

@@ -329,6 +329,15 @@ def test_the_row_of_a_rod_that_changes_its_length_is_half_the_difference_of_squa
         np.testing.assert_allclose(fixed.position_error(q), [expected], rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("length", [[0.0], [-0.2], [np.nan], [0.3, 0.4], [0.3, 0.4, 0.5]])
+def test_a_rod_whose_length_is_no_positive_number_is_refused_at_that_time(length: list[float]) -> None:
+    late = Target(lambda t: length if t > 0.5 else [0.4])
+    rows = ConstraintSet(two_arms_frames(), [RodClosure(two_arms_frames(), "a", "b", late)])
+    rows.rhs_at(0.1)
+    with pytest.raises(ConstraintError):
+        rows.rhs_at(0.8)
+
+
 def test_contacts_hold_where_they_are_anchored() -> None:
     """`anchored(q)` is zero at q; without an anchor there is no position row, and a Problem refuses it."""
     robot, q = two_arms_frames(), two_arms_frames().random(np.random.default_rng(3))

@@ -218,6 +218,14 @@ def test_the_angle_over_its_sine_and_its_derivatives(y: float) -> None:
         assert found == pytest.approx(float(exact), rel=(1e-15, 1e-13, 1e-11)[order])
 
 
+def test_a_hooke_joint_needs_two_directions() -> None:
+    """Honest 12: two parallel axes were taken, and the cross turned about an axis that nobody chose."""
+    for angle in (0.0, 1e-9, np.pi):
+        with pytest.raises(OptionError, match="two directions, got parallel ones"):
+            Hinge.hooke([1.0, 0.0, 0.0], [np.cos(angle), np.sin(angle), 0.0])
+    assert Hinge.hooke([1.0, 0.0, 0.0], [np.cos(1e-5), np.sin(1e-5), 0.0]).dofs == 2
+
+
 def test_hooke_keeps_its_axes_square() -> None:
     """The outboard axis stays perpendicular to the inboard one, each given in its own frame."""
     a, b = np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8, 0.0])

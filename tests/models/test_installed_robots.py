@@ -21,13 +21,25 @@ def test_installed_robots_can_be_loaded() -> None:
     robots = installed_robots()
     assert {"panda", "talos", "ur", "solo", "anymal_b_simple"} <= set(robots)
     assert list(robots) == sorted(robots)
-    assert all(path.suffix == ".urdf" and path.is_file() for paths in robots.values() for path in paths)
+    files = [path for name, paths in robots.items() if name != "cassie" for path in paths]
+    assert all(path.suffix == ".urdf" and path.is_file() for path in files)
     assert Robot.from_urdf(robots["panda"][0]).nq == 9
     for name in ("talos", "solo", "ur", "double_pendulum"):
         for path in robots[name]:
             assert Robot.from_urdf(path, base=Base.FREE_FLYER).nv >= 6
     with pytest.raises(FileError, match=r"load\(installed_robots\(\)\['panda'\]\[0\]\)"):
         load("panda")
+
+
+def test_robots_are_known_by_the_names_of_their_files_and_by_sdf() -> None:
+    """Honest 24: `installed_robots()` knows "ur5", and Cassie, which has SDF files only."""
+    if robot_data_folder() is None:
+        pytest.skip("example-robot-data is not installed")
+    robots = installed_robots()
+    assert Robot.from_urdf(robots["ur5"][0]).nq == 6
+    assert {path.stem.split("_")[0] for path in robots["ur5"]} == {"ur5"}
+    assert {path.suffix for path in robots["cassie"]} == {".sdf"}
+    assert load(robots["cassie"][0], strict=False).closures
 
 
 def test_a_robot_that_is_not_installed_has_neighbours() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from constraints.models import mechanisms, sample_arm
 from constraints.pictures import View, show
 
 Keys = pytest.importorskip("selenium.webdriver", reason='no selenium: pip install "lie-constraints[browser]"').Keys
-pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
+viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
 pytestmark = [pytest.mark.browser, needs_browser]
 
 SIZE = 420, 420
@@ -131,3 +134,25 @@ def test_a_closed_mechanism_is_seen(driver: Any) -> None:
         after = seen(driver, lambda p: not np.array_equal(p, before))
         assert (np.abs(after.astype(int) - before).max(axis=2) > 40).mean() > 0.02
         assert not console(driver)
+
+
+def test_a_page_of_another_site_cannot_connect(driver: Any, tmp_path: Path) -> None:
+    """It sends what the page of the view sends, and gets nothing; with its origin allowed it gets the robot."""
+    (tmp_path / "index.html").write_text("<title>another site</title>")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    connect = """
+        const [port, protocol, done] = arguments, socket = new WebSocket(`ws://127.0.0.1:${port}`, [protocol]);
+        socket.onmessage = () => { done("read"); socket.close() };
+        socket.onclose = () => done("refused");
+        setTimeout(() => done("nothing"), 20000);"""
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        other = f"http://127.0.0.1:{site.server_address[1]}"
+        for origins, seen in ((), "refused"), ([other], "read"):
+            with show(Robot.from_urdf(CRANE), port=0, origins=origins) as view:
+                driver.get(other)
+                driver.set_script_timeout(30)
+                assert driver.execute_async_script(connect, view.port, f"viser-v{viser.__version__}") == seen
+        driver.get("about:blank")
+        site.shutdown()
+    console(driver)

@@ -24,6 +24,7 @@ from constraints.reduced import (
     MinimalCoordinates,
     NotClosedError,
     RankError,
+    close_position,
     minimal_coordinates,
 )
 from liegroups import Rn
@@ -386,3 +387,20 @@ def test_a_failed_closing_can_be_watched_as_an_animation(tmp_path: Path) -> None
     done.plot_iterates(tmp_path / "way.gif")
     with image.open(tmp_path / "way.gif") as film:
         assert film.n_frames == len(done.iterates)
+
+
+def test_the_usual_tolerance_is_that_of_closed_mechanisms() -> None:
+    """1e-12, of both ways to call it: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
+    coordinates, q = started("5bar_linkage_iso3d", 0.0)
+    along = coordinates.partition.dependent[0]
+    for how in (lambda x: close_position(coordinates, x), coordinates.close):
+        move = np.zeros(coordinates.constraint_set.robot.nv)
+        move[along] = 1e-10
+        found = how(coordinates.constraint_set.robot.space.integrate(q, move))
+        assert found.success
+        assert found.iterations >= 1
+        assert found.residual <= 1e-12
+        move[along] = 1e-14
+        start = coordinates.constraint_set.robot.space.integrate(q, move)
+        assert how(start).iterations == 0
+        np.testing.assert_array_equal(how(start).q, start)

@@ -35,7 +35,14 @@ from constraints import (
     Workspace,
     explicit_relative_pose,
 )
-from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
+from constraints.errors import (
+    NotFiniteError,
+    NotPicklableError,
+    SizeError,
+    StalePostureError,
+    UnknownFrameError,
+    WrongObjectError,
+)
 from constraints.point import Point, SpacePoint, place, place_motion
 from constraints.robot.frame_pair import FramePair
 from constraints.rows import stack_rows
@@ -341,7 +348,7 @@ def test_wrong_configurations_and_velocities_are_refused() -> None:
 def test_a_workspace_is_never_pickled_nor_copied() -> None:
     """Property 21: memory stays with its worker."""
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="a Workspace cannot be pickled"):
+        with pytest.raises(NotPicklableError, match="a Workspace cannot be copied or pickled"):
             attempt(Workspace())
 
 
@@ -573,3 +580,20 @@ def test_frames_are_taken_by_name_and_what_is_neither_is_refused():
             ask("tol")
         with pytest.raises(WrongObjectError, match="frame: expected a name or a Frame, got int"):
             ask(3)
+
+
+def test_copies_of_postures_and_motions_are_their_own() -> None:
+    """Honest 28: `deepcopy(posture)` raised a TypeError about a workspace; a stale one says that it is stale."""
+    robot = arm()
+    q, v = robot.random(np.random.default_rng(0)), np.linspace(-1.0, 1.0, robot.nv)
+    posture, motion = robot.at(q), robot.at(q, v)
+    for again in (copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing)), copy.copy):
+        other = again(posture)
+        assert other.workspace is not posture.workspace
+        assert np.array_equal(other.placement("tool").homogeneous, posture.placement("tool").homogeneous)
+        assert np.array_equal(again(motion).bias_force(), motion.bias_force())
+    workspace = Workspace()
+    stale = robot.at(q, workspace)
+    robot.at(robot.neutral, workspace)
+    with pytest.raises(StalePostureError):
+        copy.deepcopy(stale)

@@ -2,5 +2,6 @@
 
 from .events import Crossing as Crossing, Event as Event
 from .integration import simulate as simulate
+from .limits import LimitPassed as LimitPassed
 from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus, NoMotionError as NoMotionError
 from .stepping import Correction as Correction, Scheme as Scheme

@@ -226,6 +226,7 @@ def _record(constraint_set: ConstraintSet, run: Run, status: MotionStatus, reaso
     statuses = tuple(row.dynamics for row in run.rows)
     told: dict[str, Any] = {"status": status, "reason": reason, "oscillating_events": run.oscillating}
     told |= {"steps": run.steps, "evaluations": run.stepper.evaluations}
+    told |= {"forces": run.stepper.forces}
     told |= {"exchanged_energy": run.balance.exchanged if run.balance else 0.0}
     return MotionRecord(constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), **told)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
@@ -15,9 +17,13 @@ from ...loops import ConstraintSet
 from ...rows.row_owner import RowOwner
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
-from ...words import counted
+from ...words import counted, first_names
+from ..law import Law
+from ..laws.forces import Forces
 from ..status import DynamicsStatus
 from .events import Crossing
+from .limits import LimitPassed, limits_passed
+from .series import constraint_forces, forces_by_name, series_of
 
 
 class MotionStatus(StatusEnum):
@@ -88,6 +94,7 @@ class MotionRecord(Result):
             judged by it.
         oscillating_events: names of events whose function changed its sign more than once in a step, and the time of
             the first such step [s]: there may be changes that were not seen.
+        forces: what acted besides constraints and gravity, as given.
     """
 
     constraint_set: ConstraintSet
@@ -114,6 +121,7 @@ class MotionRecord(Result):
     evaluations: int = 0
     exchanged_energy: float = 0.0
     oscillating_events: Mapping[str, float] = field(default_factory=dict[str, float])
+    forces: Forces | Law | None = None
 
     @property
     def success(self) -> bool:
@@ -150,6 +158,68 @@ class MotionRecord(Result):
         energy = energy[np.isfinite(energy)]
         return float(np.abs(energy - energy[0]).max()) if energy.size else float("nan")
 
+    @property
+    def dissipated(self) -> Vector | None:
+        """Energy (n,) that forces have taken since the start and do not give back [J]; None without their energy.
+
+        Of dampers and friction; drives and moving targets, which give energy, count as negative. Since a reset it is
+        what the work says: jumps of the energy of springs by a reset count, too.
+        """
+        return None if self.force_energy is None else self.force_energy[0] - self.force_energy - self.work
+
+    @cached_property
+    def limits_passed(self) -> tuple[LimitPassed, ...]:
+        """Joint limits that recorded states are beyond, by more than 1e-6, with how far and since when."""
+        return limits_passed(self.constraint_set.robot, self.times, self.qs)
+
+    @cached_property
+    def forces_by_name(self) -> Mapping[str, Matrix]:
+        """Generalised forces (n, nv) of each law of `forces` at the recorded states, by type and place of the law."""
+        return forces_by_name(self)
+
+    @cached_property
+    def power_by_name(self) -> Mapping[str, Vector]:
+        """Power (n,) of each law of `forces`, and of each constraint (of what moves or opens), at the states [W]."""
+        every = {**self.forces_by_name, **constraint_forces(self)}
+        return {name: np.einsum("ij,ij->i", force, self.vs) for name, force in every.items()}
+
+    def series(self) -> dict[str, Vector]:
+        """All of it as named columns (n,): "time", "q elbow", "v elbow", "multiplier pin", "kinetic energy", ..."""
+        return series_of(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `series()` to a table; the ending of the file says how.
+
+        Args:
+            path: .csv, .npz (numpy.load), or .parquet (pandas and pyarrow must be installed).
+
+        Raises:
+            OptionError: another ending, or parquet without pandas.
+            FileError: the file cannot be written.
+        """
+        from ...files import save_motion
+
+        save_motion(series_of(self), path)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, what: Sequence[str] | str | None = None) -> Any:
+        """Figure of the motion over time: a panel for each quantity, with the events.
+
+        Args:
+            path: also write the figure there.
+            what: some of "q", "v", "a", "force", "multiplier", "power", "energy", or names of columns of `series()`.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            UnknownNameError: no such quantity.
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
+        from ...pictures import plot_motion
+
+        return plot_motion(self, path, what)
+
     def multipliers_of(self, which: RowOwner | str | int) -> Matrix:
         """Multipliers (n, k) of one constraint: the object, its position, or its name."""
         return self.multipliers[:, self.constraint_set.slice_of(which)]
@@ -173,6 +243,10 @@ class MotionRecord(Result):
             of = " of bodies and gravity" if forces is None else ", with that of the forces" if forces.any() else ""
             rest = " (other forces do work: add `forces.energy(q)`)" if forces is None else ""
             lines.append(f"  energy{of}: within {self.energy_drift:.3g} J of its start{rest}; {most}")
+            lines.append(f"  balance: off by up to {self._most_off:.3g} J, of {self.exchanged_energy:.3g} J exchanged")
+            lost = self.dissipated
+            if lost is not None and self.forces is not None:
+                lines.append(f"  work of forces {self.work[-1]:.3g} J, dissipated {lost[-1]:.3g} J")
         else:
             lines.append("  energy: none, the constraints are open throughout")
         opened = int((~closed).sum())
@@ -186,6 +260,8 @@ class MotionRecord(Result):
         low, high = int(self.ranks.min()), int(self.ranks.max())
         singular = counted(int((self.ranks < high).sum()), "state")
         lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
+        beyond = [str(each) for each in self.limits_passed]
+        lines += [f"  beyond joint limits: {first_names(beyond)}"] if beyond else []
         lines += [f"  event {crossing}" for crossing in self.events]
         lines += [
             f"  the function of '{name}' changes its sign more than once in a step, first at {t:.6g} s: some changes "
@@ -193,6 +269,10 @@ class MotionRecord(Result):
             for name, t in self.oscillating_events.items()
         ]
         return "\n".join(lines)
+
+    @property
+    def _most_off(self) -> float:
+        return float(np.abs(self.energy_error).max(initial=0.0))
 
     def __str__(self) -> str:
         why = f" {self.reason}." if self.reason else ""

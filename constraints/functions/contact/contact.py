@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import SO2, Rn, Space
-from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -26,7 +25,7 @@ from ..frame_function import Framed, FrameFunction, kinematics_at, motion_of
 from ..slopes import Rows
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
-from .contact_surface import Surface
+from .contact_surface import Surface, as_surfaces
 
 
 class SurfacePair(NamedTuple):
@@ -321,9 +320,8 @@ class ConvexShapeContactHold(_PairFunction):
 
 def _surfaces(surfaces: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
     """Surfaces of the robot, of different names."""
-    entries = (surfaces,) if isinstance(surfaces, Surface) else as_tuple(surfaces, what, "surfaces, or a Surface")
+    entries = as_surfaces(surfaces, what)
     for i, surface in enumerate(entries):
-        expect(surface, Surface, what, "a Surface, or a sequence of them")
         if surface.name in [other.name for other in entries[:i]]:
             raise DuplicateNameError(f"surface among the {what}", surface.name)
         robot.frame(surface.frame)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import hypot
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import as_name, expect, real_numbers
+from liegroups.arguments import as_name, as_tuple, expect, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
@@ -198,3 +198,23 @@ def edges_of(polygon: Matrix) -> tuple[tuple[float, float, float, float, float],
         length = hypot(by - ay, bz - az)
         out.append((ay, az, (by - ay) / length, (bz - az) / length, length))
     return tuple(out)
+
+
+def as_surfaces(surfaces: Any, what: str) -> tuple[Surface, ...]:
+    """Surfaces as a user gives them: one, a sequence, or the polygons of one `contact` tag among them.
+
+    Args:
+        surfaces: a Surface, or a sequence of them; an entry may be a sequence too, as `Semantics.surfaces` has them.
+        what: the argument, for messages.
+
+    Raises:
+        WrongObjectError: something else.
+    """
+    if isinstance(surfaces, Surface):
+        return (surfaces,)
+    found: list[Surface] = []
+    entries: tuple[Any, ...] = as_tuple(surfaces, what, "surfaces, or a Surface")
+    for entry in entries:
+        several: list[Any] = [*entry] if isinstance(entry, tuple | list) else [entry]
+        found += [expect(surface, Surface, what, "a Surface, or a sequence of them") for surface in several]
+    return tuple(found)

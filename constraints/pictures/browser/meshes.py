@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+import zipfile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,10 @@ from ...robot.pinocchio import Placement
 
 PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 """Of shapes whose file gives no colour."""
+
+LARGEST_MESH = 256 * 2**20
+"""Bytes that a mesh may have, unpacked: a scan of a whole robot has a tenth."""
+_ARCHIVES = (".zip", ".gz", ".tgz", ".bz2", ".tar", ".xz", ".7z")
 
 
 class Painted(NamedTuple):
@@ -87,6 +92,7 @@ class Meshes:
 
     def _loaded(self, mesh: Mesh) -> Painted | Triangles:
         """A file: as a glTF where it has colours, as triangles where it has none."""
+        refuse_large(mesh.path)
         ending = os.path.splitext(mesh.path)[1].lower()
         if ending == ".dae":
             from_extra("collada", "view", "pycollada")
@@ -119,6 +125,26 @@ class Meshes:
             made = make.icosphere(subdivisions=3)
             made.apply_scale(size if solid.kind == "ellipsoid" else size[0])
         return Triangles(np.array(made.vertices), np.array(made.faces))
+
+
+def refuse_large(path: str) -> None:
+    """Refuse a mesh that would fill the memory: a large file, an archive, or a 3MF that unpacks to more.
+
+    Raises:
+        FileError: names the limit.
+    """
+    ending = os.path.splitext(path)[1].lower()
+    if ending in _ARCHIVES:
+        raise FileError(path, f"is an archive ({ending}), but a mesh was expected: unpack it")
+    size = os.path.getsize(path)
+    if zipfile.is_zipfile(path):
+        try:
+            with zipfile.ZipFile(path) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+        except (zipfile.BadZipFile, OSError) as error:
+            raise FileError(path, f"cannot be read as a mesh: {error}") from None
+    if size > LARGEST_MESH:
+        raise FileError(path, f"has {size} bytes, unpacked, but a mesh may have at most {LARGEST_MESH}")
 
 
 def _has_colours(part: Any) -> bool:

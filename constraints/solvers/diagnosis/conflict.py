@@ -25,6 +25,7 @@ from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 from ..newton.engine import NewtonEngine
 from ..options import Options
+from ..projection.engines import engine_of_trials
 from ..projection.projection import Projection
 from ..projection.projector import Projector
 from .rounding import rounding_of
@@ -133,6 +134,7 @@ class Finder:
         self.rounding = rounding_of(self._problem, self._q, self._rhs)
         threshold = max(projection.options.threshold, self.rounding)  # less tells nothing of a conflict
         self._options = Options(threshold=threshold, wrap=projection.options.wrap, max_iterations=iterations, seed=seed)
+        self._engine = engine_of_trials(self._problem, projection.options, projection.engine)
         self._limit = trials
         self.trials: list[Trial] = []
         self.members = tuple(_members(self._problem, self._options.wrap))
@@ -183,16 +185,17 @@ class Finder:
         """
         whole = self._options.max_iterations
         quarter = max(whole // 4, 1)
-        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
+        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter), self._engine)
         yield patient.project(self._q, rhs)
         if whole < 4:
             return
-        search = Projector(part, replace(self._options, max_iterations=whole - 2 * quarter)).project(self._q, rhs)
+        wide = replace(self._options, max_iterations=whole - 2 * quarter)
+        search = Projector(part, wide, self._engine).project(self._q, rhs)
         yield search
         eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
-        yield Projector(part, eighth).project(search.q, rhs)
+        yield Projector(part, eighth, self._engine).project(search.q, rhs)
         bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
-        yield Projector(part, bold).project(self._q, rhs)
+        yield Projector(part, bold, self._engine).project(self._q, rhs)
         if part.explicits.owners:
             solved = Projector(explicits_as_rows(part), replace(self._options, max_iterations=quarter), NewtonEngine())
             found = solved.project(self._q, rhs)

@@ -17,7 +17,7 @@ from typing import Any
 
 import liegroups
 
-from .disk.trusted import POSSIBLE, Place, UntrustedError, has, opened, read, write
+from ..trusted_files import POSSIBLE, Place, UntrustedError, has, opened, read, write
 
 _log = logging.getLogger(__package__)
 

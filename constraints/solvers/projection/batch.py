@@ -245,7 +245,7 @@ def project_batch(
     except RowsInterrupted as stop:
         every = Outcomes.empty(n, problem.space.nq)
         every.fill(stop.rows, stop.outcomes)
-        raise BatchInterrupted(whole(every.closed())[stop.rows.tolist()], stop.rows, n) from None
+        raise BatchInterrupted(whole(every.closed())[list[int](stop.rows.tolist())], stop.rows, n) from None
     return whole(found.closed())
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from liegroups.arguments import expect
 
 from ...errors import UnknownNameError
 from ..engine import Engine
 from ..newton.engine import NewtonEngine
+from ..options import Options
+
+if TYPE_CHECKING:
+    from ...problem.problem import Problem
 
 
 def _compiled() -> Engine:
@@ -37,3 +42,44 @@ def as_engine(candidate: Engine | str | None) -> Engine:
             raise UnknownNameError("engine", name, tuple(ENGINES))
         return ENGINES[name]()
     return expect(name, Engine, "engine of a projector", "an Engine, 'readable' or 'compiled'")
+
+
+def solved_by(problem: Problem, options: Options | None = None, engine: Engine | None = None) -> str:
+    """Which engine solves a problem, in words; and why, where that is not the compiled one.
+
+    Args:
+        problem: the problem.
+        options: of the projection; the defaults if absent.
+        engine: what solved it (`result.engine`); by default what a projector takes that is not told.
+
+    Example:
+        >>> from constraints import Implicit, Position, Problem
+        >>> from constraints.models import sample_arm
+        >>> arm = sample_arm()
+        >>> solved_by(Problem(arm, [Implicit.equal(Position(arm, "tool"), [0.4, 0.1, 0.5])]))
+        'the compiled engine'
+    """
+    if engine is not None and repr(engine) != repr(NewtonEngine()):
+        return "the compiled engine" if repr(engine) == "CompiledEngine()" else repr(engine)
+    if USUAL == "readable":
+        return "the readable engine, because numba is not installed (the extra `fast`)"
+    from ..compiled.engine import why_not
+
+    reason = why_not(problem, options)
+    if reason is not None:
+        return f"the readable engine, because the compiled one does not solve {reason}"
+    return "the compiled engine" if engine is None else "the readable engine, as was asked"
+
+
+def engine_of_trials(problem: Problem, options: Options, engine: Engine) -> Engine | None:
+    """The engine that goes on with a problem, and with parts of it: the readable one where that was asked for.
+
+    Args:
+        problem, options: what was solved, and how.
+        engine: what solved it.
+
+    Returns:
+        None for the usual one.
+    """
+    asked = solved_by(problem, options, engine).endswith("as was asked")
+    return engine if asked else None

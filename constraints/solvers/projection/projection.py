@@ -29,6 +29,7 @@ from ..engine import Engine, Outcome
 from ..options import Options
 from ..result import MEANT, ByJoint
 from ..status import Refined, Status, Step
+from .engines import solved_by
 
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
@@ -214,11 +215,11 @@ class Projection(Solved, ByJoint):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, errors by constraint, active bounds."""
-        if self.status is Status.UNDEFINED:
-            return str(self)
-        errors = errors_of(self.problem, self.q, self.rhs, self.options.threshold)
-        return "\n".join([str(self), *(f"  {line}" for line in errors)])
+        """The result in words: status, which engine solved it, errors by constraint, active bounds."""
+        lines = [f"solved by {solved_by(self.problem, self.options, self.engine)}"]
+        if self.status is not Status.UNDEFINED:
+            lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
+        return "\n".join([str(self), *(f"  {line}" for line in lines)])
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
         """Find out why it failed: conflicts, redundant rows, what would help. Print the result, or read its data.

@@ -30,7 +30,7 @@ from ..options import Options
 from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
 from .batch_arguments import BatchRightHandSides
-from .engines import as_engine
+from .engines import as_engine, solved_by
 from .projection import Case, Projection
 from .workers import Job
 
@@ -316,7 +316,8 @@ class Projector:
         return kept_velocities(self.problem, self.jacobian(q, rhs))
 
     def __repr__(self) -> str:
-        return f"Projector({self.problem!r}, {self.options})"
+        engine = solved_by(self.problem, self.options, self._solver)
+        return f"Projector({self.problem!r}, {self.options}), solved by {engine}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Projector, (self.problem, self.options, self.engine)

@@ -126,3 +126,29 @@ def test_rest_on_a_contact_is_no_oscillation() -> None:
     assert not record.events
     assert not record.oscillating_events
     assert isinstance(rows, ConstraintSet)
+
+
+def test_start_at_zero_waits_for_more_than_rounding() -> None:
+    """A function that is zero at the start counts from beyond 1e-6 on; within it, at the end of a step, it does not."""
+
+    def seen(depth: float) -> int:
+        dips = Event(lambda motion, t: -depth * np.sin(np.pi * t), "dips", direction="falling")
+        return len(thrown(1.0, 0.0, dips, duration=0.5, step=0.25).events)
+
+    assert seen(0.5e-6) == 0
+    assert seen(2e-6) == 1
+
+
+def test_reset_near_zero_goes_where_the_next_moment_goes() -> None:
+    """A ball that is put at 1e-9 below the floor with a velocity up is above it; one at 1e-3 below is not."""
+    robot, rows = ball()
+
+    def put(z: float) -> Any:
+        return lambda motion: robot.at([0.0, 0.0, z], [0.0, 0.0, 2.0])
+
+    for z, count in ((-1e-9, 2), (1e-9, 2)):
+        lands = Event(height, "lands", direction="falling", reset=put(z))
+        record = simulate(rows.switched(off=["floor"]), [0, 0, 0.2], np.zeros(3), 0.7, 0.01, events=lands)
+        assert [crossing.name for crossing in record.events] == ["lands"] * count
+        first = np.sqrt(0.4 / G)
+        np.testing.assert_allclose([c.time for c in record.events], [first, first + 4.0 / G], atol=1e-7)
