@@ -155,6 +155,10 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if impossible:
         names = first_names(impossible)
         _log.warning("%s: the inertias of these links are those of no body, %s: %s", path, NO_BODY, names)
+    untold = [name for name, element in places.named["link"].items() if element.find("inertial/mass") is None]
+    if untold:
+        words = "have no <mass> in an <inertial>, so that each has 1 kg, as SDF says"
+        _log.warning("%s: these links %s: %s", path, words, first_names(untold))
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:
         raise FileError(path, str(UnknownNameError("link", canonical, tuple(links))))
