@@ -23,7 +23,7 @@ DRY = "dry friction is no law here, for it is no function of position and veloci
 """What is said of Coulomb friction."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passive:
     """What a file says of the forces on a coordinate: :math:`-k (q - q_0) - d v`, and dry friction.
 
