@@ -36,7 +36,7 @@ from constraints.manipulation import (
     plot_path,
     read_semantics,
 )
-from constraints.manipulation.walk import Walk, walk
+from constraints.manipulation.walks.walk import Walk, walk
 
 UR5 = "package://example-robot-data/robots/ur_description"
 ARM, SRDF = f"{UR5}/urdf/ur5_gripper.urdf", f"{UR5}/srdf/ur5_gripper.srdf"

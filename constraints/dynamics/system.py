@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 
 from ..errors import RobotMismatchError
 from ..loops import ConstraintSet
-from ..loops.assembly import OPEN
+from ..loops.assembling.assembly import OPEN
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide

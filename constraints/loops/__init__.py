@@ -1,7 +1,7 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
 from . import packing as packing
-from .assembly import (
+from .assembling.assembly import (
     Assembly as Assembly,
     assemble_position as assemble_position,
     assemble_velocity as assemble_velocity,

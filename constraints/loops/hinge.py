@@ -111,9 +111,12 @@ class Hinge:
 
         A pose shows the number of turns of a screw only by its translation: the nearest number is fitted.
 
+        The pitch is per turn, as on drawings and in SDF (`screw_thread_pitch`); that of pinocchio's helical joints
+        (`JointModelHelicalUnaligned`) is per radian: multiply it by 2 pi.
+
         Args:
             axis: (3,), unit.
-            pitch: advance per turn [m]; not zero.
+            pitch: advance per turn [m], not per radian; not zero.
         """
         number = finite_number(pitch, "pitch of a helical hinge")
         if number == 0.0:

@@ -18,11 +18,8 @@ from ..rows.stack import Stack
 from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
 from .closing.idle_motions import idle_motions
-from .closing.rank_beside import rank_beside
+from .closing.rank_beside import CLOSED as CLOSED, rank_beside
 from .partition import Partition, partition
-
-CLOSED = 1e-6
-"""Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
 
 FREE = 1e-6
 """Part of a motion, of norm 1, from which on a coordinate takes part in it."""

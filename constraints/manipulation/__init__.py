@@ -37,7 +37,7 @@ from .semantics import Semantics as Semantics, read_semantics as read_semantics
 from .states import State as State, Transition as Transition
 from .targets import TargetConfiguration as TargetConfiguration, UnreachedError as UnreachedError
 from .validation import Rate as Rate, Validation as Validation
-from .walk import Walk as Walk, walk as walk
+from .walks.walk import Walk as Walk, walk as walk
 
 if TYPE_CHECKING:
     from ..files import Scene as Scene, read_scene as read_scene

@@ -134,6 +134,17 @@ class Leaf:
             for owner, a, b in zip(self.rhs.stack, _points(self), _points(other), strict=True)
         )
 
+    def among(self, positions: Sequence[int]) -> Leaf:
+        """The leaf on some of its foliations.
+
+        Args:
+            positions: theirs.
+        """
+        stack = Stack([self.rhs.stack.owners[i] for i in positions])
+        values = [self.rhs.of(i) for i in positions]
+        rhs = RightHandSide(stack, np.concatenate(values) if values else np.zeros(0))
+        return Leaf(tuple(self.foliations[i] for i in positions), rhs)
+
     def __str__(self) -> str:
         words: list[str] = []
         for foliation, point in zip(self.foliations, _points(self), strict=True):

@@ -18,10 +18,9 @@ from ..robot.xml import read_xml
 from ..words import counted
 from . import mechanisms
 from .installed import installed_robots
-from .mechanism import Mechanism
+from .mechanism import LOOSE, Mechanism
 from .mjcf import mechanism_from_mjcf
 from .sdf import mechanism_from_sdf
-from .spanning import LOOSE
 from .urdf import mechanism_from_urdf
 
 KINDS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
@@ -91,9 +90,8 @@ def load(
     mechanism = read(path, packages=packages, **asked)
     if strict:
         _refuse_mistakes(path, kind, mechanism)
-    loose = {entry.what for entry in mechanism.unread if entry.reason == LOOSE}
     for joint in mechanism.cut:
-        if f"joint '{joint}'" in loose:
+        if joint in mechanism.loose:
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)

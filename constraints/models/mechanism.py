@@ -17,7 +17,7 @@ from liegroups.frozen import read_only_copy, set_fields
 
 from ..dynamics import Forces
 from ..dynamics.external_force import Force
-from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
+from ..errors import ConstraintError, EmptyProblemError, UnknownNameError, WrongObjectError
 from ..keywords import FieldOf, names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
@@ -50,6 +50,9 @@ from ..words import counted
 
 _log = logging.getLogger(__package__)
 _NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
+
+LOOSE = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
+"""What is said of a joint that was cut for nothing."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class Mechanism(Drawn):
         unread: elements of the file that the mechanism does not have, each with the reason.
         cut: names of the joints of the file that closed loops: each was cut and became a closure.
         laws: springs and dampers of the file; they act where `forces()` is given to dynamics.
+        loose: names among `cut` of joints that were cut as requested, and close no loop: what hung on them is free.
 
     Raises:
         WrongObjectError, UnknownJointError, SizeError, NotFiniteError, NotNormalizedError: a wrong argument.
@@ -135,6 +139,7 @@ class Mechanism(Drawn):
     unread: tuple[Unread, ...] = ()
     cut: tuple[str, ...] = ()
     laws: tuple[Force, ...] = ()
+    loose: tuple[str, ...] = ()
 
     stack: Stack = field(init=False)
 
@@ -155,10 +160,14 @@ class Mechanism(Drawn):
         cut = as_tuple(self.cut, "cut of a mechanism", "joint names")
         for name in cut:
             expect(name, str, "cut of a mechanism", "joint names")
+        loose = as_tuple(self.loose, "loose cuts of a mechanism", "joint names")
+        for name in loose:
+            if name not in cut:
+                raise UnknownNameError("joint among those that were cut", str(name), cut)
         stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
         laws = tuple(Forces(robot, self.laws))
-        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut, laws=laws)
+        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut, laws=laws, loose=loose)
 
     name = FieldOf[str]("robot.name", "Name of the robot.")
 
@@ -338,6 +347,7 @@ class Mechanism(Drawn):
             lines.append(f"  {kind} {owner.name!r}: {counted(count, 'row')}")
         for word, names in (("cut", self.cut), ("motors", self.motors), ("postures", tuple(self.postures))):
             lines += [f"  {word}: {', '.join(names)}"] if names else []
+        lines += [f"  joint '{name}': {LOOSE}" for name in self.loose]
         lines += [f"  acts in forces(): {law!r}" for law in self.laws]
         lines += [f"  not read: {line}" for line in grouped(self.unread, details)]
         return "\n".join(lines)
@@ -348,7 +358,7 @@ class Mechanism(Drawn):
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
-        return Mechanism, (*arguments, self.laws)
+        return Mechanism, (*arguments, self.laws, self.loose)
 
 
 def _configuration(q: ArrayLike) -> ArrayLike:

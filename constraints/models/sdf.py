@@ -74,7 +74,7 @@ def mechanism_from_sdf(
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     if sdf.gravity is not None:
         tree.model.gravity.linear = sdf.gravity
-    unread = [*sdf.unread, *loose(cuts, joints)]
+    unread = list(sdf.unread)
     with in_file(sdf.path):
         seen = VisualFile.of(source, "SDF", packages)
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread), visuals=[seen])
@@ -90,7 +90,9 @@ def mechanism_from_sdf(
     acting = _forces(robot, branches, names, cuts, closures)
     unread += as_unread(acting.left_out)
     whole = robot.with_references({"file": q})
-    return Mechanism(whole, closures, couplers, (), {"file": q}, tuple(unread), cut_joints, tuple(acting.laws))
+    return Mechanism(
+        whole, closures, couplers, (), {"file": q}, tuple(unread), cut_joints, tuple(acting.laws), loose(cuts, joints)
+    )
 
 
 def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
+from ..robot.inertia import NO_BODY, has_possible_moments
 from ..robot.urdf_graph import SEARCHED, refuse_more_links
 from ..robot.xml import numbers, read_xml
 from ..words import first_names
@@ -150,6 +151,14 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if massless:
         words = "have mass 0, which affects only dynamics and centres of mass"
         _log.warning("%s: these links %s: %s", path, words, first_names(massless))
+    impossible = [link.name for link in links.values() if link.mass and not has_possible_moments(link.inertia)]
+    if impossible:
+        names = first_names(impossible)
+        _log.warning("%s: the inertias of these links are those of no body, %s: %s", path, NO_BODY, names)
+    untold = [name for name, element in places.named["link"].items() if element.find("inertial/mass") is None]
+    if untold:
+        words = "have no <mass> in an <inertial>, so that each has 1 kg, as SDF says"
+        _log.warning("%s: these links %s: %s", path, words, first_names(untold))
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:
         raise FileError(path, str(UnknownNameError("link", canonical, tuple(links))))

@@ -91,20 +91,16 @@ def spanning_tree(
     return branches, [joint for i, joint in enumerate(joints) if i not in kept]
 
 
-LOOSE = "cut as requested, but closes no loop: what hung on it is now a free body, which only the closure holds"
-"""What is said of a joint that was cut for nothing."""
-
-
-def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> list[Unread]:
-    """The joints of those that were cut whose two links hang together through no other joint."""
+def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> tuple[str, ...]:
+    """Names of the joints that were cut and close no loop: no other joints hold their two links together."""
     if not cuts:
-        return []
+        return ()
     ends = Counter(frozenset((joint.parent, joint.child)) for joint in joints)
     graph: nx.Graph[str] = nx.Graph()
     graph.add_edges_from((joint.parent, joint.child) for joint in joints if joint.parent != joint.child)
     bridges = {frozenset(pair) for pair in nx.bridges(graph)}
     alone = {pair for pair, count in ends.items() if count == 1 and pair in bridges}
-    return [Unread(f"joint '{cut.name}'", LOOSE) for cut in cuts if frozenset((cut.parent, cut.child)) in alone]
+    return tuple(cut.name for cut in cuts if frozenset((cut.parent, cut.child)) in alone)
 
 
 _HINGES: dict[str, Callable[..., Hinge]] = {

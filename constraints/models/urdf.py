@@ -85,7 +85,7 @@ def mechanism_from_urdf(
     replaced = {joint for joint, _ in sidecar.replaced}
     acting = urdf_forces(robot, graph, cut_joints, replaced, closures, path)
     unread += as_unread(acting.left_out)
-    return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), cut_joints, tuple(acting.laws))
+    return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), cut_joints, tuple(acting.laws), tree.loose)
 
 
 def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:

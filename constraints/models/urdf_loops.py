@@ -35,11 +35,13 @@ class UrdfTree:
         root: the outermost element; the given one where nothing had to be done.
         cuts: joints that were cut, in the order of the file.
         unread: parts that hang from nothing, and are free.
+        loose: names of joints that were cut and close no loop.
     """
 
     root: Element
     cuts: tuple[UrdfJoint, ...] = ()
     unread: tuple[Unread, ...] = ()
+    loose: tuple[str, ...] = ()
 
 
 def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] = ()) -> UrdfTree:
@@ -68,7 +70,7 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     tree = Element(root.tag, root.attrib)
     twice = {id(element) for element in graph.twice}
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and id(e) not in twice)
-    unread = loose(cuts, joints)
+    unread: list[Unread] = []
     taken = {*graph.joints, *graph.links}
     for branch in branches:
         if branch.joint is not None:
@@ -79,7 +81,7 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
             is_lost = not graph.faults and not any(joint.child == branch.far for joint in cuts)
             reason = f"no joint of the tree holds it: it is free, by the joint '{name}'"
             unread.append(Unread(f"link '{branch.far}'", reason, is_mistake=is_lost))
-    return UrdfTree(tree, tuple(cuts), tuple(unread))
+    return UrdfTree(tree, tuple(cuts), tuple(unread), loose(cuts, joints))
 
 
 def _world(links: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from liegroups.frozen import read_only
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import largest
-from ..loops.closing.gaps import gap_words
+from ..loops.assembling.gaps import gap_words
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..robot.bounds import Violation, outside_bounds

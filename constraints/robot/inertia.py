@@ -11,6 +11,23 @@ from liegroups.arrays import Matrix, Vector
 
 from .pinocchio import pin
 
+ROUNDED = 1e-3
+"""Relative excess of the largest moment that is taken for rounding: files have few digits, plates are at the limit."""
+NO_BODY = "for the largest principal moment is above the sum of the other two"
+
+
+def has_possible_moments(inertia: Matrix) -> bool:
+    """Whether a body can have an inertia: its largest principal moment is at most the sum of the other two.
+
+    Args:
+        inertia: (3, 3) about the centre of mass [kg m^2].
+
+    Source: the triangle inequality of moments; S. Traversaro et al., Identification of fully physical consistent
+    inertial parameters using optimization on manifolds, IROS 2016.
+    """
+    least, middle, largest = np.linalg.eigvalsh(np.asarray(inertia)).tolist()
+    return largest - (least + middle) <= ROUNDED * abs(largest)
+
 
 def is_depth_first(model: Any) -> bool:
     """Whether the joints that each joint carries follow it without a gap.

@@ -20,6 +20,7 @@ from liegroups.arguments import expect
 
 from ..errors import FileError
 from ..words import first_names
+from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_long_chains, refuse_more_freedoms
@@ -162,7 +163,11 @@ def _check(root: ElementTree.Element, name: str) -> None:
 
 
 def _check_finite(model: Model, name: str) -> None:
-    """Refuse a model with a placement or an inertia that is not finite; say where a mass is negative."""
+    """Refuse a model with a placement or an inertia that is not finite; say where no body has that mass or inertia.
+
+    Of any body the largest principal moment is at most the sum of the other two.
+    """
+    impossible: list[str] = []
     for i, joint in enumerate(model.names):
         if not np.isfinite(model.jointPlacements[i].homogeneous).all():
             raise FileError(name, f"the placement of joint '{joint}' is not finite")
@@ -170,6 +175,11 @@ def _check_finite(model: Model, name: str) -> None:
             raise FileError(name, f"the inertia carried by joint '{joint}' is not finite")
         if model.inertias[i].mass < 0.0:
             _log.warning("%s: the mass carried by joint '%s' is negative, %g", name, joint, model.inertias[i].mass)
+        if i and not has_possible_moments(model.inertias[i].inertia):
+            impossible.append(str(joint))
+    if impossible:
+        _log.warning("%s: the inertias carried by these joints are those of no body, %s: %s",
+                     name, NO_BODY, first_names(impossible))  # fmt: skip
 
 
 def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, ...]:

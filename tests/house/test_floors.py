@@ -62,7 +62,7 @@ COMFORT = {
     "constraints.solvers.options": ("save", "load"),
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.dynamics.motions.record": ("plot", "save"),
-    "constraints.loops.assembly": ("plot_iterates",),
+    "constraints.loops.assembling.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
     "constraints.reduced.sweeps.sweep_result": ("plot",),
     "constraints.reduced.equilibria.modes": ("plot", "animate"),

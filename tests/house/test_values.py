@@ -11,7 +11,7 @@ from types import ModuleType
 import constraints
 import liegroups
 
-CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walk._Walker"}
+CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walks.walk._Walker"}
 """Built up while a file is written; one walk under way."""
 
 BY_VALUE = {

@@ -13,7 +13,7 @@ from constraints.linear_algebra import norm
 from constraints.loops import Hinge
 from constraints.loops.contacts import LocalPoint, PointRates, TwistRows
 from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge_fit import hinge_rows, rate_slopes
+from constraints.loops.hinge_fit import hinge_rows, rate_matrix, rate_slopes
 from constraints.loops.hinge_rates import hinge_rates
 from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
 from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
@@ -112,6 +112,28 @@ def test_slopes_of_a_custom_hinge_stay_on_one_branch_of_its_fit() -> None:
         assert abs(y @ found.rate @ x - twist @ found.force @ x) < 1e-9 * (1.0 + np.abs(found.rate).max())
         bent = rate_slopes(rows.hinge, pose, twist, np.ones(2)).rate @ twist
         assert near(bent, rows.motion(pose, twist, np.zeros(6))[2], 1e-7)
+
+
+@pytest.mark.parametrize("name", [name for name in HINGES if name not in ("locked", "free", "custom")])
+def test_slopes_of_the_rates_of_a_hinge(name: str) -> None:
+    """How fitted coordinates move with the pose, and wrenches of forces on them, by differences of `rate_matrix`."""
+    hinge, rng = HINGES[name], np.random.default_rng(8)
+    for pose in poses(rng, (0.0, 1e-4, 0.5, 1.2)):
+        twist, force = rng.standard_normal(6), rng.standard_normal(hinge.dofs)
+        found = rate_slopes(hinge, pose, twist, force)
+        assert near(found.F, rate_matrix(hinge, pose), 1e-12)
+        assert near(found.rate, by_values(lambda d: rate_matrix(hinge, pose * pin.exp6(d)) @ twist, 1e-3), 1e-6)  # noqa: B023
+        assert near(found.force, by_values(lambda d: force @ rate_matrix(hinge, pose * pin.exp6(d)), 1e-3), 1e-6)  # noqa: B023
+
+
+@pytest.mark.parametrize("name", [name for name in MAPS if name.startswith("rates")])
+def test_rates_have_no_position(name: str) -> None:
+    """Their rows are zero at every pose, with a Jacobian and without."""
+    for pose in poses(np.random.default_rng(9), (0.0, 0.5)):
+        for D in (None, np.zeros((MAPS[name].size, 6))):
+            out = np.full(MAPS[name].size, np.nan)
+            MAPS[name].value(pose, out, D)
+            np.testing.assert_array_equal(out, 0.0)
 
 
 APART = ("point rates", "turned twist", "classical", "local classical", "rates locked")

@@ -13,7 +13,7 @@ import pytest
 from robots import needs_robot_data
 from scenes import factory, forbid, record
 
-from constraints import Base, Comparison, Explicit, Implicit, Position, Robot, Surface
+from constraints import Base, Comparison, ConvexShapeContact, Explicit, Implicit, Position, Robot, Surface
 from constraints.errors import (
     DuplicateNameError,
     GraphError,
@@ -294,6 +294,21 @@ def test_unknown_names_are_refused():
     for wrong in (["box0/h0", "box0/h1"], ["box0/h0"], "ab", (["box0/h0"], "box0/h0"), 3):
         with pytest.raises(WrongObjectError, match=said):
             make([], {"box0": wrong})
+
+
+def test_the_surfaces_of_a_file_go_where_a_surface_goes():
+    """Honest 24: `semantics.surfaces[name]`, a tuple, was refused among floors and objects."""
+    given = factory()
+    box, floor = given.objects[0], given.floors[0]
+    again = MovableObject(box.name, box.handles, [tuple(box.surfaces)])  # pyright: ignore[reportArgumentType]
+    assert again.surfaces == tuple(box.surfaces)
+    made = ConstraintGraphFactory(given.robot, given.grippers, [again], [(floor,)])  # pyright: ignore[reportArgumentType]
+    assert made.floors == (floor,)
+    assert [one.name for one in made.generate().states] == [one.name for one in given.generate().states]
+    function = ConvexShapeContact(given.robot, [(floor,)], [tuple(box.surfaces)])  # pyright: ignore[reportArgumentType]
+    assert function.pairs == ConvexShapeContact(given.robot, floor, box.surfaces).pairs
+    with pytest.raises(WrongObjectError, match="a Surface, or a sequence of them"):
+        ConvexShapeContact(given.robot, [(3,)], box.surfaces)  # pyright: ignore[reportArgumentType]
 
 
 def test_one_object_is_placed_once():

@@ -29,7 +29,7 @@ from constraints.manipulation.polygon_repair import repaired
 from constraints.manipulation.rules import check_rules, is_allowed
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.validation import Rate, Validation
-from constraints.manipulation.walk import Walk, walk
+from constraints.manipulation.walks.walk import Walk, walk
 from constraints.pictures.browser.films import film_of
 
 LINK = "<link name='base_link'/>"

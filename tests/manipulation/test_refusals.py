@@ -19,7 +19,7 @@ from constraints.manipulation.walks.refusals import Task, refusals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FAR = (0.85, -0.8, 0.25)
-"""Middle of a table 1.2 m from the arm's base; a UR5 with its gripper reaches 1.05 m."""
+"""Middle of a table 1.2 m from the arm's base, further than a UR5 reaches."""
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from robots import arm
 
 from constraints import Affine, Implicit, Options, Projector
 from constraints.manipulation import ConstraintGraph, State, Transition
-from constraints.manipulation.walk import walk
+from constraints.manipulation.walks.walk import walk
 from constraints.paths.collision import CollisionModel
 from constraints.paths.collision_shapes import Shape
 from constraints.paths.interpolation import interpolate

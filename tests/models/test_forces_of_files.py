@@ -6,11 +6,15 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from constraints.dynamics import HingeSpring, simulate
+from constraints.dynamics import HingeSpring, JointSpring, simulate
+from constraints.errors import ConstraintError
+from constraints.loops import Closure, Hinge
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import linearisation
+from constraints.robot import Base, Robot
 
 BODY = "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
 URDF = f"""<robot name="two"><link name="a">{BODY}</link><link name="b">{BODY}</link><link name="c">{BODY}</link>
@@ -188,3 +192,33 @@ def test_links_of_an_sdf_that_slow_down_by_themselves_are_listed() -> None:
 def test_a_mechanism_without_springs_has_forces_that_are_zero() -> None:
     plain = mechanisms.four_bar()
     assert not plain.forces()(plain.robot.neutral, np.ones(plain.robot.nv)).any()
+
+
+def test_links_of_an_sdf_without_a_mass_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """SDF gives them 1 kg; one whose mass is there, or is 0, is not named."""
+    text = """<sdf version="1.9"><model name="m"><link name="light"/>
+      <link name="told"><inertial><mass>2</mass></inertial></link>
+      <joint name="j" type="fixed"><parent>light</parent><child>told</child></joint></model></sdf>"""
+    assert float(pin.computeTotalMass(load(text).robot.model)) == pytest.approx(3.0)
+    (said,) = [r.getMessage() for r in caplog.records if "1 kg" in r.getMessage()]
+    assert "light" in said
+    assert "told" not in said
+
+
+@pytest.mark.parametrize("number", ["rest", "stiffness", "damping"])
+def test_ragged_numbers_of_a_spring_are_a_typed_error(number: str) -> None:
+    robot = load(URDF).robot
+    with pytest.raises(ConstraintError, match=f"{number} of a spring at joint 'slide'"):
+        JointSpring(robot, "slide", **{"stiffness": 1.0, number: [[1.0], 2.0]})
+
+
+def test_the_pitch_of_a_helical_hinge_is_per_turn_and_that_of_pinocchio_per_radian() -> None:
+    model, z = pin.Model(), np.array([0.0, 0.0, 1.0])
+    model.addJoint(0, pin.JointModelHelicalUnaligned(z, 0.3 / (2.0 * np.pi)), pin.SE3.Identity(), "s")
+    robot = Robot(model)
+    free = Robot.from_urdf("<robot name='nut'><link name='nut'/></robot>", base=Base.FREE_FLYER)
+    closure = Closure(free, None, "nut", Hinge.helical([0.0, 0.0, 1.0], 0.3))
+    pose = robot.at([1.7]).placement("s")
+    assert pose.translation[2] == pytest.approx(0.3 * 1.7 / (2.0 * np.pi))
+    np.testing.assert_allclose(closure.hinge_motion(pin.SE3ToXYZQUAT(pose)).coordinates, [1.7], atol=1e-12)
+    assert "per radian" in (Hinge.helical.__doc__ or "")

@@ -170,7 +170,7 @@ def test_whatever_has_a_success_is_a_result() -> None:
 
 
 def test_the_default_budget() -> None:
-    """Mend 3: restarts included; 400, because 100 lose a fifth of Tiago Pro's mixed targets at the same mean cost."""
+    """Mend 3: restarts included; 400, by the figures in `docs/options.md`."""
     assert Options().max_iterations == 400
 
 

@@ -12,6 +12,7 @@ import pytest
 from robots import needs_robot_data, panda, pr2, talos, ur5
 
 from constraints.errors import ConstraintError, FileError, WrongObjectError
+from constraints.models import load
 from constraints.robot import Base, Bounds, Part, Robot
 from constraints.robot.mimic import Mimic
 from constraints.robot.packages import find_resource, robot_data_folder
@@ -268,3 +269,22 @@ def test_fuzzed_files_end_in_one_family_of_errors(capfd):
             assert robot.random(rng).shape == (robot.nq,)
     assert refused > 50
     assert "Error" not in capfd.readouterr().err
+
+
+def test_inertias_of_no_body_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Honest 12: moments against the triangle inequality were taken without a word; in URDF and SDF."""
+    urdf = (
+        "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='{}' iyy='1' izz='1' "
+        "ixy='0' ixz='0' iyz='0'/></inertial></link><joint name='j' type='continuous'><parent link='a'/>"
+        "<child link='b'/></joint></robot>"
+    )
+    sdf = (
+        "<sdf version='1.7'><model name='m'><link name='b'><inertial><mass>1</mass><inertia><ixx>{}</ixx><iyy>1</iyy>"
+        "<izz>1</izz></inertia></inertial></link></model></sdf>"
+    )
+    for text, name in ((urdf, "j"), (sdf, "b")):
+        load(text.format(2.0005))
+        assert "of no body" not in caplog.text
+        load(text.format(2.1))
+        assert f"of no body, for the largest principal moment is above the sum of the other two: {name}" in caplog.text
+        caplog.clear()

@@ -230,7 +230,7 @@ def _turning(hinge: Hinge) -> Indices:
 
 def _by_coordinate(given: ArrayLike, n: int, what: str) -> Vector:
     """A number for each coordinate (n,), none below zero."""
-    numbers = np.full(n, finite_number(given, what)) if np.ndim(given) == 0 else finite_vector(given, n, what)
+    numbers = np.full(n, finite_number(given, what)) if _is_one_number(given) else finite_vector(given, n, what)
     if not (numbers >= 0.0).all():
         raise OptionError(f"{what}: expected numbers that are not negative, got {numbers.tolist()}")
     return read_only(np.array(numbers))

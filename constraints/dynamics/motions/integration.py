@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, TangentLike
 from ...errors import OptionError, RobotMismatchError, UnknownNameError
 from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
-from ...loops.assembly import OPEN
+from ...loops.assembling.assembly import OPEN
 from ...loops.open_mechanism import OpenMechanismError
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...errors import NotFiniteError, UndefinedError
-from ...loops.assembly import OPEN
+from ...loops.assembling.assembly import OPEN
 from ...robot import Motion
 from ..status import DynamicsStatus
 from .balance import Balance, energies

@@ -22,6 +22,9 @@ WAYS = 2
 """So many directions, of all that the rows leave free."""
 STEPS = 4
 """Steps of Newton back to where the rows hold."""
+CLOSED = 1e-6
+"""Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
+
 CLEAR = 10.0
 """A singular value counts beside only this much above where it would count: digits of a file differ from place to
 place."""

@@ -17,8 +17,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...solvers.diagnosis.dependent_rows import Row
 from ...solvers.newton.least_change import least_change
 from ...solvers.projection.projection import Projection
-from ..mobility import CLOSED
-from .rank_beside import CLEAR, rank_beside
+from .rank_beside import CLEAR, CLOSED, rank_beside
 
 STEPS = 12
 """Newton steps by which what the joints can reduce is reduced."""

@@ -16,11 +16,10 @@ from liegroups.arrays import ArrayLike, Vector
 from ...paths.collision import Collision, CollisionModel
 from ...problem.span import spans_of
 from ...solvers import Options, Projector
-from ..foliation import leaf_at
-from ..states import State, Transition
 
 if TYPE_CHECKING:
     from ..graph import ConstraintGraph
+    from ..states import Transition
     from ..targets import TargetConfiguration
 
 SAMPLES = 40
@@ -28,7 +27,7 @@ SAMPLES = 40
 LEAST = 100
 """Searches that must fail at least."""
 
-Draw = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
+Draw = Callable[["Transition", Vector, np.random.Generator], ArrayLike]
 """From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
 
 
@@ -116,30 +115,29 @@ def _elsewhere(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
     """What all transitions keep, and the goal has elsewhere than the start."""
     if task.goal is None:
         return
-    kept = {id(owner) for owner in task.parts[0].constraints}
+    first = task.parts[0]
+    kept = {id(owner) for owner in first.constraints}
     for part in task.parts:
         kept &= {id(owner) for owner in part.constraints}
-    here, there = graph.robot.at(task.start), graph.robot.at(task.goal)
+    own = {id(owner) for owner in first.constraints}
+    complements = [id(f.complement) for f in graph.foliations if f.complement is not None and id(f.complement) in own]
+    here, there = (graph.leaf_of(q, first) for q in (task.start, task.goal))
     tolerance = graph.threshold * (len(task.parts) + 1)  # each motion keeps it to that
-    for foliation in graph.foliations:
-        if foliation.complement is None or id(foliation.complement) not in kept:
-            continue
-        start, goal = leaf_at([foliation], here), leaf_at([foliation], there)
-        if not start.same_as(goal, tolerance):
-            yield Refusal(
-                f"the goal has '{foliation}' elsewhere, and no transition of the walk moves it (start: {start}; "
-                f"goal: {goal})"
-            )
+    for i, complement in enumerate(complements):
+        start, goal = here.among([i]), there.among([i])
+        if complement in kept and not start.same_as(goal, tolerance):
+            what = f"the goal has '{here.foliations[i]}' elsewhere, and no transition of the walk moves it"
+            yield Refusal(f"{what} (start: {start}; goal: {goal})")
 
 
 def _unreached_states(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
     """States on the way, waypoint states too, that no random configuration is projected onto."""
-    rng, seen = np.random.default_rng(0), set[State]()
+    rng, seen = np.random.default_rng(0), set[str]()
     for part in task.parts:
         state = part.target
-        if state in seen:
+        if state.name in seen:
             continue
-        seen.add(state)
+        seen.add(state.name)
         for _ in range(SAMPLES):
             found = graph.sample(state, rng)
             if found.success:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import indent
-from typing import final
+from typing import TYPE_CHECKING, final
 
 from ...errors import PathError
 from ...paths.collision import Collision
@@ -15,8 +15,10 @@ from ...paths.interpolation import Interpolation
 from ...paths.path import Path
 from ...solvers.result import Result
 from ...words import counted
-from ..states import Transition
-from ..targets import TargetConfiguration
+
+if TYPE_CHECKING:
+    from ..states import Transition
+    from ..targets import TargetConfiguration
 
 SHOWN = 4
 """So many of the reasons why tries were given up are told, the most common first; `describe(details=True)` has all."""

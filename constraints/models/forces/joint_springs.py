@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import set_fields
 
 from ...dynamics import HingeSpring, JointSpring
 from ...dynamics.external_force import Force
@@ -22,7 +23,7 @@ DRY = "dry friction is no law here, for it is no function of position and veloci
 """What is said of Coulomb friction."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passive:
     """What a file says of the forces on a coordinate: :math:`-k (q - q_0) - d v`, and dry friction.
 
@@ -56,6 +57,12 @@ class FileForces:
     laws: list[Force] = field(default_factory=list[Force])
     left_out: list[Fault] = field(default_factory=list[Fault])
 
+    _by_name: dict[str, RowOwner] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Look the closures up once."""
+        set_fields(self, _by_name={owner.name: owner for owner in self.closures})
+
     def on_tree(self, name: str, joint: str, by_dof: Sequence[Passive], rest: ArrayLike | None = None) -> None:
         """Add the spring and damper of a joint of the tree.
 
@@ -87,7 +94,7 @@ class FileForces:
         if not (stiffness.any() or damping.any()):
             return
         what = f"{_word(stiffness, damping)} of joint '{name}', which closes a loop"
-        closure = next((owner for owner in self.closures if owner.name == name), None)
+        closure = self._by_name.get(name)
         if not isinstance(closure, Closure):
             self.left_out.append(Fault(what, "only the hinge of a closure has coordinates on which it could act"))
             return

@@ -31,7 +31,7 @@ def urdf_forces(
         closures: of the mechanism.
         path: how messages call the file.
     """
-    found = FileForces(robot, closures)
+    found, kept = FileForces(robot, closures), set(robot.joint_names)
     for joint in graph.joints.values():
         if joint.kind == "fixed" or joint.element.find("dynamics") is None:
             continue
@@ -42,7 +42,7 @@ def urdf_forces(
             found.leave_out(joint.name, said, f"one number says nothing of the coordinates of a {joint.kind} joint")
         elif joint.name in cut:
             found.on_cut(joint.name, said)
-        elif joint.name in robot.joint_names:
+        elif joint.name in kept:
             found.on_tree(joint.name, joint.name, said)
     return found
 

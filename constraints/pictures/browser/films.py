@@ -18,7 +18,7 @@ from ...files.scenes import Scene
 from ...loops import Assembly
 from ...loops.frame_rows import FrameRows
 from ...manipulation.graph import ConstraintGraph
-from ...manipulation.walk import Walk
+from ...manipulation.walks.result import Walk
 from ...models import Mechanism
 from ...paths.collision_shapes import Shape
 from ...paths.interpolation import Interpolation

@@ -147,7 +147,7 @@ def _tried(conflict: Conflict) -> str:
     """How hard it was tried, and how near it came: within all bounds too, where some of them are no members."""
     trial, within = conflict.trial, conflict.within
     words = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
-    if within is not None and set(within.members) != set(trial.members):
+    if within is not None and f"{within.residual:.3g}" != f"{trial.residual:.3g}":
         words += f", least residual {within.residual:.3g} within all bounds"
     else:
         words += f", least residual {trial.residual:.3g}"

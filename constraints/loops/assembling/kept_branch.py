@@ -10,9 +10,9 @@ from ...errors import UndefinedError
 from ...linear_algebra import RANK_TOLERANCE
 from ...solvers.newton.linear_step import capped
 from ...solvers.projection.projection import Projection
-from ..assembly_choice import Assembler
 from ..branch import Branch, branch_between, meets_dead_centre
-from .split_errors import closed_but_for_redundant_rows, is_closed
+from ..closing.split_errors import closed_but_for_redundant_rows, is_closed
+from .assembly_choice import Assembler
 
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""

@@ -13,27 +13,27 @@ import numpy as np
 from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
-from ..errors import ConstraintError, OptionError, UndefinedError
-from ..keywords import FieldOf, names_checked
-from ..problem.arguments import costs, frozen_columns
-from ..problem.problem import Problem
-from ..robot import Bounds
-from ..robot.bounds import Violation
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projection, Status
-from ..solvers.diagnosis.dependent_rows import Dependence, dependence
-from ..solvers.engine import Engine, new_tuple
-from ..solvers.newton.least_change import least_change
-from ..solvers.projection.projection import NotProjectedError
-from ..solvers.result import MEANT, ByJoint
-from ..words import budget, counted, first_names, larger_budget
+from ...errors import ConstraintError, OptionError, UndefinedError
+from ...keywords import FieldOf, names_checked
+from ...problem.arguments import costs, frozen_columns
+from ...problem.problem import Problem
+from ...robot import Bounds
+from ...robot.bounds import Violation
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Projection, Status
+from ...solvers.diagnosis.dependent_rows import Dependence, dependence
+from ...solvers.engine import Engine, new_tuple
+from ...solvers.newton.least_change import least_change
+from ...solvers.projection.projection import NotProjectedError
+from ...solvers.result import MEANT, ByJoint
+from ...words import budget, counted, first_names, larger_budget
+from ..branch import Branch
+from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
+from ..constraint_set import ConstraintSet
+from ..open_mechanism import OpenMechanismError
 from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
-from .branch import Branch
-from .closing.gaps import gap_words
-from .closing.kept_branch import compared, driven_back
-from .closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
-from .constraint_set import ConstraintSet
-from .open_mechanism import OpenMechanismError
+from .gaps import gap_words
+from .kept_branch import compared, driven_back
 
 _log = logging.getLogger(__package__)
 
@@ -184,7 +184,7 @@ class Assembly(ByJoint):
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ..pictures import plot_iterates
+        from ...pictures import plot_iterates
 
         return plot_iterates(self, path, poses, view)
 

@@ -11,19 +11,19 @@ from liegroups import Segments, Space
 from liegroups.arguments import is_finite_number
 from liegroups.arrays import ArrayLike, BoolVector, Matrix
 
-from ..errors import OptionError
-from ..problem.arguments import costs, frozen_columns
-from ..problem.problem import Problem
-from ..robot import Bounds
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Options, Projector, why_not
-from ..solvers.engine import Engine
-from ..solvers.newton.engine import NewtonEngine
-from ..solvers.newton.least_change import LeastChange
-from ..solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.projection.engines import USUAL
-from .constraint_set import ConstraintSet
+from ...errors import OptionError
+from ...problem.arguments import costs, frozen_columns
+from ...problem.problem import Problem
+from ...robot import Bounds
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Options, Projector, why_not
+from ...solvers.engine import Engine
+from ...solvers.newton.engine import NewtonEngine
+from ...solvers.newton.least_change import LeastChange
+from ...solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
+from ...solvers.options import LEAST_THRESHOLD, below_rounding
+from ...solvers.projection.engines import USUAL
+from ..constraint_set import ConstraintSet
 
 Driven = Sequence[str | Segments] | Segments
 """Joints by name, or Segments, that are held."""

@@ -17,20 +17,20 @@ import numpy as np
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, PathError, WrongObjectError
-from ..keywords import can_be_called
-from ..paths.collision import CollisionModel
-from ..paths.interpolation import Interpolation, PathStatus, interpolate
-from ..paths.path import Path
-from ..problem.problem import Problem
-from ..ranges import positive_number, whole_number
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projector
-from .graph import ConstraintGraph
-from .states import State, Transition
-from .targets import TargetConfiguration
-from .walks.refusals import Refusal, Task, refusals
-from .walks.result import APART, Walk
+from ...errors import GraphError, PathError, WrongObjectError
+from ...keywords import can_be_called
+from ...paths.collision import CollisionModel
+from ...paths.interpolation import Interpolation, PathStatus, interpolate
+from ...paths.path import Path
+from ...problem.problem import Problem
+from ...ranges import positive_number, whole_number
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Projector
+from ..graph import ConstraintGraph
+from ..states import State, Transition
+from ..targets import TargetConfiguration
+from .refusals import Refusal, Task, refusals
+from .result import APART, Walk
 
 DETOUR = 0.5
 """Standard deviation of a way-point around the middle of a motion [rad or m]."""
