@@ -23,7 +23,7 @@ class Published:
     constraint_set: ConstraintSet
     q: np.ndarray
     v: np.ndarray
-    forces: Callable[[float, Motion], np.ndarray] | None = None
+    forces: Callable[[Motion, float], np.ndarray] | None = None
 
     @property
     def robot(self) -> Robot:

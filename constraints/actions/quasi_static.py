@@ -35,6 +35,11 @@ class StanceStatus(StatusEnum):
     NO_EQUILIBRIUM = "Controls and contacts cannot hold the robot at rest, whatever they carry."
     NOT_ADMISSIBLE = "Controls and contacts could hold the robot at rest, but not within cones and soles."
 
+    @property
+    def is_success(self) -> bool:
+        """Whether the robot is held at rest."""
+        return self is StanceStatus.EQUILIBRIUM
+
 
 class NoEquilibriumError(ConstraintError):
     """No controls hold the robot at rest; carries the result: `result`."""
@@ -74,7 +79,7 @@ class QuasiStatic(Result):
     @property
     def success(self) -> bool:
         """Whether the balance is met, within cones and soles where they were given."""
-        return self.status is StanceStatus.EQUILIBRIUM
+        return self.status.is_success
 
     @property
     def pulling(self) -> dict[str, float]:

@@ -126,7 +126,7 @@ def _mapping(given: Any, what: str, words: str) -> list[tuple[Any, Any]]:
     return list(entries.items())
 
 
-def least_within(A: Matrix, b: Vector, C: Matrix) -> Vector | None:
+def least_within(A: Matrix, b: Vector, limits: Matrix) -> Vector | None:
     r"""The shortest y with :math:`A y = b` and :math:`C y \le 0`; None where there is none.
 
     With :math:`y = y_0 + Z z`, Z the null space of A, it is a least distance problem in z, which non-negative least
@@ -134,7 +134,7 @@ def least_within(A: Matrix, b: Vector, C: Matrix) -> Vector | None:
 
     Args:
         A: (m, n), b: (m,): met in the sense of least squares where they contradict each other.
-        C: (k, n).
+        limits: C (k, n).
 
     Source: Lawson and Hanson, Solving Least Squares Problems, chapter 23.
     """
@@ -142,8 +142,8 @@ def least_within(A: Matrix, b: Vector, C: Matrix) -> Vector | None:
     rank = int((values > 1e-12 * max(A.shape) * values.max(initial=0.0)).sum())
     y = Vt[:rank].T @ ((U[:, :rank].T @ b) / values[:rank])
     Z = Vt[rank:].T
-    sizes = np.sqrt(np.einsum("ij,ij->i", C, C))
-    C = C[sizes > 0.0] / sizes[sizes > 0.0, None]
+    sizes = np.sqrt(np.einsum("ij,ij->i", limits, limits))
+    C = limits[sizes > 0.0] / sizes[sizes > 0.0, None]
     G, h = -(C @ Z), C @ y
     scale = max(float(np.abs(y).max(initial=0.0)), 1e-300)
     if not len(C) or float(h.max(initial=-inf)) <= ADMISSIBLE * scale:

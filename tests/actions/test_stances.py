@@ -6,6 +6,7 @@ knows no centre of pressure.
 
 from __future__ import annotations
 
+import importlib
 from math import cos, inf, sin
 from typing import Any
 
@@ -112,7 +113,7 @@ def test_soles_and_cones_are_the_verdict_of_forces_at_corners() -> None:
 
 def test_least_forces_of_feet_that_only_push_are_those_of_a_solver() -> None:
     """Four feet and a load beside their middle: least squares within the cones, against SLSQP."""
-    from scipy.optimize import minimize
+    minimize: Any = importlib.import_module("scipy.optimize").minimize
 
     action = box(at=(0.19, 0.05), points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
     free = action.quasi_static(rest(action)).or_raise()

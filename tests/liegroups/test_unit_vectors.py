@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import asin, cos, pi, sin
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -67,7 +68,7 @@ def test_slopes_of_the_arcsine_are_held_where_axes_are_parallel(s: float) -> Non
 def test_the_third_derivative_of_the_coefficient_of_logarithms(t: float) -> None:
     r"""Of :math:`k(t) = (1 - \tfrac{x}{2} \cot\tfrac{x}{2}) / x^2` with :math:`x = \sqrt t`, times 8."""
 
-    def k(t: mpmath.mpf) -> mpmath.mpf:
+    def k(t: mpmath.mpf) -> Any:
         """By its series where t is small, with Bernoulli's numbers."""
         if abs(t) < 1:
             terms = range(1, 40)

@@ -13,7 +13,8 @@ from rbdl_models import LINKAGE_CLOSED, linkage
 
 from constraints import Bounds, Projector
 from constraints.errors import ConstraintError, OptionError, UnknownNameError, WrongObjectError
-from constraints.loops import ConstraintSet, assemble_position, assembly_choice
+from constraints.loops import ConstraintSet, assemble_position
+from constraints.loops.assembling import assembly_choice
 from constraints.models import mechanisms
 from constraints.solvers import NewtonEngine, SparseKKT
 from constraints.solvers.projection.engines import USUAL
