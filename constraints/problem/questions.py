@@ -16,6 +16,7 @@ import numpy as np
 from liegroups import SO2, SO3
 from liegroups.arrays import BoolVector, Vector
 
+from ..errors import UndefinedError
 from ..functions.affine import Affine
 from ..functions.frame_function import FrameFunction
 from ..functions.pose import Pose
@@ -81,7 +82,10 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
     """What is asked of one constraint."""
     if isinstance(owner, Explicit):
         if owner.is_constant:
-            values = owner.output_function(rhs.of(owner)).value(bounds.space.neutral)
+            try:
+                values = owner.output_function(rhs.of(owner)).value(bounds.space.neutral)
+            except UndefinedError:  # a projection ends by it
+                return
             for i, value in zip(owner.outputs.q_indices, values, strict=True):
                 joint = _joint(bounds, revolute, q_index=int(i))
                 yield "" if joint is None else joint.question(float(value))

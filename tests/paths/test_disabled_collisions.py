@@ -357,8 +357,8 @@ def test_a_walk_that_collides_everywhere_says_so() -> None:
     assert (found.always_colliding, found.start_collisions) == ((), ())
 
 
-def test_a_walk_that_fails_for_another_reason_blames_no_collision() -> None:
-    """The start is in collision, but the walk never came as far as to look: its target cannot be reached."""
+def test_a_start_in_collision_is_said_before_a_target_out_of_reach() -> None:
+    """What is cheapest to see is said first, and no target is drawn; without a collision model the target is blamed."""
     robot = Robot.from_urdf(ARM)
     far = State("far", [Implicit.zero(Position(robot, "hand", np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])))])
     anywhere = State("anywhere")
@@ -366,7 +366,11 @@ def test_a_walk_that_fails_for_another_reason_blames_no_collision() -> None:
     rng = np.random.default_rng
     found = walk(graph, robot.neutral, ["go"], rng(0), collisions=CollisionModel(robot, BALLS), tries=2)
     assert not found.success
-    assert all("no target" in reason for reason in found.refusals)
+    assert found.tries == 0
+    assert all("the start is in collision" in reason for reason in found.refusals)
+    found = walk(graph, robot.neutral, ["go"], rng(0), tries=2)
+    assert not found.success
+    assert not any("collision" in reason for reason in found.refusals)
     assert (found.always_colliding, found.start_collisions) == ((), ())
 
 

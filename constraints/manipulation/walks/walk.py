@@ -123,16 +123,17 @@ def walk(
     task = Task(start, steps, end, None if end is None else _opposite(graph, steps[-1]), tries)
     reasons = tuple(refusals(graph, task, collisions, guess))
     if reasons:
-        return _refused(steps, reasons)
+        return _refused(steps, reasons, collisions)
     limits = _Limits(tries, patience, detours, seconds, progress)
     return _Walker(graph, steps, rng, draw, collisions, limits, began).run(np.array(start), end)
 
 
-def _refused(steps: tuple[Transition, ...], reasons: Sequence[Refusal]) -> Walk:
+def _refused(steps: tuple[Transition, ...], reasons: Sequence[Refusal], collisions: CollisionModel | None) -> Walk:
     """A walk that was not begun."""
     cases = {each.reason: each.case for each in reasons if each.case is not None}
     met = reasons[0].collisions
-    return Walk(None, steps, 0, 0, Counter(each.reason for each in reasons), cases, start_collisions=met)
+    found = Walk(None, steps, 0, 0, Counter(each.reason for each in reasons), cases, start_collisions=met)
+    return replace(found, always_colliding=collisions.always_colliding()) if met and collisions is not None else found
 
 
 def _opposite(graph: ConstraintGraph, step: Transition) -> Transition:
