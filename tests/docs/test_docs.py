@@ -105,7 +105,7 @@ def test_every_option_is_explained():
     for row in rows:  # defaults are those of the class
         for name, default in zip(*(re.findall(r"[\w.()-]+", cell) for cell in row.split("|")[1:3]), strict=False):
             if hasattr(Options, name) and default != "FullSteps()":
-                assert float(eval(default)) == float(getattr(Options, name)), name
+                assert eval(default) == getattr(Options, name), name
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
