@@ -119,7 +119,8 @@ def method_of(c: Chaos, f: Callable[..., Any]) -> Made:
     if way == "factorisation":
         return call("factorisation", f, rows(), motion(), factorisation=c.thing(Factorisation))
     taken = c.say("a method that does not take it", c.pick("test forces", "proximal", Method.TEST_FORCES))
-    return call("hands", f, rows(), motion(), method=taken)
+    culprit = "floor" if taken == "proximal" else "hands"  # one row; contacts only
+    return call(culprit, f, rows(), motion(), method=taken)
 
 
 def system(c: Chaos) -> Made:

@@ -133,7 +133,7 @@ class ByJoint:
         Example:
             >>> from constraints.models import sample_arm
             >>> sample_arm().velocity(elbow=2.0).tolist()
-            [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+            [0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
         """
         return self.space.check_tangent(cast("dict[str, ArrayLike]", merged(values, joints)), "velocity")
 

@@ -35,9 +35,10 @@ def run(*command: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_checks_itself(example: Path, tmp_path: Path) -> None:
+def test_example_checks_itself(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It runs, and writes a picture where it takes `--plot`, and nothing else."""
     draws = '"--plot"' in example.read_text(encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))  # robots are sticks: a browser draws them in tests of its own
     assert run(str(example), *(["--plot", "x.png"] if draws else []), folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == (["x.png"] if draws else [])
 

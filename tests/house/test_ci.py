@@ -29,7 +29,8 @@ def test_a_signal_ends_the_run_within_five_seconds(sent: signal.Signals, tmp_pat
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     found = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "TMPDIR": str(scratch)}
-    with subprocess.Popen(["bash", str(RUN)], env=found, stdout=subprocess.PIPE, text=True) as run:
+    command = ["env", "--default-signal=INT,TERM", "bash", str(RUN)]  # pytest's workers ignore one
+    with subprocess.Popen(command, env=found, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         while "making" not in run.stdout.readline():
             assert run.poll() is None
