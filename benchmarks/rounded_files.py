@@ -201,7 +201,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="two mechanisms")
     options = parser.parse_args()
     names = options.only or (("four_bar", "bennett") if options.check else all_models())
-    logging.getLogger("constraints").setLevel(logging.ERROR)
+    logging.disable(logging.WARNING)  # remarks on what is rounded
     print(f"{'model':22} {'dig':>3} {'mobility':>9} {'apart':>8} {'allowed':>8}")
     found: list[Verdict] = []
     for name in names:
