@@ -15,6 +15,8 @@ from browser import browser, needs_browser
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 API = DOCS / "api"
+NOT_IN_SIGNATURES = {"Draw", "Integers", "Picture", "Real"}
+"""Names for types that no signature of a page shows."""
 
 
 def load(name: str) -> ModuleType:
@@ -50,6 +52,23 @@ def test_every_public_name_has_a_place_in_the_api_pages() -> None:
     assert len(names) > 300
     assert list(look.wrong_names(names)) == []
     assert len(set(names)) == len(names)
+
+
+def test_types_that_a_signature_would_spell_out_are_named_in_the_configuration() -> None:
+    """A name for numbers that Sphinx is not told of stands in signatures as 'Union[_SupportsArray[dtype[Any]], ...'."""
+    told = re.search(r"^autodoc_type_aliases = .*?^}", (DOCS / "conf.py").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert told is not None
+    described = re.findall(r"py:type:: (\w+)", (API / "types.rst").read_text("utf-8"))
+    assert sorted(re.findall(r'"(\w+)"', told.group())) == sorted(described)
+    sources = [file for room in ("constraints", "liegroups") for file in (DOCS.parent / room).rglob("*.py")]
+    found = {
+        name
+        for file in sources
+        for name, meaning in re.findall(r"^([A-Z]\w+)(?:: TypeAlias)? = (.*)$", file.read_text("utf-8"), re.MULTILINE)
+        if re.search(r"\b(ArrayLike|NDArray|TangentLike)\b", meaning)
+    }
+    assert "TangentLike" in found
+    assert found - set(described) - NOT_IN_SIGNATURES == set()
 
 
 def test_a_public_name_without_a_place_is_named() -> None:
