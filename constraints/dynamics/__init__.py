@@ -41,11 +41,13 @@ from .motions import (
     Correction as Correction,
     Crossing as Crossing,
     Event as Event,
+    Floor as Floor,
     LimitPassed as LimitPassed,
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
     NoMotionError as NoMotionError,
     Scheme as Scheme,
+    Stops as Stops,
     simulate as simulate,
 )
 from .multipliers import NoWrenchError as NoWrenchError

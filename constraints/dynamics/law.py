@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any, Self, final
 
@@ -22,6 +23,9 @@ LAST = ": the state first, the time last, or left out"
 
 TIME = ("t", "time")
 """Names by which a last argument that has a default is known to be the time."""
+
+HOLDS = "constraint_set"
+"""Name of a keyword that gets the constraint set that holds: f(motion, *, constraint_set)."""
 
 
 class NoTimeError(ConstraintError):
@@ -53,12 +57,16 @@ class Law:
         what: how messages call it.
         has_time: whether it takes the time.
         time: t [s]; None where it is not known yet.
+        has_set: whether it takes the constraint set that holds, as a keyword of that name.
+        keywords: that set, once it is known.
     """
 
     function: Callable[..., Any]
     what: str
     has_time: bool
     time: float | None = None
+    has_set: bool = False
+    keywords: Mapping[str, object] = field(default_factory=dict[str, object])
 
     @classmethod
     def of(cls, function: Any, arguments: tuple[str, ...], what: str, gives: str) -> Law:
@@ -81,16 +89,22 @@ class Law:
         words = f"a function f({call}) or f({call}, t) that returns {gives}"
         if not callable(function) or isinstance(function, type):
             raise WrongObjectError(what, words, function)
-        without = can_be_called(function, *state)
+        has_set = _takes_set(function)
+        given = partial(function, **{HOLDS: None}) if has_set else function
+        without = can_be_called(given, *state)
         places = _places(function)
         first = [] if places is None else places[: len(state)]
         if any(name in TIME for name in first) or (sorted(first) == sorted(arguments) and first != list(arguments)):
             raise WrongObjectError(what, words + LAST, f"f({', '.join(places or ())})")
         known = places is None or len(places) >= len(state)
-        if not known or not (without or can_be_called(function, *state, 0.0)):
+        if not known or not (without or can_be_called(given, *state, 0.0)):
             raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
         is_named = places is not None and len(places) > len(state) and places[len(state)] in TIME
-        return cls(function, what, is_named or not without)
+        return cls(function, what, is_named or not without, has_set=has_set)
+
+    def under(self, holds: object) -> Law:
+        """The law while a constraint set holds; itself where it takes none."""
+        return replace(self, keywords={HOLDS: holds}) if self.has_set else self
 
     def at(self, t: float) -> Law:
         """The law at a time; itself where it takes none."""
@@ -103,7 +117,7 @@ class Law:
             NoTimeError: it takes a time, and has none.
         """
         if not self.has_time:
-            return self.function(*state)
+            return self.function(*state, **self.keywords)
         if self.time is None:
             raise NoTimeError(self.what)
         return self.in_time(self.time, *state)
@@ -115,9 +129,9 @@ class Law:
             WrongObjectError: it took the time for the state.
         """
         if not self.has_time:
-            return self.function(*state)
+            return self.function(*state, **self.keywords)
         try:
-            return self.function(*state, t)
+            return self.function(*state, t, **self.keywords)
         except AttributeError as error:
             if error.obj is not t:
                 raise
@@ -167,8 +181,19 @@ def numbers_of(given: Any, n: int, what: str) -> Vector:
 
 def _places(function: Callable[..., object]) -> list[str] | None:
     """Names of the arguments that may be given by their place; None of one written in C that does not tell."""
+    own = _parameters(function)
+    by_place = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return None if own is None else [each.name for each in own if each.kind in by_place]
+
+
+def _takes_set(function: Callable[..., object]) -> bool:
+    """Whether a function has a keyword for the constraint set that holds."""
+    own = _parameters(function)
+    return own is not None and any(each.name == HOLDS and each.kind is Parameter.KEYWORD_ONLY for each in own)
+
+
+def _parameters(function: Callable[..., object]) -> list[Parameter] | None:
     try:
-        own = signature(function).parameters.values()
+        return list(signature(function).parameters.values())
     except ValueError:
         return None
-    return [each.name for each in own if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]

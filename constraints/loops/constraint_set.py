@@ -221,6 +221,13 @@ class ConstraintSet:
         other._stabilise(tuple(new if chosen is None or i == chosen else old for i, old in enumerate(self.baumgarte)))
         return other
 
+    def extended(self, owners: Sequence[RowOwner]) -> ConstraintSet:
+        """A new set with further constraints behind these, which are off; the others are on or off as here."""
+        others = as_tuple(owners, "further constraints of a set", "constraints")
+        gains = dict(enumerate(self.baumgarte))
+        larger = ConstraintSet(self.robot, [*self.stack, *others], gains, self.rounding)
+        return larger.switched(np.flatnonzero(self.active).tolist())
+
     # Rows.
 
     def rhs_at(self, t: float) -> RightHandSide:

@@ -560,3 +560,15 @@ def test_pose_of_a_report_on_a_robot_reads_like_the_original(tmp_path: Path) -> 
     report = Report.load(tmp_path / "r.json")
     again = report.reproduce()
     assert again.error("hand").tobytes() == p.error(again.q, "hand").tobytes()
+
+
+def test_kernels_without_numba_are_a_missing_extra_and_no_bug(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "numba"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert main(["warm-up"]) != 0
+    said = capsys.readouterr().err
+    assert "lie-constraints[fast]" in said
+    assert "bug" not in said

@@ -139,7 +139,16 @@ class Forces:
         """The same forces at time t [s]: each law that has `at(t)` is replaced by its result."""
         now = finite_number(t, "time of forces")
         other = copy(self)
-        laws = tuple(_at(law, now) for law in self._laws)
+        laws = tuple(_replaced(law, "at", now) for law in self._laws)
+        set_fields(other, laws=laws, _laws=laws)
+        return other
+
+    def under(self, holds: object) -> Forces:
+        """The same forces while a constraint set holds: each law that has `under(set)` is replaced by its result."""
+        if not any(callable(getattr(law, "under", None)) for law in self._laws):
+            return self
+        other = copy(self)
+        laws = tuple(_replaced(law, "under", holds) for law in self._laws)
         set_fields(other, laws=laws, _laws=laws)
         return other
 
@@ -216,11 +225,12 @@ def robot_of(force: object) -> Robot | None:
     return robot if isinstance(robot, Robot) else None
 
 
-def _at(law: Force, t: float) -> Force:
-    in_time: Any = getattr(law, "at", None)
-    if not callable(in_time):
+def _replaced(law: Force, method: str, known: object) -> Force:
+    """What a method of a law makes of it where it has the method; else itself."""
+    made: Any = getattr(law, method, None)
+    if not callable(made):
         return law
-    now: Any = in_time(t)
+    now: Any = made(known)
     return now
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, cast, final, get_args
 
@@ -43,6 +44,9 @@ class Event:
     that, changes it at once, or, while it comes back, when it turns away again before it has reached zero. "any" comes
     from where it is.
 
+    Functions and resets that have a keyword `constraint_set`, f(motion, t, *, constraint_set), get the set that holds
+    then: at a lift-off, say, the force of a contact by `forward_dynamics(constraint_set, motion)`.
+
     Args:
         function: f(motion) or f(motion, t) -> number, continuous.
         name: name in the record; "event" and its number by default.
@@ -79,6 +83,15 @@ class Event:
             raise UnknownNameError("direction of an event", str(self.direction), get_args(Direction))
         if self.terminal and self.reset is not None:
             raise WrongObjectError(f"event '{self.name}'", "an end of the motion or a reset, not both", "both")
+
+    def under(self, holds: ConstraintSet) -> Event:
+        """The event while a constraint set holds; itself if its functions do not ask for it."""
+        if not (self._function.has_set or (self._reset is not None and self._reset.has_set)):
+            return self
+        other = copy(self)
+        reset = None if self._reset is None else self._reset.under(holds)
+        set_fields(other, _function=self._function.under(holds), _reset=reset)
+        return other
 
     @property
     def acts(self) -> bool:
@@ -153,11 +166,15 @@ class Watch:
     Args:
         events: what to look for.
         t, motion: the start.
+        holds: the set that holds there.
+
+    Attributes:
+        events: as they are while that set holds.
     """
 
-    def __init__(self, events: Sequence[Event], t: float, motion: Motion) -> None:
-        self.events = events
-        sides = [side_of(event.value(t, motion)) for event in events]
+    def __init__(self, events: Sequence[Event], t: float, motion: Motion, holds: ConstraintSet) -> None:
+        self.events = tuple(event.under(holds) for event in events)
+        sides = [side_of(event.value(t, motion)) for event in self.events]
         self._from_zero = {i for i, side in enumerate(sides) if side == 0 and events[i].direction in _COMES_FROM}
         self._signs = [
             Sign(side or _COMES_FROM.get(event.direction, 0)) for side, event in zip(sides, events, strict=True)
@@ -232,6 +249,10 @@ class Watch:
         event, sign = self.events[i], self._signs[i]
         self._from_zero.discard(i)
         self._signs[i] = Sign(sign.side if event.acts else -sign.side, sign.on and not event.once)
+
+    def hold(self, holds: ConstraintSet) -> None:
+        """From now on this set holds."""
+        self.events = tuple(event.under(holds) for event in self.events)
 
     def restart(self, acted: int, value: float, later: float) -> bool:
         """Go on after a reset; whether its event, which turned the motion back before, does so no longer.

@@ -27,7 +27,10 @@ from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .run import Row, Run, is_open
 from .runge_kutta import Accuracy
+from .sides import Sides
 from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
+from .stops import PASS, Stops, as_stops
+from .unilateral import Unilateral
 
 _log = logging.getLogger(__package__)
 
@@ -70,6 +73,7 @@ def simulate(
     rtol: float = RTOL,
     atol: float = ATOL,
     max_step: float = np.inf,
+    limits: str | Stops = PASS,
 ) -> MotionRecord:
     r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time.
 
@@ -106,6 +110,9 @@ def simulate(
         rtol, atol: error that an adaptive step may have: `atol` [m, rad, m/s, rad/s], and `rtol` of each velocity, and
             of 1 m or 1 rad.
         max_step: longest adaptive step [s].
+        limits: "pass", joints go beyond their limits, and `record.limits_passed` names them; or "stop", they are
+            stopped there, or `Stops(restitution=...)`, which bounce. `record.constraint_set` then has rows for the
+            stops behind its own, and resets switch the set that their keyword `constraint_set` gets.
 
     Returns:
         The motion as far as it went; what ends it early is a status, never an exception. A motion whose energy is off
@@ -113,8 +120,8 @@ def simulate(
 
     Raises:
         OpenMechanismError: the start is open; names the constraint.
-        OptionError: a duration, step or tolerance that is not positive, a step longer than the duration, or a scheme
-            without an estimate of its error for adaptive steps.
+        OptionError: a duration, step or tolerance that is not positive, a step longer than the duration, a scheme
+            without an estimate of its error for adaptive steps, or a start beyond stops.
         MethodError: a method that does not support the set.
         RobotMismatchError: forces of another robot.
         UnknownNameError, WrongObjectError, SizeError, NotFiniteError: an invalid argument, or an invalid result of a
@@ -140,11 +147,17 @@ def simulate(
     accuracy = Accuracy(*(_positive(x, f"{w} of a motion") for x, w in ((rtol, "rtol"), (atol, "atol"))))
     keeps: Correction = member(Correction, correction, "correction of a motion")
     by: Method = member(Method, method, "method of dynamics")
+    motion = robot.at(q0, v0)
+    stops = as_stops(limits)
     watched = as_events(events)
+    if stops is not None:
+        sides = Unilateral(Sides(stops.sides(robot), acting, stops.rest_speed))
+        larger = constraint_set.extended([side.normal for side in sides.sides.sides])
+        constraint_set = sides.begin(motion, first, larger, "limits of joints", "m or rad")
+        watched = as_events((*watched, *sides.events()))
     if keeps is Correction.BAUMGARTE:
         _say_what_drifts(constraint_set)
     stepper = Stepper(constraint_set, acting, how, keeps, by, tolerance, accuracy)
-    motion = robot.at(q0, v0)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
     may_open = as_flag(open_start, "`open_start` of a motion")
@@ -220,13 +233,13 @@ def _longest(candidate: float) -> float:
 
 
 def _record(constraint_set: ConstraintSet, run: Run, status: MotionStatus, reason: str) -> MotionRecord:
-    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in Row._fields[:-1]}
+    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in Row._fields[:-2]}
     if any(row.force_energy is None for row in run.rows):
         columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)
     told: dict[str, Any] = {"status": status, "reason": reason, "oscillating_events": run.oscillating}
     told |= {"steps": run.steps, "evaluations": run.stepper.evaluations}
-    told |= {"forces": run.stepper.forces}
+    told |= {"forces": run.stepper.forces, "holding": tuple(row.holds for row in run.rows)}
     told |= {"exchanged_energy": run.balance.exchanged if run.balance else 0.0}
     return MotionRecord(constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), **told)
 

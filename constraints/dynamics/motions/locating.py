@@ -38,7 +38,7 @@ class Changes(NamedTuple):
     Attributes:
         times: (s, i), event i happened a time s after the start of the step; in order.
         values: of the functions at the end.
-        often: events that changed their sign more than once.
+        often: events that changed their sign more than once, but for those whose first change ends the step.
     """
 
     times: list[tuple[float, int]]
@@ -58,7 +58,7 @@ def changes_in(events: Sequence[Event], watch: Watch, piece: Piece) -> Changes:
         if found and found[0].place < len(parts):
             seen = [event.value(piece.t + s, piece.at(s)) for s in parts]
             found = watch.changes(i, [*seen, values[i]])
-        often += [i] if len(found) > 1 else []
+        often += [i] if len(found) > 1 and not (event.acts and found[0].counts) else []
         times += [(_time_of(event, change, piece, seen), i) for change in found if change.counts]
     return Changes(sorted(times), values, often)
 

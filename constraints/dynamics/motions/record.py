@@ -95,6 +95,7 @@ class MotionRecord(Result):
         oscillating_events: names of events whose function changed its sign more than once in a step, and the time of
             the first such step [s]: there may be changes that were not seen.
         forces: what acted besides constraints and gravity, as given.
+        holding: (n,) the sets that held: the simulated one with constraints on or off, as resets have left it.
     """
 
     constraint_set: ConstraintSet
@@ -122,6 +123,7 @@ class MotionRecord(Result):
     exchanged_energy: float = 0.0
     oscillating_events: Mapping[str, float] = field(default_factory=dict[str, float])
     forces: Forces | Law | None = None
+    holding: tuple[ConstraintSet, ...] = ()
 
     @property
     def success(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...errors import NotFiniteError, UndefinedError
+from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...robot import Motion
 from ..status import DynamicsStatus
@@ -50,6 +51,7 @@ class Row(NamedTuple):
     position_error: float
     velocity_error: float
     dynamics: DynamicsStatus
+    holds: ConstraintSet
 
 
 class Estimate(NamedTuple):
@@ -110,7 +112,7 @@ class Run:
             self.stepper.check(state)
             self.balance = Balance(state.motion)
             self.record(state)
-            watch = Watch(self.events, grid[0], state.motion)
+            watch = Watch(self.events, grid[0], state.motion, self.stepper.constraint_set)
             for end in grid[1:]:
                 while state.t < end:
                     state, is_over = self.step(state, end, watch)
@@ -166,11 +168,11 @@ class Run:
 
     def at_once(self, state: State, watch: Watch) -> tuple[Event, State] | None:
         """Note the events that were beyond zero at the start and do not come back; the first that acts."""
-        values = [event.value(state.t, state.motion) for event in self.events]
+        values = [event.value(state.t, state.motion) for event in watch.events]
         soon = self.stepper.advance(state, MOMENT)
-        later = [event.value(state.t + MOMENT, soon) for event in self.events]
+        later = [event.value(state.t + MOMENT, soon) for event in watch.events]
         while (i := watch.past(values, later)) is not None:
-            event = self.events[i]
+            event = watch.events[i]
             self.crossings.append(Crossing(event.name, state.t, state.motion.q, state.motion.v))
             if event.acts:
                 return event, state
@@ -183,7 +185,7 @@ class Run:
 
         And the values of all functions at its end.
         """
-        if not self.events:
+        if not watch.events:
             return None, []
         near = self.stepper.inside(state, step, later)
 
@@ -193,11 +195,11 @@ class Run:
             except Halt:  # the whole step went well
                 return near(s)
 
-        changes = changes_in(self.events, watch, Piece(state.t, later.t - state.t, step.motion, at, near))
+        changes = changes_in(watch.events, watch, Piece(state.t, later.t - state.t, step.motion, at, near))
         for i in changes.often:
-            self.oscillating.setdefault(self.events[i].name, state.t)
+            self.oscillating.setdefault(watch.events[i].name, state.t)
         for s, i in changes.times:
-            event, there = self.events[i], at(s)
+            event, there = watch.events[i], at(s)
             watch.happened(i)
             self.crossings.append(Crossing(event.name, state.t + s, there.q, there.v))
             if event.acts:
@@ -219,7 +221,10 @@ class Run:
         self.record(there)
         before = self.stepper.constraint_set
         motion, holds = restarted(event, there.t, there.motion, before)
+        place = watch.events.index(event)
         self.stepper.hold(holds)
+        watch.hold(holds)
+        event = watch.events[place]
         rows = holds.rows_at(motion, self.stepper.rhs(there.t))
         errors = self.stepper.errors(rows)
         if is_open(errors, motion.v) and not self.may_open:
@@ -235,7 +240,7 @@ class Run:
         self.record(state)
         self.stepper.check(state)
         soon = event.value(there.t + MOMENT, self.stepper.advance(state, MOMENT))
-        ends = watch.restart(self.events.index(event), event.value(there.t, motion), soon)
+        ends = watch.restart(place, event.value(there.t, motion), soon)
         if ends and holds is before:
             raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
         return state
@@ -256,7 +261,7 @@ class Run:
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
                 *(kinetic, potential, of_forces, errors.position, errors.velocity, found.rank),
                 *((self.balance.work, self.balance.error) if self.balance else (0.0, 0.0)),
-                *(self.estimate.position, self.estimate.velocity, found.status),
+                *(self.estimate.position, self.estimate.velocity, found.status, self.stepper.constraint_set),
             )
         )
 

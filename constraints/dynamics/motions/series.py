@@ -61,13 +61,14 @@ def forces_by_name(record: MotionRecord) -> dict[str, Any]:
             out[label] = np.zeros((n, nv))
         for k in range(n):
             motion = _motion(record, k)
-            for label, law in zip(labels, given.at(float(record.times[k])), strict=True):
+            acting = given.under(record.holding[k]).at(float(record.times[k]))
+            for label, law in zip(labels, acting, strict=True):
                 out[label][k] = law.generalised(motion)
     elif given is not None:
         out["forces"] = np.zeros((n, nv))
         for k in range(n):
             there = _motion(record, k)
-            tau = given.in_time(float(record.times[k]), there)
+            tau = given.under(record.holding[k]).in_time(float(record.times[k]), there)
             out["forces"][k] = 0.0 if tau is None else robot.space.check_tangent(tau, "tau")
     return out
 
@@ -81,10 +82,10 @@ def _motion(record: MotionRecord, k: int) -> Motion:
 
 def constraint_forces(record: MotionRecord) -> Mapping[str, Any]:
     r"""Generalised forces (n, nv) of each constraint, :math:`J_i^T \lambda_i`, by name."""
-    rows, stack = record.constraint_set, record.constraint_set.stack
+    stack = record.constraint_set.stack
     out = {name: np.zeros_like(record.vs) for name in stack.names}
     for k, (q, multipliers) in enumerate(zip(record.qs, record.multipliers, strict=True)):
-        J = rows.jacobian(q)
+        J = record.holding[k].jacobian(q)
         for name, s in zip(stack.names, stack.slices, strict=True):
             out[name][k] = multipliers[s] @ J[s]
     return out

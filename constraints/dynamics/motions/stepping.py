@@ -98,7 +98,8 @@ class Stepper:
         tolerance: float,
         accuracy: Accuracy,
     ) -> None:
-        self.forces, self._method, self._tolerance = forces, method, tolerance
+        self.forces = forces
+        self._method, self._tolerance = method, tolerance
         self.tableau: Tableau | None = TABLEAUX.get(scheme)
         self.accuracy, self.evaluations = accuracy, 0
         self._projects = correction is Correction.PROJECTION
@@ -109,6 +110,7 @@ class Stepper:
         """From now on these constraints hold."""
         self.constraint_set = constraint_set
         self.robot = constraint_set.robot
+        self._acting = None if self.forces is None else self.forces.under(constraint_set)
         self._last: State | None = None
         self._projection = MetricProjection(constraint_set, self._tolerance)
 
@@ -143,7 +145,7 @@ class Stepper:
         """A state with its accelerations, whatever their status."""
         if self._last is not None and self._last.motion is motion and self._last.t == t:
             return self._last
-        given = self.forces
+        given = self._acting
         laws = given.at(t) if isinstance(given, Forces) else ()
         tau = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
         rhs = self.rhs(t)
@@ -154,7 +156,7 @@ class Stepper:
 
     def force_energy(self, t: float, motion: Motion) -> float | None:
         """Potential energy of the forces [J]; None if one has none, or the forces are a function; NaN if undefined."""
-        given = self.forces
+        given = self._acting
         if not isinstance(given, Forces):
             return 0.0 if given is None else None
         try:
@@ -241,7 +243,7 @@ class Stepper:
 
     def stiffness(self, state: State) -> Stiffness:
         """How accelerations change with the state."""
-        given, t, found = self.forces, state.t, state.dynamics
+        given, t, found = self._acting, state.t, state.dynamics
         closes = self.stages_are_closed(state)
         nv = len(state.motion.v)
 

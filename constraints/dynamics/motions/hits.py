@@ -1,0 +1,133 @@
+"""Impacts on sides that push and never pull, with friction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.linalg import norm
+
+from liegroups.arrays import BoolVector, Vector
+
+from ...errors import UndefinedError
+from ...loops import ConstraintSet
+from ...robot import Motion
+from ..impact import Impact, impact
+from .balance import energies
+from .sides import LITTLE, NEAR, STILL, Seen, Side, Standing, balanced
+
+
+def hit(seen: Seen, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
+    """The state after an impact on some sides: bounced, or at rest on them, stuck or slipping.
+
+    Each side that is hit leaves with its restitution, the others that are touched do not move into the ground; what
+    would pull is left out, but for impacts below the speed of rest, or a box would rock without end; what would need
+    more friction than there is slips during the impact. If that gains energy, which Newton's law allows together
+    with friction, there is no bounce.
+    """
+    own, robot, q = seen.sides, seen.holds.robot, seen.motion.q
+    before = energies(seen.motion)[0]
+    for bounces in (True, False):
+        after, standing = _impact(seen, coming, bounces)
+        motion = robot.at(q, after)
+        if not bounces or energies(motion)[0] <= before * (1.0 + LITTLE):
+            break
+    return motion, own.switched(seen.holds, standing)
+
+
+def _impact(seen: Seen, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing]:
+    own, hit = seen.sides, coming.copy()
+    grips = own.grips
+    standing = Standing(seen.standing.on | hit, seen.standing.sticks | (hit & grips))
+    known = set[bytes]()
+    while True:
+        e = np.array([side.restitution for side in own.sides])
+        e[~hit | (-seen.rates <= own.rest_speed)] = 0.0
+        e *= bounces
+        after, pushes, alongs = _impulses(seen, standing, -e * np.minimum(seen.rates, 0.0))
+        if (-seen.rates[hit] <= own.rest_speed).all():  # what pulls is held, too
+            alongs = [along if push > 0.0 else 0.0 * along for along, push in zip(alongs, pushes, strict=True)]
+            pushes = np.maximum(pushes, 0.0)
+        better = _less(own.sides, standing, pushes, alongs)
+        if better is None:
+            rates = seen.jacobian[seen.normals] @ after
+            sinks = ~standing.on & (seen.gaps <= NEAR) & (rates < -STILL)
+            if sinks.any():
+                hit = hit | (sinks & ~seen.standing.on)
+                better = Standing(standing.on | sinks, standing.sticks | (sinks & grips))
+        mark = standing.on.tobytes() + standing.sticks.tobytes()
+        if better is None or mark in known:
+            break
+        known.add(mark)
+        standing = better
+    rests = standing.on & ~(e > 0.0)
+    still = np.array([norm(seen.jacobian[rows] @ after) <= STILL for rows in seen.tangents], dtype=np.bool_)
+    return after, Standing(rests, rests & grips & (standing.sticks | still))
+
+
+def _less(sides: Sequence[Side], standing: Standing, pushes: Vector, alongs: Sequence[Vector]) -> Standing | None:
+    """The sides without the one that pulls most, or that holds most above its friction; None where none does."""
+    size = LITTLE * (1.0 + float(np.abs(pushes).max(initial=0.0)))
+    i = int(np.argmin(pushes))
+    if pushes[i] < -size:
+        return standing.changed(i, False, False)
+    excess = [
+        norm(along) - side.friction * push if held else -1.0
+        for along, side, push, held in zip(alongs, sides, pushes, standing.sticks, strict=True)
+    ]
+    i = int(np.argmax(excess))
+    return standing.changed(i, True, False) if excess[i] > size else None
+
+
+def _impulses(seen: Seen, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:
+    """Velocity after, and impulses of the sides along normal and tangents, with friction on those that slip.
+
+    Args:
+        seen: the state.
+        standing: which sides take part, and which of them stick.
+        wished: rates (n,) of the sides after the impact.
+    """
+    own = seen.sides
+    holds = own.switched(seen.holds, standing)
+    rhs = holds.rhs_at(seen.t)
+    rows = holds.rows_at(seen.motion, rhs)
+    after = rows.jacobian @ seen.motion.v - rows.velocity
+    after[seen.normals] = wished
+    robot, q, v = holds.robot, seen.motion.q, seen.motion.v
+
+    def with_push(push: Vector) -> Impact:
+        start = v + seen.motion.inverse_mass_matrix() @ push if push.any() else v
+        return solved_impact(impact(holds, robot.at(q, start), after=after, rhs=rhs))
+
+    slips = [i for i in np.flatnonzero(standing.slips).tolist() if seen.tangents[i]]
+    free = with_push(np.zeros(len(v)))
+    found = free
+    if slips:
+        held = None
+        columns: list[Vector] = []
+        for i in slips:
+            velocity = seen.slipping[i]
+            if norm(velocity) <= STILL:
+                if held is None:
+                    whole = Standing(standing.on, standing.on & own.grips)
+                    held = _impulses(seen, whole, wished)[2]
+                velocity = -held[i]
+            size = norm(velocity)
+            direction = velocity / size if size > 0.0 else velocity
+            columns.append(-own.sides[i].friction * direction @ seen.jacobian[seen.tangents[i]])
+        drag, places = np.array(columns).T, [seen.normals[i] for i in slips]
+        push = drag @ balanced(free.impulses[places], lambda tau: with_push(tau).impulses[places], drag)
+        found = with_push(push)
+    alongs = [found.impulses[rows] for rows in seen.tangents]
+    return found.velocity, found.impulses[seen.normals], alongs
+
+
+def solved_impact(found: Impact) -> Impact:
+    """The impact if it is one.
+
+    Raises:
+        UndefinedError: the rows contradict each other.
+    """
+    if not found.success:
+        raise UndefinedError(f"an impact has no solution: {found}")
+    return found

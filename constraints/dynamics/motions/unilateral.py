@@ -1,0 +1,181 @@
+"""Sides that push and never pull: where they are touched, let go, slipped on and stuck to, as events of a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.linalg import norm
+
+from ...errors import OptionError
+from ...loops import ConstraintSet
+from ...robot import Motion
+from ..impact import impact
+from .events import Event
+from .hits import hit, solved_impact
+from .sides import LITTLE, NEAR, SLACK, SLOW, STILL, Seen, Sides, Standing
+
+
+@final
+class Unilateral:
+    """The events of some sides, and what the state becomes at each.
+
+    Args:
+        sides: the rows that push.
+    """
+
+    def __init__(self, sides: Sides) -> None:
+        self.sides = sides
+
+    def events(self) -> tuple[Event, ...]:
+        """What happens at each side."""
+        found: list[Event] = []
+        for i, side in enumerate(self.sides.sides):
+            found += [self._event(side.touches, i, self.gap, self.touched)]
+            found += [self._event(side.leaves, i, self.pushing, self.left)]
+            if side.tangents:
+                found += [self._event(f"{side.name} slips", i, self.grip, self.loosened)]
+                found += [self._event(f"{side.name} sticks", i, self.slide, self.stuck)]
+        return tuple(found)
+
+    def _event(
+        self,
+        name: str,
+        i: int,
+        value: Callable[[Seen, int], float],
+        reset: Callable[[Seen, int], tuple[Motion, ConstraintSet]],
+    ) -> Event:
+        def function(motion: Motion, t: float, *, constraint_set: ConstraintSet) -> float:
+            return value(self.sides.seen(motion, t, constraint_set), i)
+
+        def becomes(motion: Motion, t: float, *, constraint_set: ConstraintSet) -> tuple[Motion, ConstraintSet]:
+            return reset(self.sides.seen(motion, t, constraint_set), i)
+
+        return Event(function, name, "falling", reset=becomes)
+
+    def gap(self, seen: Seen, i: int) -> float:
+        """How far side i is; 1 while it is touched."""
+        return 1.0 if seen.standing.on[i] else float(seen.gaps[i]) + SLACK
+
+    def pushing(self, seen: Seen, i: int) -> float:
+        """How hard side i pushes; 1 while it is not touched."""
+        return float(seen.push[i]) if seen.standing.on[i] else 1.0
+
+    def grip(self, seen: Seen, i: int) -> float:
+        """How much more side i could hold along its tangents; 1 while it does not stick."""
+        if not seen.standing.sticks[i]:
+            return 1.0
+        return self.sides.sides[i].friction * float(seen.push[i]) - float(norm(seen.along(i)))
+
+    def slide(self, seen: Seen, i: int) -> float:
+        """How fast side i slips, above SLOW; 1 while it does not. It is positive while a side gets faster from rest."""
+        if not seen.standing.slips[i]:
+            return 1.0
+        v = seen.slipping[i]
+        speed = float(norm(v))
+        if speed > 2.0 * SLOW:
+            return speed - SLOW
+        rows = seen.tangents[i]
+        a = seen.jacobian[rows] @ seen.dynamics.acceleration + seen.drift[rows]
+        size = float(norm(a))
+        faster = float(v @ a) / size if size > 0.0 else 0.0
+        return max(speed - SLOW, faster + LITTLE)
+
+    # What a state becomes.
+
+    def touched(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+        """Impact on side i, and on all that is hit at once."""
+        coming = ~seen.standing.on & (seen.gaps <= NEAR) & (seen.rates < 0.0)
+        coming[i] = True
+        return self.settled(*hit(seen, coming), seen.t)
+
+    def left(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+        """Side i lets go."""
+        return self.settled(
+            seen.motion, self.sides.switched(seen.holds, seen.standing.changed(i, False, False)), seen.t, i
+        )
+
+    def loosened(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+        """Side i begins to slip."""
+        return self.settled(seen.motion, self.sides.switched(seen.holds, seen.standing.changed(i, True, False)), seen.t)
+
+    def stuck(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+        """Side i stops slipping, if its friction can hold it."""
+        slow = seen.standing.slips & np.array([norm(v) <= 2.0 * SLOW for v in seen.slipping], dtype=np.bool_)
+        slow &= self.sides.grips
+        slow[i] = True
+        held = self.sides.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | slow))
+        after = solved_impact(impact(held, seen.motion, rhs=held.rhs_at(seen.t)))
+        return self.settled(held.robot.at(seen.motion.q, after.velocity), held, seen.t)
+
+    def begin(self, motion: Motion, t: float, holds: ConstraintSet, what: str, unit: str) -> ConstraintSet:
+        """The set of a motion that starts here: sides that are touched, and at rest, are on.
+
+        Args:
+            motion, t: the start.
+            holds: the set, with any of the sides on.
+            what: a side, in messages.
+            unit: of distances.
+
+        Raises:
+            OptionError: the start is beyond sides by more than 1e-6; names them.
+        """
+        none = np.zeros(len(self.sides.sides), np.bool_)
+        off = self.sides.switched(holds, Standing(none, none))
+        seen = Seen(self.sides, motion, t, off)
+        beyond = [
+            f"{side.name} ({-gap:.3g} {unit})"
+            for side, gap in zip(self.sides.sides, seen.gaps, strict=True)
+            if gap < -NEAR
+        ]
+        if beyond:
+            raise OptionError(f"start of a motion: beyond {what} by some: {', '.join(beyond)}")
+        on = (seen.gaps <= NEAR) & (np.abs(seen.rates) <= STILL)
+        still = self.sides.grips & np.array([norm(velocity) <= STILL for velocity in seen.slipping], dtype=np.bool_)
+        return self.settled(motion, self.sides.switched(off, Standing(on, on & still)), t)[1]
+
+    def settled(
+        self, motion: Motion, holds: ConstraintSet, t: float, let_go: int | None = None
+    ) -> tuple[Motion, ConstraintSet]:
+        """The state with the sides that can be so: none pulls, none holds more than friction allows, none sinks in.
+
+        Args:
+            motion, holds, t: the state, and the set to begin with.
+            let_go: a side that is not touched again here.
+        """
+        known = set[bytes]()
+        while True:
+            seen = self.sides.seen(motion, t, holds)
+            standing = seen.standing
+            mark = standing.on.tobytes() + standing.sticks.tobytes()
+            better = self._better(seen, let_go)
+            if better is None or mark in known:
+                return motion, holds
+            known.add(mark)
+            holds = self.sides.switched(holds, better)
+
+    def _better(self, seen: Seen, let_go: int | None) -> Standing | None:
+        """The sides with the worst of them changed; None where all can be as they are."""
+        standing, found = seen.standing, seen.dynamics
+        size = LITTLE * (1.0 + float(np.abs(found.multipliers).max(initial=0.0)))
+        i = int(np.argmin(seen.push)) if len(seen.push) else 0
+        if seen.push[i] < -size:
+            return standing.changed(i, False, False)
+        excess = np.array(
+            [
+                norm(seen.along(i)) - side.friction * seen.push[i] if standing.sticks[i] else -1.0
+                for i, side in enumerate(self.sides.sides)
+            ]
+        )
+        i = int(np.argmax(excess))
+        if excess[i] > size:
+            return standing.changed(i, True, False)
+        sinking = seen.jacobian[seen.normals] @ found.acceleration + seen.drift[seen.normals]
+        sinking[standing.on | (seen.gaps > NEAR) | (np.abs(seen.rates) > STILL)] = 0.0
+        if let_go is not None:
+            sinking[let_go] = 0.0
+        i = int(np.argmin(sinking))
+        if sinking[i] < -NEAR * (1.0 + float(np.abs(found.acceleration).max())):
+            return standing.changed(i, True, bool(self.sides.grips[i] and norm(seen.slipping[i]) <= STILL))
+        return None

@@ -1,0 +1,237 @@
+"""Points on a floor against closed forms and against motions integrated without the library."""
+
+from __future__ import annotations
+
+from math import atan, cos, log, sin, sqrt
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.integrate import solve_ivp
+
+from constraints import Robot
+from constraints.dynamics import Floor, Forces, JointLaw, MotionRecord, MotionStatus, simulate
+from constraints.errors import EmptyProblemError, OptionError, UnknownFrameError
+from liegroups.errors import NotNormalizedError
+
+G = 9.81
+
+
+def body(joint: Any, mass: float = 1.0, inertia: float = 0.01, **points: tuple[float, float, float]) -> Robot:
+    """One body on one joint, with frames."""
+    model = pin.Model()
+    own = model.addJoint(0, joint, pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(own, pin.Inertia(mass, np.zeros(3), inertia * np.eye(3)), pin.SE3.Identity())
+    for name, place in points.items():
+        model.addFrame(pin.Frame(name, own, 0, pin.SE3(np.eye(3), np.array(place)), pin.FrameType.OP_FRAME))
+    return Robot(model, name="body")
+
+
+def particle() -> Robot:
+    return body(pin.JointModelTranslation(), point=(0.0, 0.0, 0.0))
+
+
+def box(half: float = 0.1, height: float = 0.1) -> Robot:
+    """A cube of 1 kg with its corners below its centre."""
+    corners = {f"c{i}{j}": ((2 * i - 1) * half, (2 * j - 1) * half, -height) for i in range(2) for j in range(2)}
+    return body(pin.JointModelFreeFlyer(), 1.0, 1.0 * (2 * half) ** 2 / 6.0, **corners)
+
+
+def run(floor: Floor, q0: Any, v0: Any, duration: float, **options: Any) -> MotionRecord:
+    record = simulate(floor.start(q0, v0), q0, v0, duration, forces=floor.forces, events=floor.events, **options)
+    return record
+
+
+def names_of(record: MotionRecord) -> list[str]:
+    return [event.name for event in record.events]
+
+
+def test_a_ball_bounces_as_newtons_law_says() -> None:
+    """Times of impact t_1 = sqrt(2 h / g), then 2 e^k v / g apart; it rests when v e^k is below the speed of rest."""
+    h, e = 0.5, 0.6
+    floor = Floor(particle(), ["point"], restitution=e, rest_speed=0.05)
+    record = run(floor, [0.0, 0.0, h], np.zeros(3), 2.5)
+    v = sqrt(2.0 * G * h)
+    bounces = 1 + int(np.ceil(log(0.05 / v) / log(e)))
+    times = v / G + np.concatenate([[0.0], np.cumsum([2.0 * v * e**k / G for k in range(1, bounces)])])
+    assert names_of(record) == ["point touches"] * bounces
+    assert np.allclose([event.time for event in record.events], times, atol=2e-8)
+    assert record.status is MotionStatus.FINISHED
+    assert np.allclose(record.q, [0.0, 0.0, 0.0], atol=1e-9)
+    assert floor.states(record.holding[-1]) == {"point": "slips"}  # nothing holds it on ice
+
+
+@pytest.mark.parametrize(("speed", "slips"), [(0.5, False), (4.0, True)])
+def test_an_oblique_impact_sticks_or_slips_by_coulombs_law(speed: float, slips: bool) -> None:
+    """Impulses (1 + e) v_n along the normal, and mu times that at most across it."""
+    mu, e, vn = 0.4, 0.3, 2.0
+    floor = Floor(particle(), ["point"], friction=mu, restitution=e)
+    at, v = [0.0, 0.0, 0.0], np.array([0.6 * speed, 0.8 * speed, -vn])
+    record = run(floor, at, v, 0.05)
+    after = record.events[0].after
+    assert after is not None
+    left = max(0.0, speed - mu * (1.0 + e) * vn)
+    assert (left > 0.0) is slips
+    assert np.allclose(after[1], [0.6 * left, 0.8 * left, e * vn], atol=1e-9)
+
+
+def test_a_block_slides_to_a_stop_and_stays() -> None:
+    """x = v^2 / (2 mu g) after v / (mu g), with a normal that is not an axis and a height."""
+    mu, v = 0.3, 1.5
+    floor = Floor(particle(), ["point"], friction=mu, height=0.2)
+    record = run(floor, [0.0, 0.0, 0.2], [0.0, v, 0.0], 1.0)
+    assert names_of(record) == ["point sticks"]
+    assert record.events[0].time == pytest.approx((v - 1e-4) / (mu * G), abs=1e-7)
+    assert np.allclose(record.q, [0.0, v**2 / (2.0 * mu * G), 0.2], atol=1e-8)
+    assert np.allclose(record.v, 0.0, atol=1e-9)
+    assert floor.states(record.holding[0]) == {"point": "slips"}
+    assert floor.states(record.holding[-1]) == {"point": "sticks"}
+    assert record.dissipated is not None
+    assert record.dissipated[-1] == pytest.approx(0.5 * v**2, abs=1e-6)
+
+
+@pytest.mark.parametrize(("angle", "slides"), [(atan(0.5) - 1e-3, False), (atan(0.5) + 0.05, True)])
+@pytest.mark.parametrize("make", [particle, box])
+def test_what_lies_on_a_slope_slides_beyond_the_angle_of_friction(make: Any, angle: float, slides: bool) -> None:
+    """One point, and four of which three are enough: tan(angle) against mu."""
+    mu, d = 0.5, 1.0
+    normal = [-sin(angle), 0.0, cos(angle)]
+    robot = make()
+    floor = Floor(robot, [f.name for f in robot.model.frames if f.name[0] in "pc"], friction=mu, normal=normal)
+    if robot.nq == 3:
+        q0 = np.zeros(3)
+    else:
+        R = pin.rpy.rpyToMatrix(0.0, -angle, 0.0)
+        q0 = pin.SE3ToXYZQUAT(pin.SE3(R, R @ np.array([0.0, 0.0, 0.1])))
+    record = run(floor, q0, np.zeros(robot.nv), d)
+    assert record.success
+    down = np.array([-cos(angle), 0.0, -sin(angle)])
+    way = 0.5 * G * (sin(angle) - mu * cos(angle)) * d**2 if slides else 0.0
+    assert np.allclose(record.q[:3] - q0[:3], way * down, atol=1e-7)
+
+
+def test_a_point_lets_go_when_it_is_pulled_harder_than_it_weighs() -> None:
+    """A pull of c t leaves the floor at m g / c, and then z = c (t - t0)^3 / 6."""
+    robot, c = particle(), 30.0
+    pull = JointLaw(robot, "body", lambda q, v, t: [0.0, 0.0, c * t])
+    floor = Floor(robot, ["point"], friction=0.3, laws=[pull])
+    record = run(floor, np.zeros(3), np.zeros(3), 1.0)
+    assert names_of(record) == ["point leaves"]
+    assert record.events[0].time == pytest.approx(G / c, abs=1e-6)
+    assert record.q[2] == pytest.approx(c * (1.0 - G / c) ** 3 / 6.0, abs=1e-6)
+
+
+def pole(mu: float, start: float) -> tuple[float, float, str]:
+    """When a thin pole that falls on a rough floor begins to slip, at which angle, and where to, by plain formulas."""
+    m, half = 1.0, 0.5
+    inertia = m * (2 * half) ** 2 / 12.0
+
+    def fall(t: float, y: Any) -> list[float]:
+        return [y[1], m * G * half * sin(y[0]) / (inertia + m * half**2)]
+
+    def forces(y: Any) -> tuple[float, float]:
+        a = fall(0.0, y)[1]
+        x = half * (a * cos(y[0]) - y[1] ** 2 * sin(y[0]))
+        z = -half * (a * sin(y[0]) + y[1] ** 2 * cos(y[0]))
+        return m * x, m * (z + G)
+
+    def spare(t: float, y: Any) -> float:
+        across, up = forces(y)
+        return mu * up - abs(across)
+
+    spare.terminal = True  # type: ignore[attr-defined]
+    found = solve_ivp(fall, (0.0, 5.0), [start, 0.0], events=spare, rtol=1e-11, atol=1e-12)
+    assert found.t_events is not None
+    assert found.y_events is not None
+    t, y = float(found.t_events[0][0]), found.y_events[0][0]
+    return t, float(y[0]), "back" if forces(y)[0] > 0.0 else "forward"
+
+
+@pytest.mark.parametrize("mu", [0.2, 0.5])
+def test_a_falling_pole_slips_when_and_where_it_must(mu: float) -> None:
+    """With little friction its foot slips back, with more it slips forward (Cross, Am. J. Phys. 74, 2006)."""
+    half, start = 0.5, 0.05
+    model = pin.Model()
+    inertia = pin.Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 0.0]) / 12.0 + 1e-9 * np.eye(3))
+    slide = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")
+    lift = model.addJoint(slide, pin.JointModelPZ(), pin.SE3.Identity(), "z")
+    turn = model.addJoint(lift, pin.JointModelRY(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(turn, inertia, pin.SE3.Identity())
+    model.addFrame(pin.Frame("foot", turn, 0, pin.SE3(np.eye(3), np.array([0.0, 0.0, -half])), pin.FrameType.OP_FRAME))
+    robot = Robot(model, name="pole")
+    floor = Floor(robot, ["foot"], friction=mu)
+    t, angle, where = pole(mu, start)
+    q0 = [half * sin(start), half * cos(start), start]
+    record = run(floor, q0, np.zeros(3), t + 0.01)
+    slips = next(event for event in record.events if event.name == "foot slips")
+    assert slips.time == pytest.approx(t, abs=1e-6)
+    assert slips.q[2] == pytest.approx(angle, abs=1e-6)
+    foot = robot.at(record.q, record.v).velocity("foot")
+    R = robot.at(record.q).placement("foot").rotation
+    speed = float((R @ foot[:3])[0])
+    assert (speed < 0.0) if where == "back" else (speed > 0.0)
+
+
+def test_a_rod_that_slides_with_much_friction_jams_and_says_so() -> None:
+    """Painleve: a thin rod at 45 degrees, its foot ahead, with mu above 4/3: no forces solve the equations."""
+    half, angle = 0.5, np.pi / 4.0
+    model = pin.Model()
+    inertia = pin.Inertia(1.0, np.zeros(3), np.eye(3) / 12.0)
+    slide = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")
+    lift = model.addJoint(slide, pin.JointModelPZ(), pin.SE3.Identity(), "z")
+    turn = model.addJoint(lift, pin.JointModelRY(), pin.SE3.Identity(), "turn")
+    model.appendBodyToJoint(turn, inertia, pin.SE3.Identity())
+    model.addFrame(pin.Frame("foot", turn, 0, pin.SE3(np.eye(3), np.array([0.0, 0.0, -half])), pin.FrameType.OP_FRAME))
+    robot = Robot(model, name="rod")
+    q0, v0 = [half * sin(-angle), half * cos(angle), -angle], [1.0, 0.0, 0.0]
+    floor = Floor(robot, ["foot"], friction=2.5)
+    with pytest.raises(Exception, match="friction jams"):
+        floor.start(q0, v0)
+    assert Floor(robot, ["foot"], friction=0.5).start(q0, v0).active.tolist() == [True, False, False]
+
+
+def test_a_box_that_falls_on_an_edge_comes_to_rest_on_its_corners() -> None:
+    """Energy never grows, and in the end all four corners are down and the box lies flat."""
+    robot = box()
+    corners = ["c00", "c01", "c10", "c11"]
+    floor = Floor(robot, corners, friction=0.6)
+    q0 = pin.SE3ToXYZQUAT(pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.3, 0.0), np.array([0.0, 0.0, 0.25])))
+    record = run(floor, q0, np.array([0.5, 0.0, 0.0, 0.0, 0.0, 0.0]), 0.8)
+    assert record.status is MotionStatus.FINISHED, record.describe()
+    assert (np.diff(record.energy) <= 1e-6).all()
+    assert record.q[2] == pytest.approx(0.1, abs=1e-7)
+    assert np.allclose(record.v, 0.0, atol=1e-7)
+    assert set(floor.states(record.holding[-1]).values()) <= {"sticks", "slips"}
+    for q in record.qs:
+        assert min(robot.at(q).placement(corner).translation[2] for corner in corners) > -2e-8
+
+
+def test_forces_and_states_by_name() -> None:
+    floor = Floor(particle(), ["point"], friction=0.3)
+    record = run(floor, np.zeros(3), [1.0, 0.0, 0.0], 0.2)
+    force = record.forces_by_name["Friction"]
+    assert np.allclose(force[:, 0], -0.3 * G)
+    assert np.allclose(record.multipliers_of("point on the floor"), G)
+    assert np.allclose(record.power_by_name["Friction"], -0.3 * G * record.vs[:, 0])
+    assert repr(floor) == "Floor(point; friction 0.3, restitution 0)"
+
+
+def test_what_is_wrong_is_named() -> None:
+    robot = particle()
+    with pytest.raises(OptionError, match=r"beyond the floor by some: point \(0\.01 m\)"):
+        Floor(robot, ["point"]).start([0.0, 0.0, -0.01], np.zeros(3))
+    with pytest.raises(EmptyProblemError, match="floor without points"):
+        Floor(robot, [])
+    with pytest.raises(UnknownFrameError, match="pont"):
+        Floor(robot, ["pont"])
+    with pytest.raises(OptionError, match="friction of a floor"):
+        Floor(robot, ["point"], friction=-0.1)
+    with pytest.raises(OptionError, match=r"restitution of a floor: expected a number in \[0, 1\], got 1.5"):
+        Floor(robot, ["point"], restitution=1.5)
+    with pytest.raises(NotNormalizedError):
+        Floor(robot, ["point"], normal=[0.0, 0.0, 2.0])
+    floor = Floor(robot, ["point"], friction=0.5)
+    assert isinstance(floor.forces, Forces)
+    with pytest.raises(OptionError, match=r"give `floor\.forces` to `simulate`"):
+        floor.forces(np.zeros(3), np.zeros(3))
