@@ -11,6 +11,8 @@ from liegroups.arguments import as_flag
 
 from ..errors import FileError, OptionError
 from ..keywords import names_checked
+from ..linear_algebra import RANK_TOLERANCE
+from ..loops.assembling.gaps import near_parallels
 from ..robot import Base
 from ..robot.packages import robot_data_folder
 from ..robot.urdf_graph import listed
@@ -95,6 +97,11 @@ def load(
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
+    for near in near_parallels(mechanism.closures):
+        if near.angle <= RANK_TOLERANCE:
+            _log.info("%s: %s, and taken as parallel", mechanism.name, near)
+        else:
+            _log.warning("%s: %s: the loop may not move; are these the digits of the file?", mechanism.name, near)
     if mechanism.laws:
         words = "(springs and dampers of the file) act where forces=mechanism.forces() is given to dynamics"
         _log.info("%s: %s %s", mechanism.name, counted(len(mechanism.laws), "law"), words)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +13,14 @@ from liegroups.arrays import Matrix, Vector
 from ...robot import Frame, Robot
 from ...rows.row_owner import RowOwner
 from ..closures import Closure, PointClosure, RodClosure
+from ..hinge import HingeKind
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 """Joints that turn about one point begin with one of these."""
 PARALLEL = 1e-9
 """Axes whose sine is below this are parallel."""
+DIGITS, MEANT = 1e-10, 1e-3
+"""Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to be."""
 
 
 def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> str:
@@ -83,6 +87,53 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         f"from '{names[k]}' to '{names[k + 1]}' it is {lengths[k]:.4g} m, and the other bodies of the loop are "
         f"{others:.4g} m together, {lengths[k] - others:.3g} m too short"
     )
+
+
+class NearParallel(NamedTuple):
+    """Two axes on one body of a loop that are parallel but for some digits.
+
+    Attributes:
+        a, b: names of a joint, or of the closure.
+        angle: between them [rad].
+    """
+
+    a: str
+    b: str
+    angle: float
+
+    def __str__(self) -> str:
+        return f"the axes of '{self.a}' and '{self.b}' are parallel to {self.angle:.1g} rad"
+
+
+def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
+    """Neighbours in loops whose axes are parallel to between 1e-10 and 1e-3 rad: mostly digits of a file.
+
+    Neighbours are on one body, so that the angle is the same in all configurations: joints that turn about one axis,
+    and closures that are a pin.
+    """
+    found: dict[tuple[str, str], NearParallel] = {}
+    for closure in closures:
+        if not isinstance(closure, Closure):
+            continue
+        robot = closure.robot
+        neutral = robot.at(robot.neutral)
+        joints = _between(robot, closure.predecessor.joint, closure.successor.joint)
+        names = [str(robot.model.names[i]) for i in joints]
+        axes: list[Vector | None] = []
+        for name in names:
+            columns = neutral.with_jacobians().world_jacobian[3:, robot.velocity_slice_of(name)]
+            axes.append(columns[:, 0] if columns.shape[1] == 1 and columns.any() else None)
+        ends: list[Vector | None] = [None, None]
+        if closure.hinge.kind is HingeKind.PIN:
+            axis = closure.hinge.subhinges[0].axis
+            ends = [neutral.placement(f).rotation @ axis for f in (closure.predecessor, closure.successor)]
+        named = [(closure.name, ends[0]), *zip(names, axes, strict=True), (closure.name, ends[1])]
+        for (a, first), (b, second) in pairwise(named):
+            if first is not None and second is not None:
+                angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first, second))))))
+                if DIGITS < angle < MEANT:
+                    found.setdefault((a, b), NearParallel(a, b, angle))
+    return list(found.values())
 
 
 def _between(robot: Robot, a: int, b: int) -> list[int]:
