@@ -10,8 +10,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints.dynamics import JointSpring
+from constraints.dynamics import Forces, JointSpring, simulate
 from constraints.errors import ConstraintError, OptionError
+from constraints.loops import ConstraintSet
 from constraints.robot import Robot
 
 
@@ -56,3 +57,21 @@ def test_rests_that_are_none_are_typed_errors(rest: Any) -> None:
     for unbounded in (True, False):
         with pytest.raises(ConstraintError, match="wheel"):
             JointSpring(wheel(unbounded), "wheel", 1.0, rest=rest)
+
+
+def test_a_record_names_the_times_at_half_a_turn() -> None:
+    """The wheel goes as v / w sin(w t) until half a turn, again and again: the first time is known."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "wheel")
+    model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.3), pin.SE3.Identity())
+    robot, stiffness, speed = Robot(model, name="wheel"), 0.5, 20.0
+    forces = Forces(robot, [JointSpring(robot, "wheel", stiffness, rest=0.0)])
+    record = simulate(ConstraintSet(robot, []), robot.neutral, [speed], 1.0, forces=forces, max_step=0.02)
+    w = np.sqrt(stiffness / (0.4 * 0.3**2))
+    first = np.arcsin(np.pi * w / speed) / w
+    assert list(record.half_turns) == ["JointSpring wheel"]
+    assert np.allclose(record.half_turns["JointSpring wheel"], [first, 3 * first, 5 * first], atol=2e-4)
+    assert "passed half a turn from rest at 0.167" in record.describe()
+    calm = simulate(ConstraintSet(robot, []), robot.neutral, [1.0], 1.0, forces=forces)
+    assert calm.half_turns == {}
+    assert "half a turn" not in calm.describe()

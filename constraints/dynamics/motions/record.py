@@ -23,7 +23,7 @@ from ..laws.forces import Forces
 from ..status import DynamicsStatus
 from .events import Crossing
 from .limits import LimitPassed, limits_passed
-from .series import constraint_forces, forces_by_name, series_of
+from .series import constraint_forces, forces_by_name, half_turns, series_of
 
 
 class MotionStatus(StatusEnum):
@@ -175,6 +175,14 @@ class MotionRecord(Result):
         return limits_passed(self.constraint_set.robot, self.times, self.qs)
 
     @cached_property
+    def half_turns(self) -> Mapping[str, list[float]]:
+        """Times [s] at which springs on continuous joints passed half a turn from rest, by name of the law.
+
+        Their force jumps there: such a spring is periodic, and does not count turns.
+        """
+        return half_turns(self)
+
+    @cached_property
     def forces_by_name(self) -> Mapping[str, Matrix]:
         """Generalised forces (n, nv) of each law of `forces` at the recorded states, by type and place of the law."""
         return forces_by_name(self)
@@ -264,6 +272,11 @@ class MotionRecord(Result):
         lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
         beyond = [str(each) for each in self.limits_passed]
         lines += [f"  beyond joint limits: {first_names(beyond)}"] if beyond else []
+        lines += [
+            f"  {name} passed half a turn from rest at {', '.join(f'{t:.6g}' for t in times[:3])} s"
+            f"{' and later' if len(times) > 3 else ''}: its force jumps there, for its joint is continuous"
+            for name, times in self.half_turns.items()
+        ]
         lines += [f"  event {crossing}" for crossing in self.events]
         lines += [
             f"  the function of '{name}' changes its sign more than once in a step, first at {t:.6g} s: some changes "

@@ -14,6 +14,7 @@ from ...robot import Motion, Robot
 from ..external_force import Force
 from ..hinge_forces import AtHinge
 from ..laws.forces import Forces
+from ..laws.springs import JointSpring
 
 if TYPE_CHECKING:
     from .record import MotionRecord
@@ -70,6 +71,23 @@ def forces_by_name(record: MotionRecord) -> dict[str, Any]:
             there = _motion(record, k)
             tau = given.under(record.holding[k]).in_time(float(record.times[k]), there)
             out["forces"][k] = 0.0 if tau is None else robot.space.check_tangent(tau, "tau")
+    return out
+
+
+def half_turns(record: MotionRecord) -> dict[str, list[float]]:
+    """Times [s] at which periodic springs passed half a turn from rest, where their force jumps, by name of the law."""
+    out = dict[str, list[float]]()
+    laws = list(record.forces) if isinstance(record.forces, Forces) else []
+    for label, law in zip(_labels(laws), laws, strict=True):
+        if not isinstance(law, JointSpring) or not law.is_periodic or not np.any(law.stiffness):
+            continue
+        angles = np.array([law.angle(q) for q in record.qs])
+        jumps = np.flatnonzero(np.abs(np.diff(angles)) > np.pi)
+        if jumps.size:  # between the two states the angle is linear in time
+            before, after = np.pi - np.abs(angles[jumps]), np.pi - np.abs(angles[jumps + 1])
+            part = before / np.maximum(before + after, np.finfo(float).tiny)
+            t = record.times
+            out[label] = (t[jumps] + part * (t[jumps + 1] - t[jumps])).tolist()
     return out
 
 
