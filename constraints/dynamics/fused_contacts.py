@@ -17,7 +17,7 @@ from ..loops import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
 from ..robot.inertia import is_depth_first
-from ..robot.pinocchio import pin
+from ..robot.pinocchio import data_of, pin
 from .derivatives import SolutionSlopes
 from .proximal import STEEP, is_its_own
 
@@ -70,7 +70,7 @@ class FusedContacts:
         if np.any(armature):
             model = pin.Model(model)
             model.armature = model.armature + armature
-        self._model, self._data = model, model.createData()
+        self._model, self._data = model, data_of(model)
         self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         self.size = constraint_set.size
         rows: list[int] = []
@@ -79,7 +79,7 @@ class FusedContacts:
             if on and isinstance(owner, FrameRows):
                 made = _model_of(owner, s.stop - s.start, model, constraint_set.baumgarte[i])
                 self._models.append(made)
-                self._datas.append(made.createData())
+                self._datas.append(data_of(made))
                 rows += range(s.start, s.stop)
         pin.initConstraintDynamics(model, self._data, self._models, self._datas)
         self._pivots = self._data.constraint_chol.D[: len(rows)]  # shows those of each solution: memory of pinocchio

@@ -19,7 +19,7 @@ from ..loops.frame_rows import FrameRows
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..robot.inertia import is_depth_first
-from ..robot.pinocchio import pin
+from ..robot.pinocchio import data_of, pin
 from .applicability import rows_of_point
 from .row_space import RowSpace, in_balance
 from .saddle_point import Solution, solved, unsolved
@@ -58,7 +58,7 @@ class Anchors:
 
     def __init__(self, constraint_set: ConstraintSet) -> None:
         model: Any = constraint_set.robot.model
-        self.model, self.data = model, model.createData()
+        self.model, self.data = model, data_of(model)
         self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         self.owners: list[tuple[FrameRows, slice, slice]] = []
         self.size = 0
@@ -66,7 +66,7 @@ class Anchors:
             if on and isinstance(owner, FrameRows):
                 made = _model_of(owner, model)
                 self._models.append(made)
-                self._datas.append(made.createData())
+                self._datas.append(data_of(made))
                 stop = self.size + s.stop - s.start
                 self.owners.append((owner, s, slice(self.size, stop)))
                 self.size = stop

@@ -7,7 +7,7 @@ are. A chain of their parts, with bodies without mass between them, has the same
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +21,7 @@ from .frame import Frame
 from .inertia import is_depth_first
 from .joints import COMPOSITE, joint_whole, type_name
 from .moving_frames import MovingFrames
-from .pinocchio import Model, pin
+from .pinocchio import Model, data_of, pin
 
 
 @final
@@ -49,7 +49,7 @@ class ElementaryTree:
     @cached_property
     def datas(self) -> Pool[Any]:
         """Pinocchio data of the model, one for each that asks."""
-        return Pool(self.model.createData)
+        return Pool(partial(data_of, self.model))
 
     def moving(self, q: Vector, v: Vector, a: Vector) -> MovingFrames:
         """Frames in motion, on data of their own: give `moving.data` back to `datas` when done.
@@ -166,7 +166,7 @@ class _DepthFirst:
         made.armature = model.armature[self._v]
         back = np.argsort(self._v)
         self._back = np.ix_(back, back)
-        self._model, self._datas = made, Pool(made.createData)
+        self._model, self._datas = made, Pool(partial(data_of, made))
 
     def force_slopes(self, q: Vector, v: Vector, a: Vector, wrenches: Any) -> tuple[Matrix, Matrix]:
         """As of the tree."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from .pinocchio import pin
+from .pinocchio import data_of, pin
 
 ROUNDED = 1e-3
 """Relative excess of the largest moment that is taken for rounding: files have few digits, plates are at the limit."""
@@ -74,7 +74,7 @@ def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
         return _inverse_by_branches
     still = pin.Model(model)
     still.gravity = pin.Motion.Zero()
-    own, rest = still.createData(), np.zeros(model.nv)
+    own, rest = data_of(still), np.zeros(model.nv)
 
     def by_forces(_: Any, __: Any, q: Vector) -> Matrix:
         return np.array([pin.aba(still, own, q, rest, force) for force in np.eye(model.nv)]).T

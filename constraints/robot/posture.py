@@ -18,7 +18,7 @@ from .frame import Frame
 from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
 from .inertia import inertia_of, inverse_inertia_of
-from .pinocchio import Placement, pin
+from .pinocchio import Placement, data_of, pin
 
 if TYPE_CHECKING:
     from .space import RobotSpace
@@ -105,7 +105,7 @@ class Kinematics:
         self.last, self.nq = 0, None
         self.jacobian_on = frame_jacobian_of(model)
         self.inertia_of, self.inverse_inertia_of = inertia_of(model), inverse_inertia_of(model)
-        self.data = model.createData()
+        self.data = data_of(model)
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
         self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
         self.center: Vector = self.data.com[0]

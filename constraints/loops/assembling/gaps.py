@@ -20,7 +20,7 @@ TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 PARALLEL = 1e-9
 """Axes whose sine is below this are parallel."""
 DIGITS, MEANT = 1e-10, 1e-3
-"""Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to be."""
+"""Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to."""
 
 
 def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> str:

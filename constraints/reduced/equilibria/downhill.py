@@ -11,7 +11,7 @@ from liegroups.arrays import Vector
 
 from ...dynamics.law import NoEnergyError
 from ...errors import OptionError, UndefinedError
-from ...robot.pinocchio import pin
+from ...robot.pinocchio import data_of, pin
 from .balance import Balance, Point
 from .prescribed import NOT_BESIDE
 
@@ -41,7 +41,7 @@ def potential_of(balance: Balance, point: Point) -> Callable[[Point], float] | N
     if any(not hasattr(force, "energy") for force in given.external):
         return None
     model: Any = point.state.coordinates.constraint_set.robot.model
-    data: Any = model.createData()
+    data: Any = data_of(model)
     forces: tuple[Any, ...] = given.external
 
     def energy(at: Point) -> float:
