@@ -22,7 +22,7 @@ import numpy as np
 from constraints import ConstraintError
 from constraints.loops import assemble_position
 from constraints.models import Mechanism, load
-from constraints.pictures import plot_assembly
+from constraints.pictures import render
 
 CASSIE = "package://example-robot-data/robots/cassie_description/robots/cassie_v2.sdf"
 LINKAGE = """<sdf version="1.9"><model name="linkage">
@@ -93,7 +93,7 @@ def main() -> None:
     print(f"  mobility {other.mobility(other.posture('file'))}, as before")
 
     if options.plot is not None:
-        plot_assembly(mechanism, disturbed, done.q, options.plot)
+        render(mechanism, {"disturbed": disturbed, "assembled": done.q}, options.plot)
     if options.check:
         assert mechanism.mobility(q) == other.mobility(other.posture("file")) == mechanism.robot.nv - judged.rank
         assert elsewhere in [closure.name for closure in other.closures]

@@ -33,10 +33,11 @@ from constraints.manipulation import (
     MovableObject,
     Shape,
     Transition,
-    plot_path,
+    Walk,
     read_semantics,
+    walk,
 )
-from constraints.manipulation.walks.walk import Walk, walk
+from constraints.pictures import render
 
 UR5 = "package://example-robot-data/robots/ur_description"
 ARM, SRDF = f"{UR5}/urdf/ur5_gripper.urdf", f"{UR5}/srdf/ur5_gripper.srdf"
@@ -150,7 +151,7 @@ def main() -> int:
     met = told.collisions.first_collision(path)
     print("nothing collides but what holds each other" if met is None else f"first to touch: {met.a} and {met.b}")
     if options.plot:
-        plot_path(path, options.plot, 8, told.shapes, tips=["ur5/tool0"])
+        render(path, path=options.plot, shapes=told.shapes, count=8, width=360, view="3d")
     if options.check:
         assert result.success
         assert path.max_error() <= told.graph.threshold

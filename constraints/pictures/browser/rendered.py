@@ -34,6 +34,8 @@ VIEW_NORMALS = {"xy": np.array([0.0, 0.0, 1.0]), "xz": np.array([0.0, -1.0, 0.0]
 """Where the camera is, of the names of planes."""
 HEAD = 0.34
 """Height of a title [inch]."""
+IN_A_ROW = 4
+"""More pictures than this go on in the next row."""
 
 _log = logging.getLogger("constraints.pictures")
 
@@ -62,7 +64,8 @@ def render(
     why.
 
     Args:
-        what, q, shapes, frames, labels, urdfs, packages: as in `show`. Several configurations are side by side.
+        what, q, shapes, frames, labels, urdfs, packages: as in `show`. Several configurations are side by side, at most
+            four in a row.
         placements: placements in the world, drawn as three arrows, for instance a target.
         path: the file that the figure is written to.
         view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; by default where `show` looks from.
@@ -145,15 +148,19 @@ def _sticks(
 
 
 def _side_by_side(pictures: list[Picture], titles: Sequence[str], shown: bool) -> Any:
-    """A figure with pictures in a row, dot by dot, and their titles above."""
+    """A figure with pictures in rows, dot by dot, and their titles above."""
     high, wide = pictures[0].shape[0] / DOTS, pictures[0].shape[1] / DOTS
     head = HEAD if any(titles) else 0.0
-    width, height = wide * len(pictures), high + head
+    rows = -(-len(pictures) // IN_A_ROW)
+    columns = -(-len(pictures) // rows)
+    width, height = wide * columns, (high + head) * rows
     figure = new_figure(width, height, "none", shown=shown)
     for i, (picture, title) in enumerate(zip(pictures, titles, strict=True)):
-        axes = figure.add_axes((i * wide / width, 0.0, wide / width, high / height))
+        row, column = divmod(i, columns)
+        top = height - row * (high + head)
+        axes = figure.add_axes((column * wide / width, (top - head - high) / height, wide / width, high / height))
         axes.imshow(picture, aspect="auto", interpolation="none")
         axes.axis("off")
-        place = ((i + 0.5) * wide / width, 1.0 - 0.22 / height)
+        place = ((column + 0.5) * wide / width, (top - 0.22) / height)
         figure.text(*place, title, ha="center", va="center", fontsize=12)
     return figure

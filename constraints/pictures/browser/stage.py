@@ -149,7 +149,7 @@ class Stage:
         for i, pair in enumerate(self._film.closures):
             for side, frame in zip("ab", pair, strict=True):
                 point, colour = np.array(frame.placement.translation), SHUT if frame.joint else FIXED
-                self._ball(f"closure {i}{side}", frame.joint, point, 1.7 * self._radius, colour)
+                self._ball(f"closure {i}{side}", frame.joint, point, self.thickness, colour)
             rods.append(self._bar(f"/closures/{i}", 0.5 * self._radius, OPEN))
         return rods
 
@@ -175,7 +175,7 @@ class Stage:
     @property
     def thickness(self) -> float:
         """Radius of what is thickest of sticks and closures [m]; zero where there are none."""
-        return 1.7 * self._radius if self._lines or self._rods else 0.0
+        return (1.7 if self._lines else 0.6) * self._radius if self._lines or self._film.closures else 0.0
 
     def add_arrows(self, name: str, placement: Any) -> None:
         """Draw a placement as three arrows: x red, y green, z blue.
