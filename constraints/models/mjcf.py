@@ -16,7 +16,7 @@ from ..errors import FileError
 from ..exports import from_extra
 from ..robot import Robot
 from ..robot.packages import VisualFile, as_folders
-from ..robot.urdf_graph import refuse_more_freedoms, refuse_more_links
+from ..robot.urdf_graph import refuse_larger
 from ..robot.xml import read_xml
 from .forces.mjcf_forces import mjcf_forces
 from .mechanism import Mechanism, Unread, as_unread, or_unread
@@ -61,8 +61,7 @@ def mechanism_from_mjcf(
     packages = as_folders(packages)
     _, path = read_xml(source, "mujoco", "MJCF", packages)
     mj = compiled(source, path)
-    refuse_more_links(int(mj.nbody) + int(mj.nsite), path)
-    refuse_more_freedoms(int(mj.nv), path)
+    refuse_larger(path, links=int(mj.nbody) + int(mj.nsite), freedoms=int(mj.nv))
     tree = read_tree(mj)
     robot = Robot(tree.tree.model, visuals=[VisualFile.of(source, "MJCF", packages)])
     unread = list(tree.unread)

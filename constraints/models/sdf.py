@@ -20,7 +20,7 @@ from ..robot.mimic import Mimic
 from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
-from ..robot.urdf_graph import SEARCHED, refuse_more_freedoms
+from ..robot.urdf_graph import SEARCHED, refuse_larger
 from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
@@ -70,7 +70,7 @@ def mechanism_from_sdf(
         branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
     _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
     freedoms = sum(6 if branch.joint is None else branch.joint.freedoms for branch in branches)
-    refuse_more_freedoms(freedoms, sdf.path)
+    refuse_larger(sdf.path, freedoms=freedoms)
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     if sdf.gravity is not None:
         tree.model.gravity.linear = sdf.gravity

@@ -16,7 +16,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
 from ..robot.inertia import NO_BODY, has_possible_moments
-from ..robot.urdf_graph import SEARCHED, refuse_more_links
+from ..robot.urdf_graph import SEARCHED, refuse_larger
 from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
@@ -143,7 +143,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
         raise FileError(path, "has no <model>")
     model = models[0]
     places = Places(model, path, "__model__" if _has_old_axes(root) else "")
-    refuse_more_links(sum(len(places.named[tag]) for tag in ("link", "frame")), path)
+    refuse_larger(path, links=sum(len(places.named[tag]) for tag in ("link", "frame")))
     links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
     if not links:
         raise FileError(path, f"model '{model.get('name')}' has no link")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
@@ -17,13 +15,13 @@ from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops.assembling.gaps import gap_words
+from ..loops.assembling.iterates import DrawnIterates
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..robot.bounds import Violation, outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.result import ByJoint
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
 from .lu import LU as LU, factorised as factorised
@@ -68,7 +66,7 @@ class ClosingStatus(StatusEnum):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(ByJoint):
+class Closing(DrawnIterates):
     """Result of closing by the dependent coordinates: configuration, status and iterates; also after a failure.
 
     It is neither true nor false (`if closing:` raises): `success` says whether q is closed.
@@ -163,29 +161,6 @@ class Closing(ByJoint):
         rows = self.constraint_set
         error = rows.position_error(self.q, self.rhs)[rows.slice_of(name)]
         return "" if self.success else gap_words(rows[name], self.q, error, CLOSED)
-
-    def plot_iterates(
-        self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
-    ) -> Any:
-        """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
-
-        Args:
-            path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
-            poses: number of poses in a strip.
-            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
-
-        Returns:
-            The matplotlib figure (extra `plot`).
-
-        Raises:
-            MissingExtraError: matplotlib is not installed.
-            FileError: the file cannot be written.
-
-        Source: `mbs_anim_close_geo` of Robotran.
-        """
-        from ..pictures import plot_iterates
-
-        return plot_iterates(self, path, poses, view)
 
     def __str__(self) -> str:
         used = counted(self.iterations, "iteration")

@@ -23,7 +23,7 @@ from ..words import first_names
 from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
-from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_long_chains, refuse_more_freedoms
+from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_larger, refuse_long_chains
 from .xml import numbers, read_xml
 
 _log = logging.getLogger(__package__)
@@ -87,7 +87,7 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
     as_base(base)
     _check(root, name)
     refuse_long_chains(root, name)
-    refuse_more_freedoms(sum(JOINT_FREEDOMS.get(j.get("type", ""), 0) for j in root.findall("joint")), name)
+    refuse_larger(name, freedoms=sum(JOINT_FREEDOMS.get(j.get("type", ""), 0) for j in root.findall("joint")))
     text = ElementTree.tostring(root, encoding="unicode")
     attach: dict[Base, tuple[Any, ...]] = {
         Base.FIXED: (),

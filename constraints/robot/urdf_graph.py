@@ -138,7 +138,7 @@ def urdf_graph(root: Element, path: str) -> UrdfGraph:
         raise FileError(path, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
     if root.find("link") is None and root.find("group") is not None:
         raise FileError(path, "has no <link>: it is an SRDF; load it with its URDF: Robot.from_urdf(urdf, srdf)")
-    refuse_more_links(len(root.findall("link")), path)
+    refuse_larger(path, links=len(root.findall("link")))
     faults: list[Fault] = []
     twice: list[Element] = []
     links, joints = (_named(root, tag, path, faults, twice) for tag in ("link", "joint"))
@@ -187,32 +187,20 @@ def _what_is_wrong(joint: Element, ends: Sequence[str | None], links: Collection
     return ""
 
 
-def refuse_more_links(links: int, path: str) -> None:
-    """Refuse a file with more links than can be read in a time that goes with its size.
+def refuse_larger(path: str, *, links: int = 0, freedoms: int = 0) -> None:
+    """Refuse a file with more links than can be read in a time that goes with its size, or more than memory is for.
 
     Args:
+        path: how messages call the file.
         links: how many it has.
-        path: how messages call the file.
+        freedoms: how many degrees of freedom.
 
     Raises:
         FileError: names the limit.
     """
-    if links > MOST_LINKS:
-        raise FileError(path, f"has {counted(links, 'link')}, expected at most {MOST_LINKS}")
-
-
-def refuse_more_freedoms(freedoms: int, path: str) -> None:
-    """Refuse a file with more degrees of freedom than pinocchio has the memory for.
-
-    Args:
-        freedoms: how many it has.
-        path: how messages call the file.
-
-    Raises:
-        FileError: names the limit.
-    """
-    if freedoms > MOST_FREEDOMS:
-        raise FileError(path, f"has {freedoms} degrees of freedom, expected at most {MOST_FREEDOMS}")
+    for count, most, words in ((links, MOST_LINKS, "links"), (freedoms, MOST_FREEDOMS, "degrees of freedom")):
+        if count > most:
+            raise FileError(path, f"has {count} {words}, expected at most {most}")
 
 
 def refuse_long_chains(root: Element, path: str) -> None:

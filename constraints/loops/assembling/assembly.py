@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from ...solvers.diagnosis.dependent_rows import Dependence, dependence
 from ...solvers.engine import Engine, new_tuple
 from ...solvers.newton.least_change import least_change
 from ...solvers.projection.projection import NotProjectedError
-from ...solvers.result import MEANT, ByJoint
+from ...solvers.result import MEANT
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import Branch
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
@@ -33,6 +32,7 @@ from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
 from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
 from .gaps import gap_words
+from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
 
 _log = logging.getLogger(__package__)
@@ -51,7 +51,7 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Assembly(ByJoint):
+class Assembly(DrawnIterates):
     """Result of an assembly. On failure q is the best iterate; nothing is raised, and no input is changed.
 
     It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
@@ -166,27 +166,6 @@ class Assembly(ByJoint):
         problem, rhs = self.projection.problem, self.projection.rhs
         error = problem.error(self.q, name, rhs)
         return gap_words(problem.constraints[name], self.q, error, self.projection.options.threshold)
-
-    def plot_iterates(
-        self, path: str | os.PathLike[str] | None = None, poses: int = 6, view: str | Sequence[float] | None = None
-    ) -> Any:
-        """Figure of the iterates up to q: the robot at some of them, with open closures and residuals.
-
-        Args:
-            path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
-            poses: number of poses in a strip.
-            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; the plane of the motion by default.
-
-        Returns:
-            The matplotlib figure (extra `plot`).
-
-        Raises:
-            MissingExtraError: matplotlib is not installed.
-            FileError: the file cannot be written.
-        """
-        from ...pictures import plot_iterates
-
-        return plot_iterates(self, path, poses, view)
 
     def __str__(self) -> str:
         if self.split is not None and self.success:
