@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-from ..exports import from_extra
 from ..solvers.kernels.cache import folder, is_warm
 from ..solvers.kernels.loading import entrances
 from .arguments import ALL_WELL
@@ -17,7 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compile what is not there yet, and say where it is kept."""
-    from_extra("numba", "fast")
     began, warm = perf_counter(), is_warm()
     entrances()
     done = "read" if warm else "compiled"

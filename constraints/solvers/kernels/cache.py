@@ -17,6 +17,7 @@ from typing import Any
 
 import liegroups
 
+from ...exports import from_extra
 from ..trusted_files import POSSIBLE, Place, UntrustedError, has, opened, read, write
 
 _log = logging.getLogger(__package__)
@@ -43,7 +44,7 @@ def digest() -> str:
 
     A cache by file alone keeps old answers where a kernel of another file, which is compiled into it, has changed.
     """
-    numba, llvm = importlib.import_module("numba"), importlib.import_module("llvmlite")
+    numba, llvm = from_extra("numba", "fast"), importlib.import_module("llvmlite")
     binding: Any = importlib.import_module("llvmlite.binding")
     made_of = [numba.__version__, llvm.__version__, sys.version, sys.platform]
     made_of += [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
