@@ -162,9 +162,9 @@ class InverseDynamics(RowForces):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, actuation, deviation, and what is left without an actuator."""
+        """The result in words: status, open state, contacts that pull, actuation, deviation, what has no actuator."""
         full = "full" if self.is_fully_actuated else "too few for the motions that the constraints leave free"
-        lines = [str(self.status), f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
+        lines = [str(self.status), *self._remarks, f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
         lines += [f"  without actuator: {first_names(self.unactuated)}"] if self.unactuated else []
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
         lines += [f"  {counted(len(self.multipliers), 'row')}, rank {self.rank}"]
