@@ -17,7 +17,7 @@ from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
 from ..dynamics.row_space import in_balance
 from ..dynamics.saddle_point import solve_direct
-from ..dynamics.system import status_of, wanted
+from ..dynamics.system import open_words_at, status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole
@@ -185,6 +185,10 @@ class ContactForwardDynamics(DifferentialAction):
             UnknownNameError: lists the names that come closest.
         """
         return self.replace(constraint_set=self.constraint_set.switched(on, off))
+
+    def open_at(self, x: ArrayLike) -> str:
+        """As `Action.open_at`."""
+        return "".join(open_words_at(self.constraint_set, self.robot.at(*self.state.split(x)), self.rhs)).strip()
 
     # What a solver calls.
 

@@ -183,6 +183,18 @@ def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector
     return [f"  at an open state, {words}: close it first (assemble_position, assemble_velocity)"]
 
 
+def open_words_at(constraint_set: ConstraintSet, motion: Motion, rhs: RightHandSide | None = None) -> list[str]:
+    """As `open_words`, of a state alone.
+
+    Args:
+        constraint_set: the constraints.
+        motion: the state.
+        rhs: right-hand sides; the default ones if absent.
+    """
+    rows = constraint_set.rows_at(motion, rhs)
+    return open_words(constraint_set, rows.position, rows.velocity, motion.v)
+
+
 def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:
     """The status of a solution, where rows that nothing moves are redundant."""
     if found.status is DynamicsStatus.SOLVED and vanished(constraint_set, rows, found.row_space).size:

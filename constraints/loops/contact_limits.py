@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, sqrt
 from typing import final
 
@@ -15,6 +17,14 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import OptionError, SizeError
 from ..ranges import whole_number
 from .subhinge import unit_axis
+
+_log = logging.getLogger(__package__)
+
+SLIPPERY = 10.0
+"""A coefficient of friction above this is asked about."""
+
+LONG = 5.0
+"""A sole longer than this is asked about [m]."""
 
 
 @final
@@ -42,6 +52,8 @@ class FrictionCone:
         if mu < 0.0:
             raise OptionError(f"coefficient of a friction cone: expected a number that is not negative, got {mu:g}")
         whole_number(self.edges, "edges of a friction cone", 3)
+        if mu > SLIPPERY:
+            _ask(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")
         set_fields(self, coefficient=mu, normal=read_only(unit_axis(self.normal, "normal of a friction cone")))
 
     def needed(self, force: Vector) -> float:
@@ -103,6 +115,9 @@ class Sole:
             hull = ConvexHull(points)
         except QhullError as error:
             raise OptionError(f"corners of a sole: they lie on one line, got {points.tolist()}") from error
+        size = np.ptp(points, axis=0)
+        if size.max() > LONG:
+            _ask(f"sole of {size[0]:g} m by {size[1]:g} m: is it in millimetres?")
         set_fields(self, corners=read_only(points[hull.vertices]), _edges=read_only(np.array(hull.equations)))
 
     @staticmethod
@@ -133,3 +148,9 @@ class Sole:
         out[:-1, 2], out[:-1, 3], out[:-1, 4] = offset, y, -x
         out[-1, 2] = -1.0
         return out
+
+
+@lru_cache(maxsize=1024)
+def _ask(question: str) -> None:
+    """Log a question, once."""
+    _log.warning("%s", question)
