@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import inf, sqrt
 from typing import final
 
@@ -15,10 +13,9 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError
+from ..problem.questions import ask_once
 from ..ranges import whole_number
 from .subhinge import unit_axis
-
-_log = logging.getLogger(__package__)
 
 SLIPPERY = 10.0
 """A coefficient of friction above this is asked about."""
@@ -53,7 +50,7 @@ class FrictionCone:
             raise OptionError(f"coefficient of a friction cone: expected a number that is not negative, got {mu:g}")
         whole_number(self.edges, "edges of a friction cone", 3)
         if mu > SLIPPERY:
-            _ask(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")
+            ask_once(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")
         set_fields(self, coefficient=mu, normal=read_only(unit_axis(self.normal, "normal of a friction cone")))
 
     def needed(self, force: Vector) -> float:
@@ -117,7 +114,7 @@ class Sole:
             raise OptionError(f"corners of a sole: they lie on one line, got {points.tolist()}") from error
         size = np.ptp(points, axis=0)
         if size.max() > LONG:
-            _ask(f"sole of {size[0]:g} m by {size[1]:g} m: is it in millimetres?")
+            ask_once(f"sole of {size[0]:g} m by {size[1]:g} m: is it in millimetres?")
         set_fields(self, corners=read_only(points[hull.vertices]), _edges=read_only(np.array(hull.equations)))
 
     @staticmethod
@@ -148,9 +145,3 @@ class Sole:
         out[:-1, 2], out[:-1, 3], out[:-1, 4] = offset, y, -x
         out[-1, 2] = -1.0
         return out
-
-
-@lru_cache(maxsize=1024)
-def _ask(question: str) -> None:
-    """Log a question, once."""
-    _log.warning("%s", question)
