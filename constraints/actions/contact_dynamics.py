@@ -351,8 +351,7 @@ class ContactForwardDynamics(DifferentialAction):
             rows.names, rows.kinds, rows.active, rows.baumgarte, rows.stack.slices, strict=True
         ):
             state = "" if on else ", off"
-            held = f"gains {gains.position_gain:g}, {gains.velocity_gain:g}"
-            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {held}{state}")
+            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {gains}{state}")
         lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
         for one in self.constraints.constraints:
             lines.append(f"  {'equality' if one.is_equality else 'inequality'} '{one.label}'")

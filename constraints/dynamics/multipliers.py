@@ -128,11 +128,16 @@ def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tupl
         multipliers: of all rows (size,).
     """
     least = -ROUNDING * float(np.abs(multipliers).max(initial=0.0))
-    return tuple(
-        owner.name
+    return tuple(name for name, row in pushing_rows(constraint_set).items() if multipliers[row] < least)
+
+
+def pushing_rows(constraint_set: ConstraintSet) -> dict[str, int]:
+    """Names of the contacts with one normal, and the row of each."""
+    return {
+        owner.name: s.start
         for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True)
-        if isinstance(owner, PointContact) and s.stop - s.start == 1 and multipliers[s.start] < least
-    )
+        if isinstance(owner, PointContact) and s.stop - s.start == 1
+    }
 
 
 def pulling_words(constraint_set: ConstraintSet, multipliers: Vector, unit: str) -> list[str]:

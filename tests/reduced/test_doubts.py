@@ -1,4 +1,4 @@
-"""Driven joints and sweeps whose numbers are legal and hardly meant."""
+"""Driven joints, sweeps and equilibria whose arguments are hardly meant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import logging
 import numpy as np
 import pytest
 
+from constraints.dynamics import JointSpring
+from constraints.errors import UnknownNameError
 from constraints.models import mechanisms
+from constraints.reduced import Unknown, equilibrium
 from constraints.rows import Target
 
 LINKAGE = mechanisms.four_bar()
@@ -59,3 +62,20 @@ def test_a_sweep_over_many_turns_says_how_many() -> None:
     assert f"crank 35 at the end, after {35.0 / (2.0 * np.pi):.3g} turns" in many.describe()
     once = LINKAGE.sweep(CLOSED, "crank", np.linspace(0.0, 2.0 * np.pi, 9))
     assert "turns" not in once.describe()
+
+
+def test_forces_of_an_equilibrium_are_called_external() -> None:
+    """`forces=`, as `simulate` has it, was answered with `tolerance` and `ignore`."""
+    with pytest.raises(UnknownNameError, match="what acts is external="):
+        equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, forces=[])  # type: ignore[call-arg]
+
+
+def test_a_scalar_that_there_is_not_is_answered_with_those_that_there_are() -> None:
+    """A bare KeyError: 'k'."""
+    with pytest.raises(UnknownNameError, match="stiffness"):
+        equilibrium(
+            LINKAGE.minimal_coordinates(CLOSED),
+            CLOSED,
+            external=lambda x: [JointSpring(LINKAGE.robot, "crank", x["k"])],
+            exchange={"crank": Unknown("stiffness", 3.0)},
+        )
