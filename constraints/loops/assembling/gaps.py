@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import pi
 from typing import Any
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
+from ...problem.resolution import dof_names
 from ...robot import Frame, Robot
+from ...robot.pinocchio import pin
 from ...rows.row_owner import RowOwner
+from ...solvers import Projection
+from ...words import first_names
 from ..closures import Closure, PointClosure, RodClosure
+from ..hinge import HingeKind
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 """Joints that turn about one point begin with one of these."""
 PARALLEL = 1e-9
 """Axes whose sine is below this are parallel."""
+AGREE, ASKEW = 1e-5, 1e-4
+"""Axes of files agree up to the first angle [rad]; one that is off by more than the second is odd."""
 
 
 def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> str:
@@ -42,7 +50,69 @@ def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> st
         pinned = isinstance(owner, Closure) and owner.hinge.dofs and "pin" in str(owner.hinge.kind.value)
         words.append(f"its axes are {turned:.4g} rad from {'parallel' if pinned else 'aligned'}")
     short = too_short(owner.robot, owner.predecessor, owner.successor, q) if apart > threshold else ""
-    return f": {' and '.join(words)}{f'; {short}' if short else ''}" if words else ""
+    why = [each for each in (short, odd_axis(owner, q), _screw_words(owner, q, threshold)) if each]
+    return ": " + "; ".join([" and ".join(words), *why]) if words else ""
+
+
+def driven_words(projection: Projection) -> list[str]:
+    """The line that names driven joints, where a closing failed: they keep their values."""
+    problem = projection.problem
+    if projection.success or not problem.frozen.any():
+        return []
+    names = dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())
+    free = "" if problem.free.any() else ", so that nothing may move"
+    return [f"  driven, and kept where they are (frozen, in a diagnosis): {names}{free}"]
+
+
+def _screw_words(owner: RowOwner, q: Vector, threshold: float) -> str:
+    """What a helical hinge asks for by its turn; empty for others, and where it has that."""
+    if not isinstance(owner, Closure) or owner.hinge.kind is not HingeKind.HELICAL:
+        return ""
+    screw, X = owner.hinge.subhinges[0], owner.pose(q)
+    turn = float(screw.axis @ pin.log3(X.rotation))
+    asked, has = screw.pitch * turn, float(screw.axis @ X.translation)
+    if abs(asked - has) <= threshold:
+        return ""
+    return (
+        f"a turn of {turn:.4g} rad asks for an advance of {asked:.4g} m (pitch {2.0 * pi * screw.pitch:g} m a turn), "
+        f"and it has {has:.4g} m"
+    )
+
+
+def odd_axis(owner: RowOwner, q: Vector) -> str:
+    """The pin of a loop whose axis alone is not parallel to the others, in words; empty where there is none.
+
+    Of loops of pins and sliders that a pin, slider or fixed closure closes, with two other pins at least.
+
+    Args:
+        owner: a constraint.
+        q: configuration (nq,).
+    """
+    if not isinstance(owner, Closure) or owner.hinge.kind not in (HingeKind.PIN, HingeKind.SLIDER, HingeKind.LOCKED):
+        return ""
+    robot, names, axes = owner.robot, list[str](), list[Vector]()
+    model: Any = robot.model
+    k = robot.at(q).with_jacobians()
+    for i in _between(robot, owner.predecessor.joint, owner.successor.joint):
+        kind, name = str(model.joints[i].shortname()), str(model.names[i])
+        if kind.startswith("JointModelR"):
+            names.append(name)
+            axes.append(np.array(k.world_jacobian[3:, robot.velocity_slice_of(name)])[:, 0])
+        elif not kind.startswith("JointModelP") or model.joints[i].nv > 1:
+            return ""
+    if owner.hinge.kind is HingeKind.PIN:
+        names.append(owner.name)
+        placed = k.oMi[owner.predecessor.joint].act(owner.predecessor.placement)
+        axes.append(placed.rotation @ owner.hinge.subhinges[0].axis)
+    if len(axes) < 3:
+        return ""
+    sines = np.linalg.norm(np.cross(np.array(axes)[:, None], np.array(axes)[None, :]), axis=2)
+    for i, name in enumerate(names):
+        most = float(sines[i].max())
+        if most > ASKEW and np.delete(np.delete(sines, i, 0), i, 1).max() <= AGREE:
+            others = first_names([f"'{other}'" for other in names if other != name])
+            return f"the axis of '{name}' is {np.arcsin(min(most, 1.0)):.3g} rad from parallel to those of {others}"
+    return ""
 
 
 def _apart(owner: Closure | PointClosure, q: Vector) -> tuple[float, float]:

@@ -218,6 +218,7 @@ class Sweep(Result):
             least = self.least_singular_values[worst]
             lines.append(f"  least singular value of J_v: {least:.3g}, at {self.values[worst]:.6g}")
         lines += [f"  {each}" for each in self.singularities]
+        lines += ["  `cross=True` goes on there, smoothly"] if self.status is SweepStatus.BRANCH_POINT else []
         lines += outside_bounds(self.violations)
         return "\n".join(lines)
 
