@@ -17,9 +17,9 @@ from ..robot import Robot
 from ..rows.stack import Stack
 from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
-from .assembling.gaps import odd_axis
 from .closing.idle_motions import idle_motions
 from .closing.rank_beside import CLOSED as CLOSED, rank_beside
+from .odd_axis import odd_axis
 from .partition import Partition, partition
 
 FREE = 1e-6

@@ -15,16 +15,14 @@ from ...robot import Frame, Robot
 from ...robot.pinocchio import pin
 from ...rows.row_owner import RowOwner
 from ...solvers import Projection
-from ...words import first_names
 from ..closures import Closure, PointClosure, RodClosure
 from ..hinge import HingeKind
+from ..odd_axis import joints_between, odd_axis
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 """Joints that turn about one point begin with one of these."""
 PARALLEL = 1e-9
 """Axes whose sine is below this are parallel."""
-AGREE, ASKEW = 1e-5, 1e-4
-"""Axes of files agree up to the first angle [rad]; one that is off by more than the second is odd."""
 
 
 def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> str:
@@ -79,42 +77,6 @@ def _screw_words(owner: RowOwner, q: Vector, threshold: float) -> str:
     )
 
 
-def odd_axis(owner: RowOwner, q: Vector) -> str:
-    """The pin of a loop whose axis alone is not parallel to the others, in words; empty where there is none.
-
-    Of loops of pins and sliders that a pin, slider or fixed closure closes, with two other pins at least.
-
-    Args:
-        owner: a constraint.
-        q: configuration (nq,).
-    """
-    if not isinstance(owner, Closure) or owner.hinge.kind not in (HingeKind.PIN, HingeKind.SLIDER, HingeKind.LOCKED):
-        return ""
-    robot, names, axes = owner.robot, list[str](), list[Vector]()
-    model: Any = robot.model
-    k = robot.at(q).with_jacobians()
-    for i in _between(robot, owner.predecessor.joint, owner.successor.joint):
-        kind, name = str(model.joints[i].shortname()), str(model.names[i])
-        if kind.startswith("JointModelR"):
-            names.append(name)
-            axes.append(np.array(k.world_jacobian[3:, robot.velocity_slice_of(name)])[:, 0])
-        elif not kind.startswith("JointModelP") or model.joints[i].nv > 1:
-            return ""
-    if owner.hinge.kind is HingeKind.PIN:
-        names.append(owner.name)
-        placed = k.oMi[owner.predecessor.joint].act(owner.predecessor.placement)
-        axes.append(placed.rotation @ owner.hinge.subhinges[0].axis)
-    if len(axes) < 3:
-        return ""
-    sines = np.linalg.norm(np.cross(np.array(axes)[:, None], np.array(axes)[None, :]), axis=2)
-    for i, name in enumerate(names):
-        most = float(sines[i].max())
-        if most > ASKEW and np.delete(np.delete(sines, i, 0), i, 1).max() <= AGREE:
-            others = first_names([f"'{other}'" for other in names if other != name])
-            return f"the axis of '{name}' is {np.arcsin(min(most, 1.0)):.3g} rad from parallel to those of {others}"
-    return ""
-
-
 def _apart(owner: Closure | PointClosure, q: Vector) -> tuple[float, float]:
     """How far the ends of a closure are apart [m], and turned [rad] beyond what its hinge leaves free."""
     if isinstance(owner, PointClosure):
@@ -134,7 +96,7 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         a, b: frames that its closure joins.
         q: configuration (nq,).
     """
-    joints = _between(robot, a.joint, b.joint)
+    joints = joints_between(robot, a.joint, b.joint)
     model: Any = robot.model
     if not joints or not all(str(model.joints[i].shortname()).startswith(TURNING) for i in joints):
         return ""
@@ -153,21 +115,6 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         f"from '{names[k]}' to '{names[k + 1]}' it is {lengths[k]:.4g} m, and the other bodies of the loop are "
         f"{others:.4g} m together, {lengths[k] - others:.3g} m too short"
     )
-
-
-def _between(robot: Robot, a: int, b: int) -> list[int]:
-    """The joints of the tree between two bodies, from the first to the second."""
-    model: Any = robot.model
-    chains: list[list[int]] = []
-    for joint in (a, b):
-        chain: list[int] = []
-        while joint:
-            chain.append(joint)
-            joint = int(model.parents[joint])
-        chains.append(chain)
-    up = [i for i in chains[0] if i not in chains[1]]
-    down = [i for i in chains[1] if i not in chains[0]]
-    return up + down[::-1]
 
 
 def _common(axes: Matrix) -> Vector | None:
