@@ -85,6 +85,10 @@ class Calculation(Result):
             raise NoCalculationError(self)
         return self
 
+    def describe(self) -> str:
+        """The node in words: cost, and how its dynamics were solved."""
+        return str(self)
+
     def __str__(self) -> str:
         return f"{'terminal ' if self.is_terminal else ''}node, cost {self.cost:.6g}: {self.reason}"
 
@@ -312,6 +316,11 @@ class Action(ABC):
             WrongObjectError: something else.
             OptionError: a calculation of another action.
         """
+
+    def open_at(self, x: ArrayLike) -> str:
+        """How far a state (nx,) is off the constraints of the dynamics, in words; empty where it is closed."""
+        self.state.check(x)
+        return ""
 
     def _checked(self, x: ArrayLike, u: ArrayLike | None) -> tuple[Vector, Vector | None]:
         """Copies of state and control, checked."""

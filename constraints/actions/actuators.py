@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, final
+from weakref import WeakSet
 
 import numpy as np
 
@@ -19,6 +21,12 @@ from ..robot.bounds import limits_of
 
 STEP = 1e-6
 """Of central differences of a matrix that is a function of q."""
+
+
+_log = logging.getLogger(__package__)
+
+_ASKED: WeakSet[Robot] = WeakSet()
+"""Robots with a free base that were asked about."""
 
 
 class Drive(NamedTuple):
@@ -76,8 +84,17 @@ class Actuators:
 
     @classmethod
     def full(cls, robot: Robot) -> Actuators:
-        """A control for each tangent coordinate."""
+        """A control for each tangent coordinate; of a free first joint, too, which the log says once a robot."""
         owner = as_robot(robot, "robot of actuators")
+        if owner.nv and _has_free_base(owner) and owner not in _ASKED:
+            _ASKED.add(owner)
+            first = owner.space.factors[0].name
+            _log.warning(
+                "full actuation of '%s': its first joint, '%s', is free and has controls too, which carry the robot "
+                "from outside: is Actuators.floating_base(robot) meant?",
+                owner.name,
+                first,
+            )
         return cls(owner, np.eye(owner.nv), coordinate_names(owner))
 
     @classmethod
@@ -86,9 +103,9 @@ class Actuators:
         owner = as_robot(robot, "robot of actuators")
         if not owner.nv:
             raise OptionError(f"actuators of a floating base: '{owner.name}' has no joints")
-        first = owner.space.factors[0]
-        if first.v.stop - first.v.start != 6:
-            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is not a free joint")
+        if not _has_free_base(owner):
+            first = owner.space.factors[0].name
+            raise OptionError(f"actuators of a floating base: the first joint, '{first}', is not a free joint")
         return cls(owner, np.eye(owner.nv)[:, 6:], coordinate_names(owner)[6:])
 
     @classmethod
@@ -185,6 +202,12 @@ class Actuators:
 
     def __repr__(self) -> str:
         return f"Actuators({self.robot.name!r}, nu {self.nu})"
+
+
+def _has_free_base(robot: Robot) -> bool:
+    """Whether the first joint, of a robot that has one, is free."""
+    first = robot.space.factors[0].v
+    return first.stop - first.start == 6
 
 
 def _selected(B: Matrix) -> tuple[slice, slice] | None:

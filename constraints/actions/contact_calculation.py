@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics import DynamicsDerivatives, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes
-from ..dynamics.multipliers import Body, wrench_of
+from ..dynamics.multipliers import Body, pulling_words, wrench_of
 from ..dynamics.row_space import RowSpace
 from ..dynamics.system import Question
 from ..errors import OptionError
@@ -60,6 +60,13 @@ class ContactCalculation(Calculation):
         if self.status is None or (self.status.is_success and not self.success):
             return "no dynamics at a terminal node" if self.success else "the cost is not finite"
         return str(self.status)
+
+    def describe(self) -> str:
+        """The node in words: cost, how the dynamics were solved, open state, contacts that pull."""
+        opened = self.action.open_at(self.x)
+        lines = [str(self), f"  {opened}"] if opened else [str(self)]
+        push = self.multipliers
+        return "\n".join(lines if push is None else [*lines, *pulling_words(self.action.constraint_set, push, "N")])
 
     def multipliers_of(self, which: RowOwner | str | int) -> Vector:
         """Multipliers (k,) of one constraint: the object, its position, or its name.

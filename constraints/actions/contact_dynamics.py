@@ -17,7 +17,7 @@ from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
 from ..dynamics.row_space import in_balance
 from ..dynamics.saddle_point import solve_direct
-from ..dynamics.system import status_of, wanted
+from ..dynamics.system import open_words_at, status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole
@@ -186,6 +186,10 @@ class ContactForwardDynamics(DifferentialAction):
         """
         return self.replace(constraint_set=self.constraint_set.switched(on, off))
 
+    def open_at(self, x: ArrayLike) -> str:
+        """As `Action.open_at`."""
+        return "".join(open_words_at(self.constraint_set, self.robot.at(*self.state.split(x)), self.rhs)).strip()
+
     # What a solver calls.
 
     def quasi_static(
@@ -347,8 +351,7 @@ class ContactForwardDynamics(DifferentialAction):
             rows.names, rows.kinds, rows.active, rows.baumgarte, rows.stack.slices, strict=True
         ):
             state = "" if on else ", off"
-            held = f"gains {gains.position_gain:g}, {gains.velocity_gain:g}"
-            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {held}{state}")
+            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {gains}{state}")
         lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
         for one in self.constraints.constraints:
             lines.append(f"  {'equality' if one.is_equality else 'inequality'} '{one.label}'")

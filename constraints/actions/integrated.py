@@ -81,6 +81,10 @@ class IntegratedAction(DiscreteAction):
         """Upper bounds of the controls (nu,)."""
         return self.differential.u_upper
 
+    def open_at(self, x: ArrayLike) -> str:
+        """As `Action.open_at`."""
+        return self.differential.open_at(x)
+
     def _terminal(self, x: ArrayLike) -> StepCalculation:
         done = self.differential.calc(x)
         return StepCalculation(done.x, None, done.cost, done.residuals, done.g, done.h, done.x.copy(), (done,), self)

@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arguments import as_mapping, as_tolerance, natural_number, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 
+from ..dynamics.inverse import EffortBeyond, beyond_words, efforts_beyond
 from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..loops import FrictionCone, Sole
@@ -64,6 +65,8 @@ class QuasiStatic(Result):
         status: how it ended.
         loads: what each contact carries, by name.
         overloaded: contacts whose cone or sole has to give way, where the status is NOT_ADMISSIBLE.
+        beyond_limits: controls beyond the effort limits of the model.
+        opened: how far the configuration is off anchors and closures, in words; empty where it is closed.
     """
 
     u: Vector
@@ -75,6 +78,8 @@ class QuasiStatic(Result):
     status: StanceStatus
     loads: Mapping[str, Load]
     overloaded: tuple[str, ...] = ()
+    beyond_limits: tuple[EffortBeyond, ...] = ()
+    opened: str = ""
 
     @property
     def success(self) -> bool:
@@ -98,13 +103,9 @@ class QuasiStatic(Result):
         return {name: place for name, place in at.items() if place is not None}
 
     def describe(self) -> str:
-        """The result in words, a line a contact."""
-        lines = [str(self)]
-        for name, load in self.loads.items():
-            line = f"  '{name}': {load.normal_force:.4g} N along its normal, friction needed {load.friction_needed:.3g}"
-            at = load.centre_of_pressure
-            lines.append(line if at is None else f"{line}, centre of pressure ({at[0]:.4g}, {at[1]:.4g}) m")
-        return "\n".join(lines)
+        """The result in words: open state, efforts beyond limits, and a line a contact."""
+        lines = [str(self)] + ([f"  {self.opened}"] if self.opened else []) + beyond_words(self.beyond_limits)
+        return "\n".join([*lines, *(f"  '{name}': {load}" for name, load in self.loads.items())])
 
     def or_raise(self) -> QuasiStatic:
         """The result itself if it is an equilibrium. Raises NoEquilibriumError, which carries it."""
@@ -193,8 +194,11 @@ def quasi_static(
             y = within
             missing = asked - A @ y
     found = y * scale
-    loads = loads_of(action.constraint_set, q, found[nu:])
-    return QuasiStatic(found[:nu], found[nu:], missing, largest(missing), limit, used, status, loads, over)
+    loads = loads_of(action.constraint_set, q, found[nu:], cones, soles)
+    of = action.actuators
+    beyond, opened = efforts_beyond(of.names, found[:nu], of.lower, of.upper), action.open_at(x)
+    told = largest(missing), limit, used, status, loads, over, beyond, opened
+    return QuasiStatic(found[:nu], found[nu:], missing, *told)
 
 
 def _weights(weights: Any, nu: int, k: int) -> Vector:

@@ -13,10 +13,13 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.multipliers import wrench_of
 from ..errors import OptionError
-from ..loops import ConstraintSet, FrictionCone, PointContact, Sole, SurfaceContact
+from ..loops import Axes, ConstraintSet, FrictionCone, PointContact, Sole, SurfaceContact
 
 ROUNDING = 1e-12
 """Part of the largest multiplier up to which a force is none."""
+
+UPRIGHT = 1.0 - 1e-6
+"""Least z of a normal in the world that is not worth a word."""
 
 ADMISSIBLE = 1e-9
 """Part of the largest force by which a limit may be exceeded."""
@@ -27,15 +30,29 @@ class Load(NamedTuple):
 
     Attributes:
         wrench: (6,) on the robot at the contact [N, N m].
-        normal_force: along its normal [N]; negative where it pulls.
+        normal_force: along its normal, that of its cone where one is given [N]; negative where it pulls.
         friction_needed: the coefficient of friction that the force needs; infinite where it does not push.
         centre_of_pressure: (2,) in the plane of x and y [m], of a surface that pushes.
+        normal: (3,) in the axes of the world.
+        outside: how far the centre of pressure is outside its sole [m], negative inside; None without one.
     """
 
     wrench: Vector
     normal_force: float
     friction_needed: float
     centre_of_pressure: Vector | None
+    normal: Vector
+    outside: float | None = None
+
+    def __str__(self) -> str:
+        n, at = self.normal, self.centre_of_pressure
+        aims = "" if n[2] > UPRIGHT else f" ({n[0]:.2g}, {n[1]:.2g}, {n[2]:.2g}) in the world"
+        words = f"{self.normal_force:.4g} N along its normal{aims}, friction needed {self.friction_needed:.3g}"
+        if at is None:
+            return words
+        off = 0.0 if self.outside is None else self.outside
+        beside = f", {off:.3g} m outside its sole" if off > ROUNDING else ""
+        return f"{words}, centre of pressure ({at[0]:.4g}, {at[1]:.4g}) m{beside}"
 
 
 class Limits(NamedTuple):
@@ -45,19 +62,35 @@ class Limits(NamedTuple):
     names: tuple[str, ...]
 
 
-def loads_of(constraint_set: ConstraintSet, q: Vector, multipliers: Vector) -> dict[str, Load]:
-    """What the contacts that are on carry: name -> load."""
+def loads_of(
+    constraint_set: ConstraintSet, q: Vector, multipliers: Vector, cones: Any = None, soles: Any = None
+) -> dict[str, Load]:
+    """What the contacts that are on carry: name -> load.
+
+    Args:
+        constraint_set: with the contacts.
+        q: configuration (nq,).
+        multipliers: of all rows (size,).
+        cones, soles: as in `limits_of`.
+    """
     found: dict[str, Load] = {}
+    given = {owner.name: cone for owner, cone in _cones(constraint_set, cones)}
+    stands = {constraint_set[which].name: sole for which, sole in _mapping(soles, "soles", "contact names to a Sole")}
+    posture = constraint_set.robot.at(q)
     rounding = ROUNDING * float(np.abs(multipliers).max(initial=0.0))
     for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True):
         if not (on and isinstance(owner, PointContact | SurfaceContact)):
             continue
         wrench = wrench_of(constraint_set, owner, q, multipliers, axes=owner.axes)
-        cone = FrictionCone(0.0, _normal_of(owner))
-        push = float(np.asarray(cone.normal) @ wrench[:3])
-        at = Sole.pressure(wrench) if isinstance(owner, SurfaceContact) and push > rounding else None
+        cone = given.get(owner.name) or FrictionCone(0.0, _normal_of(owner))
+        normal = np.asarray(cone.normal)
+        push = float(normal @ wrench[:3])
+        at = Sole.pressure(wrench) if isinstance(owner, SurfaceContact) and wrench[2] > rounding else None
         force = np.where(np.abs(wrench[:3]) > rounding, wrench[:3], 0.0)
-        found[owner.name] = Load(wrench, push, cone.needed(force), at)
+        aims = posture.placement(owner.successor).rotation @ normal if owner.axes is Axes.LOCAL else normal
+        sole = stands.get(owner.name)
+        outside = None if at is None or sole is None else sole.distance(at)
+        found[owner.name] = Load(wrench, push, cone.needed(force), at, aims, outside)
     return found
 
 

@@ -33,7 +33,6 @@ from .system import (
     ConstrainedSystem,
     Question,
     check_state,
-    open_words,
     status_of,
     wanted,
     wanted_accelerations,
@@ -111,8 +110,8 @@ class ForwardDynamics(RowForces):
         return dynamics_derivatives(self)
 
     def describe(self) -> str:
-        """The result in words: status, method, rank, redundant rows and free motions."""
-        lines = [str(self), *open_words(self.system)]
+        """The result in words: status, open state, contacts that pull, rank, redundant rows and free motions."""
+        lines = [str(self), *self._remarks]
         space = self.row_space
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []

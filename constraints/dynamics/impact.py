@@ -9,24 +9,27 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from liegroups.arguments import finite_number, finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..errors import ConstraintError, OptionError
 from ..linear_algebra import norm
 from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
+from ..loops.set_rows import SetRows
 from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
+from ..words import counted, first_names
 from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
-from .multipliers import Body, pulling_contacts, wrench_of
+from .multipliers import Body, pulling_contacts, pulling_words, wrench_of
 from .proximal import solve_proximal
+from .row_forces import misses
 from .row_space import RowSpace, missed
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import check_state, status_of
+from .system import check_state, open_words, status_of, vanished
 
 AT_REST = 1e-6
 """Velocities below this are rounding of a robot at rest [m/s, rad/s]: rows contradict each other by none of theirs."""
@@ -37,7 +40,7 @@ class NoImpactError(ConstraintError):
 
     def __init__(self, result: Impact) -> None:
         self.result = result
-        super().__init__(str(result))
+        super().__init__(result.describe())
 
 
 @final
@@ -55,11 +58,13 @@ class Impact(ByJoint):
             law may gain energy.
         row_space: rank and redundant rows.
         constraint_set, q: as given.
+        before: v- (nv,), as given.
+        rows: the rows before, with their errors and rates.
         missed_rows: rows that are missed by more than 1e-9 of the velocities -> by how much [m/s, rad/s]: in a success
             these are rows that nearly repeat others, as in `ForwardDynamics.missed_rows`.
     """
 
-    _joint_vectors: ClassVar[tuple[str, ...]] = ("velocity",)
+    _joint_vectors: ClassVar[tuple[str, ...]] = ("velocity", "before")
 
     velocity: Vector
     impulses: Vector
@@ -69,6 +74,8 @@ class Impact(ByJoint):
     row_space: RowSpace
     constraint_set: ConstraintSet
     q: Vector
+    before: Vector
+    rows: SetRows
     missed_rows: dict[str, float]
 
     @property
@@ -109,8 +116,21 @@ class Impact(ByJoint):
             raise NoImpactError(self)
         return self
 
+    def describe(self) -> str:
+        """The impact in words: status, method, energy, open state, contacts that pull, rank and redundant rows."""
+        asked, rows, space = self.constraint_set, self.rows, self.row_space
+        rates = np.where(_of_contacts(asked), 0.0, rows.velocity)  # those of contacts are what an impact ends
+        opened = open_words(asked, rows.position, rates, self.before)
+        lines = [str(self), *opened, *pulling_words(asked, self.impulses, "N s")]
+        lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
+        repeated = [asked.row_name(int(i)) for i in sorted([*space.redundant, *vanished(asked, rows, space)])]
+        lines += [f"  redundant: {first_names(repeated)}"] if repeated else []
+        lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
+        return "\n".join(lines)
+
     def __str__(self) -> str:
-        return f"{self.status} (method {self.method.name}, energy lost {self.energy_lost:.3g} J)"
+        pulls = f", pulling: {first_names(self.pulling)}" if self.pulling else ""
+        return f"{self.status} (method {self.method.name}, energy lost {self.energy_lost:.3g} J{pulls})"
 
     def __repr__(self) -> str:
         return f"Impact({self.status.name}, {self.method.name})"
@@ -140,8 +160,8 @@ def impact(
         rhs: right-hand sides with their rates, for targets that move.
 
     Raises:
-        OptionError: a restitution outside [0, 1], for a constraint that is not a contact, or given twice; both `after`
-            and `restitution`.
+        OptionError: a restitution outside [0, 1], for a constraint that is not a contact, given twice, or one number
+            other than 0 for a set without contacts; both `after` and `restitution`.
         MethodError: a method that does not support the set.
 
     Source: `ComputeConstraintImpulses...` of RBDL, whose sign depends on the method; `impulseDynamics` of pinocchio.
@@ -168,7 +188,8 @@ def impact(
     status = status_of(found, constraint_set, rows)
     left = missed(rows.jacobian, new, wished, AT_REST + norm(v))
     named = {constraint_set.row_name(i): size for i, size in left.items()}
-    return Impact(new, found.multipliers, status, how, lost, found.row_space, constraint_set, motion.q, named)
+    space, q = found.row_space, motion.q
+    return Impact(new, found.multipliers, status, how, lost, space, constraint_set, q, v, rows, named)
 
 
 def _solve(
@@ -206,10 +227,17 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
             e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)
         return e
     number = _coefficient(restitution, "contacts")
-    for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True):
-        if isinstance(owner, PointContact | SurfaceContact):
-            e[s] = number
-    return e
+    contacts = _of_contacts(constraint_set)
+    if number and not contacts.any():
+        raise OptionError(f"restitution of contacts: expected 0 (the set has no contact), got {number}")
+    return np.where(contacts, number, 0.0)
+
+
+def _of_contacts(constraint_set: ConstraintSet) -> BoolVector:
+    """Rows (size,) of contacts."""
+    counts = [s.stop - s.start for s in constraint_set.stack.slices]
+    kinds = [isinstance(owner, PointContact | SurfaceContact) for owner in constraint_set.stack]
+    return np.repeat(np.array(kinds, dtype=np.bool_), counts)
 
 
 def _coefficient(candidate: float, name: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
@@ -50,6 +50,27 @@ class EffortBeyond(NamedTuple):
 
     def __str__(self) -> str:
         return f"'{self.name}' {self.effort:.4g} (limit {self.limit:.4g})"
+
+
+def efforts_beyond(names: Sequence[str], efforts: Vector, lower: Vector, upper: Vector) -> tuple[EffortBeyond, ...]:
+    """Efforts that are beyond their limits; a limit of zero, which some files write for "not known", is none.
+
+    Args:
+        names: (n,) of the efforts.
+        efforts: (n,) [N, N m].
+        lower, upper: their limits (n,).
+    """
+    found: list[EffortBeyond] = []
+    for name, effort, *sides in zip(names, efforts.tolist(), lower.tolist(), upper.tolist(), strict=True):
+        limit = sides[1] if effort > 0.0 else sides[0]
+        if limit != 0.0 and abs(effort) > abs(limit) * (1.0 + ROUNDING):
+            found.append(EffortBeyond(name, effort, limit))
+    return tuple(found)
+
+
+def beyond_words(beyond: Sequence[EffortBeyond]) -> list[str]:
+    """The line of a result that names efforts beyond the limits of the model; none without any."""
+    return [f"  beyond the effort limits of the model: {first_names([str(each) for each in beyond])}"] if beyond else []
 
 
 class NoActuationError(ConstraintError):
@@ -132,16 +153,11 @@ class InverseDynamics(RowForces):
         Of actuated joints; a cut hinge has no limit. Empty where the model states none.
         """
         model: Any = self.question.constraint_set.robot.model
-        tau = self.tau
         upper, lower = limits_of(model.upperEffortLimit), limits_of(model.lowerEffortLimit)
         names = coordinate_names(self.question.constraint_set.robot)
-        found: list[EffortBeyond] = []
-        for i, name in enumerate(names):
-            limit = abs(float(upper[i])) if tau[i] > 0.0 else -abs(float(lower[i]))
-            driven = bool(self.actuators.matrix[i].any()) and name in self.actuators.names
-            is_limit = limit != 0.0 and abs(tau[i]) > abs(limit) * (1.0 + ROUNDING)
-            found += [EffortBeyond(name, float(tau[i]), limit)] if driven and is_limit else []
-        return tuple(found)
+        B, known = self.actuators.matrix, self.actuators.names
+        driven = np.array([bool(B[i].any()) and name in known for i, name in enumerate(names)], dtype=np.bool_)
+        return efforts_beyond(names, np.where(driven, self.tau, 0.0), -np.abs(lower), np.abs(upper))
 
     def effort_of(self, which: Closure | str) -> Vector:
         """Numbers (k,) of u for one actuated joint or closure: the object, or its name.
@@ -162,15 +178,14 @@ class InverseDynamics(RowForces):
         return self
 
     def describe(self) -> str:
-        """The result in words: status, actuation, deviation, and what is left without an actuator."""
+        """The result in words: status, open state, contacts that pull, actuation, deviation, what has no actuator."""
         full = "full" if self.is_fully_actuated else "too few for the motions that the constraints leave free"
-        lines = [str(self.status), f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
+        lines = [str(self.status), *self._remarks, f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
         lines += [f"  without actuator: {first_names(self.unactuated)}"] if self.unactuated else []
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
         lines += [f"  {counted(len(self.multipliers), 'row')}, rank {self.rank}"]
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
-        beyond = [str(each) for each in self.beyond_limits]
-        lines += [f"  beyond the effort limits of the model: {first_names(beyond)}"] if beyond else []
+        lines += beyond_words(self.beyond_limits)
         lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):

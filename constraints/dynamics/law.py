@@ -117,10 +117,18 @@ class Law:
             NoTimeError: it takes a time, and has none.
         """
         if not self.has_time:
-            return self.function(*state, **self.keywords)
+            return self._asked(*state)
         if self.time is None:
             raise NoTimeError(self.what)
         return self.in_time(self.time, *state)
+
+    def _asked(self, *arguments: object) -> Any:
+        """What the function gives; what it raises gets a note that names it."""
+        try:
+            return self.function(*arguments, **self.keywords)
+        except Exception as error:
+            error.add_note(f"raised by the {self.what}")
+            raise
 
     def in_time(self, t: float, *state: object) -> Any:
         """What the function gives at a time t [s].
@@ -129,9 +137,9 @@ class Law:
             WrongObjectError: it took the time for the state.
         """
         if not self.has_time:
-            return self.function(*state, **self.keywords)
+            return self._asked(*state)
         try:
-            return self.function(*state, t, **self.keywords)
+            return self._asked(*state, t)
         except AttributeError as error:
             if error.obj is not t:
                 raise

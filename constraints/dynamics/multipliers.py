@@ -15,6 +15,7 @@ from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Posture
 from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
+from ..words import first_names
 
 ROUNDING = 1e-12
 """Part of the largest multiplier below which a negative one is zero."""
@@ -127,8 +128,28 @@ def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tupl
         multipliers: of all rows (size,).
     """
     least = -ROUNDING * float(np.abs(multipliers).max(initial=0.0))
-    return tuple(
-        owner.name
+    return tuple(name for name, row in pushing_rows(constraint_set).items() if multipliers[row] < least)
+
+
+def pushing_rows(constraint_set: ConstraintSet) -> dict[str, int]:
+    """Names of the contacts with one normal, and the row of each."""
+    return {
+        owner.name: s.start
         for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True)
-        if isinstance(owner, PointContact) and s.stop - s.start == 1 and multipliers[s.start] < least
-    )
+        if isinstance(owner, PointContact) and s.stop - s.start == 1
+    }
+
+
+def pulling_words(constraint_set: ConstraintSet, multipliers: Vector, unit: str) -> list[str]:
+    """The line of a result that names the contacts of `pulling_contacts`, and by how much they pull; none without any.
+
+    Args:
+        constraint_set: whose.
+        multipliers: of all rows (size,).
+        unit: of them, "N" or "N s".
+    """
+    found = [
+        f"'{name}' by {-float(multipliers[constraint_set.slice_of(name)][0]):.4g} {unit}"
+        for name in pulling_contacts(constraint_set, multipliers)
+    ]
+    return [f"  pulling, which contacts that only push cannot do: {first_names(found)}"] if found else []

@@ -19,10 +19,10 @@ from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
-from .multipliers import Body, frame_rows, pulling_contacts, seen_at, wrench_of
+from .multipliers import Body, frame_rows, pulling_contacts, pulling_words, seen_at, wrench_of
 from .row_space import RowSpace, in_balance, missed
 from .saddle_point import Solution
-from .system import ConstrainedSystem, Question, vanished
+from .system import ConstrainedSystem, Question, open_words, vanished
 
 
 class RowForces(ByJoint):
@@ -107,6 +107,13 @@ class RowForces(ByJoint):
     def is_determined(self, which: RowOwner | str | int) -> bool:
         """Whether all multipliers of a constraint are unique: the object, its position, or its name."""
         return bool(self._determined[self.question.constraint_set.slice_of(which)].all())
+
+    @property
+    def _remarks(self) -> list[str]:
+        """Lines of a description: how far the state is off the constraints, and contacts that pull."""
+        asked, rows = self.question, self.system.rows
+        opened = open_words(asked.constraint_set, rows.position, rows.velocity, asked.v)
+        return [*opened, *pulling_words(asked.constraint_set, self.multipliers, "N")]
 
     # Forces.
 

@@ -162,20 +162,37 @@ def vanished(constraint_set: ConstraintSet, rows: SetRows, space: RowSpace) -> I
     return zero[constraint_set.counts_in(rows)[zero]] if zero.size else zero
 
 
-def open_words(system: ConstrainedSystem) -> list[str]:
+def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector, v: Vector) -> list[str]:
     """The line of a result that says how far the state is off the constraints; none where it is closed.
 
     Open is what is off by more than 1e-4, or has rates above that part of the velocity.
+
+    Args:
+        constraint_set: the constraints.
+        position, velocity: errors and rates of all rows (size,).
+        v: velocity of the state (nv,).
     """
-    stack, rows = system.constraint_set.stack, system.rows
-    errors, rates = dict(stack.norms(rows.position)), dict(stack.norms(rows.velocity))
+    stack = constraint_set.stack
+    errors, rates = dict(stack.norms(position)), dict(stack.norms(velocity))
     off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)
-    if off <= OPEN and rate <= OPEN * (1.0 + float(np.abs(system.v).max(initial=0.0))):
+    if off <= OPEN and rate <= OPEN * (1.0 + float(np.abs(v).max(initial=0.0))):
         return []
     by = errors if off > OPEN else rates
     worst = max(by, key=lambda name: by[name])
     words = f"'{worst}' is off by {errors[worst]:.3g}, its rate by {rates[worst]:.3g}"
     return [f"  at an open state, {words}: close it first (assemble_position, assemble_velocity)"]
+
+
+def open_words_at(constraint_set: ConstraintSet, motion: Motion, rhs: RightHandSide | None = None) -> list[str]:
+    """As `open_words`, of a state alone.
+
+    Args:
+        constraint_set: the constraints.
+        motion: the state.
+        rhs: right-hand sides; the default ones if absent.
+    """
+    rows = constraint_set.rows_at(motion, rhs)
+    return open_words(constraint_set, rows.position, rows.velocity, motion.v)
 
 
 def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:

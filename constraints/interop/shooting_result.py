@@ -15,6 +15,7 @@ from liegroups.arrays import Vector
 
 from ..actions import NoCalculationError, NoSlopesError
 from ..errors import ConstraintError, OptionError, UndefinedError
+from ..functions.lifted import same_space
 from ..linear_algebra import largest
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
@@ -67,6 +68,8 @@ class ShootingResult(Result):
         iterations: iterations of SciPy.
         charts: number of base trajectories.
         said: message of SciPy, or of the node that failed.
+        opened: how far the start, and states that constraints ask for, are off the closures and anchors, in words:
+            dynamics that keep the constraints start or end there by no true motion.
     """
 
     trajectory: Trajectory
@@ -78,6 +81,7 @@ class ShootingResult(Result):
     iterations: int
     charts: int
     said: str
+    opened: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -94,6 +98,7 @@ class ShootingResult(Result):
         return (
             f"{self.status}\n  cost {self.cost:.6g}, defect {self.defect:.1e}, other rows {self.missed:.1e}, "
             f"gradient {self.gradient:.1e}, {self.iterations} iterations\n  {self.said}"
+            + "".join(f"\n  {words}" for words in self.opened)
         )
 
     def __repr__(self) -> str:
@@ -218,4 +223,16 @@ def _result(
     missed = max(largest(np.maximum(outside, 0.0)), largest(np.maximum(beyond, 0.0)))
     gradient = np.nan if found is None else float(found.optimality)
     defect = largest(np.concatenate(nodes.defects))
-    return ShootingResult(nodes.trajectory, status, nodes.cost, defect, missed, gradient, iterations, charts, said)
+    told = status, nodes.cost, defect, missed, gradient, iterations, charts, said, _opened(program)
+    return ShootingResult(nodes.trajectory, *told)
+
+
+def _opened(program: MultipleShooting) -> tuple[str, ...]:
+    """How far the start and wanted states are off the constraints, in words."""
+    found = {"start": program.actions[0].open_at(program.base.xs[0])}
+    for action in {id(each): each for each in (*program.actions, program.terminal)}.values():
+        for one in action.constraints.constraints:
+            is_state = same_space(one.function.outputs, action.state.space)
+            if is_state and one.is_equality and one.reference is not None:
+                found[f"'{one.label}'"] = action.open_at(one.reference)
+    return tuple(f"{name}: {words}" for name, words in found.items() if words)

@@ -52,6 +52,10 @@ class Baumgarte:
             if as_tolerance(gain, f"{name} gain of a stabilisation") == np.inf:
                 raise WrongObjectError(f"{name} gain of a stabilisation", "a finite number", "inf")
 
+    def __str__(self) -> str:
+        undamped = " (undamped)" if self.position_gain and not self.velocity_gain else ""
+        return f"gains {self.position_gain:.4g} 1/s2, {self.velocity_gain:.4g} 1/s{undamped}"
+
     @classmethod
     def settling(cls, time: float) -> Baumgarte:
         """Critically damped: RBDL's T_stab [s], with gains 1 / T^2 and 2 / T."""
@@ -360,12 +364,22 @@ class ConstraintSet:
         return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
 
     def describe(self) -> str:
-        """The constraints in words, a line each: name, class, rows, whether it is off, and how a contact can slide."""
-        lines = [repr(self)]
-        for owner, kind, s, on in zip(self.stack, self.kinds, self.stack.slices, self.active, strict=True):
-            slides = f"; slides: {owner.free}" if isinstance(owner, PointContact) and owner.free else ""
-            lines.append(f"  '{owner.name}': {kind}, {counted(s.stop - s.start, 'row')}{slides}{'' if on else '; off'}")
+        """The constraints in words, a line each: name, class, rows, gains, whether it is off, how a contact slides."""
+        lines, idle = [repr(self)], self.idle_gains
+        for owner, kind, s, on, gains in zip(
+            self.stack, self.kinds, self.stack.slices, self.active, self.baumgarte, strict=True
+        ):
+            words = f"; slides: {owner.free}" if isinstance(owner, PointContact) and owner.free else ""
+            if gains != Baumgarte():
+                words += f"; {gains}" + (", of position without an anchor" if owner.name in idle else "")
+            lines.append(f"  '{owner.name}': {kind}, {counted(s.stop - s.start, 'row')}{words}{'' if on else '; off'}")
         return "\n".join(lines)
+
+    @property
+    def idle_gains(self) -> tuple[str, ...]:
+        """Names of constraints whose position gain acts on nothing, as they have no position: contacts need anchors."""
+        each = zip(self.stack, self.baumgarte, strict=True)
+        return tuple(owner.name for owner, gains in each if gains.position_gain and not owner.has_position)
 
     def __repr__(self) -> str:
         off = int((~self.active).sum())

@@ -13,8 +13,15 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError
+from ..problem.questions import ask_once
 from ..ranges import whole_number
 from .subhinge import unit_axis
+
+SLIPPERY = 10.0
+"""A coefficient of friction above this is asked about."""
+
+LONG = 5.0
+"""A sole longer than this is asked about [m]."""
 
 
 @final
@@ -42,6 +49,8 @@ class FrictionCone:
         if mu < 0.0:
             raise OptionError(f"coefficient of a friction cone: expected a number that is not negative, got {mu:g}")
         whole_number(self.edges, "edges of a friction cone", 3)
+        if mu > SLIPPERY:
+            ask_once(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")
         set_fields(self, coefficient=mu, normal=read_only(unit_axis(self.normal, "normal of a friction cone")))
 
     def needed(self, force: Vector) -> float:
@@ -103,6 +112,9 @@ class Sole:
             hull = ConvexHull(points)
         except QhullError as error:
             raise OptionError(f"corners of a sole: they lie on one line, got {points.tolist()}") from error
+        size = np.ptp(points, axis=0)
+        if size.max() > LONG:
+            ask_once(f"sole of {size[0]:g} m by {size[1]:g} m: is it in millimetres?")
         set_fields(self, corners=read_only(points[hull.vertices]), _edges=read_only(np.array(hull.equations)))
 
     @staticmethod

@@ -19,6 +19,7 @@ from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
 from .closing.idle_motions import idle_motions
 from .closing.rank_beside import CLOSED as CLOSED, rank_beside
+from .odd_axis import odd_axis
 from .partition import Partition, partition
 
 FREE = 1e-6
@@ -65,6 +66,7 @@ class Mobility:
             counts but is below 1e-4. Either a singular configuration is near, or the row is redundant but for the
             digits of a file.
         idle: motions of single bodies that nothing else takes part in, as "rod spins about its own axis".
+        askew: where nothing may move, the pins whose axis alone is not parallel to the others of their loop, in words.
     """
 
     rows: int
@@ -87,6 +89,7 @@ class Mobility:
     rank_beside: int = 0
     weak: dict[str, float] = field(default_factory=dict[str, float])
     idle: tuple[str, ...] = ()
+    askew: tuple[str, ...] = ()
 
     @property
     def is_singular(self) -> bool:
@@ -116,6 +119,7 @@ class Mobility:
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
         lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
         lines += [f"  idle: {', '.join(self.idle)}"] if self.idle else []
+        lines += [f"  nothing moves: {words}" for words in self.askew]
         if self.held_mobility is not None:
             lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
         if self.undetermined:
@@ -175,8 +179,14 @@ def mobility_at(
         rank_beside=_rank_beside(robot, stack, point.q, rank, tolerance) if residual <= CLOSED else rank,
         weak=weak_rows(U, S, rank, labels),
         idle=idle_motions(robot, point, J, rank),
+        askew=() if rank < robot.nv else _askew(stack, point.q),
         **(_held(J, held, parts, columns) if held.any() else {}),
     )
+
+
+def _askew(stack: Stack, q: Vector) -> tuple[str, ...]:
+    """The odd axis of each loop that has one."""
+    return tuple(filter(None, (odd_axis(owner, q) for owner in stack)))
 
 
 def _rank_beside(robot: Robot, stack: Stack, q: Vector, rank: int, tolerance: float) -> int:
@@ -247,6 +257,28 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
         size = factor.v.stop - factor.v.start
         names += [factor.name] if size == 1 else [f"{factor.name}[{i}]" for i in range(size)]
     return tuple(names)
+
+
+def gimbal_words(robot: Robot, J: Matrix, columns: Indices) -> str:
+    """Of some columns, those that move no row because their joint has lost an axis; empty where there are none.
+
+    They belong to a joint of several coordinates whose others move rows: at such a posture two of its axes, or an axis
+    and the line of a rod, fall together.
+
+    Args:
+        robot: whose coordinates.
+        J: Jacobian of the rows (size, nv).
+        columns: tangent columns that are looked at.
+    """
+    sizes, names = np.sqrt((J * J).sum(axis=0)), coordinate_names(robot)
+    still = sizes <= FREE * float(sizes.max(initial=0.0))
+    found: list[str] = []
+    for factor in robot.space.factors:
+        own = [int(i) for i in columns if factor.v.start <= i < factor.v.stop and still[i]]
+        if own and not still[factor.v].all():
+            which = " and ".join(names[i] for i in own)
+            found.append(f"{which} moves no row here: a singular posture (gimbal lock) of joint '{factor.name}' itself")
+    return "; ".join(found)
 
 
 def taking_part(robot: Robot, motions: Matrix) -> tuple[str, ...]:

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NoReturn
 
-from ..errors import MissingExtraError, UnknownNameError
+from ..errors import MissingExtraError
+from ..named import Named
 from ..robot.packages import robot_data_folder
-
-
-class _Installed(dict[str, tuple[Path, ...]]):
-    """Files by the name of the robot."""
-
-    def __missing__(self, name: str) -> NoReturn:
-        """Refuse a name that no robot has.
-
-        Raises:
-            UnknownNameError: lists the names that come closest.
-        """
-        raise UnknownNameError("installed robot", name, tuple(self))
 
 
 def installed_robots() -> dict[str, tuple[Path, ...]]:
@@ -37,7 +25,7 @@ def installed_robots() -> dict[str, tuple[Path, ...]]:
     folder = robot_data_folder()
     if folder is None:
         raise MissingExtraError("example-robot-data", "robots")
-    robots = _Installed()
+    robots = dict[str, tuple[Path, ...]]()
     for home in sorted((folder / "robots").iterdir()):
         paths = _with_links(home, "*.urdf") or _with_links(home, "*.sdf")
         if paths:
@@ -48,7 +36,7 @@ def installed_robots() -> dict[str, tuple[Path, ...]]:
     for word, paths in variants.items():
         if not any(name.startswith(f"{word}_") for name in robots):  # a part of the name of a folder
             robots.setdefault(word, tuple(sorted(paths, key=lambda path: (len(path.stem), path.stem))))
-    return _Installed(sorted(robots.items()))
+    return Named("installed robot", sorted(robots.items()))
 
 
 def _with_links(home: Path, pattern: str) -> tuple[Path, ...]:

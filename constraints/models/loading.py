@@ -12,7 +12,7 @@ from liegroups.arguments import as_flag
 from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
-from ..loops.assembling.gaps import near_parallels
+from ..loops.odd_axis import near_parallels
 from ..robot import Base
 from ..robot.packages import robot_data_folder
 from ..robot.urdf_graph import listed

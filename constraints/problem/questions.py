@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import lru_cache
 from math import inf, pi
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -15,6 +16,7 @@ import numpy as np
 
 from liegroups import SO2, SO3
 from liegroups.arrays import BoolVector, Vector
+from liegroups.layout import Factor
 
 from ..errors import UndefinedError
 from ..functions.affine import Affine
@@ -23,7 +25,7 @@ from ..functions.pose import Pose
 from ..functions.position import Position
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..robot import Bounds
+from ..robot import Bounds, Frame, Robot
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
@@ -34,6 +36,12 @@ _log = logging.getLogger(__package__)
 
 FAR_AWAY = 100.0
 """A target so many times as far as the frame reaches is asked about."""
+
+TURNS = 5.0
+"""A spring at a joint without bounds that rests so many turns away is asked about."""
+
+PLAIN, LONGER = 1.0, 10.0
+"""A spring is asked about that is longer than this [m], and so many times longer than its ends can be apart."""
 
 _ASKED: WeakSet[RowOwner] = WeakSet()
 """Constraints that were asked about, in whatever problem."""
@@ -56,6 +64,47 @@ class _Joint(NamedTuple):
         unit, asked = ("rad", "is it in degrees") if self.is_angle else ("m", "is it in millimetres")
         box = f"[{self.lower:.4g}, {self.upper:.4g}] {unit}"
         return f"{value:.6g} for '{self.name}', whose bounds are {box}: {asked}?"
+
+
+@lru_cache(maxsize=1024)
+def ask_once(question: str) -> None:
+    """Log a question, the first time that it is asked."""
+    _log.warning("%s", question)
+
+
+def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
+    """Ask about the rest of a spring at a joint: far outside of the bounds, or many turns away.
+
+    Args:
+        robot: whose joint.
+        leaf: the joint, with its places in q and v.
+        rest: its coordinates.
+        name: of the spring.
+    """
+    revolute = robot.space.revolute
+    columns = dict(zip(robot.space.vector_q.tolist(), robot.space.vector_v.tolist(), strict=True))
+    for entry, value in zip(_of(leaf.q), rest.tolist(), strict=True):
+        joint = _joint(robot.bounds, revolute, q_index=entry)
+        words = "" if joint is None else joint.question(value)
+        if joint is None and entry in columns and revolute[columns[entry]] and abs(value) > 2.0 * pi * TURNS:
+            words = f"{value:.6g} rad, {abs(value) / (2.0 * pi):.3g} turns, for '{leaf.name}': is it in degrees?"
+        if words:
+            ask_once(f"rest of a {name}: {words}")
+
+
+def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) -> None:
+    """Ask about the length of a spring that is far longer than its ends can be apart.
+
+    Args:
+        robot: of the frames.
+        a, b: its ends.
+        length: without force [m].
+        name: of the spring.
+    """
+    if length > PLAIN and length > LONGER * (most := _reach(robot, a, b)) > 0.0:
+        ask_once(
+            f"length of a {name}: {length:.6g} m, where its ends are at most {most:.3g} m apart: is it in millimetres?"
+        )
 
 
 def ask(rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> None:
@@ -139,7 +188,7 @@ def _coordinates(
 
 def _distance(function: FrameFunction, owner: Implicit, rhs: RightHandSide) -> str:
     """A target of a frame that is far away from all that it reaches."""
-    reach = _reach(function)
+    reach = _reach(function.robot, function.frame_a, function.frame_b)
     if not 0.0 < reach < inf:
         return ""
     target = rhs.of(owner)
@@ -150,12 +199,12 @@ def _distance(function: FrameFunction, owner: Implicit, rhs: RightHandSide) -> s
     return f"a target {far:.6g} m away of '{function.frame_b}', which reaches {reach:.3g} m: is it in millimetres?"
 
 
-def _reach(function: FrameFunction) -> float:
+def _reach(robot: Robot, *frames: Frame) -> float:
     """No configuration has the frames further apart [m]; infinite where a joint between them has no bounds."""
-    robot, total = function.robot, 0.0
+    total = 0.0
     space: RobotSpace = robot.space
     model: Any = robot.model
-    for frame in (function.frame_a, function.frame_b):
+    for frame in frames:
         total += norm(np.asarray(frame.placement.translation))
         for joint in list(model.supports[frame.joint])[1:]:
             factor = space.factors[int(joint) - 1]

@@ -219,7 +219,9 @@ def _drive(coordinates: MinimalCoordinates, speed: Vector, t: float) -> None:
     """Give joints that are driven in time their velocities, in place."""
     robot = coordinates.constraint_set.robot
     for joint, target in coordinates.targets.items():
-        speed[robot.velocity_slice_of(joint)] = target.velocity_at(t, robot.segments(joint).space)
+        space = robot.segments(joint).space
+        target.watch(t, space, f"driven joint {joint}")
+        speed[robot.velocity_slice_of(joint)] = target.velocity_at(t, space)
 
 
 def _check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector, t: float) -> None:

@@ -13,7 +13,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
+from ..loops.mobility import coordinate_names, gimbal_words
 from ..loops.partition import Partition, partition
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
@@ -152,6 +152,8 @@ def check_partition(
         why = f"{len(wished)} were given, but the rows leave only {left} free"
     else:
         why = "J_v would be singular: the rows tie them to the other ones that were given, or hold them still"
+        locked = gimbal_words(constraint_set.robot, J, parts.independent)
+        why += f" ({locked})" if locked else ""
     beside = " besides the driven ones" if driven.size else ""
     raise PartitionError(
         f"independent coordinates{beside}: not {first_names(wrong)}: {why}; "

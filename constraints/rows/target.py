@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from ..robot.placement import matrix_of
 
 _log = logging.getLogger(__package__)
 
+FAST, HALVINGS = 100.0, 5
+"""A difference above this [1/s] is looked at for a jump, in so many halvings of its interval."""
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -32,8 +36,8 @@ class Target:
     .. math:: \nu(t) \approx \frac{y(t + h) \ominus y(t - h)}{2h}
 
     (errors about 1e-9 and 1e-5 for motions of unit speed). Given ones are used unchecked, but
-    `constraints.testing.check_target` compares them to differences. `rhs_at(t)` does so now and then, and warns in the
-    log (`constraints`) once per target.
+    `constraints.testing.check_target` compares them to differences. `rhs_at(t)` and states with driven joints do so now
+    and then, and warn in the log (`constraints`) once per target; so does a difference across a jump of the value.
 
     Args:
         value: t [s] -> point of the output group: its numbers (nq,), a placement or a rotation.
@@ -88,7 +92,10 @@ class Target:
         behind, ahead = self._around(t, 1e-5, *self.interval)
         if ahead == behind:
             return np.zeros(space.nv)
-        return space.difference(self._point(behind, space), self._point(ahead, space)) / (ahead - behind)
+        rate = space.difference(self._point(behind, space), self._point(ahead, space)) / (ahead - behind)
+        if float(np.abs(rate).max(initial=0.0)) > FAST:
+            self._ask_of_jump(behind, ahead, rate, space)
+        return rate
 
     def acceleration_at(self, t: float, space: Space) -> Vector:
         """Derivative of the body velocity (space.nv,) at time t."""
@@ -146,6 +153,23 @@ class Target:
         if seen:
             _READ[self] = -1
             _log.warning("%r: %s", name, seen)
+
+    def _ask_of_jump(self, behind: float, ahead: float, rate: Vector, space: Space) -> None:
+        """Warn in the log, once per target, of a difference whose change is all in a small part of its interval."""
+        if _READ.get(self, 0) < 0:
+            return
+        ends, whole = (behind, ahead), np.abs(rate).max() * (ahead - behind)
+        change = whole
+        for _ in range(HALVINGS):
+            middle = 0.5 * (ends[0] + ends[1])
+            points = [self._point(t, space) for t in (ends[0], middle, ends[1])]
+            sides = [float(np.abs(space.difference(a, b)).max()) for a, b in itertools.pairwise(points)]
+            change = max(sides)
+            ends = (ends[0], middle) if change == sides[0] else (middle, ends[1])
+        if change > 0.5 * whole:
+            _READ[self] = -1
+            words = "a Target jumps by %.3g at %.6g s: its velocity, a difference across the jump, is %.3g there"
+            _log.warning(f"{words}; give `velocity`, or restrict its interval", change, ends[0], np.abs(rate).max())
 
     def restricted(self, start: float, end: float) -> Target:
         """The target on a sub-interval, with its own time from 0 to abs(end - start); reversed if end < start.

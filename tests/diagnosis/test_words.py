@@ -231,9 +231,9 @@ def test_what_rows_suggest() -> None:
     ):  # fmt: skip
         assert made(dependence=rows((silent,))).suggestions == ()
     assert len(made(dependence=rows((redundant(0, 1, mismatch=-0.1),))).suggestions) == 1
-    full = made(dependence=rows(), dofs=2)
+    full = made(dependence=rows(inconsistency=0.25), dofs=2)
     assert full.suggestions == ("Mask some rows: there are 4 rows, and only 2 dofs may move.",)
-    for other in ({"dofs": 3}, {"dependence": rows(rows=(1, 1))}, {"dependence": None}):
+    for other in ({"dofs": 3}, {"dependence": rows(rows=(1, 1))}, {"dependence": None}, {"dependence": rows()}):
         assert replace(full, **other).suggestions == ()
     assert "Mask some rows" not in "".join(replace(full, solution=Q).suggestions)
 

@@ -28,6 +28,7 @@ FLOORS = {
     "constraints.linear_algebra": 1,
     "constraints.exports": 1,
     "constraints.keywords": 1,
+    "constraints.named": 1,
     "constraints.ranges": 1,
     "constraints.words": 1,
     "constraints.robot": 1,

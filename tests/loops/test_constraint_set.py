@@ -29,6 +29,7 @@ from constraints.loops import (
     RodClosure,
     SurfaceContact,
 )
+from constraints.models import mechanisms
 from constraints.rows import Order, RowOwner, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Space
 
@@ -240,3 +241,18 @@ def test_a_set_that_is_all_off_says_so() -> None:
     off = rows.switched(on=[])
     with pytest.raises(EmptyProblemError, match="all constraints are off: hands"):
         off.problem()
+
+
+def test_gains_are_in_the_description() -> None:
+    """A velocity gain that was forgotten, and a position gain without an anchor, were seen nowhere."""
+    linkage = mechanisms.five_bar()
+    rows = linkage.constraint_set()
+    assert "gains" not in rows.describe()
+    assert "; gains 100 1/s2, 0 1/s (undamped)" in rows.stabilised(Baumgarte(100.0)).describe()
+    assert "undamped" not in rows.stabilised(0.1).describe()
+    floor = PointContact(linkage.robot, "left_outer_end", [0.0, 1.0, 0.0], name="floor")
+    loose = ConstraintSet(linkage.robot, [floor]).stabilised(Baumgarte(100.0, 20.0))
+    assert loose.idle_gains == ("floor",)
+    assert "; gains 100 1/s2, 20 1/s, of position without an anchor" in loose.describe()
+    held = ConstraintSet(linkage.robot, [floor.anchored(linkage.posture("closed"))]).stabilised(Baumgarte(100.0, 20.0))
+    assert held.idle_gains == ()

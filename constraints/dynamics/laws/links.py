@@ -16,6 +16,7 @@ from liegroups.frozen import set_fields
 from ...errors import ConstraintError, OptionError, RobotMismatchError, UndefinedError, UnknownNameError
 from ...functions.frame_function import world_or_frame
 from ...loops import FixedClosureError
+from ...problem.questions import ask_of_length
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
 from ...robot.moving_frames import joint_force_slopes
@@ -233,6 +234,7 @@ class PointSpring(Link):
         numbers = {name: _not_negative(getattr(self, name), name) for name in ("stiffness", "damping", "length")}
         tension = finite_number(self.tension, "tension of a point spring")
         set_fields(self, robot=robot, a=a, b=b, tension=tension, **numbers)
+        ask_of_length(robot, a, b, self.length, self._what)
 
     def energy(self, q: ArrayLike) -> float:
         r"""Potential energy at q (nq,) [J]: :math:`\tfrac12 k (|x| - l_0)^2 + F_0 |x|`."""

@@ -22,6 +22,7 @@ from ...loops import Closure
 from ...loops.hinge import Hinge
 from ...loops.hinge_fit import fitted, rate_matrix
 from ...loops.subhinge import Motion as Step
+from ...problem.questions import ask_of_rest
 from ...robot import Motion, Robot
 from ..hinge_forces import CLOSURE, AtHinge, check_robot
 from .at_joint import AtJoint, joint_factor
@@ -143,6 +144,8 @@ class JointSpring(AtJoint):
             angle = finite_number(self.rest, f"rest of a spring at joint '{self.joint}'")
             set_fields(self, rest=(cos(angle), sin(angle)))
         _take(self, self._factor.space, f"spring at joint '{self.joint}'")
+        if self._factor.space.is_flat:
+            ask_of_rest(self.robot, self._factor, np.asarray(self.rest), f"spring at joint '{self.joint}'")
         if self.is_periodic and np.any(self.stiffness):
             _log.warning(
                 "the spring at joint '%s' is periodic, as the joint is continuous: its force changes its sign at half "

@@ -36,10 +36,11 @@ class Balance:
         error: change of T + U - W since the start [J].
         worst: largest size of that.
         exchanged: sum of the absolute changes of the kinetic energy [J].
+        fed: largest work of the forces while the error was small, where the kinetic energy comes from it [J].
     """
 
     def __init__(self, motion: Motion) -> None:
-        self.work = self.error = self.worst = self.exchanged = 0.0
+        self.work = self.error = self.worst = self.exchanged = self.fed = 0.0
         self._kinetic, self._potential = energies(motion)
         self._largest = self._kinetic
         self._size = self._kinetic + abs(self._potential)
@@ -54,6 +55,8 @@ class Balance:
         self._kinetic, self._potential = kinetic, potential
         self._largest = max(self._largest, kinetic)
         self._size = max(self._size, kinetic + abs(potential), abs(self.work))
+        if self.work > max(self.fed, 0.5 * self._largest) and not self.is_poor:
+            self.fed = self.work
 
     def reset(self, motion: Motion) -> None:
         """The motion went on from another state."""

@@ -25,6 +25,7 @@ from ..status import Method, member
 from .events import Event, as_events
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
+from .remarks import of_gains, of_run
 from .run import Row, Run, is_open
 from .runge_kutta import Accuracy
 from .sides import Sides
@@ -157,6 +158,7 @@ def simulate(
         watched = as_events((*watched, *sides.events()))
     if keeps is Correction.BAUMGARTE:
         _say_what_drifts(constraint_set)
+        _say_what_grows(constraint_set, how, h)
     stepper = Stepper(constraint_set, acting, how, keeps, by, tolerance, accuracy)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
@@ -177,12 +179,14 @@ def simulate(
             "motion: %s changed sign more than once in a step: some changes may not have been seen; take smaller steps",
             first_names(tuple(run.oscillating)),
         )
-    return _record(constraint_set, run, *_judged(run, status, reason))
+    return _record(constraint_set, run, *_judged(run, status, reason), of_run(run, h is None))
 
 
 def _judged(run: Run, status: MotionStatus, reason: str) -> tuple[MotionStatus, str]:
     """The status of a motion that reached its end, by its energy."""
     balance = run.balance
+    if balance is not None and balance.fed and not status.is_success:
+        reason = f"{reason}. Forces did a work of {balance.fed:.3g} J, most of the kinetic energy".lstrip(". ")
     if not status.is_success or balance is None or not balance.is_poor:
         return status, reason
     words = f"The energy is off by up to {balance.worst:.3g} J, where {balance.basis:.3g} J were exchanged"
@@ -232,14 +236,16 @@ def _longest(candidate: float) -> float:
     return np.inf if candidate == np.inf else _positive(candidate, "max_step of a motion")
 
 
-def _record(constraint_set: ConstraintSet, run: Run, status: MotionStatus, reason: str) -> MotionRecord:
+def _record(
+    constraint_set: ConstraintSet, run: Run, status: MotionStatus, reason: str, remarks: tuple[str, ...]
+) -> MotionRecord:
     columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in Row._fields[:-2]}
     if any(row.force_energy is None for row in run.rows):
         columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)
     told: dict[str, Any] = {"status": status, "reason": reason, "oscillating_events": run.oscillating}
     told |= {"steps": run.steps, "evaluations": run.stepper.evaluations}
-    told |= {"forces": run.stepper.forces, "holding": tuple(row.holds for row in run.rows)}
+    told |= {"forces": run.stepper.forces, "holding": tuple(row.holds for row in run.rows), "remarks": remarks}
     told |= {"exchanged_energy": run.balance.exchanged if run.balance else 0.0}
     return MotionRecord(constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), **told)
 
@@ -255,6 +261,16 @@ def _say_what_drifts(constraint_set: ConstraintSet) -> None:
             "gives them, and correction PROJECTION needs none",
             first_names(loose),
         )
+
+
+def _say_what_grows(constraint_set: ConstraintSet, scheme: Scheme, h: float | None) -> None:
+    """Name in the log gains without an anchor to act on, and gains that are too large for the step."""
+    idle = constraint_set.idle_gains
+    if idle:
+        _log.warning("motion: position gains that act on nothing, for want of an anchor: %s", first_names(idle))
+    stiff = of_gains(constraint_set, h) if scheme is not Scheme.IMPLICIT else ""
+    if stiff:
+        _log.warning("motion: %s", stiff)
 
 
 def _positive(candidate: float, what: str) -> float:

@@ -14,6 +14,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import ConstraintError
 from ...loops import ConstraintSet
+from ...named import Named
 from ...rows.row_owner import RowOwner
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
@@ -23,6 +24,7 @@ from ..laws.forces import Forces
 from ..status import DynamicsStatus
 from .events import Crossing
 from .limits import LimitPassed, limits_passed
+from .remarks import of_record
 from .series import constraint_forces, forces_by_name, half_turns, series_of
 
 
@@ -96,6 +98,7 @@ class MotionRecord(Result):
             the first such step [s]: there may be changes that were not seen.
         forces: what acted besides constraints and gravity, as given.
         holding: (n,) the sets that held: the simulated one with constraints on or off, as resets have left it.
+        remarks: what its steps and events tell, in words: events that did not happen, steps of stiff laws.
     """
 
     constraint_set: ConstraintSet
@@ -124,6 +127,7 @@ class MotionRecord(Result):
     oscillating_events: Mapping[str, float] = field(default_factory=dict[str, float])
     forces: Forces | Law | None = None
     holding: tuple[ConstraintSet, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -194,8 +198,11 @@ class MotionRecord(Result):
         return {name: np.einsum("ij,ij->i", force, self.vs) for name, force in every.items()}
 
     def series(self) -> dict[str, Vector]:
-        """All of it as named columns (n,): "time", "q elbow", "v elbow", "multiplier pin", "kinetic energy", ..."""
-        return series_of(self)
+        """All of it as named columns (n,): "time", "q elbow", "v elbow", "multiplier pin", "kinetic energy", ...
+
+        A name that is no column raises an UnknownNameError with the nearest ones.
+        """
+        return Named("column of a motion", series_of(self))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `series()` to a table; the ending of the file says how.
@@ -255,8 +262,9 @@ class MotionRecord(Result):
             lines.append(f"  energy{of}: within {self.energy_drift:.3g} J of its start{rest}; {most}")
             lines.append(f"  balance: off by up to {self._most_off:.3g} J, of {self.exchanged_energy:.3g} J exchanged")
             lost = self.dissipated
-            if lost is not None and self.forces is not None:
-                lines.append(f"  work of forces {self.work[-1]:.3g} J, dissipated {lost[-1]:.3g} J")
+            if self.forces is not None:
+                taken = "" if lost is None else f", dissipated {lost[-1]:.3g} J"
+                lines.append(f"  work of forces {self.work[-1]:.3g} J{taken}")
         else:
             lines.append("  energy: none, the constraints are open throughout")
         opened = int((~closed).sum())
@@ -283,6 +291,7 @@ class MotionRecord(Result):
             "may not have been seen; take smaller steps"
             for name, t in self.oscillating_events.items()
         ]
+        lines += [f"  {words}" for words in (*of_record(self), *self.remarks)]
         return "\n".join(lines)
 
     @property

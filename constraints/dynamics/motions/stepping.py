@@ -21,6 +21,7 @@ from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
+from .remarks import BURST, TOO_LONG
 from .runge_kutta import (
     BROKEN,
     Accuracy,
@@ -133,6 +134,7 @@ class Stepper:
         found = self._projection.project(motion, self.rhs(t))
         if isinstance(found, Errors):
             words = f"'{found.worst}' is off by {found.position:.3g}, its rate by {found.velocity:.3g}"
+            words += f": {TOO_LONG}" if found.velocity > BURST else ""
             raise Halt(MotionStatus.NOT_PROJECTED, f"At {t:.6g} s {words}")
         return found
 

@@ -31,7 +31,7 @@ from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, n
 from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
 from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
-from .gaps import gap_words
+from .gaps import driven_words, gap_words
 from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
 
@@ -148,6 +148,7 @@ class Assembly(DrawnIterates):
         """The result in words: status, errors by constraint, and on failure the rank and redundancy of the rows."""
         lines = [str(self)]
         lines += [f"  '{name}': error {norm:.3g}{self._in_metres(name)}" for name, norm in self.errors]
+        lines += driven_words(self.projection)
         outside = [f"{v.joint} by {abs(v.amount):.3g} {v.unit}" for v in self.violations]
         lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []
         if self.branch is not None and not self.success:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from math import pi
+from typing import Any
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
+from ...problem.resolution import dof_names
 from ...robot import Frame, Robot
+from ...robot.pinocchio import pin
 from ...rows.row_owner import RowOwner
+from ...solvers import Projection
 from ..closures import Closure, PointClosure, RodClosure
 from ..hinge import HingeKind
+from ..odd_axis import joints_between, odd_axis
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 """Joints that turn about one point begin with one of these."""
 PARALLEL = 1e-9
 """Axes whose sine is below this are parallel."""
-DIGITS, MEANT = 1e-10, 1e-3
-"""Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to."""
 
 
 def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> str:
@@ -46,7 +48,33 @@ def gap_words(owner: RowOwner, q: Vector, error: Vector, threshold: float) -> st
         pinned = isinstance(owner, Closure) and owner.hinge.dofs and "pin" in str(owner.hinge.kind.value)
         words.append(f"its axes are {turned:.4g} rad from {'parallel' if pinned else 'aligned'}")
     short = too_short(owner.robot, owner.predecessor, owner.successor, q) if apart > threshold else ""
-    return f": {' and '.join(words)}{f'; {short}' if short else ''}" if words else ""
+    why = [each for each in (short, odd_axis(owner, q), _screw_words(owner, q, threshold)) if each]
+    return ": " + "; ".join([" and ".join(words), *why]) if words else ""
+
+
+def driven_words(projection: Projection) -> list[str]:
+    """The line that names driven joints, where a closing failed: they keep their values."""
+    problem = projection.problem
+    if projection.success or not problem.frozen.any():
+        return []
+    names = dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())
+    free = "" if problem.free.any() else ", so that nothing may move"
+    return [f"  driven, and kept where they are (frozen, in a diagnosis): {names}{free}"]
+
+
+def _screw_words(owner: RowOwner, q: Vector, threshold: float) -> str:
+    """What a helical hinge asks for by its turn; empty for others, and where it has that."""
+    if not isinstance(owner, Closure) or owner.hinge.kind is not HingeKind.HELICAL:
+        return ""
+    screw, X = owner.hinge.subhinges[0], owner.pose(q)
+    turn = float(screw.axis @ pin.log3(X.rotation))
+    asked, has = screw.pitch * turn, float(screw.axis @ X.translation)
+    if abs(asked - has) <= threshold:
+        return ""
+    return (
+        f"a turn of {turn:.4g} rad asks for an advance of {asked:.4g} m (pitch {2.0 * pi * screw.pitch:g} m a turn), "
+        f"and it has {has:.4g} m"
+    )
 
 
 def _apart(owner: Closure | PointClosure, q: Vector) -> tuple[float, float]:
@@ -68,7 +96,7 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         a, b: frames that its closure joins.
         q: configuration (nq,).
     """
-    joints = _between(robot, a.joint, b.joint)
+    joints = joints_between(robot, a.joint, b.joint)
     model: Any = robot.model
     if not joints or not all(str(model.joints[i].shortname()).startswith(TURNING) for i in joints):
         return ""
@@ -87,68 +115,6 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
         f"from '{names[k]}' to '{names[k + 1]}' it is {lengths[k]:.4g} m, and the other bodies of the loop are "
         f"{others:.4g} m together, {lengths[k] - others:.3g} m too short"
     )
-
-
-class NearParallel(NamedTuple):
-    """Two axes on one body of a loop that are parallel but for some digits.
-
-    Attributes:
-        a, b: names of a joint, or of the closure.
-        angle: between them [rad].
-    """
-
-    a: str
-    b: str
-    angle: float
-
-    def __str__(self) -> str:
-        return f"the axes of '{self.a}' and '{self.b}' are parallel to {self.angle:.1g} rad"
-
-
-def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
-    """Neighbours in loops whose axes are parallel to between 1e-10 and 1e-3 rad: mostly digits of a file.
-
-    Neighbours are on one body, so that the angle is the same in all configurations: joints that turn about one axis,
-    and closures that are a pin.
-    """
-    found: dict[tuple[str, str], NearParallel] = {}
-    for closure in closures:
-        if not isinstance(closure, Closure):
-            continue
-        robot = closure.robot
-        neutral = robot.at(robot.neutral)
-        joints = _between(robot, closure.predecessor.joint, closure.successor.joint)
-        names = [str(robot.model.names[i]) for i in joints]
-        axes: list[Vector | None] = []
-        for name in names:
-            columns = neutral.with_jacobians().world_jacobian[3:, robot.velocity_slice_of(name)]
-            axes.append(columns[:, 0] if columns.shape[1] == 1 and columns.any() else None)
-        ends: list[Vector | None] = [None, None]
-        if closure.hinge.kind is HingeKind.PIN:
-            axis = closure.hinge.subhinges[0].axis
-            ends = [neutral.placement(f).rotation @ axis for f in (closure.predecessor, closure.successor)]
-        named = [(closure.name, ends[0]), *zip(names, axes, strict=True), (closure.name, ends[1])]
-        for (a, first), (b, second) in pairwise(named):
-            if first is not None and second is not None:
-                angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first, second))))))
-                if DIGITS < angle < MEANT:
-                    found.setdefault((a, b), NearParallel(a, b, angle))
-    return list(found.values())
-
-
-def _between(robot: Robot, a: int, b: int) -> list[int]:
-    """The joints of the tree between two bodies, from the first to the second."""
-    model: Any = robot.model
-    chains: list[list[int]] = []
-    for joint in (a, b):
-        chain: list[int] = []
-        while joint:
-            chain.append(joint)
-            joint = int(model.parents[joint])
-        chains.append(chain)
-    up = [i for i in chains[0] if i not in chains[1]]
-    down = [i for i in chains[1] if i not in chains[0]]
-    return up + down[::-1]
 
 
 def _common(axes: Matrix) -> Vector | None:

@@ -15,6 +15,7 @@ from liegroups.frozen import read_only, set_fields
 
 from ...dynamics.external_force import Force
 from ...errors import SizeError
+from ...named import Named
 from ...ranges import positive_number
 from ...rows.right_hand_side import RightHandSide
 from ..dynamics import Residual
@@ -127,7 +128,8 @@ class Balance:
 
     def named(self, scalars: Vector) -> Scalars:
         """The scalars by name."""
-        return MappingProxyType({s.name: float(x) for s, x in zip(self.scalars, scalars, strict=True)})
+        values = ((s.name, float(x)) for s, x in zip(self.scalars, scalars, strict=True))
+        return MappingProxyType(Named("scalar of an equilibrium", values))
 
     def velocity(self, scalars: Vector) -> Vector:
         """Velocity (nv,), whose dependent part does not count yet."""

@@ -198,7 +198,7 @@ class Equilibrium(ByJoint):
         return f"Equilibrium({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
-@names_checked("options are named: tau=, external=, exchange=, ignore=")
+@names_checked("options are named: tau=, external=, exchange=, ignore=", forces="what acts is external=[...]")
 def equilibrium(
     coordinates: MinimalCoordinates,
     q: ArrayLike,

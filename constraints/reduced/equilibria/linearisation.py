@@ -149,7 +149,9 @@ class Linearisation:
         return f"Linearisation({', '.join(self.names)})"
 
 
-@names_checked("options are named: acceleration=, driven_acceleration=, tau=, external=")
+@names_checked(
+    "options are named: acceleration=, driven_acceleration=, tau=, external=", forces="what acts is external=[...]"
+)
 def linearisation(
     state: ClosedState,
     *,

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from liegroups import SO2, Factor
 from liegroups.arguments import as_flag, as_label, finite_number
 from liegroups.arrays import ArrayLike, Vector
@@ -14,6 +16,7 @@ from ...errors import OptionError
 from ...loops import ConstraintSet
 from ...loops.mobility import coordinate_names
 from ...loops.partition import partition
+from ...robot import Robot
 from ...words import first_names
 from ..coordinates import MinimalCoordinates, minimal_coordinates
 from ..state import closed_configuration
@@ -53,6 +56,11 @@ class Driver(NamedTuple):
     def entry(self) -> int:
         """Which entry of q the value is, where it is one."""
         return self.leaf.q.start + self.column - self.leaf.v.start
+
+    def turns(self, robot: Robot, values: Vector) -> float:
+        """How many turns an angle goes from the least to the largest of its values; zero for a length."""
+        is_angle = self.is_circle or bool(robot.space.revolute[self.column])
+        return float(np.ptp(values)) / (2.0 * math.pi) if is_angle and values.size else 0.0
 
     def value_in(self, q: Vector) -> float:
         """The value at a start."""

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...linear_algebra import singular_values
-from ...loops.mobility import FREE, coordinate_names
+from ...loops.mobility import FREE, coordinate_names, gimbal_words
 from ...words import first_names
 from .continuation import Curve, Place
 
@@ -48,6 +48,7 @@ class Singularity(NamedTuple):
         least: the least singular value of the matrix that lost its rank: J_v, J_w, or the columns that are not
             actuated.
         before: number of reached values before it.
+        locked: coordinates that move no row there, as their joint is at a singular posture of its own, in words.
     """
 
     kind: SingularityKind
@@ -56,10 +57,12 @@ class Singularity(NamedTuple):
     joints: tuple[str, ...]
     least: float
     before: int
+    locked: str = ""
 
     def __str__(self) -> str:
         word = "singular, actuators locked," if self.kind is SingularityKind.ACTUATORS else str(self.kind)
-        return f"{word} at {self.value:.9g}: {first_names(self.joints)} may move"
+        why = f" ({self.locked})" if self.locked else ""
+        return f"{word} at {self.value:.9g}: {first_names(self.joints)} may move{why}"
 
 
 class Jumped(NamedTuple):
@@ -196,10 +199,12 @@ def singularity(curve: Curve, kind: SingularityKind, place: Place, before: int, 
         columns: tangent columns that may move.
     """
     names = coordinate_names(curve.coordinates.constraint_set.robot)
-    J = curve.jacobian(place.q)[:, columns]
+    whole = curve.jacobian(place.q)
+    J = whole[:, columns]
     _, S, Vt = np.linalg.svd(J)
     sizes = np.concatenate([S, np.zeros(J.shape[1] - len(S))])
     free = np.abs(Vt[sizes <= 10.0 * CROSSED * sizes.max(initial=0.0)]).max(axis=0, initial=0.0) > FREE
     joints = tuple(names[int(i)] for i in columns[free])
     least = place.least if kind is SingularityKind.BRANCH_POINT else float(sizes[curve.rank - 1])
-    return Singularity(kind, place.value, place.q, joints, least, before)
+    locked = gimbal_words(curve.coordinates.constraint_set.robot, whole, columns[free])
+    return Singularity(kind, place.value, place.q, joints, least, before, locked)

@@ -28,6 +28,9 @@ from .travel import SweepStatus
 EDGE = 1e-6
 """So near to a bound counts as at it, where a sweep ended at bounds [rad or m]."""
 
+A_TURN = 1.01
+"""A driver that goes over more turns than this is said to do so."""
+
 
 class NotSweptError(ConstraintError):
     """A sweep did not reach all values; carries the result: `sweep`."""
@@ -196,6 +199,8 @@ class Sweep(Result):
         """How many values were reached, and where it ended, in words."""
         reached = len(set(self.indices.tolist()))
         words = f"{reached} of {counted(len(self.asked), 'value')}; {self.driver.name} {self.end_value:.9g} at the end"
+        turns = self.driver.turns(self.coordinates.constraint_set.robot, self.values)
+        words += f", after {turns:.3g} turns" if turns > A_TURN else ""
         outside = first_names(self.at_bounds)
         return f"{words}, at the bounds of {outside}" if outside else words
 
@@ -213,6 +218,7 @@ class Sweep(Result):
             least = self.least_singular_values[worst]
             lines.append(f"  least singular value of J_v: {least:.3g}, at {self.values[worst]:.6g}")
         lines += [f"  {each}" for each in self.singularities]
+        lines += ["  `cross=True` goes on there, smoothly"] if self.status is SweepStatus.BRANCH_POINT else []
         lines += outside_bounds(self.violations)
         return "\n".join(lines)
 

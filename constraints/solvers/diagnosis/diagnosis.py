@@ -15,6 +15,7 @@ from ...errors import UndefinedError
 from ...linear_algebra import largest
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem
+from ...problem.resolution import dof_names
 from ...ranges import whole_number
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
@@ -92,6 +93,7 @@ class Diagnosis(Result):
         engine: the engine that solved it, in words, if the trials used another one; else empty.
         more_iterations: a larger budget for the projection, if it had restarts; 0 if it had none.
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
+        frozen: names of the frozen dofs, driven joints of an assembly among them.
     """
 
     status: Status
@@ -112,6 +114,7 @@ class Diagnosis(Result):
     doubtful_jacobians: tuple[tuple[str, float], ...] = ()
     engine: str = ""
     more_iterations: int = 0
+    frozen: str = ""
 
     @property
     def is_below_rounding(self) -> bool:
@@ -188,6 +191,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
         "" if repr(projection.engine) in OURS else repr(projection.engine),
         larger_budget(projection.options.max_iterations) if projection.options.restarts else 0,
+        dof_names(problem.space, np.flatnonzero(problem.frozen).tolist()),
     )
 
 

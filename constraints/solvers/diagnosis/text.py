@@ -99,7 +99,8 @@ def _mends(diagnosis: Diagnosis, member: Member) -> bool:
 def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
     """What the rows show: more of them than dofs, one that contradicts those it repeats, one that nothing moves."""
     known, reached = diagnosis.dependence, diagnosis.solution is not None
-    if known is not None and not reached and sum(known.rows) > sum(known.ranks) == diagnosis.dofs:
+    too_many = known is not None and sum(known.rows) > sum(known.ranks) == diagnosis.dofs > 0
+    if known is not None and too_many and not reached and known.inconsistency > diagnosis.threshold:
         yield f"Mask some rows: there are {sum(known.rows)} rows, and only {diagnosis.dofs} dofs may move."
     for entry in diagnosis.dependence.redundant if diagnosis.dependence is not None else ():
         if abs(entry.mismatch) <= diagnosis.threshold or not entry.everywhere:
@@ -226,7 +227,9 @@ def _label(diagnosis: Diagnosis, name: str, position: int) -> str:
 def _member(diagnosis: Diagnosis, member: Member) -> str:
     if member.kind is Kind.CONSTRAINT:
         return _label(diagnosis, member.name, member.position)
-    return f"the bounds of {member.name!r}" if member.kind is Kind.BOUNDS else "the frozen dofs"
+    if member.kind is Kind.BOUNDS:
+        return f"the bounds of {member.name!r}"
+    return "the frozen dofs" + (f", or driven joints: {diagnosis.frozen}" if diagnosis.frozen else "")
 
 
 def _row(diagnosis: Diagnosis, row: Row) -> str:

@@ -1,0 +1,98 @@
+"""What is said of a motion beside its numbers: contacts that pull, a start that stays, steps of stiff laws, events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ...words import first_names
+from ..laws.forces import Forces
+from ..multipliers import pushing_rows
+from .balance import POOR
+
+if TYPE_CHECKING:
+    from ...loops import ConstraintSet
+    from .record import MotionRecord
+    from .run import Run
+
+PULLS = 1e-9
+"""Part of the largest multiplier of a motion below which a negative one is zero."""
+
+MANY, SHORT = 300, 1e-3
+"""So many adaptive steps that move less than this each, on average [rad or m], are those of a stiff law."""
+
+BURST = 1e6
+"""A rate of the constraints above this [m/s, rad/s], after a step, comes from a step that was too long."""
+
+TOO_LONG = "the step is too long for a stiff law: a shorter or adaptive step, or scheme='implicit', may do"
+
+STABLE = 2.5
+"""Steps longer than this part of the time in which a stabilisation acts blow up, with explicit schemes."""
+
+
+def of_run(run: Run, is_adaptive: bool) -> tuple[str, ...]:
+    """What the steps and events of a motion tell, in words."""
+    happened = {crossing.name for crossing in run.crossings}
+    silent = [f"'{event.name}'" for event in run.events if event.name not in happened]
+    found = [f"did not happen: event {first_names(silent)}"] if silent else []
+    tableau = run.stepper.tableau
+    is_explicit = tableau is not None and not tableau.is_implicit
+    if is_explicit and is_adaptive and run.steps > MANY:
+        times, vs = np.array([row.times for row in run.rows]), np.array([row.vs for row in run.rows])
+        path = float((np.abs(vs[1:]) * np.diff(times)[:, None]).sum(axis=0).max(initial=0.0))
+        if path < SHORT * run.steps:
+            mean = (times[-1] - times[0]) / run.steps
+            found.append(
+                f"{run.steps} steps of {mean:.2g} s on average, in which little moves: if the laws are stiff, "
+                "scheme='implicit' takes far fewer"
+            )
+    return tuple(found)
+
+
+def of_record(record: MotionRecord) -> list[str]:
+    """What the states of a motion tell, in words: contacts that pull, a start that stays, laws that feed energy."""
+    found: list[str] = []
+    least = -PULLS * float(np.abs(record.multipliers).max(initial=0.0))
+    for name, row in pushing_rows(record.constraint_set).items():
+        push: Vector = record.multipliers[:, row]
+        pulls = np.flatnonzero(push < least)
+        if pulls.size:
+            first = record.times[pulls[0]]
+            found.append(f"contact '{name}' pulls, by up to {-push.min():.4g} N, first at {first:.6g} s")
+    if len(record.times) > 1 and not record.vs.any():
+        found.append("nothing moved: it starts at rest, and no force acts along a motion that the constraints leave")
+    return found + ([] if record.success else feeding(record))
+
+
+def feeding(record: MotionRecord) -> list[str]:
+    """The law that gave most of the kinetic energy of a motion that failed, by the trapezoid of its power."""
+    if not isinstance(record.forces, Forces) or len(record.times) < 2:
+        return []
+    energy = np.maximum.accumulate(np.nan_to_num(record.kinetic_energy))
+    right = np.flatnonzero(np.abs(record.energy_error) <= POOR * energy)
+    last = int(right[-1]) + 1 if right.size else 0
+    times, found = record.times[:last], dict[str, float]()
+    for name, forces in record.forces_by_name.items():
+        power = np.einsum("ij,ij->i", forces[:last], record.vs[:last])
+        found[name] = float((0.5 * (power[1:] + power[:-1]) * np.diff(times)).sum())
+    most = max(found.values(), default=0.0)
+    fed = last and most > 0.5 * energy[last - 1]
+    words = "while the energy was in balance: where it should take energy, its sign is wrong"
+    return [f"{name} did a work of {work:.3g} J {words}" for name, work in found.items() if fed and work == most]
+
+
+def of_gains(constraint_set: ConstraintSet, h: float | None) -> str:
+    """Constraints whose stabilisation is too stiff for explicit steps of h [s], in words; empty where none is."""
+    if h is None:
+        return ""
+    stiff: list[str] = []
+    for name, gains in zip(constraint_set.names, constraint_set.baumgarte, strict=True):
+        fastest = float(np.abs(np.roots([1.0, gains.velocity_gain, gains.position_gain])).max(initial=0.0))
+        if fastest * h > STABLE:
+            stiff.append(f"'{name}' ({gains.position_gain:.4g}, {gains.velocity_gain:.4g})")
+    if not stiff:
+        return ""
+    return f"gains of {first_names(stiff)} are too large for steps of {h:g} s: errors will grow; take shorter steps"

@@ -1,0 +1,120 @@
+"""Axes of loops that are not parallel: by much, as one that is across the others, or by digits of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ..robot import Robot
+from ..rows.row_owner import RowOwner
+from ..words import first_names
+from .closures import Closure
+from .hinge import HingeKind
+
+AGREE, ASKEW = 1e-5, 1e-4
+"""Axes of files agree up to the first angle [rad]; one that is off by more than the second is odd."""
+DIGITS, MEANT = 1e-10, 1e-3
+"""Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to."""
+
+
+def odd_axis(owner: RowOwner, q: Vector) -> str:
+    """The pin of a loop whose axis alone is not parallel to the others, in words; empty where there is none.
+
+    Of loops of pins and sliders that a pin, slider or fixed closure closes, with two other pins at least.
+
+    Args:
+        owner: a constraint.
+        q: configuration (nq,).
+    """
+    if not isinstance(owner, Closure) or owner.hinge.kind not in (HingeKind.PIN, HingeKind.SLIDER, HingeKind.LOCKED):
+        return ""
+    robot, names, axes = owner.robot, list[str](), list[Vector]()
+    model: Any = robot.model
+    k = robot.at(q).with_jacobians()
+    for i in joints_between(robot, owner.predecessor.joint, owner.successor.joint):
+        kind, name = str(model.joints[i].shortname()), str(model.names[i])
+        if kind.startswith("JointModelR"):
+            names.append(name)
+            axes.append(np.array(k.world_jacobian[3:, robot.velocity_slice_of(name)])[:, 0])
+        elif not kind.startswith("JointModelP") or model.joints[i].nv > 1:
+            return ""
+    if owner.hinge.kind is HingeKind.PIN:
+        names.append(owner.name)
+        placed: Any = k.oMi[owner.predecessor.joint].act(owner.predecessor.placement)
+        axes.append(placed.rotation @ owner.hinge.subhinges[0].axis)
+    if len(axes) < 3:
+        return ""
+    sines = np.linalg.norm(np.cross(np.array(axes)[:, None], np.array(axes)[None, :]), axis=2)
+    for i, name in enumerate(names):
+        most = float(sines[i].max())
+        if most > ASKEW and np.delete(np.delete(sines, i, 0), i, 1).max() <= AGREE:
+            others = first_names([f"'{other}'" for other in names if other != name])
+            return f"the axis of '{name}' is {np.arcsin(min(most, 1.0)):.3g} rad from parallel to those of {others}"
+    return ""
+
+
+class NearParallel(NamedTuple):
+    """Two axes on one body of a loop that are parallel but for some digits.
+
+    Attributes:
+        a, b: names of a joint, or of the closure.
+        angle: between them [rad].
+    """
+
+    a: str
+    b: str
+    angle: float
+
+    def __str__(self) -> str:
+        return f"the axes of '{self.a}' and '{self.b}' are parallel to {self.angle:.1g} rad"
+
+
+def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
+    """Neighbours in loops whose axes are parallel to between 1e-10 and 1e-3 rad: mostly digits of a file.
+
+    Neighbours are on one body, so that the angle is the same in all configurations: joints that turn about one axis,
+    and closures that are a pin.
+    """
+    found: dict[tuple[str, str], NearParallel] = {}
+    for closure in closures:
+        if not isinstance(closure, Closure):
+            continue
+        robot = closure.robot
+        neutral = robot.at(robot.neutral)
+        joints = joints_between(robot, closure.predecessor.joint, closure.successor.joint)
+        names = [str(robot.model.names[i]) for i in joints]
+        axes: list[Vector | None] = []
+        for name in names:
+            columns = neutral.with_jacobians().world_jacobian[3:, robot.velocity_slice_of(name)]
+            axes.append(columns[:, 0] if columns.shape[1] == 1 and columns.any() else None)
+        ends: list[Vector | None] = [None, None]
+        if closure.hinge.kind is HingeKind.PIN:
+            axis = closure.hinge.subhinges[0].axis
+            ends = [neutral.placement(f).rotation @ axis for f in (closure.predecessor, closure.successor)]
+        named = [(closure.name, ends[0]), *zip(names, axes, strict=True), (closure.name, ends[1])]
+        for (a, first), (b, second) in pairwise(named):
+            if first is not None and second is not None:
+                angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first, second))))))
+                if DIGITS < angle < MEANT:
+                    found.setdefault((a, b), NearParallel(a, b, angle))
+    return list(found.values())
+
+
+def joints_between(robot: Robot, a: int, b: int) -> list[int]:
+    """The joints of the tree between two bodies, from the first to the second."""
+    model: Any = robot.model
+    chains: list[list[int]] = []
+    for joint in (a, b):
+        chain: list[int] = []
+        while joint:
+            chain.append(joint)
+            joint = int(model.parents[joint])
+        chains.append(chain)
+    up = [i for i in chains[0] if i not in chains[1]]
+    down = [i for i in chains[1] if i not in chains[0]]
+    return up + down[::-1]

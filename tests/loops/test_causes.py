@@ -1,0 +1,94 @@
+"""Causes that an open mechanism, or one that does not move, is told with: axes, screws, driven joints, gimbal lock."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
+from constraints.models import Mechanism, load, mechanisms
+from constraints.reduced import PartitionError
+
+LINKAGE = mechanisms.four_bar()
+CLOSED = LINKAGE.posture("closed")
+
+
+def linkage_of_file(elbow: str) -> Mechanism:
+    """A four-bar linkage about z, whose elbow has another axis."""
+
+    def joint(name: str, parent: str, child: str, x: float, kind: str = "continuous", axis: str = "0 0 1") -> str:
+        ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{x} 0 0"/><axis xyz="{axis}"/>'
+        return f'<joint name="{name}" type="{kind}">{ends}</joint>'
+
+    links = "".join(f'<link name="{name}"/>' for name in ("base", "crank", "coupler", "rocker", "end"))
+    joints = joint("motor", "base", "crank", 0.0) + joint("elbow", "crank", "coupler", 0.2, axis=elbow)
+    joints += joint("pivot", "base", "rocker", 0.5) + joint("tip", "rocker", "end", 0.4, "fixed")
+    return load(f'<robot name="f">{links}{joints}{joint("pin", "coupler", "end", 0.5)}</robot>')
+
+
+def closed_by(hinge: Hinge) -> Assembly:
+    closure = Closure(LINKAGE.robot, "coupler_end", "rocker_end", hinge, name="tip")
+    return assemble_position(ConstraintSet(LINKAGE.robot, [closure]), CLOSED)
+
+
+@pytest.mark.parametrize(("axis", "angle"), [("0 0.05 1", "0.05"), ("1 0 0", "1.57")])
+def test_an_axis_across_the_others_is_named_where_nothing_moves(axis: str, angle: str) -> None:
+    """Rank 3 and mobility 0, and no word of the axis."""
+    linkage = linkage_of_file(axis)
+    start = linkage.robot.configuration({"motor": 0.5, "pivot": 1.0})
+    found = assemble_position(linkage.constraint_set(), start)
+    words = f"the axis of 'elbow' is {angle} rad from parallel to those of 'motor', 'pivot', 'pin'"
+    assert f"nothing moves: {words}" in linkage.judge(found.q).describe()
+    right = linkage_of_file("0 0 1")
+    found = assemble_position(right.constraint_set(), right.robot.configuration({"motor": 0.5, "pivot": 1.0}))
+    assert "axis" not in right.judge(found.q).describe()
+
+
+def test_a_closure_across_the_axes_of_its_loop_is_named() -> None:
+    words = closed_by(Hinge.pin([1.0, 0.0, 0.0])).describe()
+    assert "the axis of 'tip' is 1.57 rad from parallel to those of" in words
+    assert "axis of" not in closed_by(Hinge.slider()).describe()
+
+
+def test_what_a_screw_asks_for_is_said() -> None:
+    """A pitch in millimetres: "its ends are 0.2118 m apart", and no word of the pitch."""
+    words = closed_by(Hinge.helical([0.0, 0.0, 1.0], 5.0)).describe()
+    assert "rad asks for an advance of" in words
+    assert "(pitch 5 m a turn), and it has 0 m" in words
+
+
+def test_driven_joints_are_named_where_a_closing_fails() -> None:
+    """The diagnosis said "the frozen dofs" without a name, and advised to mask rows of the closure."""
+    q = LINKAGE.robot.configuration({"rocker": 3.0}, start=CLOSED)
+    failed = assemble_position(LINKAGE.constraint_set(), q, driven=["rocker"])
+    assert "driven, and kept where they are (frozen, in a diagnosis): rocker\n" in failed.describe()
+    text = str(failed.projection.diagnose())
+    assert "  the frozen dofs, or driven joints: rocker\n" in text
+    assert "Mask" not in text
+    every = assemble_position(LINKAGE.constraint_set(), q, driven=["crank", "coupler", "rocker"])
+    assert "crank, coupler, rocker, so that nothing may move" in every.describe()
+    assert "Mask" not in str(every.projection.diagnose())
+    assert "driven" not in assemble_position(LINKAGE.constraint_set(), CLOSED, driven=["crank"]).describe()
+
+
+def test_the_gimbal_lock_of_a_joint_is_named() -> None:
+    """An in-line slider-crank ended at a branch point of its dead centre; the cause is the joint of the rod."""
+    crank = mechanisms.slider_crank(offset=0.0)
+    swept = crank.sweep(crank.posture("closed"), "crank", np.linspace(0.7, -0.7, 8))
+    words = "rod[0] moves no row here: a singular posture (gimbal lock) of joint 'rod' itself"
+    assert words in swept.describe()
+    assert "`cross=True` goes on there" in swept.describe()
+    through = crank.sweep(crank.posture("closed"), "crank", np.linspace(0.7, -0.7, 8), cross=True)
+    assert through.success
+    assert "goes on there" not in through.describe()
+    there = mechanisms.slider_crank(offset=0.0, angle=0.0)
+    with pytest.raises(PartitionError) as caught:
+        there.minimal_coordinates(there.posture("closed"), independent=["crank"])
+    assert words in str(caught.value)
+
+
+def test_a_true_branch_point_is_no_gimbal_lock() -> None:
+    flat = mechanisms.four_bar(ground=0.5, crank=0.2, coupler=0.5, rocker=0.2)
+    swept = flat.sweep(flat.posture("closed"), "crank", np.linspace(0.7, -0.7, 8))
+    assert swept.singularities
+    assert "gimbal" not in swept.describe()
