@@ -157,8 +157,9 @@ def quasi_static(
         soles: surface contact -> Sole.
 
     Raises:
-        OptionError: a state that moves; a weight that is not positive.
-        UnknownNameError: another name among the weights.
+        OptionError: a state that moves; a weight that is not positive; a cone of what is no contact, a sole of what is
+            no surface.
+        UnknownNameError: another name among the weights, cones or soles.
         SizeError, NotFiniteError, ...: what is wrong with x or with weights.
 
     Source: `quasiStatic` of Crocoddyl, which ignores velocities and says nothing where there is no equilibrium.
@@ -168,6 +169,8 @@ def quasi_static(
         raise OptionError(f"state of a quasi-static balance: expected no velocity, got up to {largest(v):.3g}")
     most = natural_number(max_iterations, "iterations of a quasi-static balance")
     close = as_tolerance(tolerance, "tolerance of a quasi-static balance")
+    given = cones is not None or soles is not None
+    limits = limits_of(action.constraint_set, q, cones, soles) if given else None
     motion = action.robot.at(q, v)
     B, J = action.actuators.B(q), action.constraint_set.rows_at(motion, action.rhs).jacobian
     nu, k = B.shape[1], len(J)
@@ -184,8 +187,7 @@ def quasi_static(
     residual, status, over = largest(missing), StanceStatus.EQUILIBRIUM, ()
     if residual > limit:
         status = StanceStatus.NO_EQUILIBRIUM
-    elif cones is not None or soles is not None:
-        limits = limits_of(action.constraint_set, q, cones, soles)
+    elif limits is not None:
         C = np.hstack([np.zeros((len(limits.rows), nu)), limits.rows]) * scale
         within = least_within(A, asked, C)
         if within is None:

@@ -45,8 +45,7 @@ def odd_axis(owner: RowOwner, q: Vector) -> str:
             return ""
     if owner.hinge.kind is HingeKind.PIN:
         names.append(owner.name)
-        placed: Any = k.oMi[owner.predecessor.joint].act(owner.predecessor.placement)
-        axes.append(placed.rotation @ owner.hinge.subhinges[0].axis)
+        axes.append(robot.at(q).placement(owner.predecessor).rotation @ owner.hinge.subhinges[0].axis)
     if len(axes) < 3:
         return ""
     sines = np.linalg.norm(np.cross(np.array(axes)[:, None], np.array(axes)[None, :]), axis=2)

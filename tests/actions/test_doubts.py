@@ -19,6 +19,7 @@ from constraints.actions import (
     StanceStatus,
     StateSpace,
 )
+from constraints.errors import OptionError
 from constraints.interop import MultipleShooting
 from constraints.loops import Axes, Closure, ConstraintSet, FrictionCone, Hinge, PointContact, Sole, SurfaceContact
 from constraints.models import mechanisms
@@ -149,3 +150,12 @@ def test_shooting_from_or_to_an_open_state_says_so() -> None:
     assert not never.success
     assert never.opened[0].startswith("'goal': at an open state")
     assert len(never.opened) == 1
+
+
+def test_a_sole_of_a_point_is_refused_whether_there_is_an_equilibrium_or_not() -> None:
+    """It was seen only where controls and contacts could hold the robot."""
+    action = box(points=[(0.0, 0.0)])
+    hanging = action.switched(off=["p0"])
+    for each in (action, hanging):
+        with pytest.raises(OptionError, match="sole of 'p0': it is no SurfaceContact"):
+            each.quasi_static(rest(each), soles={"p0": Sole.rectangle(0.2, 0.1)})
