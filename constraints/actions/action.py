@@ -85,9 +85,14 @@ class Calculation(Result):
             raise NoCalculationError(self)
         return self
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is said of the state and the forces besides, in words; computed on request."""
+        return ()
+
     def describe(self) -> str:
-        """The node in words: cost, and how its dynamics were solved."""
-        return str(self)
+        """The node in words: cost, how its dynamics were solved, and `remarks`."""
+        return "\n  ".join([str(self), *self.remarks])
 
     def __str__(self) -> str:
         return f"{'terminal ' if self.is_terminal else ''}node, cost {self.cost:.6g}: {self.reason}"

@@ -61,12 +61,12 @@ class ContactCalculation(Calculation):
             return "no dynamics at a terminal node" if self.success else "the cost is not finite"
         return str(self.status)
 
-    def describe(self) -> str:
-        """The node in words: cost, how the dynamics were solved, open state, contacts that pull."""
-        opened = self.action.open_at(self.x)
-        lines = [str(self), f"  {opened}"] if opened else [str(self)]
-        push = self.multipliers
-        return "\n".join(lines if push is None else [*lines, *pulling_words(self.action.constraint_set, push, "N")])
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """How far the state is off the constraints, and contacts that pull, in words; computed on request."""
+        opened, push = self.action.open_at(self.x), self.multipliers
+        pulls = [] if push is None else pulling_words(self.action.constraint_set, push, "N")
+        return (*([opened] if opened else []), *(words.strip() for words in pulls))
 
     def multipliers_of(self, which: RowOwner | str | int) -> Vector:
         """Multipliers (k,) of one constraint: the object, its position, or its name.

@@ -119,9 +119,7 @@ class Impact(ByJoint):
     def describe(self) -> str:
         """The impact in words: status, method, energy, open state, contacts that pull, rank and redundant rows."""
         asked, rows, space = self.constraint_set, self.rows, self.row_space
-        rates = np.where(_of_contacts(asked), 0.0, rows.velocity)  # those of contacts are what an impact ends
-        opened = open_words(asked, rows.position, rates, self.before)
-        lines = [str(self), *opened, *pulling_words(asked, self.impulses, "N s")]
+        lines = [str(self), *self._opened, *pulling_words(asked, self.impulses, "N s")]
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         repeated = [asked.row_name(int(i)) for i in sorted([*space.redundant, *vanished(asked, rows, space)])]
         lines += [f"  redundant: {first_names(repeated)}"] if repeated else []
@@ -130,7 +128,14 @@ class Impact(ByJoint):
 
     def __str__(self) -> str:
         pulls = f", pulling: {first_names(self.pulling)}" if self.pulling else ""
-        return f"{self.status} (method {self.method.name}, energy lost {self.energy_lost:.3g} J{pulls})"
+        opened = ", at an open state" if self._opened else ""
+        return f"{self.status} (method {self.method.name}, energy lost {self.energy_lost:.3g} J{pulls}{opened})"
+
+    @property
+    def _opened(self) -> list[str]:
+        """The line on a state that was open; rates of contacts are what an impact ends."""
+        rates = np.where(_of_contacts(self.constraint_set), 0.0, self.rows.velocity)
+        return open_words(self.constraint_set, self.rows.position, rates, self.before)
 
     def __repr__(self) -> str:
         return f"Impact({self.status.name}, {self.method.name})"

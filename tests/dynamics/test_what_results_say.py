@@ -48,6 +48,7 @@ def test_an_impact_at_an_open_state_says_so() -> None:
     assert "open state" not in impact(rows, ROBOT.at(CLOSED, np.zeros(4))).describe()
     apart = impact(rows, ROBOT.at(CLOSED + 0.1, np.zeros(4)))
     assert "at an open state, 'left_outer_end to right_outer_end' is off by" in apart.describe()
+    assert str(apart).endswith("at an open state)")
     breaks = impact(rows, ROBOT.at(CLOSED, [1.0, 0.0, 0.0, 0.0]))
     assert "its rate by" in breaks.describe()
     landing = assemble_velocity(rows, CLOSED, [1.0, -1.0, -1.0, 1.0])
