@@ -99,7 +99,7 @@ def _rest(directions: Matrix) -> Matrix:
         for other in (*directions, *rest):
             vector = vector - (vector @ other) * other
         norm = float(np.sqrt(vector @ vector))
-        if norm > 0.5 and len(directions) + len(rest) < 3:
+        if norm > 0.5:
             rest.append(vector / norm)
     if len(directions) + len(rest) < 3:  # oblique axes: the null space
         return np.asarray(np.linalg.svd(directions)[2][len(directions) :], dtype=np.float64)

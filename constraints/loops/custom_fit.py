@@ -161,7 +161,7 @@ class CustomRows(PoseMap):
 
     def _pick(self, theta: Vector) -> tuple[Indices, Indices]:
         """The error coordinates that the hinge moves best, and the others."""
-        if self.hinge.dofs == 0:
+        if not self.hinge.dofs:
             return np.zeros(0, dtype=np.intp), np.arange(6)
         order: Any = qr(self.hinge.kinematics(theta)[1].T, mode="r", pivoting=True)[1]
         held = np.sort(order[: self.hinge.dofs])
@@ -169,6 +169,8 @@ class CustomRows(PoseMap):
 
     def _least_squares(self, pose: Any) -> tuple[Vector, float]:
         """The fit of least squared error, nearly: Gauss-Newton from the best places of a grid."""
+        if not self.hinge.dofs:
+            return np.array(self.hinge.space.neutral), np.inf
         R, p = pose.rotation, pose.translation
         starts, turns, places = self._grid
         cosine = 0.5 * (np.einsum("nij,ij->n", turns, R) - 1.0)

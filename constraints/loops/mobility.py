@@ -208,9 +208,13 @@ def weak_rows(U: Matrix, S: Vector, rank: int, labels: Sequence[str]) -> dict[st
         rank: of it.
         labels: names of its rows.
     """
-    weak = {k: float(S[k] / S[0]) for k in range(rank) if S[k] <= WEAK * S[0]}
-    order = pivots(U[:, list(weak)].T)[0] if weak else ()
-    return {labels[int(i)]: part for i, part in zip(order, weak.values(), strict=False)}
+    weak: dict[int, float] = {}
+    for k in range(rank):
+        if S[k] <= WEAK * S[0]:
+            shares = np.abs(U[:, k])
+            shares[list(weak)] = 0.0
+            weak[int(pivots(shares[None])[0][0])] = float(S[k] / S[0])
+    return {labels[i]: part for i, part in weak.items()}
 
 
 def weak_words(weak: Mapping[str, float]) -> list[str]:
