@@ -12,7 +12,7 @@ import numpy as np
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
-from ..keywords import FieldOf, absent
+from ..keywords import FieldOf, absent, closed
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..ranges import whole_number
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 @final
+@closed("make a new one, ConstraintGraph(...)")
 @absent(OF_GRAPHS)
 class ConstraintGraph:
     """States of a manipulation problem, and the transitions between them. Immutable.

@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
-from ...keywords import absent
+from ...keywords import absent, closed
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...problem.tangent import kept_velocities
@@ -48,6 +48,7 @@ _NOT_HERE = {
 
 
 @final
+@closed("make a new one, Projector(problem, options)", problem="make a new one, Projector(problem)")
 @absent(_NOT_HERE)
 class Projector:
     """Projects configurations onto the constraints of a problem. Immutable; safe to share between threads.
