@@ -131,7 +131,7 @@ class Interpolation(Result):
         stop = self.stop
         if stop is None:
             return f"{self}\n  {self.path}"
-        said = f"{self}\n  at time {stop.time:.4g}"
+        said = f"{self._came}\n  at time {stop.time:.4g}"
         if stop.projection is not None:
             return f"{said}: {indent(stop.projection.describe(), '  ').strip()}"
         if stop.jump is not None:
@@ -140,7 +140,28 @@ class Interpolation(Result):
         lines = errors_of(self.problem, stop.q, stop.rhs, self.options.threshold)
         return "\n".join([f"{said}, threshold {self.options.threshold:g}:", *(f"    {line}" for line in lines)])
 
+    @property
+    def off(self) -> str:
+        """Of an end that is not on the constraints: what it misses most, and how far, in words; else empty."""
+        stop = self.stop
+        if stop is None or self.status not in (PathStatus.START, PathStatus.END):
+            return ""
+        stack, outside = self.problem.constraints, self.problem.bounds.violations(stop.q)
+        try:
+            norms = [norm for _, norm in stack.norms(self.problem.error(stop.q, rhs=stop.rhs))]
+        except UndefinedError:
+            return "a function has no value there"
+        worst = int(np.argmax(norms))
+        if norms[worst] > self.options.threshold or not outside:
+            return f"{stack.labels[worst]} is off by {norms[worst]:.3g}"
+        return str(outside[0])
+
     def __str__(self) -> str:
+        off = self.off
+        return f"{self._came}: {off}" if off else self._came
+
+    @property
+    def _came(self) -> str:
         said = f"{self.status} (reached {self.reached:.3g} of the way)"
         return f"{said}; {_BOTH_SIDES}" if self._is_on_another_leaf() else said
 

@@ -28,7 +28,7 @@ BY_NAME = {
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
-    "Transition": {"condition", "parameters"},
+    "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 
