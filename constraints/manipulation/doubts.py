@@ -1,24 +1,29 @@
-"""What is doubtful in a graph that was made by hand: asked when it is made, and looked at in targets.
+"""What is doubtful in a graph: asked when it is made, and looked at in targets.
 
-A graph of the factory has no doubts: its holds are equivalent to constraint and complement, its paths can start.
+A graph of the factory has no doubts but for its scene: holds are equivalent to constraint and complement, paths start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 
+from ..functions.contact.contact_surface import Surface
+from ..problem.questions import FAR_AWAY, reach_of
+from ..robot import Robot
 from ..rows.row_owner import RowOwner
-from ..words import counted
+from ..words import first_names
 from .foliation import Foliation, leaf_at
+from .gripper import Gripper, Handle
 from .memory import GraphMemory
 from .problems import GraphProblems, PathProblem
 
 if TYPE_CHECKING:
+    from .factory import MovableObject
     from .selector import StateSelector
     from .states import Transition
 
@@ -48,11 +53,15 @@ def questions(
     return tuple(f"{_transitions(names)}: {words}" for words, names in asked.items())
 
 
-def shown(asked: Sequence[str]) -> str:
-    """The first questions, and how many more there are."""
+def shown(asked: Sequence[str], where: str = "more, in `graph.validate(rng)`") -> str:
+    """The first questions, and how many more there are.
+
+    Args:
+        asked: the questions.
+        where: what is said of the others after their number.
+    """
     more = len(asked) - SHOWN
-    left = [f"and {counted(more, 'more question')}, in `graph.validate(rng)`"] if more > 0 else []
-    return "; ".join([*asked[:SHOWN], *left])
+    return "; ".join([*asked[:SHOWN], *([f"and {more} {where}"] if more > 0 else [])])
 
 
 def _transitions(names: Sequence[str]) -> str:
@@ -180,3 +189,107 @@ def off_the_start(path: PathProblem, q: Vector, limit: float) -> str:
     norms = [norm for _, norm in stack.norms(path.problem.error(q, rhs=path.rhs))]
     worst = int(np.argmax(norms))
     return f"{stack.labels[worst]} is off by {norms[worst]:.3g}" if norms[worst] > limit else ""
+
+
+def scene_questions(
+    robot: Robot, grippers: Sequence[Gripper], objects: Sequence[MovableObject], floors: Sequence[Surface]
+) -> tuple[str, ...]:
+    """What is asked about a scene, of which a factory is to make a graph.
+
+    Args:
+        robot: the robot.
+        grippers, objects, floors: of the factory.
+    """
+    handles = [(thing, handle) for thing in objects for handle in thing.handles]
+    asked = [*_nobody_grasps(robot, grippers, handles), *_clearances(robot, grippers, handles)]
+    reach = max((reach_of(robot, gripper.frame) for gripper in grippers), default=np.inf)
+    for thing in objects:
+        asked += _places(robot, thing, floors, reach)
+    return tuple(dict.fromkeys(asked))
+
+
+def nothing_is_taken(free: bool) -> str:
+    """What is asked where no two sets of grasps that rules allow differ by one grasp.
+
+    Args:
+        free: whether they allow the set without grasps.
+    """
+    why = "" if free else "they refuse 'free', in which nothing is held, and "
+    return (
+        f"the rules leave no take and no release: {why}no two sets of grasps that they allow differ by one grasp; is a "
+        'rule missing, Rule([".*"], [""]) for the set without grasps, or Rule([".*"], [".*"]) at the end for all?'
+    )
+
+
+def _nobody_grasps(
+    robot: Robot, grippers: Sequence[Gripper], handles: Sequence[tuple[MovableObject, Handle]]
+) -> Iterator[str]:
+    """Handles without a gripper; a gripper or a handle of which all others are on joints that carry it."""
+    if handles and not grippers:
+        names = first_names([handle.name for _, handle in handles])
+        yield f"there are handles, {names}, but no gripper: does an SRDF file lack, whose grippers grasp them?"
+        return
+    model: Any = robot.model
+
+    def carries(handle: Handle, gripper: Gripper) -> bool:
+        return handle.frame.joint in list(model.supports[gripper.frame.joint])
+
+    for thing, handle in handles:
+        if all(carries(handle, gripper) for gripper in grippers):
+            joint, carried = handle.frame.joint_name, first_names([gripper.name for gripper in grippers])
+            yield (
+                f"handle '{handle.name}' of object '{thing.name}' is on joint '{joint}', which carries the gripper "
+                f"{carried}: is it of the object, or is the gripper on it?"
+            )
+
+
+def _clearances(
+    robot: Robot, grippers: Sequence[Gripper], handles: Sequence[tuple[MovableObject, Handle]]
+) -> Iterator[str]:
+    """Clearances longer than grippers reach."""
+    for gripper in grippers:
+        reach = reach_of(robot, gripper.frame)
+        for kind, part in (("gripper", gripper), *(("handle", handle) for _, handle in handles)):
+            if 0.0 < reach < part.clearance:
+                yield (
+                    f"clearance {part.clearance:.6g} m of {kind} '{part.name}', where gripper '{gripper.name}' reaches "
+                    f"{reach:.3g} m: is it in millimetres?"
+                )
+
+
+def _places(robot: Robot, thing: MovableObject, floors: Sequence[Surface], reach: float) -> Iterator[str]:
+    """Surfaces of an object that are larger than its bounds, and floors outside of them or of the reach of grippers."""
+    part = robot.slice_of(robot.joint_names[thing.joint - 1])
+    lower, upper = robot.bounds.lower[part][:3], robot.bounds.upper[part][:3]
+    if robot.space.factors[thing.joint - 1].space.name != "SE3" or not np.isfinite([lower, upper]).all():
+        return
+    room = float(np.linalg.norm(upper - lower))
+    size = max((float(np.linalg.norm(_corners(each), axis=1).max()) for each in thing.surfaces), default=0.0)
+    if size > room:
+        yield (
+            f"a surface of object '{thing.name}' is {size:.6g} m away from its origin, and its bounds are {room:.3g} m "
+            "across: is it in millimetres?"
+        )
+        return
+    for floor in floors if thing.surfaces else ():
+        if floor.joint:
+            continue
+        corners = _corners(floor)
+        least, most = corners.min(axis=0), corners.max(axis=0)
+        gap = float(np.linalg.norm(np.maximum(np.maximum(least - upper, lower - most), 0.0)))
+        wide = float(np.linalg.norm(most - least))
+        if gap > size:
+            asked = "is it in millimetres?" if gap > room else "can nothing stand there?"
+            yield f"surface '{floor.name}' is {gap:.6g} m out of the bounds of object '{thing.name}': {asked}"
+        elif wide > FAR_AWAY * room:
+            far = f"{wide:.6g} m wide, and the bounds of object '{thing.name}' {room:.3g} m"
+            yield f"surface '{floor.name}' is {far}: is it in millimetres?"
+        elif float(np.linalg.norm(np.clip(np.zeros(3), least, most))) > reach + size:
+            far = f"further away than a gripper reaches, {reach:.3g} m"
+            yield f"surface '{floor.name}' is {far}: can nothing be put there?"
+
+
+def _corners(surface: Surface) -> Matrix:
+    """Vertices (n, 3) on the joint that carries them."""
+    place = surface.frame.placement
+    return np.asarray(surface.points) @ np.asarray(place.rotation).T + np.asarray(place.translation)

@@ -23,7 +23,7 @@ from ..functions.pose import Pose
 from ..functions.position import Position
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..robot import Bounds
+from ..robot import Bounds, Frame, Robot
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
@@ -139,7 +139,7 @@ def _coordinates(
 
 def _distance(function: FrameFunction, owner: Implicit, rhs: RightHandSide) -> str:
     """A target of a frame that is far away from all that it reaches."""
-    reach = _reach(function)
+    reach = reach_of(function.robot, function.frame_a, function.frame_b)
     if not 0.0 < reach < inf:
         return ""
     target = rhs.of(owner)
@@ -150,12 +150,20 @@ def _distance(function: FrameFunction, owner: Implicit, rhs: RightHandSide) -> s
     return f"a target {far:.6g} m away of '{function.frame_b}', which reaches {reach:.3g} m: is it in millimetres?"
 
 
-def _reach(function: FrameFunction) -> float:
-    """No configuration has the frames further apart [m]; infinite where a joint between them has no bounds."""
-    robot, total = function.robot, 0.0
+def reach_of(robot: Robot, *frames: Frame) -> float:
+    """No configuration has two frames, or one and the world, further apart [m].
+
+    Args:
+        robot: the robot.
+        *frames: one or two.
+
+    Returns:
+        A bound: the sum of all lengths between them; infinite where a joint between them has no bounds.
+    """
+    total = 0.0
     space: RobotSpace = robot.space
     model: Any = robot.model
-    for frame in (function.frame_a, function.frame_b):
+    for frame in frames:
         total += norm(np.asarray(frame.placement.translation))
         for joint in list(model.supports[frame.joint])[1:]:
             factor = space.factors[int(joint) - 1]

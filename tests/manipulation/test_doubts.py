@@ -11,9 +11,20 @@ import pytest
 from robots import needs_robot_data
 from scenes import factory
 
-from constraints import Base, Comparison, Implicit, Part, Pose, Robot, explicit_relative_pose
+from constraints import Base, Comparison, Implicit, Part, Pose, Robot, Surface, explicit_relative_pose
 from constraints.errors import GraphError, WrongObjectError
-from constraints.manipulation import ConstraintGraph, Foliation, State, Transition, walk
+from constraints.manipulation import (
+    ConstraintGraph,
+    ConstraintGraphFactory,
+    Foliation,
+    Gripper,
+    Handle,
+    MovableObject,
+    Rule,
+    State,
+    Transition,
+    walk,
+)
 from constraints.models import sample_arm
 from liegroups import R3xSO3
 
@@ -166,3 +177,69 @@ def test_what_the_start_of_paths_has_not_is_asked_about(caplog: pytest.LogCaptur
     )
     assert "`graph.target('transit', q, guess).projections[-1].diagnose()` says why" in judged.problems[0]
     assert str(judged).endswith(asked)
+
+
+BOX = [[-0.05, -0.05, -0.05], [-0.05, 0.05, -0.05], [0.05, 0.05, -0.05], [0.05, -0.05, -0.05]]
+TABLE = [[-0.6, -0.6, 0.0], [0.6, -0.6, 0.0], [0.6, 0.6, 0.0], [-0.6, 0.6, 0.0]]
+ROOM = ([-1.0, -1.0, 0.0], [1.0, 1.0, 1.0])
+
+
+def boxed(
+    hand: str = "arm/tool",
+    handle: str = "ball/body",
+    table: Any = TABLE,
+    bottom: Any = BOX,
+    room: Any = ROOM,
+    clearance: float = 0.05,
+    grippers: int = 1,
+    rules: Any = (),
+) -> ConstraintGraphFactory:
+    """A hand, and a box on a table."""
+    robot = ball_and_arm().with_bounds({"ball/root_joint": room})
+    things = [Gripper("hand", robot.frame(hand), clearance)] * grippers
+    surfaces = [Surface("bottom", robot.frame(handle), bottom)]
+    box = MovableObject("box", [Handle("box/top", robot.frame(handle), 0.05)], surfaces)
+    return ConstraintGraphFactory(robot, things, [box], [Surface("table", robot.frame("universe"), table)], rules)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({}, ()),
+        ({"grippers": 0}, "there are handles, box/top, but no gripper: does an SRDF file lack"),
+        (
+            {"handle": "arm/elbow"},
+            "handle 'box/top' of object 'box' is on joint 'arm/elbow', which carries the gripper hand: is it of the ob",
+        ),
+        ({"hand": "ball/body"}, "is on joint 'ball/root_joint', which carries the gripper hand"),
+        ({"table": 1e3 * np.array([0.55, 0.35, 0.25]) + TABLE}, "'table' is 695.792 m out of the bounds of object 'bo"),
+        ({"table": 1e3 * np.array(TABLE)}, "surface 'table' is 1697.06 m wide, and the bounds of object 'box' 3 m: is"),
+        ({"table": np.array([0.0, 2.0, 0.0]) + TABLE}, "0.4 m out of the bounds of object 'box': can nothing stand th"),
+        ({"bottom": 1e3 * np.array(BOX)}, "a surface of object 'box' is 86.6025 m away from its origin, and its bound"),
+        ({"clearance": 50.0}, "clearance 50 m of gripper 'hand', where gripper 'hand' reaches"),
+        (
+            {"table": np.array([0.0, 5.0, 0.0]) + TABLE, "room": ([-9.0, -9.0, 0.0], [9.0, 9.0, 1.0])},
+            "surface 'table' is further away than a gripper reaches",
+        ),
+        ({"rules": [Rule(["hand"], ["box/top"])]}, "the rules leave no take and no release: they refuse 'free', in wh"),
+        ({"rules": [Rule(["hand"], [""])]}, "no take and no release: no two sets of grasps that they allow differ by"),
+        ({"rules": [Rule(["hand"], ["box/top"]), Rule([".*"], [""])]}, ()),
+        ({"rules": [Rule(["hand"], ["box/top"]), Rule([".*"], [".*"])]}, ()),
+    ],
+)
+def test_what_nobody_can_do_in_a_scene_is_asked_about(
+    wrong: dict[str, Any], said: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Mend: what users knew from pages only, numbers 100, 103, 105, 106."""
+    with caplog.at_level(logging.WARNING, "constraints"):
+        graph = boxed(**wrong).generate()
+    if not said:
+        assert not caplog.messages
+        assert graph.questions == ()
+        return
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("graph factory 'graph': ")
+    assert said in caplog.messages[0]
+    assert said in graph.questions[0]
+    assert caplog.messages[0].endswith("?")
+    assert graph.questions[0] in graph.validate(np.random.default_rng(0), 1).describe()
