@@ -183,7 +183,7 @@ def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
 
 
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
-    """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+    """Joints at a bound or outside it, as "name at its lower bound", in the order of q; "name[2]" is a coordinate.
 
     Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
 
@@ -199,7 +199,7 @@ def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
                 continue
             for side, room in (("lower", below), ("upper", above)):
                 if room <= 0.0:
-                    words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
+                    words.append(f"{bounds.name_of(i)} {'at' if room == 0.0 else 'outside'} its {side} bound")
     return tuple(words)
 
 

@@ -38,16 +38,18 @@ class Violation(NamedTuple):
         entry: which entry of q.
         amount: how far outside, negative below the lower bound [`unit`].
         unit: "m" or "rad" on the space of a robot; empty on other spaces.
+        place: the joint with the number of the coordinate where it has several, "box/root_joint[2]".
     """
 
     joint: str
     entry: int
     amount: float
     unit: str = ""
+    place: str = ""
 
     def __str__(self) -> str:
         side = "above" if self.amount > 0.0 else "below"
-        return f"'{self.joint}' {abs(self.amount):.3g}{' ' * bool(self.unit)}{self.unit} {side} its bound"
+        return f"'{self.place or self.joint}' {abs(self.amount):.3g}{' ' * bool(self.unit)}{self.unit} {side} its bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +167,18 @@ class Bounds:
         q = self._sized(q)
         amount = np.maximum(q - self.upper, 0.0) + np.minimum(q - self.lower, 0.0)
         return tuple(
-            Violation(_joint_of(self.space, i), i, float(amount[i]), self._units[i])
+            Violation(_joint_of(self.space, i), i, float(amount[i]), self._units[i], self.name_of(i))
             for i in np.flatnonzero(np.abs(amount) > tolerance).tolist()
         )
+
+    def name_of(self, entry: int) -> str:
+        """Name of an entry of q: of its joint, with the number of the coordinate where this has several, "base[2]".
+
+        Args:
+            entry: which.
+        """
+        leaf = next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+        return leaf.name if leaf.space.nq == 1 else f"{leaf.name}[{entry - leaf.q.start}]"
 
     def clip(self, q: ArrayLike) -> Vector:
         """Copy of q with each coordinate moved to its nearest bound if it is outside. Raises SizeError."""

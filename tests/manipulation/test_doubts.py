@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,19 @@ import pytest
 from robots import needs_robot_data
 from scenes import factory
 
-from constraints import Base, Comparison, Implicit, Part, Pose, Robot, Surface, explicit_relative_pose
+from constraints import (
+    Base,
+    Comparison,
+    Implicit,
+    Part,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Surface,
+    explicit_relative_pose,
+)
 from constraints.errors import GraphError, WrongObjectError
 from constraints.manipulation import (
     ConstraintGraph,
@@ -243,3 +256,22 @@ def test_what_nobody_can_do_in_a_scene_is_asked_about(
     assert said in graph.questions[0]
     assert caplog.messages[0].endswith("?")
     assert graph.questions[0] in graph.validate(np.random.default_rng(0), 1).describe()
+
+
+def test_bounds_of_a_free_body_are_named_with_their_coordinate() -> None:
+    """Mend: what users knew from pages only, numbers 100 and 172."""
+    robot = ball_and_arm()
+    assert robot.bounds.name_of(0) == robot.joint_names[0]
+    up = Implicit.equal(Position(robot, "ball/body"), [0.1, 0.2, 1.5], name="up")
+    found = Projector(Problem(robot, [up])).project(robot.neutral)
+    assert "ball/root_joint[2] at its upper bound" in found.active_bounds
+    assert "ball/root_joint[2] at its upper bound" in found.describe()
+    out = robot.neutral.copy()
+    out[8] = 2.0
+    assert str(robot.bounds.violations(out)[-1]) == "'ball/root_joint[1]' 1.5 m above its bound"
+    graph = ConstraintGraph(robot, [State("up", [Implicit.between(up.function, [0.1, 0.2, 1.5], [0.1, 0.2, 1.6])])], [])
+    [problem] = graph.validate(np.random.default_rng(0), 2).problems
+    said = (
+        r"state 'up' was never reached \(0 of 2\): at best .* is off by 0.5; `graph.sample\('up', rng\).diagnose\(\)`"
+    )
+    assert re.match(said, problem)
