@@ -13,7 +13,8 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..functions.contact.contact_surface import Surface
-from ..problem.questions import FAR_AWAY, reach_of
+from ..problem.questions import reach_of
+from ..questions import FAR_AWAY
 from ..robot import Robot
 from ..rows.row_owner import RowOwner
 from ..words import first_names

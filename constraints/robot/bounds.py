@@ -19,6 +19,7 @@ from liegroups.space import as_space
 from liegroups.unit_blocks import plain_entries
 
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from ..questions import Coordinate, coordinate_at, say
 from ..words import counted, first_names
 from .joints import radian_columns
 from .pinocchio import Model
@@ -139,7 +140,34 @@ class Bounds:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
+        wider = np.flatnonzero((lower < self.lower) | (upper > self.upper)).tolist()
+        asked = [words for i in wider for words in self._asked_of_bounds(i, float(lower[i]), float(upper[i]))]
+        say(_log, [f"new bounds: {words}" for words in asked if words])
         return Bounds(self.space, lower, upper)
+
+    def _asked_of_bounds(self, entry: int, *wanted: float) -> list[str]:
+        joint = self.coordinate(entry)
+        return [] if joint is None else [joint.question_of_bound(value) for value in wanted]
+
+    def coordinate(self, entry: int) -> Coordinate | None:
+        """An entry of q, if it is a number with two bounds: what asks about degrees and millimetres.
+
+        Args:
+            entry: which.
+        """
+        space = self.space
+        revolute = space.revolute if isinstance(space, RobotSpace) else np.zeros(space.nv, dtype=np.bool_)
+        return coordinate_at(space, self.lower, self.upper, revolute, entry)
+
+    def asked_of(self, q: Vector) -> list[str]:
+        """What is asked about a posture that is given by its numbers: those far out of their bounds.
+
+        Args:
+            q: configuration (nq,).
+        """
+        out = np.flatnonzero((q < self.lower) | (q > self.upper)).tolist()
+        joints = [(self.coordinate(i), float(q[i])) for i in out]
+        return [words for joint, value in joints if joint is not None and (words := joint.question(value))]
 
     def contains(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
         """Whether q is inside.

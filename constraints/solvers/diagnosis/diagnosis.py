@@ -92,6 +92,7 @@ class Diagnosis(Result):
         engine: the engine that solved it, in words, if the trials used another one; else empty.
         more_iterations: a larger budget for the projection, if it had restarts; 0 if it had none.
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
+        questions: numbers of the case that look like degrees or millimetres (`projection.questions`).
     """
 
     status: Status
@@ -112,6 +113,7 @@ class Diagnosis(Result):
     doubtful_jacobians: tuple[tuple[str, float], ...] = ()
     engine: str = ""
     more_iterations: int = 0
+    questions: tuple[str, ...] = ()
 
     @property
     def is_below_rounding(self) -> bool:
@@ -188,6 +190,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
         "" if repr(projection.engine) in OURS else repr(projection.engine),
         larger_budget(projection.options.max_iterations) if projection.options.restarts else 0,
+        projection.questions,
     )
 
 
