@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import pi
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
@@ -17,6 +19,7 @@ from ..errors import OptionError, PathError, UndefinedError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
+from ..questions import say
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
@@ -24,6 +27,8 @@ from ..solvers.result import MEANT, Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
 from .path import MEANT as PATH_MEANT, Jump, Path, Piece, StepSize
+
+_log = logging.getLogger(__package__)
 
 SHORTEST = 2.0**-18
 """Intervals are not halved below this part of the whole."""
@@ -223,6 +228,8 @@ def interpolate(
     expect(problem, (Problem, Projector), "problem of an interpolation", "a Problem, or a Projector of one")
     positive_number(max_angle, "max_angle of an interpolation")
     positive_number(max_length, "max_length of an interpolation")
+    if max_angle > pi:
+        say(_log, [f"max_angle of an interpolation is {max_angle:.6g} rad, more than half a turn: is it in degrees?"])
     if isinstance(problem, Problem):
         projector = Projector(problem, Options.local() if options is None else options)
     elif options is None:
