@@ -202,8 +202,42 @@ def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
     return decorate
 
 
+def closed(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
+    """A class whose public attributes are set by `__init__` alone and that answers later ones, misspelt ones too.
+
+    Private ones, and `__dict__`, stay its own business. Reading costs nothing more.
+
+    Args:
+        here: how a changed one is made.
+        fields: the same for single attributes.
+    """
+
+    def set_field(self: Any, name: str, value: object) -> None:
+        if name[0] != "_" and self._closed:
+            raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
+        object.__setattr__(self, name, value)
+
+    def delete_field(self: Any, name: str) -> NoReturn:
+        raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
+
+    def decorate(cls: type[_T]) -> type[_T]:
+        whole: Any = cls
+        make = whole.__init__
+
+        @wraps(make)
+        def make_and_close(self: Any, *args: Any, **kwargs: Any) -> None:
+            make(self, *args, **kwargs)
+            self._closed = True
+
+        whole._closed = False  # an attribute: a look into __dict__ would make attributes slower to read
+        whole.__init__, whole.__setattr__, whole.__delattr__ = make_and_close, set_field, delete_field
+        return cls
+
+    return decorate
+
+
 def unchanging(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
-    """A frozen dataclass that answers the setting of a field; it stands above `dataclass`.
+    """A frozen dataclass, or a class with slots, that answers the setting of a field; it stands above `dataclass`.
 
     Args:
         here: how a changed one is made.

@@ -16,7 +16,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..point import ALL_JOINTS, MovingPoint, Point
-from ..robot import Frame, Motion, Posture, Robot, as_placement
+from ..robot import Frame, Motion, Posture, Robot, as_placement, pose_vector
 from ..robot.arguments import as_robot
 from ..robot.frame_pair import FramePair
 from ..robot.pinocchio import Placement, pin
@@ -78,6 +78,15 @@ class FrameFunction(Framed):
     def parts(self) -> tuple[FrameFunction, ...]:
         """Itself."""
         return (self,)
+
+    @property
+    def seen_from(self) -> str:
+        """The placement in the world from which it is seen, in words; empty for the world itself and for frames."""
+        place = self.frame_a.placement
+        if self.frame_a.joint or self.frame_a.name != "world" or np.array_equal(place.homogeneous, np.eye(4)):
+            return ""
+        numbers = ", ".join(f"{x:.4g}" for x in (pose_vector(place) + 0.0).tolist())
+        return f"seen from the placement [{numbers}] in the world"
 
     def resolve(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """Turn what the user gave into frames, and declare the function (from `__post_init__`).

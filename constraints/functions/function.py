@@ -360,7 +360,9 @@ class Function(Answering, ABC):
         return self.name
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}: {self.inputs.name} -> {self.outputs.name})"
+        seen: str = getattr(self, "seen_from", "")  # of poses
+        seen = f", {seen}" if seen else ""
+        return f"{type(self).__name__}({self.name!r}: {self.inputs.name} -> {self.outputs.name}{seen})"
 
     @final
     def _point(self, q: ArrayLike) -> Point:

@@ -11,9 +11,10 @@ import numpy as np
 
 from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
-from liegroups.frozen import read_only
+from liegroups.frozen import read_only, set_fields
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
+from ..keywords import closed
 from ..linear_algebra import RANK_TOLERANCE, warn_of_threads
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
@@ -65,7 +66,11 @@ class Baumgarte:
         return cls(1.0 / T**2, 2.0 / T)
 
 
+_SWITCHED = "set.switched(on, off) gives a changed copy"
+
+
 @final
+@closed("make a new one", active=_SWITCHED, baumgarte="set.stabilised(gains, which) gives a changed copy")
 class ConstraintSet:
     """Constraints on one robot, stacked in order: rows of position, velocity and acceleration. Immutable.
 
@@ -146,7 +151,7 @@ class ConstraintSet:
         return np.repeat(np.array(numbers, dtype=np.float64), [s.stop - s.start for s in self.stack.slices])
 
     def _switch(self, active: BoolVector) -> None:
-        self.active = read_only(active)
+        set_fields(self, active=read_only(active))
         counts = [s.stop - s.start for s in self.stack.slices]
         self._off = np.flatnonzero(np.repeat(~active, counts))
         positions = [on and owner.has_position for on, owner in zip(active, self.stack, strict=True)]
@@ -332,7 +337,7 @@ class ConstraintSet:
         return self._gains
 
     def _stabilise(self, baumgarte: tuple[Baumgarte, ...]) -> None:
-        self.baumgarte = baumgarte
+        set_fields(self, baumgarte=baumgarte)
         kp = self._by_row([each.position_gain for each in baumgarte])
         kd = self._by_row([each.velocity_gain for each in baumgarte])
         self._gains = (kp, kd) if kp.any() or kd.any() else None

@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError
-from ..problem.questions import ask_once
+from ..questions import ask_once
 from ..ranges import whole_number
 from .subhinge import unit_axis
 

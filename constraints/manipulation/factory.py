@@ -21,6 +21,7 @@ from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..solvers import Engine, Options
 from .arguments import all_of
+from .doubts import nothing_is_taken, scene_questions, shown
 from .factory_parts import GraspSet, Parts
 from .factory_transitions import transitions_between
 from .graph import ConstraintGraph
@@ -116,7 +117,8 @@ class ConstraintGraphFactory:
             origin, if it has no mass), a warning in the log names it.
         floors: surfaces on which objects may stand (environment contacts); none stands on one that it carries. If a
             floor is fixed in the world and its normal points down (see `floor.describe()`), a warning in the log names
-            it.
+            it. One more warning asks about what nobody can do: handles without a gripper, a gripper and a handle where
+            one carries the other, surfaces and clearances out of the bounds of objects and the reach of grippers.
         rules: the first rule about a set of grasps says whether it is allowed; if there is none, it is not. Without
             rules all sets are allowed.
         preplacement_distance: height of preplace above the surface [m].
@@ -179,6 +181,9 @@ class ConstraintGraphFactory:
             if thing.surfaces and all(floor.joint == thing.joint for floor in self.floors):
                 raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors to put it on")
         self._say_which_look_wrong()
+        asked = self._questions()
+        if asked:
+            _log.warning("graph factory %r: %s", self.name, shown(asked))
         check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
 
     def _say_which_look_wrong(self) -> None:
@@ -199,6 +204,9 @@ class ConstraintGraphFactory:
                         "head; the vertices must be counter-clockwise seen from outside", surface.describe(),
                         thing.name, "centre of mass" if inertia.mass > 0.0 else "origin",
                     )  # fmt: skip
+
+    def _questions(self) -> tuple[str, ...]:
+        return scene_questions(self.robot, self.grippers, self.objects, self.floors)
 
     @classmethod
     def from_semantics(
@@ -273,10 +281,16 @@ class ConstraintGraphFactory:
                     found = transitions_between(parts, pair, held, (gripper, handle))
                     transitions += found.transitions
                     waypoints += found.waypoints
-        return ConstraintGraph(
+        asked = list(self._questions())
+        if parts.grasps and all(transition.is_loop for transition in transitions):
+            asked.append(nothing_is_taken(frozenset() in states))
+            _log.warning("graph factory %r: %s", self.name, asked[-1])
+        graph = ConstraintGraph(
             self.robot, [*states.values(), *waypoints], transitions, parts.foliations, margins=self.margins,
             options=self.options, attempts=self.attempts, engine=self.engine, name=self.name,
         )  # fmt: skip
+        set_fields(graph, questions=(*asked, *graph.questions))
+        return graph
 
 
 def _grasp_sets(grippers: int, handles: int) -> list[GraspSet]:

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name
+from liegroups.arguments import as_flag, as_name
 from liegroups.arrays import ArrayLike
 from liegroups.frozen import set_fields
 
@@ -37,10 +37,13 @@ class Foliation:
         complement: its right-hand side identifies the leaf; None if there is only one leaf.
         hold: both together, which replaces the two where both apply: explicit if possible.
         variants: a foliation per pair of surfaces, if the constraint chooses among several.
+        pair: of a variant, its surfaces.
+        proven: whether the hold is known to be equivalent to constraint and complement, as those that `grasp` and
+            `placement` make; else each target on it is looked at, and `graph.validate` says where it is not.
 
     Raises:
         WrongObjectError: a part that is not a constraint.
-        GraphError: the constraint has a row whose right-hand side may vary.
+        GraphError: the constraint has a row whose right-hand side may vary; the hold has none, and the complement has.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Foliation:
     hold: RowOwner
     variants: Mapping[SurfacePair, Foliation] = field(default_factory=lambda: dict[SurfacePair, "Foliation"]())
     pair: SurfacePair | None = None
+    proven: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the arguments."""
@@ -58,6 +62,12 @@ class Foliation:
                 raise WrongObjectError(f"{what} of foliation {self.name!r}", "a constraint", owner)
         if self.constraint is not None:
             refuse_free_rows(self.constraint, f"foliation {self.name!r}")
+        if self.complement is not None and _vary(self.complement) and not _vary(self.hold):
+            raise GraphError(
+                f"foliation {self.name!r}: no right-hand side of its hold {self.hold.name!r} may vary, so it has one "
+                f"leaf, but {self.complement.name!r} has many: rows that the complement counts must be EQUALITY there"
+            )
+        as_flag(self.proven, f"proven of foliation {self.name!r}")
         set_fields(self, variants=MappingProxyType(dict(self.variants)))
 
     def at(self, q: ArrayLike) -> Foliation:
@@ -95,7 +105,16 @@ class Foliation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.name, self.constraint, self.complement, self.hold, dict(self.variants), self.pair)
-        return Foliation, parts
+        return _foliation, (parts, self.proven)
+
+
+def _foliation(parts: tuple[Any, ...], proven: bool) -> Foliation:
+    return Foliation(*parts, proven=proven)
+
+
+def _vary(owner: RowOwner) -> bool:
+    """Whether a row that counts has a right-hand side that may vary."""
+    return bool((owner.rows.free_rhs & owner.rows.mask).any())
 
 
 @final

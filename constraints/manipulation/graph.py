@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
-from ..keywords import FieldOf, absent
+from ..keywords import FieldOf, absent, closed
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..ranges import whole_number
@@ -22,22 +23,24 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, ProjectionBatch
 from ..solvers.projection.engines import as_engine
 from ..words import counted
-from .arguments import as_owners, configurations, each_of, graph_options, path_options
+from .arguments import OF_GRAPHS, as_owners, configurations, each_of, graph_options, path_options
+from .description import describe, to_dot
+from .doubts import questions, shown
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
-from .hpp_words import OF_GRAPHS
+from .graph_errors import GraphErrors, graph_errors
 from .network import Network
 from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
 from .targets import TargetConfiguration, from_start, from_starts, together
+from .validation import Validation, validation
 
-if TYPE_CHECKING:
-    from .graph_errors import GraphErrors
-    from .validation import Validation
+_log = logging.getLogger(__package__)
 
 
 @final
+@closed("make a new one, ConstraintGraph(...)")
 @absent(OF_GRAPHS)
 class ConstraintGraph:
     """States of a manipulation problem, and the transitions between them. Immutable.
@@ -65,6 +68,7 @@ class ConstraintGraph:
         states: the states without waypoints, highest priority first.
         waypoint_states: states that are only passed through.
         inner_transitions: the parts of transitions through waypoints.
+        questions: what looks wrong in what it is made of; logged as one WARNING, and told by `validate`.
 
     Raises:
         DuplicateNameError: two states or transitions with the same name.
@@ -113,6 +117,10 @@ class ConstraintGraph:
         evaluations, memories = self._problems.evaluations, self._problems.memories
         self._selector = StateSelector(evaluations, memories, self.states, self.constraints, self.threshold)
         self._plans = TransitionPlans(self._problems, self._selector)
+        plain = [t for t in (*self.transitions, *self.inner_transitions) if not t.inner]
+        self.questions = questions(plain, self.foliations, self.constraints)
+        if self.questions:
+            _log.warning("graph %r: %s", self.name, shown(self.questions))
 
     # Looking up.
 
@@ -347,8 +355,6 @@ class ConstraintGraph:
             q: configuration (nq,).
             q_start: configuration (nq,) whose leaves are used; q itself by default.
         """
-        from .graph_errors import graph_errors
-
         point = self.robot.check(q, "q")
         return graph_errors(self, point, point if q_start is None else self.robot.check(q_start, "q_start"))
 
@@ -359,20 +365,14 @@ class ConstraintGraph:
             rng: generator.
             count: samples per state, and per transition, at least 1.
         """
-        from .validation import validation
-
         return validation(self, rng, count)
 
     def describe(self) -> str:
         """The graph in words."""
-        from .description import describe
-
         return describe(self)
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz: states, waypoints, transitions."""
-        from .description import to_dot
-
         return to_dot(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None, waypoints: bool = True) -> Any:

@@ -47,7 +47,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
             hold: RowOwner = explicit_relative_pose(robot, g, h, name=name)
         else:
             hold = Implicit.zero(Transformation(robot, h, reference=g), name=name)
-        return Foliation(name, hold, None, hold)
+        return Foliation(name, hold, None, hold, proven=True)
     function = Pose(robot, h, g, R3xSO3)
     constraint = Implicit.zero(function, mask=handle.rows, name=name) if handle.rows.any() else None
     complement = None
@@ -57,7 +57,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
         hold = explicit_relative_pose(robot, g, h, comparison=types, name=f"{name}/hold")
     else:
         hold = Implicit(function, types, mask=handle.rows | handle.free_rows, name=f"{name}/hold")
-    return Foliation(name, constraint, complement, hold)
+    return Foliation(name, constraint, complement, hold, proven=True)
 
 
 def pregrasp(robot: Robot, gripper: Gripper, handle: Handle) -> Implicit:

@@ -58,7 +58,7 @@ def placement(
         both = ConvexShapeContactHold(*place, name=f"{name}/hold")
         is_computed = pair is not None and is_free_object(robot, both.surfaces_of(pair)[1].joint)
         hold = explicit_contact(both) if is_computed else Implicit(both, HOLD_ROWS)
-        return Foliation(name, Implicit.zero(touches), Implicit.equal(complement), hold, variants, pair)
+        return Foliation(name, Implicit.zero(touches), Implicit.equal(complement), hold, variants, pair, proven=True)
 
     pairs = ConvexShapeContact(robot, floors, objects, margin, name=name).pairs
     return leaves(pairs[0], {}) if len(pairs) == 1 else leaves(None, {pair: leaves(pair, {}) for pair in pairs})
@@ -113,4 +113,4 @@ def left_where_it_is(robot: Robot, joint: str) -> Foliation:
         UnknownJointError: lists the joints whose names come closest.
     """
     locked = locked_joint(robot, joint, robot.neutral[robot.slice_of(joint)], name=joint)
-    return Foliation(joint, None, locked, locked)
+    return Foliation(joint, None, locked, locked, proven=True)

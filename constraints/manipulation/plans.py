@@ -13,6 +13,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Projection, Projector
 from ..solvers.engine import LeafProgram, Source
+from .doubts import TargetDoubts
 from .foliation import Foliation, leaf_at
 from .leaf_problem import Choice, LeafProblem, ProblemFamily
 from .memory import GraphMemory
@@ -113,6 +114,7 @@ class TransitionPlan:
         transition: as given.
         steps: its inner transitions, or itself.
         chooses: the first of them that ends on a leaf that may be chosen; None where none does.
+        doubts: what looks at its targets where it was made by hand; None where there is nothing to look at.
     """
 
     def __init__(self, problems: GraphProblems, selector: StateSelector, transition: Transition) -> None:
@@ -134,6 +136,8 @@ class TransitionPlan:
             there = wanted
         self.steps = tuple(steps)
         self._ends = _ends_on(problems, parts[-1], asked)
+        doubts = TargetDoubts(problems, selector, parts, problems.everywhere)
+        self.doubts = doubts if doubts.doubted else None
 
     @cached_property
     def at_once(self) -> AtOnce | None:

@@ -50,6 +50,7 @@ class GraphProblems:
 
     Attributes:
         robot, foliations, options: as given.
+        everywhere: the constraints, as given.
         memories: memory of calls.
         evaluations: of constraints alone.
     """
@@ -63,7 +64,7 @@ class GraphProblems:
         engine: Engine,
     ) -> None:
         self.robot, self.foliations, self.options = robot, tuple(foliations), options
-        self._everywhere = constraints
+        self.everywhere = constraints
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
         self._families: dict[object, ProblemFamily] = {}
@@ -129,6 +130,6 @@ class GraphProblems:
             owners: constraints.
             options: of projectors.
         """
-        once = list({id(owner): owner for owner in (*self._everywhere, *owners)}.values())
+        once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
         kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
-        return ProblemFamily(self.evaluations, once, kept, options, self._nothing, self._everywhere)
+        return ProblemFamily(self.evaluations, once, kept, options, self._nothing, self.everywhere)

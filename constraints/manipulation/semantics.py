@@ -16,6 +16,7 @@ from liegroups.arrays import Matrix
 
 from ..errors import FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface
+from ..questions import asked_of_angles, say
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.frame_table import FrameKind
@@ -242,6 +243,7 @@ class _Reader:
             return self._pose(xyz, [0.0, 0.0, 0.0, 1.0], where)
         turn = numbers(element.get(turns[0]), self.file, f"{where}, {turns[0]}", 3 if turns[0] == "rpy" else 4)
         if turns[0] == "rpy":
+            say(_log, [asked_of_angles(f"{where}, rpy", turn)], self.file)
             return pin.SE3(pin.rpy.rpyToMatrix(*turn), np.array(xyz))
         return self._pose(xyz, turn if turns[0] == "xyzw" else turn[1:] + turn[:1], where)
 

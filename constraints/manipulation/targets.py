@@ -51,6 +51,8 @@ class TargetConfiguration(Result):
             chosen: the last projection onto the condition of the level-set transition, alone.
         attempts: number of guesses.
         on_leaf: whether the last configuration is on the chosen leaf; true for a transition that chooses none.
+        off: why what was found is no target, in words: of a transition that was made by hand, whose paths cannot start
+            there, or whose constraints hold where its states do not; else empty.
     """
 
     _meant: ClassVar[Mapping[str, str]] = {**MEANT, "diagnose": DIAGNOSED}
@@ -60,6 +62,7 @@ class TargetConfiguration(Result):
     projections: tuple[Projection, ...]
     attempts: int
     on_leaf: bool
+    off: str = ""
 
     def __init__(
         self,
@@ -68,10 +71,13 @@ class TargetConfiguration(Result):
         projections: tuple[Projection, ...],
         attempts: int,
         on_leaf: bool = True,
+        off: str = "",
     ) -> None:
         fields = vars(self)  # half the time of a frozen dataclass's own `__init__`
         fields["transition"], fields["q_start"], fields["projections"] = transition, q_start, projections
         fields["attempts"], fields["on_leaf"] = attempts, on_leaf
+        if off:
+            fields["off"] = off
 
     @property
     def q(self) -> Vector:
@@ -85,8 +91,8 @@ class TargetConfiguration(Result):
 
     @property
     def success(self) -> bool:
-        """Whether the target state was reached, on the chosen leaf."""
-        return self._came_to_the_end and self.on_leaf
+        """Whether the target state was reached, on the leaf of the start and on the chosen one."""
+        return self._came_to_the_end and self.on_leaf and not self.off
 
     @property
     def _came_to_the_end(self) -> bool:
@@ -124,20 +130,15 @@ class TargetConfiguration(Result):
                     f"  '{part}' to '{part.target}': {projection.status.name}, residual {projection.residual:.3g}"
                 )
             lines += [f"  '{part}': not tried" for part in self.transition.inner[len(self.projections) :]]
-        errors = self.projections[-1].describe().splitlines()[1:]
-        return "\n".join(
-            [
-                *lines,
-                f"  at the last configuration, on '{self.failed_at or self.transition}':",
-                *(f"  {e}" for e in errors),
-            ]
-        )
+        lines.append(f"  at the last configuration, on '{self.failed_at or self.transition}':")
+        return "\n".join([*lines, *(f"  {e}" for e in self.projections[-1].describe().splitlines()[1:])])
 
     def __str__(self) -> str:
         failed = self.failed_at
         where = "" if failed is None else f" (at '{failed}')"
         guesses = counted(self.attempts, "guess")
         off = ", but not on the leaf that was chosen" if self._came_to_the_end and not self.on_leaf else ""
+        off += f", but {self.off}" if self.off else ""
         last = str(self.projections[-1]).replace("`diagnose()`", DIAGNOSED)
         return f"target of '{self.transition}'{where} after {guesses}{off}: {last}"
 
@@ -191,9 +192,12 @@ class Search:
     def succeeds(self, plan: TransitionPlan, attempts: int, memory: GraphMemory) -> bool:
         """Whether the last attempt has found the target. Keeps what has got furthest; where two did, the first."""
         on_leaf = self.leaf is None or plan.is_on_leaf(self.here, self.leaf, memory)
-        succeeds = on_leaf and self.goes_on and len(self.done) == len(plan.steps)
+        succeeds, off = on_leaf and self.goes_on and len(self.done) == len(plan.steps), ""
+        if succeeds and plan.doubts is not None:
+            off = plan.doubts.found_in(self.start, [each.q for each in self.done], memory)
+            succeeds = not off
         if attempts == 1 or succeeds or len(self.done) > len(self.best.projections):
-            self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
+            self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf, off)
         return succeeds
 
     def is_hopeless(self, problems: GraphProblems, memory: GraphMemory) -> bool:
@@ -274,7 +278,7 @@ def from_start(
         memory, (projector, program) = problems.memories.take(), plan.at_once
         first = projector.project_from_leaf(program, q_start, q.copy(), memory.workspace)
         if first is not None:
-            if first.success and len(plan.steps) == 1:  # as below, in 1 us less: most loops
+            if first.success and len(plan.steps) == 1 and plan.doubts is None:  # as below, in 1 us less: most loops
                 problems.memories.give(memory)
                 return TargetConfiguration(transition, read_only_copy(q_start), (first,), 1)
             search = Search(read_only_copy(q_start), q, None, first)

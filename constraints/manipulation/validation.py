@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
@@ -12,13 +12,15 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..ranges import whole_number
+from ..solvers import Projection, Status
 from ..solvers.result import Result
 from ..words import counted
 
 if TYPE_CHECKING:
     from .graph import ConstraintGraph
-    from .states import Transition
 
+AT_BEST = "at best"
+"""So begins what the best of some failed projections misses."""
 LOW = 0.1
 """A rate of success below this is reported."""
 
@@ -51,12 +53,16 @@ class Validation(Result):
         hidden: state -> state that contains all of its samples and comes first: by priority, or else by order.
         transitions: transition -> rate of targets found, from samples of its source state.
         failed_at: transition -> inner transition -> number of targets that failed there.
+        missed: state, or transition, that was never reached -> in words, what the best try misses most.
+        questions: what looks wrong in what the graph is made of (`graph.questions`); they may be meant.
     """
 
     states: Mapping[str, Rate]
     hidden: Mapping[str, str]
     transitions: Mapping[str, Rate]
     failed_at: Mapping[str, Mapping[str, int]]
+    missed: Mapping[str, str] = field(default_factory=lambda: {})
+    questions: tuple[str, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -64,7 +70,8 @@ class Validation(Result):
         words: list[str] = []
         for name, rate in self.states.items():
             if rate.successes == 0:
-                words.append(f"state '{name}' was never reached ({rate})")
+                why = self._why(name, f"graph.sample('{name}', rng)")
+                words.append(f"state '{name}' was never reached ({rate}){why}")
             elif rate.successes < LOW * rate.tries:
                 words.append(f"state '{name}' was rarely reached ({rate})")
         words += [f"state '{name}' is contained in '{above}', which comes first" for name, above in self.hidden.items()]
@@ -73,12 +80,19 @@ class Validation(Result):
                 words.append(f"transition '{name}' was not tried: no configuration of its source state was found")
             elif rate.successes == 0:
                 where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at[name].items())
-                words.append(f"no target of transition '{name}' was found ({rate}; {where})")
+                way = f"graph.target('{name}', q, guess).projections[-1]"
+                words.append(f"no target of transition '{name}' was found ({rate}; {where}){self._why(name, way)}")
         return tuple(words)
+
+    def _why(self, name: str, failed: str) -> str:
+        """What the best try misses most, and the call that says more where there is a failed projection."""
+        missed = self.missed.get(name, "")
+        more = f"; `{failed}.diagnose()` says why" if missed.startswith(AT_BEST) else ""
+        return f": {missed}{more}" if missed else ""
 
     @property
     def success(self) -> bool:
-        """Whether no problem was found."""
+        """Whether no problem was found; questions are none."""
         return not self.problems
 
     def describe(self) -> str:
@@ -87,7 +101,7 @@ class Validation(Result):
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
             lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
-        return "\n".join([*lines, *(self.problems or (self._well,))])
+        return "\n".join([*lines, *(self.problems or (self._well,)), *self.questions])
 
     @property
     def _well(self) -> str:
@@ -96,7 +110,7 @@ class Validation(Result):
         rates |= {f"transition '{name}'": rate for name, rate in self.transitions.items()}
         missed = {what: rate for what, rate in rates.items() if rate.successes < rate.tries}
         if not missed:
-            return "no problem was found"
+            return "no problem was found" + (", but it is asked:" if self.questions else "")
         rarest = min(missed, key=lambda what: missed[what].successes / missed[what].tries)
         return f"nothing is unreachable; rarest: {rarest}, {missed[rarest]}"
 
@@ -115,10 +129,13 @@ def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> 
     found: dict[str, list[Vector]] = {}
     states: dict[str, Rate] = {}
     hidden: dict[str, str] = {}
+    missed: dict[str, str] = {}
     for state in (*graph.states, *graph.waypoint_states):
         projections = graph.samples(state, rng, count)
         found[state.name] = [p.q for p in projections if p.success]
         states[state.name] = Rate(len(found[state.name]), count)
+        if not found[state.name]:
+            missed[state.name] = _most_missed(projections)
         if not state.waypoint:
             answers = {graph.state_of(q).name for q in found[state.name]}
             if len(answers) == 1 and answers != {state.name}:
@@ -126,15 +143,24 @@ def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> 
     transitions: dict[str, Rate] = {}
     failed: dict[str, Mapping[str, int]] = {}
     for transition in graph.transitions:
-        starts = found[transition.source.name]
-        transitions[transition.name], failed[transition.name] = _targets(graph, transition, starts, rng)
-    return Validation(states, hidden, transitions, failed)
+        ends = [graph.target(transition, start, graph.robot.random(rng)) for start in found[transition.source.name]]
+        failed[transition.name] = dict(Counter(str(end.failed_at) for end in ends if not end.success))
+        transitions[transition.name] = Rate(sum(end.success for end in ends), len(ends))
+        if ends and not transitions[transition.name].successes:
+            off = next((end.off for end in ends if end.off), "")
+            missed[transition.name] = off or _most_missed([end.projections[-1] for end in ends])
+    return Validation(states, hidden, transitions, failed, missed, graph.questions)
 
 
-def _targets(
-    graph: ConstraintGraph, transition: Transition, starts: list[Vector], rng: np.random.Generator
-) -> tuple[Rate, Mapping[str, int]]:
-    """How many targets are found, and where the others end."""
-    ends = [graph.target(transition, start, graph.robot.random(rng)) for start in starts]
-    failed = Counter(str(end.failed_at) for end in ends if not end.success)
-    return Rate(sum(end.success for end in ends), len(ends)), dict(failed)
+def _most_missed(failed: Iterable[Projection]) -> str:
+    """What the best of some failed projections misses most: a constraint, or a bound; nothing where it is undefined."""
+    tried = [each for each in failed if each.status is not Status.UNDEFINED]
+    if not tried:
+        return "a function has no value"
+    best = min(tried, key=lambda each: each.residual)
+    stack = best.problem.constraints
+    norms = [norm for _, norm in stack.norms(best.error())]
+    worst = int(np.argmax(norms))
+    if norms[worst] > best.options.threshold:
+        return f"{AT_BEST} {stack.labels[worst]} is off by {norms[worst]:.3g}"
+    return f"{AT_BEST} {', '.join(map(str, best.violations)) or best.status.name}"

@@ -15,9 +15,10 @@ import numpy as np
 
 from liegroups.arguments import as_flag, as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
-from ..keywords import absent
+from ..keywords import absent, closed
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -80,6 +81,7 @@ _NOT_HERE = {
 
 
 @final
+@closed("`without`, `with_margins` and `among` give changed copies")
 @absent(_NOT_HERE)
 class CollisionModel:
     """The shapes of a robot and of the objects around it, and which pairs must not collide. Immutable.
@@ -112,6 +114,8 @@ class CollisionModel:
         OptionError: a margin that is no number, or of a pair that is not checked.
         UnknownFrameError: a shape on a frame that the robot does not have.
     """
+
+    pairs: tuple[tuple[str, str], ...]
 
     def __init__(
         self,
@@ -153,7 +157,7 @@ class CollisionModel:
         self._geometry.removeAllCollisionPairs()
         for i, j in margins:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
-        self.pairs: tuple[tuple[str, str], ...] = tuple((self.names[i], self.names[j]) for i, j in margins)
+        set_fields(self, pairs=tuple((self.names[i], self.names[j]) for i, j in margins))
         self._pool = Pool(partial(_memory, self.robot.model, self._geometry, tuple(margins.values())))
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
@@ -166,7 +170,7 @@ class CollisionModel:
         for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
-        other = self._with(kept, LeftOutReason.BY_HAND)
+        other = self._with(kept)
         other._say_if_empty()
         return other
 
@@ -180,8 +184,7 @@ class CollisionModel:
         changed = dict(self._margins)
         for (a, b), distance in margins_of_shapes(margins).items():
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
-            chosen = [pair for pair in changed if frozenset(pair) in asked]
-            if not chosen:
+            if not (chosen := [pair for pair in changed if frozenset(pair) in asked]):
                 out = in_words([verdict for pair, verdict in self._out.items() if frozenset(pair) in asked], True)
                 why = f"left out: {out}" if out else "a shape makes no pair with itself"
                 raise OptionError(f"margin of '{a}' and '{b}': no such pair is checked ({why})")
@@ -371,8 +374,7 @@ class CollisionModel:
         if self.robot.disabled_collisions:
             used = "" if self._srdf else ", not used (srdf=False)"
             lines.append(f"  SRDF: {counted(len(self.robot.disabled_collisions), 'pair')} of links{used}")
-        distances = sorted(set(self._margins.values()))
-        if any(distances):
+        if any(distances := sorted(set(self._margins.values()))):
             lines.append(f"  margins: {', '.join(f'{distance:g}' for distance in distances)} m")
         return "\n".join(lines)
 

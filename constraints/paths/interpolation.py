@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import pi
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
@@ -17,6 +19,7 @@ from ..errors import OptionError, PathError, UndefinedError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
+from ..questions import say
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
@@ -24,6 +27,8 @@ from ..solvers.result import MEANT, Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
 from .path import MEANT as PATH_MEANT, Jump, Path, Piece, StepSize
+
+_log = logging.getLogger(__package__)
 
 SHORTEST = 2.0**-18
 """Intervals are not halved below this part of the whole."""
@@ -131,7 +136,7 @@ class Interpolation(Result):
         stop = self.stop
         if stop is None:
             return f"{self}\n  {self.path}"
-        said = f"{self}\n  at time {stop.time:.4g}"
+        said = f"{self._came}\n  at time {stop.time:.4g}"
         if stop.projection is not None:
             return f"{said}: {indent(stop.projection.describe(), '  ').strip()}"
         if stop.jump is not None:
@@ -140,7 +145,28 @@ class Interpolation(Result):
         lines = errors_of(self.problem, stop.q, stop.rhs, self.options.threshold)
         return "\n".join([f"{said}, threshold {self.options.threshold:g}:", *(f"    {line}" for line in lines)])
 
+    @property
+    def off(self) -> str:
+        """Of an end that is not on the constraints: what it misses most, and how far, in words; else empty."""
+        stop = self.stop
+        if stop is None or self.status not in (PathStatus.START, PathStatus.END):
+            return ""
+        stack, outside = self.problem.constraints, self.problem.bounds.violations(stop.q)
+        try:
+            norms = [norm for _, norm in stack.norms(self.problem.error(stop.q, rhs=stop.rhs))]
+        except UndefinedError:
+            return "a function has no value there"
+        worst = int(np.argmax(norms))
+        if norms[worst] > self.options.threshold or not outside:
+            return f"{stack.labels[worst]} is off by {norms[worst]:.3g}"
+        return str(outside[0])
+
     def __str__(self) -> str:
+        off = self.off
+        return f"{self._came}: {off}" if off else self._came
+
+    @property
+    def _came(self) -> str:
         said = f"{self.status} (reached {self.reached:.3g} of the way)"
         return f"{said}; {_BOTH_SIDES}" if self._is_on_another_leaf() else said
 
@@ -202,6 +228,8 @@ def interpolate(
     expect(problem, (Problem, Projector), "problem of an interpolation", "a Problem, or a Projector of one")
     positive_number(max_angle, "max_angle of an interpolation")
     positive_number(max_length, "max_length of an interpolation")
+    if max_angle > pi:
+        say(_log, [f"max_angle of an interpolation is {max_angle:.6g} rad, more than half a turn: is it in degrees?"])
     if isinstance(problem, Problem):
         projector = Projector(problem, Options.local() if options is None else options)
     elif options is None:

@@ -11,8 +11,12 @@ from liegroups.arrays import Vector
 
 from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..functions.affine import Constant
+from ..functions.frame_function import FrameFunction
 from ..functions.function import Function
 from ..functions.lifted import Lifted
+from ..functions.pose import Pose
+from ..functions.position import Position
+from ..functions.transformation import Transformation
 from ..rows.angle_limits import idle_limits, rotation_rows
 from ..rows.comparison import INTERVAL, RowTable
 from ..rows.explicit import Explicit
@@ -127,7 +131,8 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
     optional = problem.levels[-1].owners if problem.optional_last else ()
     for owner, label, (_, norm) in zip(stack, stack.labels, stack.norms(error), strict=True):
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
-        lines.append(f"{label}: error {norm:.3g}{left}")
+        scaled = " (scaled)" if (owner.rows.scale[owner.rows.mask] != 1.0).any() else ""
+        lines.append(f"{label}: error {norm:.3g}{scaled}{left}")
     return [*lines, *active_bounds(problem, q)]
 
 
@@ -183,7 +188,7 @@ def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
 
 
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
-    """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+    """Joints at a bound or outside it, as "name at its lower bound", in the order of q; "name[2]" is a coordinate.
 
     Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
 
@@ -199,7 +204,7 @@ def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
                 continue
             for side, room in (("lower", below), ("upper", above)):
                 if room <= 0.0:
-                    words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
+                    words.append(f"{bounds.name_of(i)} {'at' if room == 0.0 else 'outside'} its {side} bound")
     return tuple(words)
 
 
@@ -222,6 +227,9 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     formula = getattr(_function(owner), "formula", "")
     if formula:
         yield f"    value {formula}"
+    seen = getattr(_function(owner), "seen_from", "")
+    if seen:
+        yield f"    {seen}"
     if not owner.columns.any():
         yield f"    {UNMOVED}"
     kinds: dict[str, list[int]] = {}
@@ -244,6 +252,8 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
         yield f"    a Target over {span}; {first}"
     elif owner.group.log(owner.default_rhs).any():
         yield f"    right-hand side {_point(owner.default_rhs)}"
+    elif isinstance(owner, Implicit):
+        yield from _no_right_hand_side(owner)
     if _mixes_positions(owner):
         yield "    translation rows of SE3 are positions only if the rotation error is zero; those of R3xSO3 always are"
     angle = _least_angle(owner)
@@ -253,6 +263,31 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     idle = idle_limits(table, _function(owner), owner.group)
     if idle:
         yield f"    {idle}"
+
+
+def _no_right_hand_side(owner: Implicit) -> Iterator[str]:
+    """What a right-hand side that is zero asks for, where nobody gave one, or where it is a place in the world."""
+    function, rows = _function(owner), owner.rows
+    zero = "zero"
+    if isinstance(function, Position | Pose | Transformation):
+        held = rows.mask & (rows.lower == 0.0) & (rows.upper == 0.0)
+        if not held.all():
+            zero = "zero" if (rows.mask & rows.free_rhs).any() else ""
+        elif not isinstance(function, Position):
+            zero = f"the identity pose, '{function.frame_b}' at the origin of {_whose(function)}"
+        else:
+            zero = f"zero, '{function.frame_b}' at the origin of {_whose(function)}"
+    elif not (rows.mask & rows.free_rhs).any():
+        zero = ""
+    if zero and (rows.mask & rows.free_rhs).any() and owner.rhs is None:
+        yield f"    right-hand side: none given, so {zero}; problem.rhs_from(q) reads what q has"
+    elif zero not in ("", "zero"):
+        yield f"    right-hand side {zero}"
+
+
+def _whose(function: FrameFunction) -> str:
+    a = function.frame_a
+    return "that placement" if function.seen_from else f"'{a}'" if a.joint else "the world"
 
 
 def _mixes_positions(owner: RowOwner) -> bool:

@@ -6,10 +6,9 @@ Nothing is guessed and nothing is changed: a problem asks once, in the log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from math import inf, pi
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
@@ -17,25 +16,31 @@ import numpy as np
 from liegroups import SO2, SO3
 from liegroups.arrays import BoolVector, Vector
 from liegroups.layout import Factor
+from liegroups.unit_blocks import plain_entries
 
 from ..errors import UndefinedError
 from ..functions.affine import Affine
+from ..functions.center_of_mass import CenterOfMass
 from ..functions.frame_function import FrameFunction
 from ..functions.pose import Pose
 from ..functions.position import Position
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..robot import Bounds, Frame, Robot
+from ..questions import FAR_AWAY, TURN, Coordinate, ask_once, coordinate_at, far_entries, say
+from ..robot import Bounds, Frame, Robot, rigid_transform
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 
+if TYPE_CHECKING:
+    from .problem import Problem
+
 _log = logging.getLogger(__package__)
 
-FAR_AWAY = 100.0
-"""A target so many times as far as the frame reaches is asked about."""
+HALF_TURN = 1.001 * pi
+"""The longest rotation vector that anybody needs, and a little."""
 
 TURNS = 5.0
 """A spring at a joint without bounds that rests so many turns away is asked about."""
@@ -45,31 +50,6 @@ PLAIN, LONGER = 1.0, 10.0
 
 _ASKED: WeakSet[RowOwner] = WeakSet()
 """Constraints that were asked about, in whatever problem."""
-
-
-class _Joint(NamedTuple):
-    """A coordinate with two bounds: its name, its bounds, whether it is an angle."""
-
-    name: str
-    lower: float
-    upper: float
-    is_angle: bool
-
-    def question(self, value: float) -> str:
-        """What is asked of a value; nothing where it is not far outside."""
-        outside = max(self.lower - value, value - self.upper)
-        turns = self.is_angle and outside > 0.0 and abs(value) > 2.0 * pi
-        if not (outside > self.upper - self.lower or turns):
-            return ""
-        unit, asked = ("rad", "is it in degrees") if self.is_angle else ("m", "is it in millimetres")
-        box = f"[{self.lower:.4g}, {self.upper:.4g}] {unit}"
-        return f"{value:.6g} for '{self.name}', whose bounds are {box}: {asked}?"
-
-
-@lru_cache(maxsize=1024)
-def ask_once(question: str) -> None:
-    """Log a question, the first time that it is asked."""
-    _log.warning("%s", question)
 
 
 def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
@@ -86,8 +66,8 @@ def ask_of_rest(robot: Robot, leaf: Factor, rest: Vector, name: str) -> None:
     for entry, value in zip(_of(leaf.q), rest.tolist(), strict=True):
         joint = _joint(robot.bounds, revolute, q_index=entry)
         words = "" if joint is None else joint.question(value)
-        if joint is None and entry in columns and revolute[columns[entry]] and abs(value) > 2.0 * pi * TURNS:
-            words = f"{value:.6g} rad, {abs(value) / (2.0 * pi):.3g} turns, for '{leaf.name}': is it in degrees?"
+        if joint is None and entry in columns and revolute[columns[entry]] and abs(value) > TURN * TURNS:
+            words = f"{value:.6g} rad, {abs(value) / TURN:.3g} turns, for '{leaf.name}': is it in degrees?"
         if words:
             ask_once(f"rest of a {name}: {words}")
 
@@ -101,7 +81,7 @@ def ask_of_length(robot: Robot, a: Frame, b: Frame, length: float, name: str) ->
         length: without force [m].
         name: of the spring.
     """
-    if length > PLAIN and length > LONGER * (most := _reach(robot, a, b)) > 0.0:
+    if length > PLAIN and length > LONGER * (most := reach_of(robot, a, b)) > 0.0:
         ask_once(
             f"length of a {name}: {length:.6g} m, where its ends are at most {most:.3g} m apart: is it in millimetres?"
         )
@@ -123,8 +103,47 @@ def ask(rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> None:
         if found:
             _ASKED.add(owner)
             asked.append(f"{owner.name!r}: {found}")
-    if asked:
-        _log.warning("angles are in radians, lengths in metres; %s", "; ".join(asked))
+    say(_log, asked)
+
+
+def asked_of_case(problem: Problem, rhs: RightHandSide, starts: Mapping[str, Vector | None], *, new: bool) -> list[str]:
+    """What is asked about the numbers of one projection: its right-hand sides, where it starts, what it shall be near.
+
+    Args:
+        problem: of the projection.
+        rhs: its right-hand sides.
+        starts: what a configuration is for -> the configuration (nq,), if there is one.
+        new: leave out constraints that were asked about already, and remember the others.
+    """
+    bounds, revolute = problem.bounds, problem.revolute
+    asked = [words for what, q in starts.items() for words in asked_of_start(bounds, revolute, what, q)]
+    for owner in rhs.stack:
+        if owner.target is None and not (new and owner in _ASKED):
+            found = next((words for words in _questions(owner, rhs, bounds, revolute) if words), "")
+            if found:
+                asked.append(f"{owner.name!r}: {found}")
+                _ASKED.update([owner] if new else [])
+    return asked
+
+
+def asked_of_start(bounds: Bounds, revolute: BoolVector, what: str, q: Vector | None) -> list[str]:
+    """What is asked about a configuration that is far out of its bounds; one question, with the number of others.
+
+    Args:
+        bounds: of the problem.
+        revolute: (nv,) true for columns that are angles.
+        what: the configuration is, "start".
+        q: (nq,).
+    """
+    entries = [] if q is None else far_entries(q)
+    found: list[str] = []
+    for i in entries:
+        joint = coordinate_at(bounds.space, bounds.lower, bounds.upper, revolute, i)
+        if joint is not None and q is not None:
+            found.append(joint.question_of_start(float(q[i])))
+    found = [words for words in found if words]
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return [f"{what}: {found[0]}{more}"] if found else []
 
 
 def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> Iterator[str]:
@@ -138,23 +157,24 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
             for i, value in zip(owner.outputs.q_indices, values, strict=True):
                 joint = _joint(bounds, revolute, q_index=int(i))
                 yield "" if joint is None else joint.question(float(value))
+            return
+        if isinstance(owner.map, Affine):
+            yield _coupled(owner, owner.map, rhs, bounds, revolute)
+        function = owner.twin.function
+        if isinstance(function, Transformation):
+            yield from _relative(function, owner.twin, rhs.of(owner), free=True)
     elif isinstance(owner, Implicit):
         function = owner.function
         if isinstance(function, Affine) and function.inputs == bounds.space:
             yield from _coordinates(function, owner, rhs, bounds, revolute)
         elif isinstance(function, Position | Pose | Transformation):
-            yield _distance(function, owner, rhs)
+            yield from _relative(function, owner, rhs.of(owner))
+        elif isinstance(function, CenterOfMass):
+            yield _distance(function.name, _reach_of_mass(function), owner, rhs.of(owner))
 
 
-def _joint(bounds: Bounds, revolute: BoolVector, q_index: int) -> _Joint | None:
-    """The coordinate at an entry of q, if it is a number with two bounds; continuous and free joints have none."""
-    space = bounds.space
-    columns = dict(zip(space.vector_q.tolist(), space.vector_v.tolist(), strict=True))
-    lower, upper = float(bounds.lower[q_index]), float(bounds.upper[q_index])
-    if q_index not in columns or not -inf < lower < upper < inf:
-        return None
-    leaf = next(leaf for leaf in space.leaves() if leaf.q.start <= q_index < leaf.q.stop)
-    return _Joint(leaf.name, lower, upper, bool(revolute[columns[q_index]]))
+def _joint(bounds: Bounds, revolute: BoolVector, q_index: int) -> Coordinate | None:
+    return coordinate_at(bounds.space, bounds.lower, bounds.upper, revolute, q_index)
 
 
 def _interval(owner: Implicit, target: Vector, row: int) -> tuple[float, float]:
@@ -186,21 +206,66 @@ def _coordinates(
         yield joint.question(_nearest(((low - shift) / slope, (high - shift) / slope), joint.lower, joint.upper))
 
 
-def _distance(function: FrameFunction, owner: Implicit, rhs: RightHandSide) -> str:
-    """A target of a frame that is far away from all that it reaches."""
-    reach = _reach(function.robot, function.frame_a, function.frame_b)
+def _coupled(owner: Explicit, f: Affine, rhs: RightHandSide, bounds: Bounds, revolute: BoolVector) -> str:
+    """A joint that follows others, wherever they are, to values far out of its bounds."""
+    joint, space = _joint(bounds, revolute, int(owner.outputs.q_indices[0])), bounds.space
+    if joint is None or len(owner.outputs.v) != 1 or f.inputs != space:
+        return ""
+    row = f.jacobian(space.neutral)[0]
+    if not np.isfinite([bounds.tangent_lower[row != 0.0], bounds.tangent_upper[row != 0.0]]).all():
+        return ""
+    ends = np.array([bounds.tangent_lower, bounds.tangent_upper])[:, row != 0.0] * row[row != 0.0]
+    offset = float(f.value(space.neutral)[0]) - float(row[space.vector_v] @ space.neutral[space.vector_q])
+    offset += float(rhs.of(owner)[0])
+    interval = offset + float(ends.min(axis=0).sum()), offset + float(ends.max(axis=0).sum())
+    return joint.question(_nearest(interval, joint.lower, joint.upper))
+
+
+def _relative(function: FrameFunction, owner: Implicit, target: Vector, free: bool = False) -> Iterator[str]:
+    """A reference or a target far from all that a frame reaches; a rotation vector of more than half a turn."""
+    a, b = function.frame_a, function.frame_b
+    if a.joint == 0:
+        away, reach = norm(np.asarray(a.placement.translation)), reach_of(function.robot, b)
+        if 0.0 < reach < inf and away > FAR_AWAY * reach:
+            yield f"a reference {away:.6g} m away of '{b}', which reaches {reach:.3g} m: is it in millimetres?"
+    yield _distance(f"'{b}'", reach_of(function.robot, a, b, free=free), owner, target)
+    if isinstance(function, Transformation) and owner.rows.mask[3:].all():
+        turned = norm(target[3:6])
+        if turned > HALF_TURN:
+            yield f"a rotation vector {turned:.6g} rad long, where half a turn is pi: is it in degrees?"
+
+
+def _distance(what: str, reach: float, owner: Implicit, target: Vector) -> str:
+    """A target that is far away from all that is reached."""
     if not 0.0 < reach < inf:
         return ""
-    target = rhs.of(owner)
     rows = [row for row in range(3) if owner.rows.mask[row]]
     far = norm(np.array([_nearest(_interval(owner, target, row), 0.0, 0.0) for row in rows])) if rows else 0.0
-    if far <= FAR_AWAY * reach:
-        return ""
-    return f"a target {far:.6g} m away of '{function.frame_b}', which reaches {reach:.3g} m: is it in millimetres?"
+    return (
+        f"a target {far:.6g} m away of {what}, which reaches {reach:.3g} m: is it in millimetres?"
+        if (far > FAR_AWAY * reach)
+        else ""
+    )
 
 
-def _reach(robot: Robot, *frames: Frame) -> float:
-    """No configuration has the frames further apart [m]; infinite where a joint between them has no bounds."""
+def _reach_of_mass(function: CenterOfMass) -> float:
+    """No body of a centre of mass is further away from its reference [m]."""
+    model: Any = function.robot.model
+    levers = [Frame("body", i, rigid_transform(model.inertias[i].lever)) for i in function.moving_joints]
+    return max((reach_of(function.robot, function.frame_a, lever) for lever in levers), default=0.0)
+
+
+def reach_of(robot: Robot, *frames: Frame, free: bool = False) -> float:
+    """No configuration has two frames, or one and the world, further apart [m].
+
+    Args:
+        robot: the robot.
+        *frames: one or two.
+        free: whether free and planar joints count by their bounds; by default they go anywhere.
+
+    Returns:
+        A bound: the sum of all lengths between them; infinite where a joint between them has no bounds.
+    """
     total = 0.0
     space: RobotSpace = robot.space
     model: Any = robot.model
@@ -211,12 +276,18 @@ def _reach(robot: Robot, *frames: Frame) -> float:
             total += norm(np.asarray(model.jointPlacements[joint].translation))
             if not factor.space.is_flat:
                 if factor.space not in (SO2, SO3):
-                    return inf  # free and planar joints go anywhere
+                    total += _room(robot, factor.q) if free else inf
                 continue
             for column, entry in zip(_of(factor.v), _of(factor.q), strict=True):
                 if not space.revolute[column]:
                     total += max(abs(float(robot.bounds.lower[entry])), abs(float(robot.bounds.upper[entry])))
     return total
+
+
+def _room(robot: Robot, part: slice) -> float:
+    """How far the translation of a body is from its origin, at most [m]."""
+    plain = part.start + np.flatnonzero(plain_entries(robot.nq, robot.space.unit_blocks)[part])
+    return norm(np.maximum(np.abs(robot.bounds.lower[plain]), np.abs(robot.bounds.upper[plain])))
 
 
 def _of(part: slice) -> range:

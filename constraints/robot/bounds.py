@@ -19,6 +19,7 @@ from liegroups.space import as_space
 from liegroups.unit_blocks import plain_entries
 
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from ..questions import Coordinate, coordinate_at, say
 from ..words import counted, first_names
 from .joints import radian_columns
 from .pinocchio import Model
@@ -38,16 +39,18 @@ class Violation(NamedTuple):
         entry: which entry of q.
         amount: how far outside, negative below the lower bound [`unit`].
         unit: "m" or "rad" on the space of a robot; empty on other spaces.
+        place: the joint with the number of the coordinate where it has several, "box/root_joint[2]".
     """
 
     joint: str
     entry: int
     amount: float
     unit: str = ""
+    place: str = ""
 
     def __str__(self) -> str:
         side = "above" if self.amount > 0.0 else "below"
-        return f"'{self.joint}' {abs(self.amount):.3g}{' ' * bool(self.unit)}{self.unit} {side} its bound"
+        return f"'{self.place or self.joint}' {abs(self.amount):.3g}{' ' * bool(self.unit)}{self.unit} {side} its bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +140,34 @@ class Bounds:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
+        wider = np.flatnonzero((lower < self.lower) | (upper > self.upper)).tolist()
+        asked = [words for i in wider for words in self._asked_of_bounds(i, float(lower[i]), float(upper[i]))]
+        say(_log, [f"new bounds: {words}" for words in asked if words])
         return Bounds(self.space, lower, upper)
+
+    def _asked_of_bounds(self, entry: int, *wanted: float) -> list[str]:
+        joint = self.coordinate(entry)
+        return [] if joint is None else [joint.question_of_bound(value) for value in wanted]
+
+    def coordinate(self, entry: int) -> Coordinate | None:
+        """An entry of q, if it is a number with two bounds: what asks about degrees and millimetres.
+
+        Args:
+            entry: which.
+        """
+        space = self.space
+        revolute = space.revolute if isinstance(space, RobotSpace) else np.zeros(space.nv, dtype=np.bool_)
+        return coordinate_at(space, self.lower, self.upper, revolute, entry)
+
+    def asked_of(self, q: Vector) -> list[str]:
+        """What is asked about a posture that is given by its numbers: those far out of their bounds.
+
+        Args:
+            q: configuration (nq,).
+        """
+        out = np.flatnonzero((q < self.lower) | (q > self.upper)).tolist()
+        joints = [(self.coordinate(i), float(q[i])) for i in out]
+        return [words for joint, value in joints if joint is not None and (words := joint.question(value))]
 
     def contains(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
         """Whether q is inside.
@@ -165,9 +195,18 @@ class Bounds:
         q = self._sized(q)
         amount = np.maximum(q - self.upper, 0.0) + np.minimum(q - self.lower, 0.0)
         return tuple(
-            Violation(_joint_of(self.space, i), i, float(amount[i]), self._units[i])
+            Violation(_joint_of(self.space, i), i, float(amount[i]), self._units[i], self.name_of(i))
             for i in np.flatnonzero(np.abs(amount) > tolerance).tolist()
         )
+
+    def name_of(self, entry: int) -> str:
+        """Name of an entry of q: of its joint, with the number of the coordinate where this has several, "base[2]".
+
+        Args:
+            entry: which.
+        """
+        leaf = next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+        return leaf.name if leaf.space.nq == 1 else f"{leaf.name}[{entry - leaf.q.start}]"
 
     def clip(self, q: ArrayLike) -> Vector:
         """Copy of q with each coordinate moved to its nearest bound if it is outside. Raises SizeError."""

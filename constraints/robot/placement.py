@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +13,12 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from ..linear_algebra import dot
+from ..questions import SHOWN, asked_of_angles, say
 from .pinocchio import Placement, pin
+
+_log = logging.getLogger(__package__)
+_ASKED: set[tuple[float, ...]] = set()
+"""Angles that were asked about."""
 
 
 class HasMatrix(Protocol):
@@ -51,9 +57,19 @@ def rigid_transform(
     if rpy is not None:
         if rotation is not None:
             raise OptionError("rigid transform: give its rotation or rpy, not both")
-        return pin.SE3(pin.rpy.rpyToMatrix(np.array(finite_vector(rpy, 3, "rpy of a rigid transform"))), np.array(p))
+        angles = np.array(finite_vector(rpy, 3, "rpy of a rigid transform"))
+        _ask(tuple(angles.tolist()))
+        return pin.SE3(pin.rpy.rpyToMatrix(angles), np.array(p))
     R = np.eye(3) if rotation is None else as_rotation(rotation, "rotation of a rigid transform")
     return pin.SE3(R, np.array(p))
+
+
+def _ask(angles: tuple[float, ...]) -> None:
+    """Ask about angles beyond a whole turn: about each once, and about a few."""
+    words = asked_of_angles(f"rpy {list(angles)} of a rigid transform", angles)
+    if words and angles not in _ASKED and len(_ASKED) < SHOWN:
+        _ASKED.add(angles)
+        say(_log, [words])
 
 
 def as_placement(placement: object, what: str = "placement") -> Placement:

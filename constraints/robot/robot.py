@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, absent, names_checked, unchanging
+from ..questions import say
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
 from .configuration import ByJoint, checked_postures, random_configuration
@@ -32,6 +34,8 @@ from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
 from .urdf import Base, read_urdf
+
+_log = logging.getLogger(__package__)
 
 KEPT = 32
 """So many things made ready a robot keeps."""
@@ -324,7 +328,9 @@ class Robot(Drawn, ByJoint):
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: a wrong value; names the posture.
         """
-        return self._with(references={**self.references, **checked_postures(self.space, references)})
+        new = checked_postures(self.space, references)
+        say(_log, [f"posture '{name}': {words}" for name, q in new.items() for words in self.bounds.asked_of(q)])
+        return self._with(references={**self.references, **new})
 
     def random(self, rng: np.random.Generator, size: int | None = None) -> Vector:
         r"""Random configurations: uniform within bounds, uniform angles, uniform rotations (Haar measure).

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from enum import Enum
 from typing import Any
 
@@ -19,7 +19,9 @@ import numpy as np
 from liegroups.arguments import expect
 
 from ..errors import FileError
+from ..questions import TURN, TURNS, asked_of_angles, say
 from ..words import first_names
+from .bounds import UNBOUNDED
 from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
@@ -107,6 +109,7 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
         _log.warning("%s: %s", name, line)
     _check_finite(model, name)
     _set_bounds(root, name, model)
+    say(_log, [*_asked_of_limits(root), *_asked_of_origins(root)], name)
     if not model.nv:
         _log.warning("%s: nothing moves: all its joints are fixed; %s", name, FREE_ROBOTS)
     return model, _mimics(root, name, model)
@@ -142,6 +145,28 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
             model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
     for words, joints in said.items():
         _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
+
+
+def _asked_of_limits(root: ElementTree.Element) -> Iterator[str]:
+    """Limits of revolute joints of more turns than there are."""
+    for joint in root.findall("joint"):
+        limit = joint.find("limit")
+        if limit is None or joint.get("type") != "revolute":
+            continue
+        far = max((float(limit.get(side, "0")) for side in ("lower", "upper")), key=abs)
+        if TURNS * TURN < abs(far) < UNBOUNDED:
+            yield f"joint '{joint.get('name')}' has a limit of {far:.6g} rad, {abs(far) / TURN:.3g} turns: in degrees?"
+
+
+def _asked_of_origins(root: ElementTree.Element) -> Iterator[str]:
+    """Angles of origins of more than a whole turn."""
+    for part in root:
+        for origin in part.iter("origin"):
+            try:
+                angles = [float(word) for word in origin.get("rpy", "").split()]
+            except ValueError:  # of a link, which is read elsewhere
+                continue
+            yield asked_of_angles(f"rpy of an origin of {part.tag} '{part.get('name')}'", angles)
 
 
 def _check(root: ElementTree.Element, name: str) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 
 from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.frozen import read_only, read_only_copy
+from liegroups.frozen import read_only, read_only_copy, set_fields
 
 from ..errors import OperatorError, OtherConstraintsError, UnknownNameError, WrongObjectError
 from ..functions.function import Function
-from ..keywords import answered
+from ..keywords import answered, unchanging
 from ..point import Point, as_point
 from ..words import counted
 from ..workspace import Workspace
@@ -33,6 +33,7 @@ def _by_name(who: str, name: str, own: tuple[str, ...]) -> Exception:
 
 
 @final
+@unchanging("rhs.replace(name, point) gives a changed copy")
 class RightHandSide:
     """The right-hand sides of a stack of constraints, concatenated. Immutable: methods return changed copies.
 
@@ -53,6 +54,13 @@ class RightHandSide:
     """
 
     __slots__ = ("_points", "acceleration", "stack", "vector", "velocity")
+
+    if TYPE_CHECKING:
+        stack: Stack
+        vector: Vector
+        velocity: Vector | None
+        acceleration: Vector | None
+        _points: dict[int, Vector | None] | None
 
     def __init__(
         self,
@@ -75,11 +83,10 @@ class RightHandSide:
                 raise WrongObjectError("right-hand side", read, f"a {type(vector).__name__}")
             numbers = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
-        self.stack, self.vector = stack, read_only(np.concatenate([np.zeros(0), *parts]))
-        self._points: dict[int, Vector | None] | None = None
         size, of = stack.full_size, "of right-hand sides"
-        self.velocity = None if velocity is None else _vector(velocity, size, f"velocity {of}")
-        self.acceleration = None if acceleration is None else _vector(acceleration, size, f"acceleration {of}")
+        moving = None if velocity is None else _vector(velocity, size, f"velocity {of}")
+        turning = None if acceleration is None else _vector(acceleration, size, f"acceleration {of}")
+        _fill(self, stack, read_only(np.concatenate([np.zeros(0), *parts])), moving, turning)
 
     def read_at(self, point: Point | ArrayLike, which: Iterable[int] | None = None) -> RightHandSide:
         """A copy in which the right-hand sides of some constraints become those that a point satisfies.
@@ -105,7 +112,7 @@ class RightHandSide:
         if points is None:
             blocks = [(owner, self.vector[s]) for owner, s in zip(self.stack, self.stack.rhs_slices, strict=True)]
             points = {id(owner): None if owner.group.is_flat and not x.any() else x for owner, x in blocks}
-            self._points = points
+            set_fields(self, _points=points)
         return points
 
     def with_valid(self, vector: Vector) -> RightHandSide:
@@ -115,8 +122,7 @@ class RightHandSide:
             vector: (rhs_size,); not copied, do not change it afterwards.
         """
         other = object.__new__(RightHandSide)
-        other.stack, other.vector, other._points = self.stack, read_only(vector), None
-        other.velocity = other.acceleration = None
+        _fill(other, self.stack, read_only(vector))
         return other
 
     def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
@@ -189,9 +195,10 @@ class RightHandSide:
                 owner.target.watch(t, owner.group, owner.name)
                 velocity[v] = owner.target.velocity_at(t, owner.group)
                 acceleration[v] = owner.target.acceleration_at(t, owner.group)
-        other = self.with_valid(vector)  # what does not move was checked when this one was made
-        other.velocity = _vector(velocity, velocity.size, "velocity of right-hand sides")
-        other.acceleration = _vector(acceleration, acceleration.size, "acceleration of right-hand sides")
+        moving = _vector(velocity, velocity.size, "velocity of right-hand sides")
+        turning = _vector(acceleration, acceleration.size, "acceleration of right-hand sides")
+        other = object.__new__(RightHandSide)  # what does not move was checked when this one was made
+        _fill(other, self.stack, read_only(vector), moving, turning)
         return other
 
     def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
@@ -251,6 +258,26 @@ class RightHandSide:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
+
+
+_SLOTS: Any = RightHandSide
+_STACK, _VECTOR, _POINTS = _SLOTS.stack.__set__, _SLOTS.vector.__set__, _SLOTS._points.__set__
+_VELOCITY, _ACCELERATION = _SLOTS.velocity.__set__, _SLOTS.acceleration.__set__
+
+
+def _fill(
+    made: RightHandSide,
+    stack: Stack,
+    vector: Vector,
+    velocity: Vector | None = None,
+    acceleration: Vector | None = None,
+) -> None:
+    """Set the fields past their lock."""
+    _STACK(made, stack)
+    _VECTOR(made, vector)
+    _POINTS(made, None)
+    _VELOCITY(made, velocity)
+    _ACCELERATION(made, acceleration)
 
 
 class _Kept:

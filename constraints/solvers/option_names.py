@@ -59,6 +59,8 @@ def refuse_options(
         UnknownNameError: neither; lists the names that come closest.
     """
     for name, value in given.items():
+        if name == "options" and name not in own:
+            raise OptionError(f"{who} takes no options, they belong to the projector: {call.format('Options(...)')}")
         meant = name if name in options else option_meant(name)
         if not meant and name not in options:
             raise UnknownNameError(f"argument of {who}", name, (*own, *options))

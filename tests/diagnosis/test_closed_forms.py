@@ -107,8 +107,8 @@ def test_active_bounds_and_rows_hold_and_weak_ones_are_named() -> None:
     np.testing.assert_allclose(by_bound[:, 0], [1.0, -0.5, -0.5], atol=1e-7)
     name = Problem(Rn(3), [plane]).space.leaves()[0].name
     touched = sensitivity(Problem(Rn(3), [plane], Bounds(Rn(3), np.full(3, -9.0), [1.0, 9.0, 9.0])), np.zeros(3), NEAR)
-    assert touched.weakly_active == (f"{name} at its upper bound",)
-    assert repr(touched).endswith(f"; zero multipliers: {name} at its upper bound)")
+    assert touched.weakly_active == (f"{name}[0] at its upper bound",)
+    assert repr(touched).endswith(f"; zero multipliers: {name}[0] at its upper bound)")
     low = Implicit.below(Affine([[0.0, 2.0, 0.0]]), 1.0, name="low")
     s = sensitivity(Problem(Rn(3), [plane, low]), np.zeros(3), NEAR)
     np.testing.assert_allclose(s.rhs_of("plane")[:, 0], [0.5, 0.0, 0.5], atol=1e-7)
@@ -147,7 +147,7 @@ def test_computed_frozen_and_idle_dofs_follow() -> None:
     box = Bounds(space, np.full(5, -9.0), [9.0, 9.0, 9.0, 0.4, 9.0])
     held = Problem(space, [lid, row], box, frozen=Segments.coordinates(space, [2]))
     s = sensitivity(held, [0.1, 0.2, 0.3, 0.4, 0.5], NEAR)
-    assert s.weakly_active == (f"{space.leaves()[0].name} at a bound",)
+    assert s.weakly_active == (f"{space.leaves()[0].name}[3] at a bound",)
     assert np.diag(s.start).round(6).tolist() == [0.0, 0.0, 1.0, 0.0, 1.0]
     s = sensitivity(held, [0.1, 0.2, 0.3, 0.7, 0.5], NEAR)
     assert s.weakly_active == ()

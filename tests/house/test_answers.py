@@ -55,6 +55,7 @@ from constraints.functions import Constant, Identity
 from constraints.loops import Hinge, assemble_position
 from constraints.manipulation import (
     CollisionModel,
+    ConstraintGraph,
     ConstraintGraphFactory,
     Gripper,
     Handle,
@@ -97,6 +98,7 @@ ROTATION: Any = Rotation(ARM, "tool")
 POSTURE: Any = ARM.at(HOME)
 FAR = RHS.replace("hand", [2.0, *GOAL[1:]])
 PLACE: Any = Element(GOAL, SE3)
+GRAPH: Any = ConstraintGraph(ARM, [STATE], [LOOP])
 ON_TOOL: Any = ARM.frame("tool").placement
 
 
@@ -833,3 +835,38 @@ def test_a_step_whose_solve_takes_too_little_is_refused() -> None:
 
     with pytest.raises(WrongObjectError, match=r"Short\.solve\(self, e, J, mu, root=None\)"):
         NewtonEngine(Short)
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "said"),
+    [
+        (PROJECTOR, "problem", r"a Projector is immutable; make a new one, Projector\(problem\)"),
+        (PROJECTOR, "options", r"a Projector is immutable; make a new one, Projector\(problem, options\)"),
+        (PROJECTOR, "threshold", r"'threshold' cannot be set: a Projector is immutable"),
+        (COLLISIONS, "pairs", "a CollisionModel is immutable; `without`"),
+        (FOUR.constraint_set(), "baumgarte", r"a ConstraintSet is immutable; set.stabilised\(gains, which\)"),
+        (FOUR.constraint_set(), "active", r"set.switched\(on, off\)"),
+        (GRAPH, "margins", r"a ConstraintGraph is immutable; make a new one, ConstraintGraph\(\.\.\.\)"),
+        (RHS, "vector", r"a RightHandSide is immutable; rhs.replace\(name, point\) gives a changed copy"),
+    ],
+)
+def test_what_solves_is_not_set_afterwards(made: Any, name: str, said: str) -> None:
+    """Mend: what users knew from pages only, numbers 141 and 165: a projector solved another problem than it said."""
+    with pytest.raises(FrozenValueError, match=said):
+        setattr(made, name, 1.0)
+    with pytest.raises(FrozenValueError):
+        delattr(made, name)
+    again = pickle.loads(pickle.dumps(made))
+    with pytest.raises(FrozenValueError, match=said):
+        setattr(again, name, 1.0)
+
+
+def test_changed_copies_are_immutable_too() -> None:
+    """Mend: what users knew from pages only, number 165."""
+    closed: Any = FOUR.constraint_set()
+    copies = [closed.switched(off=[0]), closed.stabilised(0.1), COLLISIONS.without(), RHS.replace("hand", GOAL)]
+    for made in [*copies, copy.copy(PROJECTOR), RHS.at(0.0), RHS.with_valid(RHS.vector)]:
+        name = next(name for name in ("baumgarte", "pairs", "vector", "engine") if hasattr(made, name))
+        with pytest.raises(FrozenValueError):
+            setattr(made, name, None)
+    assert closed.switched(off=[0]).active.tolist().count(False) == 1

@@ -29,7 +29,7 @@ BY_NAME = {
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
-    "Transition": {"condition", "parameters"},
+    "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 

@@ -99,7 +99,7 @@ def test_what_a_bound_takes_the_others_give():
     assert result.q[:2].tolist() == [0.1, 0.2]
     assert result.iterations == 1
     assert result.q[2] == pytest.approx(2.7, abs=1e-9)
-    assert result.active_bounds == ("R3 at its upper bound",) * 2
+    assert result.active_bounds == ("R3[0] at its upper bound", "R3[1] at its upper bound")
 
 
 def test_a_dof_at_its_bound_is_released():
@@ -123,7 +123,7 @@ def test_impossible_within_bounds():
     assert result.q[0] == 1.0
     assert result.q[1] == pytest.approx(0.5, abs=0.05)
     assert result.residual == pytest.approx(1.0, abs=1e-3)
-    assert result.active_bounds == ("R2 at its upper bound",)
+    assert result.active_bounds == ("R2[0] at its upper bound",)
 
 
 # Wrapping

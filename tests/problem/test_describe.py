@@ -41,12 +41,13 @@ def lines_of(*constraints: Any) -> list[str]:
 
 
 def test_a_plain_equality_takes_one_line():
-    """Nothing is said of rows that are all one equality, nor of a neutral right-hand side."""
-    assert lines_of(Implicit.equal(Position(arm(), "tool"), name="here")) == [
-        "  level 0: 'here' in R3, 3 of 3 rows (3 EQUALITY); implicit: solved by Newton steps"
+    """Nothing is said of rows that are all one equality; of a neutral right-hand side, where that is in the world."""
+    assert lines_of(Implicit.equal(Position(arm(), "tool"), [0.1, 0.2, 0.3], name="here")) == [
+        "  level 0: 'here' in R3, 3 of 3 rows (3 EQUALITY); implicit: solved by Newton steps",
+        "    right-hand side [0.1, 0.2, 0.3]",
     ]
     still = lines_of(Implicit.equal(Pose(arm(), "tool"), [0, 0, 0, 0, 0, 0, -1.0], name="minus the identity"))
-    assert len(still) == 1
+    assert still[1:] == ["    right-hand side the identity pose, 'tool' at the origin of the world"]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,8 @@ def test_a_plain_equality_takes_one_line():
 )  # fmt: skip
 def test_rows_that_differ_are_told_one_by_one(constraint: Implicit, said: str):
     """Comparison and interval of each row, where they are not all one plain equality."""
-    assert lines_of(constraint)[1:] == [f"    {said}"]
+    assert lines_of(constraint)[1] == f"    {said}"
+    assert all(line.startswith("    right-hand side") for line in lines_of(constraint)[2:])
 
 
 def test_right_hand_sides_targets_and_held_joints_are_said():

@@ -241,7 +241,7 @@ def test_errors_in_words() -> None:
     q = np.array([0.0, 0.5])
     name = problem.space.leaves()[0].name
     assert errors_of(problem, q, None, 0.4) == [
-        "'line': error 1", "'wish': error 0.5 (optional, not satisfied)", f"{name} at its lower bound",
+        "'line': error 1", "'wish': error 0.5 (optional, not satisfied)", f"{name}[0] at its lower bound",
     ]  # fmt: skip
     assert errors_of(problem, q, None, 0.5)[1] == "'wish': error 0.5"
     assert errors_of(problem, q, problem.rhs.replace("line", [0.0]), 0.5)[0] == "'line': error 2"

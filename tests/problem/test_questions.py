@@ -12,18 +12,28 @@ from scipy.spatial.transform import Rotation as R
 
 from constraints import (
     Affine,
+    Base,
+    CenterOfMass,
     Comparison,
     Function,
     Implicit,
+    Options,
+    Part,
     Pose,
     Position,
     Problem,
     Projector,
+    Robot,
     Target,
+    explicit_relative_pose,
+    linear_coupling,
     locked_joint,
+    reach,
+    reach_batch,
 )
 from constraints.errors import FunctionError, NotNormalizedError
-from constraints.functions import Function as Base
+from constraints.functions import Function as Written
+from constraints.models import sample_arm
 from liegroups import Rn
 
 
@@ -115,7 +125,7 @@ def test_a_function_that_writes_into_q_is_named() -> None:
     with pytest.raises(FunctionError, match=r"spoils writes into its argument: entry 0 of q was 0.4, is -0.6"):
         solve(Function.from_callable(spoils, Rn(2), Rn(1)))
 
-    class Spoils(Base):
+    class Spoils(Written):
         def __init__(self) -> None:
             self.declare(Rn(2), Rn(1), name="of a class")
 
@@ -134,3 +144,107 @@ def test_a_function_with_two_values_for_one_q_is_named() -> None:
     with pytest.raises(FunctionError, match=r"noisy gives two values for one q: entry 0 is .*, then "):
         solve(Function.from_callable(lambda q: [q[0] + 0.01 * rng.random()], Rn(2), Rn(1), name="noisy"))
     assert solve(Function.from_callable(lambda q: [q[0] + q[1] ** 2], Rn(2), Rn(1))).success
+
+
+HOME = arm().reference("home")
+GOAL = [0.45, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0]
+MILLIMETRES = [400.0, 100.0, 300.0]
+FAR = "a target 509.902 m away of 'tool', which reaches 1.31 m: is it in millimetres?"
+
+
+def warned(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    caplog.clear()
+    return found
+
+
+@pytest.mark.parametrize("engine", ["readable", None])
+def test_starts_and_near_in_degrees_are_asked_about_once_a_projector(
+    engine: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Mend: what users knew from pages only, number 47; numbers stay as they are."""
+    degrees = np.degrees(HOME)
+    said = ": 28.6479 for 'shoulder_pitch', whose bounds are [-2, 2] rad: is it in degrees? (and 2 more)"
+    hand = Implicit.equal(Pose(arm(), "tool"), GOAL)
+    near = Projector(Problem(arm(), [hand]), Options(nearest=True), engine)
+    near.project(HOME)
+    found = near.project(degrees)
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; start{said}"]
+    assert f"  start{said}" in found.describe()
+    np.testing.assert_array_equal(found.start, degrees)
+    near.project(degrees)
+    assert warned(caplog) == []
+    other = Projector(Problem(arm(), [hand]), Options(nearest=True), engine)
+    assert f"near{said}" in other.project(HOME, near=degrees).describe()
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; near{said}"]
+    local = Projector(Problem(arm(), [hand]), Options.local(), engine)
+    assert f"start{said}" in str(local.project(degrees).diagnose())
+    assert len(warned(caplog)) == 1
+    Projector(Problem(arm(), [hand]), engine=engine).project_batch([HOME, degrees])
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; start{said}"]
+
+
+def test_starts_that_are_a_little_out_are_not_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """Out of bounds, out of narrow bounds, and free joints."""
+    projector = Projector(Problem(arm(), [Implicit.equal(Position(arm(), "tool"), GOAL[:3])]), Options(nearest=True))
+    projector.project(np.full(7, 3.5))
+    narrow = arm().with_bounds({"elbow": (0.5, 0.5001)})
+    Projector(Problem(narrow, [Implicit.equal(Position(narrow, "tool"), GOAL[:3])])).project(np.zeros(7))
+    walker = humanoid()
+    q = walker.neutral.copy()
+    q[:3] = 50.0
+    frame = walker.frame_names[-1]
+    Projector(Problem(walker, [Implicit.equal(Position(walker, frame), [50.0, 50.0, 50.0])])).project(q)
+    assert warned(caplog) == []
+
+
+def test_targets_in_millimetres_are_asked_about_where_they_are_given(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: what users knew from pages only, number 131."""
+    robot, quick = sample_arm(), Options(max_iterations=20)
+    found = reach(robot, "tool", MILLIMETRES, options=quick)
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; 'Position(tool)': {FAR}"]
+    assert FAR in found.describe()
+    assert f"Angles are in radians, lengths in metres; 'Position(tool)': {FAR}" in str(found.diagnose(trials=4))
+    reach(robot, "tool", MILLIMETRES, options=quick)
+    assert warned(caplog) == []
+    reach_batch(sample_arm(), "tool", [MILLIMETRES, GOAL[:3]], options=quick)
+    assert warned(caplog) == [f"angles are in radians, lengths in metres; 'Position(tool)': {FAR}"]
+    for rhs in (lambda p: p.rhs.replace("hand", MILLIMETRES), lambda p: MILLIMETRES):
+        problem = Problem(robot, [Implicit.equal(Position(robot, "tool"), GOAL[:3], name="hand")])
+        projector = Projector(problem, quick)
+        assert projector.project(HOME).success
+        projector.project(HOME, rhs(problem))
+        assert warned(caplog) == [f"angles are in radians, lengths in metres; 'hand': {FAR}"]
+
+
+def test_references_masses_and_couplings_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: what users knew from pages only, numbers 79 and 131."""
+    robot = arm()
+    away = Implicit.equal(Position(robot, "tool", reference=np.array([*MILLIMETRES, 0.0, 0.0, 0.0, 1.0])), GOAL[:3])
+    assert "a reference 509.902 m away of 'tool', which reaches 1.31 m: is it in mill" in asked(caplog, away)[0]
+    mass = Implicit.equal(CenterOfMass(robot), MILLIMETRES)
+    assert "a target 509.902 m away of CenterOfMass, which reaches 1.26 m" in asked(caplog, mass)[0]
+    coupled = linear_coupling(robot, "elbow", {"wrist_pitch": 1.0}, 90.0)
+    assert "88 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?" in asked(caplog, coupled)[0]
+    fine = [
+        linear_coupling(robot, "elbow", {"wrist_pitch": -2.0}, 1.0),
+        Implicit.equal(CenterOfMass(robot), [0.1, 0.0, 0.3]),
+        Implicit.equal(Pose(robot, "tool", reference=np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])), GOAL),
+    ]
+    assert asked(caplog, *fine) == []
+
+
+def test_relative_poses_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: what users knew from pages only, numbers 118 and 131."""
+    box = Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=Base.FREE_FLYER)
+    box = box.with_bounds({"root_joint": ([-1.0] * 3, [1.0] * 3)})
+    both = Robot.system([Part("arm", sample_arm()), Part("box", box)])
+
+    def held(rhs: list[float]) -> Any:
+        return explicit_relative_pose(both, "arm/tool", "box/middle", rhs, comparison=Comparison.EQUALITY)
+
+    said = asked(caplog, held([0.0, 0.0, 0.1, 180.0, 0.0, 0.0]), robot=both)
+    assert "a rotation vector 180 rad long, where half a turn is pi: is it in degrees?" in said[0]
+    said = asked(caplog, held([0.0, 0.0, 1000.0, 0.0, 0.0, 0.0]), robot=both)
+    assert "a target 1000 m away of 'box/middle', which reaches 3.04 m: is it in millimetres?" in said[0]
+    assert asked(caplog, held([0.0, 0.0, 0.1, 3.1415927, 0.0, 0.0]), robot=both) == []

@@ -255,7 +255,7 @@ def test_a_feasible_set_has_a_value_and_an_interval_for_each_row_and_guard() -> 
     np.testing.assert_allclose(feasible.upper, [0.0, 3.0 * 1.9, INF, 2.0 - INSIDE], rtol=0, atol=1e-14)
     assert feasible.equal.tolist() == [True, False, False, False]
     assert feasible.wide.tolist() == [1, 2, 3]
-    assert feasible.guarded == [0]
+    assert feasible.guarded == [3]
     assert (feasible.size, feasible.nv) == (4, 6)
     assert not feasible.resting.any()
     assert feasible.is_clipped
@@ -297,8 +297,9 @@ def test_the_inequalities_are_linear_rows_on_steps() -> None:
     assert names[1] == "'bowl', row 2, at its lower end"
     assert names[5] == "'bowl', row 1, at its upper end"
     joints = [leaf.name for leaf in view.feasible.problem.space.leaves()]
-    for name, end in zip(names[2:5] + names[6:], ["lower"] * 3 + ["upper"] * 3, strict=True):
-        assert name == f"{joints[0]} at its {end} bound"
+    ends = zip(names[2:5] + names[6:], [3, 0, 2, 3, 0, 1], ["lower"] * 3 + ["upper"] * 3, strict=True)
+    for name, column, end in ends:
+        assert name == f"{joints[0]}[{column}] at its {end} bound"
 
 
 def test_inequalities_are_named_by_their_joints() -> None:
@@ -322,7 +323,7 @@ def test_positions_of_bodies_are_guarded_with_their_gradients(space: Space) -> N
     assert refined_columns(problem, False).tolist() == [True] + [False] * space.nv
     q = whole.random(np.random.default_rng(8))
     view, local = at(problem, q)
-    assert view.feasible.guarded == [1, 1]
+    assert view.feasible.guarded == [1, 2]
     np.testing.assert_array_equal(local.values[1:], q[1:3])
     np.testing.assert_allclose(view.feasible.lower[1:], [-3.0 + INSIDE, -INF], rtol=0, atol=1e-15)
     np.testing.assert_allclose(view.feasible.upper[1:], [INF, 4.0 - INSIDE], rtol=0, atol=1e-15)

@@ -86,7 +86,7 @@ def test_what_is_outside_says_its_unit_where_the_space_knows_it():
     space = Robot(model, "crane").space
     box = Bounds(space, np.full(space.nq, -0.25), np.full(space.nq, 0.25))
     q = space.neutral + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.75])
-    said = ["'root' 0.75 m above its bound", "'slide' 0.75 m below its bound", "'turn' 0.5 rad above its bound"]
+    said = ["'root[0]' 0.75 m above its bound", "'slide' 0.75 m below its bound", "'turn' 0.5 rad above its bound"]
     assert [str(violation) for violation in box.violations(q)] == said
     assert str(Bounds(Rn(1), np.zeros(1), np.ones(1)).violations([1.5])[0]) == "'R1' 0.5 above its bound"
 

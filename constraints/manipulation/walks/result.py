@@ -96,6 +96,11 @@ class Walk(Result):
         """Reasons and counts: ends on two leaves, then the others, the most common first."""
         return sorted(self.refusals.most_common(), key=lambda each: not each[0].endswith(APART))
 
+    def _said(self, reason: str) -> str:
+        """A reason with the constraint that its last case misses, and how far, where paths cannot start or end."""
+        case = self.cases.get(reason)
+        return reason if case is None or not case.off else f"{reason} ({case.off})"
+
     def _summary(self) -> Iterator[str]:
         """Transitions by how they went, reasons, and a case of the first."""
         parts = {"walked": slice(0, self.done), "failed": slice(self.done, self.done + 1)}
@@ -133,7 +138,7 @@ class Walk(Result):
         ]
 
     def __str__(self) -> str:
-        why = "; ".join(f"{reason}: {count}" for reason, count in self._reasons[:SHOWN])
+        why = "; ".join(f"{self._said(reason)}: {count}" for reason, count in self._reasons[:SHOWN])
         more = len(self.refusals) - SHOWN
         why += f"; and {counted(more, 'other reason')}" if more > 0 else ""
         return "; ".join([f"{self._came} ({why})" if why else self._came, *self._hindrances()])

@@ -94,6 +94,7 @@ class Diagnosis(Result):
         more_iterations: a larger budget for the projection, if it had restarts; 0 if it had none.
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
         frozen: names of the frozen dofs, driven joints of an assembly among them.
+        questions: numbers of the case that look like degrees or millimetres (`projection.questions`).
     """
 
     status: Status
@@ -115,6 +116,7 @@ class Diagnosis(Result):
     engine: str = ""
     more_iterations: int = 0
     frozen: str = ""
+    questions: tuple[str, ...] = ()
 
     @property
     def is_below_rounding(self) -> bool:
@@ -192,6 +194,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         "" if repr(projection.engine) in OURS else repr(projection.engine),
         larger_budget(projection.options.max_iterations) if projection.options.restarts else 0,
         dof_names(problem.space, np.flatnonzero(problem.frozen).tolist()),
+        projection.questions,
     )
 
 

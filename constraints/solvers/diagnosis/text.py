@@ -27,6 +27,7 @@ def text_of(diagnosis: Diagnosis) -> str:
     """
     lines = [f"{diagnosis.status} (residual {diagnosis.residual:.3g}, threshold {diagnosis.threshold:g})"]
     lines += _conflict(diagnosis)
+    lines += [f"Angles are in radians, lengths in metres; {words}" for words in diagnosis.questions]
     if diagnosis.suggestions:
         lines += ["What would help:", *(f"  {sentence}" for sentence in diagnosis.suggestions)]
     lines += ["Errors by constraint:", *_errors(diagnosis)]

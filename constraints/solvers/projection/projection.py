@@ -22,6 +22,7 @@ from ...problem.description import (
     targets_without_time,
 )
 from ...problem.problem import Problem
+from ...problem.questions import asked_of_case
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
@@ -180,6 +181,12 @@ class Projection(Solved, ByJoint):
         return active_bounds(self.problem, self.q)
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """Numbers of the case that look like degrees or millimetres: of right-hand sides, start and near."""
+        starts = {"start": self.start, "near": self.near}
+        return tuple(asked_of_case(self.problem, self.rhs, starts, new=False))
+
+    @property
     def violations(self) -> tuple[Violation, ...]:
         """Coordinates outside their bounds."""
         return self.problem.bounds.violations(self.q)
@@ -219,6 +226,7 @@ class Projection(Solved, ByJoint):
         lines = [f"solved by {solved_by(self.problem, self.options, self.engine)}"]
         if self.status is not Status.UNDEFINED:
             lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
+        lines += self.questions
         return "\n".join([str(self), *(f"  {line}" for line in lines)])
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:

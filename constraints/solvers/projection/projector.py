@@ -9,16 +9,20 @@ from dataclasses import fields
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Never, NoReturn, final
 
+import numpy as np
+
 from liegroups import Space
 from liegroups.arguments import expect, is_float64
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
-from ...keywords import absent
+from ...keywords import absent, closed
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
+from ...problem.questions import asked_of_case, asked_of_start
 from ...problem.tangent import kept_velocities
+from ...questions import TURN, say
 from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
@@ -28,6 +32,7 @@ from ..evaluation import ValueReader
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
+from ..status import Status
 from .batch import Progress, ProjectionBatch, project_batch
 from .batch_arguments import BatchRightHandSides
 from .engines import as_engine, solved_by
@@ -35,7 +40,10 @@ from .projection import Case, Projection
 from .workers import Job
 
 _log = logging.getLogger(__package__)
+_CONVERGED = Status.CONVERGED
 
+ASKED_AT_MOST = 20
+"""So many failures of a projector are looked at for numbers that seem to be degrees or millimetres."""
 
 _NOT_HERE = {
     **dict.fromkeys(("apply", "solve", "run", "projected", "optimize"), "`project(q)`"),
@@ -48,6 +56,7 @@ _NOT_HERE = {
 
 
 @final
+@closed("make a new one, Projector(problem, options)", problem="make a new one, Projector(problem)")
 @absent(_NOT_HERE)
 class Projector:
     """Projects configurations onto the constraints of a problem. Immutable; safe to share between threads.
@@ -91,6 +100,7 @@ class Projector:
         self._checked_there, self._shape = self._program.checks_starts, (problem.space.nq,)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
+        self._unseen, self._unasked = True, ASKED_AT_MOST
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
 
     def project(
@@ -126,6 +136,8 @@ class Projector:
             q0 = q.copy()
         else:
             q0 = self.problem.space.check(q, "q").copy()
+        if self._unseen:
+            self._look(q0)
         sides = self.problem.rhs if rhs is None else self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
         free = self._pool.free  # as `take` and `give`, in 0.15 us less
@@ -135,6 +147,8 @@ class Projector:
             workspace = Workspace()
         found = self.project_valid(q0, sides, workspace, reference)
         free.append(workspace)
+        if found.outcome.status is not _CONVERGED and self._unasked:
+            self._ask(found)
         return found
 
     if not TYPE_CHECKING:
@@ -238,16 +252,39 @@ class Projector:
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
-        return project_batch(self._job, Q, rhs, executor, chunk, progress, near)
+        batch = project_batch(self._job, Q, rhs, executor, chunk, progress, near)
+        if self._unasked:
+            far = (
+                np.abs(batch.starts).max(axis=1, initial=0.0) > TURN if self._unseen else np.zeros(len(batch), np.bool_)
+            )
+            rows = np.flatnonzero(~batch.success | far)
+            if rows.size:
+                self._ask(batch[int(rows[0])])
+        return batch
 
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""
         self._check_near(near)
-        return read_only_copy(self.problem.space.check(near, "near"))  # the result holds it
+        reference = read_only_copy(self.problem.space.check(near, "near"))  # the result holds it
+        if self._unasked and say(_log, asked_of_start(self.problem.bounds, self.problem.revolute, "near", reference)):
+            self._unasked = 0
+        return reference
 
     def _check_near(self, near: ArrayLike | None) -> None:
         if near is not None and not self.options.nearest:
             raise OptionError("'near' needs Options(nearest=True); give the projector this option")
+
+    def _look(self, q0: Vector) -> None:
+        """Ask about a start far out of its bounds: of the first, and where solutions shall be near to it of all."""
+        said = say(_log, asked_of_start(self.problem.bounds, self.problem.revolute, "start", q0))
+        self._unseen = self.options.nearest and not said
+        self._unasked = 0 if said else self._unasked
+
+    def _ask(self, found: Projection) -> None:
+        """Ask about the numbers of a projection that failed: once, and of so many."""
+        starts = {"start": found.start if self._unseen else None, "near": found.near}
+        said = say(_log, asked_of_case(self.problem, found.rhs, starts, new=True))
+        self._unasked = 0 if said else self._unasked - 1
 
     def _say_time(self) -> None:
         """Say once that targets are read where their time begins."""

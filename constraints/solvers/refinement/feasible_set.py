@@ -69,7 +69,7 @@ class FeasibleSet:
         size, nv: number of rows, and of tangent columns.
         wide: indices of the rows that are no equality.
         unit: identity matrix of the live dofs.
-        guarded: a tangent column of the joint that each guarded coordinate belongs to.
+        guarded: entries of q that are guarded: bounded coordinates that are no column.
         box: bounds of the dofs that steps keep.
     """
 
@@ -90,9 +90,8 @@ class FeasibleSet:
         upper = [(o.rows.scale * o.rows.upper)[o.rows.mask & o.rows.one_sided] for o in owners]
         wide = np.concatenate([np.zeros(0, np.bool_), *[o.rows.one_sided[o.rows.mask] for o in owners]])
         self._guards = _guarded(problem)
-        bounds, guarded = problem.bounds, [i for i, _, _ in self._guards]
-        self.guarded = [leaf.v.start for _, leaf, _ in self._guards]
-        lowest, highest = bounds.lower[guarded], bounds.upper[guarded]
+        self.guarded = [i for i, _, _ in self._guards]
+        lowest, highest = problem.bounds.lower[self.guarded], problem.bounds.upper[self.guarded]
         inside = np.minimum(INSIDE, 0.25 * (highest - lowest))
         self.lower = np.concatenate((np.zeros(wide.size), lowest + inside))
         self.upper = np.concatenate((np.zeros(wide.size), highest - inside))

@@ -10,6 +10,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...linear_algebra import RANK_TOLERANCE, null_space
 from ...problem.problem import Problem
+from ...problem.resolution import dof_names
 from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel
 from .quadratic_model import Inequalities, multipliers
 
@@ -129,10 +130,14 @@ def inequality_name(feasible: FeasibleSet, number: int, side: float) -> str:
     for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
         if rows.start <= number < rows.stop:
             return f"{label}, row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
-    column = feasible.guarded[number - feasible.stack.size] if number < feasible.size else number - feasible.size
-    return f"{joint_name(feasible.problem, column)} at its {end} bound"
+    problem = feasible.problem
+    if number < feasible.size:
+        name = problem.bounds.name_of(feasible.guarded[number - stack.size])
+    else:
+        name = joint_name(problem, number - feasible.size)
+    return f"{name} at its {end} bound"
 
 
 def joint_name(problem: Problem, column: int) -> str:
-    """Name of the joint of a tangent column."""
-    return next(leaf.name for leaf in problem.space.leaves() if leaf.v.start <= column < leaf.v.stop)
+    """Name of the joint of a tangent column, with its number where the joint has several."""
+    return dof_names(problem.space, [int(column)])

@@ -1,0 +1,121 @@
+"""Degrees in files, bounds, postures and angles are asked about once each, and taken as they are."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constraints import Robot, rigid_transform
+from constraints.models import sample_arm
+from constraints.questions import Coordinate, asked_of_angles
+from constraints.robot import placement
+
+URDF = (
+    "<robot name='r'><link name='a'/><link name='b'/><joint name='j' type='{kind}'><parent link='a'/><child link='b'/>"
+    "<origin rpy='{rpy}'/><limit lower='{lower}' upper='{upper}' effort='1' velocity='1'/></joint></robot>"
+)
+
+
+def asked(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    caplog.clear()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "rpy", "lower", "upper", "said"),
+    [
+        ("revolute", "0 0 0", -180, 180, ["joint 'j' has a limit of -180 rad, 28.6 turns: in degrees?"]),
+        (
+            "revolute",
+            "0 90 0",
+            -2,
+            2,
+            ["rpy of an origin of joint 'j' is 90 rad, more than a whole turn: is it in deg"],
+        ),
+        ("revolute", "0 90 0", 0, 90, ["joint 'j' has a limit of 90 rad", "rpy of an origin of joint 'j' is 90 rad"]),
+        ("revolute", "0 -6.2832 0", -18.8, 18.8, []),
+        ("prismatic", "0 0 0", -180, 180, []),
+    ],
+)
+def test_degrees_in_a_urdf(
+    kind: str, rpy: str, lower: float, upper: float, said: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Mend: what users knew from pages only, numbers 70 and 71."""
+    robot = Robot.from_urdf(URDF.format(kind=kind, rpy=rpy, lower=lower, upper=upper))
+    assert (robot.bounds.lower[0], robot.bounds.upper[0]) == (lower, upper)
+    found = asked(caplog)
+    assert len(found) == bool(said)
+    assert all(words in found[0] for words in said)
+
+
+def test_degrees_of_a_link_and_of_a_continuous_joint(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: what users knew from pages only, numbers 70 and 71: visuals are looked at too."""
+    visual = "<visual><origin rpy='90 0 0'/><geometry><sphere radius='0.1'/></geometry></visual>"
+    text = URDF.format(kind="continuous", rpy="0 0 0", lower=0, upper=0).replace(
+        "<link name='b'/>", f"<link name='b'>{visual}</link>"
+    )
+    Robot.from_urdf(text.replace("lower='0' upper='0' ", ""))
+    [found] = asked(caplog)
+    assert "rpy of an origin of link 'b' is 90 rad" in found
+
+
+def test_degrees_in_postures(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """Mend: what users knew from pages only, numbers 78 and 79."""
+    robot = Robot.from_urdf(URDF.format(kind="revolute", rpy="0 0 0", lower=-2, upper=2))
+    state = "<robot name='r'><group_state name='s' group='g'><joint name='j' value='{}'/></group_state></robot>"
+    assert robot.with_srdf(state.format(90)).reference("s").tolist() == [90.0]
+    assert asked(caplog)[0].endswith("posture 's': 90 for 'j', whose bounds are [-2, 2] rad: is it in degrees?")
+    robot.with_srdf(state.format(2.5))
+    robot.with_references({"near": np.array([3.0])})
+    assert not asked(caplog)
+    arm = sample_arm()
+    arm.with_references({"x": np.full(7, 45.0)})
+    [found] = asked(caplog)
+    assert "posture 'x': 45 for 'shoulder_yaw'" in found
+    assert found.endswith("and 4 more")
+
+
+def test_degrees_and_millimetres_in_bounds(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: what users knew from pages only, number 79."""
+    arm = sample_arm()
+    changed = arm.with_bounds({"elbow": (0, 90)})
+    assert changed.bounds.upper[3] == 90.0
+    assert asked(caplog)[0].endswith("new bounds: 90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?")
+    arm.with_bounds({"elbow": (-10, 10)})
+    arm.with_bounds({"elbow": (0.0, np.inf)})
+    arm.without_bounds().with_bounds({"elbow": (0, 90)})  # there is nothing to compare it with
+    assert not asked(caplog)
+    slide = Robot.from_urdf(URDF.format(kind="prismatic", rpy="0 0 0", lower=0, upper=0.5))
+    slide.with_bounds({"j": (0, 20)})
+    assert not asked(caplog)
+    slide.with_bounds({"j": (0, 400)})
+    assert asked(caplog)[0].endswith("400 for 'j', whose bounds are [0, 0.5] m: is it in millimetres?")
+
+
+def test_degrees_as_roll_pitch_yaw(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mend: what users knew from pages only, number 192: each is asked about once, and a few of them."""
+    monkeypatch.setattr(placement, "_ASKED", set())
+    for pitch in (0.0, 6.28, 180.0, 180.0, 90.0, 45.0, 30.0):
+        rigid_transform(rpy=[0.0, pitch, 0.0])
+    found = asked(caplog)
+    assert len(found) == 3
+    assert found[0].endswith(
+        "rpy [0.0, 180.0, 0.0] of a rigid transform is 180 rad, more than a whole turn: is it in degrees?"
+    )
+    assert asked_of_angles("rpy", []) == ""
+
+
+def test_what_is_far_enough() -> None:
+    """At the limits, on both sides."""
+    angle, length = Coordinate("a", -1.0, 1.0, True), Coordinate("s", 0.0, 0.5, False)
+    assert [bool(angle.question(x)) for x in (3.0, 3.1, -3.1, 1.0)] == [False, True, True, False]
+    assert [bool(angle.question_of_start(x)) for x in (6.28, 6.29, -6.29)] == [False, True, True]
+    assert [bool(length.question_of_start(x)) for x in (9.9, 10.1)] == [False, True]
+    wide = Coordinate("w", -20.0, 20.0, True)
+    assert [bool(wide.question_of_start(x)) for x in (19.9, 20.1)] == [False, True]
+    assert [bool(angle.question_of_bound(x)) for x in (18.8, 18.9, np.inf)] == [False, True, False]
+    assert [bool(length.question_of_bound(x)) for x in (50.0, 50.1)] == [False, True]
