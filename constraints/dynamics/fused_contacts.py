@@ -79,7 +79,7 @@ class FusedContacts:
             if on and isinstance(owner, FrameRows):
                 made = _model_of(owner, s.stop - s.start, model, constraint_set.baumgarte[i])
                 self._models.append(made)
-                self._datas.append(data_of(made))
+                self._datas.append(made.createData())
                 rows += range(s.start, s.stop)
         pin.initConstraintDynamics(model, self._data, self._models, self._datas)
         self._pivots = self._data.constraint_chol.D[: len(rows)]  # shows those of each solution: memory of pinocchio

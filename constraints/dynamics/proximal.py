@@ -66,7 +66,7 @@ class Anchors:
             if on and isinstance(owner, FrameRows):
                 made = _model_of(owner, model)
                 self._models.append(made)
-                self._datas.append(data_of(made))
+                self._datas.append(made.createData())
                 stop = self.size + s.stop - s.start
                 self.owners.append((owner, s, slice(self.size, stop)))
                 self.size = stop
