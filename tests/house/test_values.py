@@ -17,7 +17,7 @@ CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walks.w
 BY_VALUE = {
     "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
     "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar",
-    "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
@@ -27,7 +27,8 @@ BY_NAME = {
     "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
-    "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
+    "Explicit": {"whole", "has_branches", "exact_parts"},
+    "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"}, "Piece": {"projector"},
     "Transition": {"condition", "parameters"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
