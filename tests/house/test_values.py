@@ -28,8 +28,8 @@ BY_NAME = {
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"},
-    "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"}, "Piece": {"projector"},
-    "Transition": {"condition", "parameters"},
+    "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
+    "Piece": {"projector"}, "Transition": {"condition", "parameters"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 
