@@ -129,3 +129,16 @@ def test_starts_that_are_no_points_are_refused_and_batches_take_any_array() -> N
     bad[robot.space.unit_blocks[0]] *= 1.1
     with pytest.raises(ValueError, match="q"):
         program.run(bad, problem.rhs, Workspace())
+
+
+@pytest.mark.parametrize(("given", "row"), [((), 1), ((5,), 6)])
+def test_a_traced_batch_names_the_row_that_is_no_point(given: tuple[int, ...], row: int) -> None:
+    robot = mixed_tree()
+    problem = Problem(robot, [equal(Pose(robot, "chain_tip"))])
+    program: Any = CompiledEngine().compile(problem, Options(max_iterations=1, trace=True))
+    Q = np.array([robot.neutral, robot.neutral, robot.neutral])
+    Q[1, robot.space.unit_blocks[0]] *= 1.1
+    repeat = compiled_program.repeat
+    with pytest.raises(ValueError, match="q") as refused:
+        program.run_many(Q, repeat(problem.rhs), Workspace(), repeat(None), *given)
+    assert refused.value.__notes__ == [f"in row {row} of the batch"]
