@@ -275,6 +275,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
     print(f"{options.room}: {len(chosen)} of {len(every)} mutants, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
+        Path(scratch).chmod(0o755)  # tests that become another user read the copy too
         trees: list[Path] = []
         for i in range(options.processes):
             folder = Path(scratch) / str(i)

@@ -50,7 +50,7 @@ class Balance:
         kinetic, potential = energies(motion)
         self.work += work
         self.error += kinetic - self._kinetic + potential - self._potential - work
-        self.worst = max(self.worst, abs(self.error))
+        self.worst = max(abs(self.error), self.worst)  # NaN, once it is
         self.exchanged += abs(kinetic - self._kinetic)
         self._kinetic, self._potential = kinetic, potential
         self._largest = max(self._largest, kinetic)

@@ -227,7 +227,8 @@ class _Rows(SharedRows):
         self._program, self._began = program, perf_counter()
         self._sides = list(islice(sides, 1) if isinstance(sides, repeat) else sides)
         self._next = np.zeros(1, dtype=np.int64)
-        self._starts = Q if Q.flags.carray else np.array(Q)  # kernels have one signature: writeable, in one piece
+        # Kernels have one signature: writeable, in one piece, row by row.
+        self._starts = Q if Q.flags.carray else np.array(Q, order="C")
         whole = np.array([side.vector for side in self._sides]).reshape(
             len(self._sides), program.problem.rhs.vector.size
         )

@@ -1,0 +1,219 @@
+"""What actions decide: which way rows are solved, which are on, how often rounding is corrected; beside thresholds too.
+
+Oracle: dense algebra, closed forms, and the same action on its general way.
+"""
+
+# pyright: reportOptionalMemberAccess=false, reportArgumentType=false, reportCallIssue=false
+# pyright: reportGeneralTypeIssues=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from actions.dense import error
+from actions.test_costs import robot_state
+from actions.test_stances import box, rest
+from actions.test_use import anymal, somewhere
+from robots import arm
+
+from constraints.actions import Actuators, ContactForwardDynamics
+from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
+from constraints.actions.fused import fused_of
+from constraints.actions.stance import ROUNDING
+from constraints.errors import NotFiniteError, OptionError, SizeError
+from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
+
+# Rows that are on.
+
+
+@pytest.mark.parametrize("on", [*itertools.product([False, True], repeat=3)])
+def test_rows_that_are_on_are_counted_from_the_first_one(on: tuple[bool, ...]) -> None:
+    """Of three, one and three rows; and what is spread stands in these rows alone."""
+    robot = arm()
+    names = ("a", "b", "c")
+    owners = [
+        PointContact(robot, "tool", name="a"),
+        PointContact(robot, "elbow", [0.0, 0.0, 1.0], name="b"),
+        PointContact(robot, "wrist_pitch", name="c"),
+    ]
+    rows = ConstraintSet(robot, owners).switched(
+        on=[n for n, is_on in zip(names, on, strict=True) if is_on],
+        off=[n for n, is_on in zip(names, on, strict=True) if not is_on],
+    )
+    found = rows_on(rows)
+    if all(on):
+        assert found is None
+        numbers = np.arange(14.0).reshape(7, 2)
+        assert spread(numbers, None, 7) is numbers
+        return
+    blocks = ([0, 1, 2], [3], [4, 5, 6])
+    expected = [i for block, is_on in zip(blocks, on, strict=True) if is_on for i in block]
+    assert found.tolist() == expected
+    some = 1.0 + np.arange(2.0 * len(expected)).reshape(-1, 2)
+    every = spread(some, found, 7)
+    np.testing.assert_array_equal(every[expected], some)
+    assert not every[[i for i in range(7) if i not in expected]].any()
+
+
+# The quick way.
+
+
+@pytest.mark.parametrize(("part", "is_quick"), [(1.01, True), (0.99, False), (10.0, True), (0.1, False), (0.0, False)])
+@pytest.mark.parametrize("what", ["rows", "mass"])
+def test_the_quick_way_is_for_rows_and_masses_that_are_even(what: str, part: float, is_quick: bool) -> None:
+    """Two rows apart by a part of EVEN, two bodies whose masses make a pivot of that part; both are solved exactly."""
+    apart = part * EVEN
+    M = np.eye(3)
+    J = np.array([[1.0, 0.0, 0.0], [1.0, apart, 0.0]] if what == "rows" else [[0.0, 0.0, 1.0]])
+    if what == "mass":
+        M[0, 1] = M[1, 0] = 1.0
+        M[1, 1] = 1.0 + apart**2
+    force, gamma = np.array([0.3, -0.2, 0.5]), np.linspace(0.1, 0.1 * len(J), len(J))
+    if what == "mass" and part == 0.0:
+        M[1, 1] = 1.0
+    found = quick_solution(M, J, force, gamma, 0.0)
+    assert (found is not None) == is_quick
+    if found is not None:
+        a, push = found
+        scale = max(1.0, float(np.abs(push).max()), float(np.abs(a).max()))
+        assert np.abs(M @ a - J.T @ push - force).max() <= 1e-9 * scale
+        assert np.abs(J @ a - gamma).max() <= 1e-6 * scale
+    damped = quick_solution(M, J, force, gamma, 0.1)
+    if what == "rows":
+        a, push = damped
+        y = np.linalg.solve(J @ J.T + 0.1 * np.eye(len(J)), gamma - J @ force)
+        np.testing.assert_allclose(push, y, atol=1e-12)
+        np.testing.assert_allclose(a, force + J.T @ y, atol=1e-12)
+    else:
+        assert (damped is not None) == is_quick
+
+
+def test_the_quick_way_without_rows_and_beyond_numbers() -> None:
+    M, force, none = np.diag([2.0, 4.0]), np.array([1.0, -2.0]), np.zeros((0, 2))
+    a, push = quick_solution(M, none, force, np.zeros(0), 0.0)
+    np.testing.assert_allclose(a, [0.5, -0.5], atol=1e-15)
+    assert push.size == 0
+    assert quick_solution(M, none, np.array([np.inf, 0.0]), np.zeros(0), 0.0) is None
+    assert quick_solution(-M, none, force, np.zeros(0), 0.0) is None
+    J = np.array([[1.0, 0.0]])
+    assert quick_solution(M, J, np.array([1.0, np.nan]), np.zeros(1), 0.0) is None
+
+
+def test_dampings_and_armatures_at_their_limits() -> None:
+    assert damping_of(0.0, "x") == 0.0
+    assert armature_of(0.0, 3).tolist() == [0.0] * 3
+    assert armature_of([0.0, 0.5, 2.0], 3).tolist() == [0.0, 0.5, 2.0]
+    with pytest.raises(OptionError, match="got -1e-300"):
+        armature_of([0.0, -1e-300, 1.0], 3)
+    with pytest.raises(OptionError, match="finite number, got inf"):
+        damping_of(np.inf, "x")
+
+
+# Pinocchio's contacts.
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "point": PointContact,
+    "anchored": lambda *given, **named: PointContact(*given, anchor=[0.3, 0.1, 0.2], **named),
+    "surface": SurfaceContact,
+    "normal": lambda *given, **named: PointContact(*given, [0.0, 0.6, 0.8], **named),
+    "mask": lambda *given, **named: PointContact(*given, mask=[True, False, True], **named),
+    "surface, mask": lambda *given, **named: SurfaceContact(*given, mask=[1, 0, 1, 1, 0, 1], **named),
+}
+WORLD, LOCAL = Axes.LOCAL_WORLD_ALIGNED, Axes.LOCAL
+FITS = {
+    *((kind, axes, Form.RATES) for kind in ("point", "anchored", "surface") for axes in Axes),
+    *((kind, WORLD, Form.DERIVATIVE) for kind in ("point", "anchored")),
+    ("surface", LOCAL, Form.DERIVATIVE),
+}
+"""Contacts whose rows are pinocchio's, turned if need be: in the axes whose velocities are derivatives, or by rates."""
+
+
+@pytest.mark.parametrize("form", Form, ids=lambda form: form.name)
+@pytest.mark.parametrize("axes", Axes, ids=lambda axes: axes.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_pinocchio_are_taken_where_they_are_those_of_the_contact(kind: str, axes: Axes, form: Form) -> None:
+    """Whatever the way: accelerations, forces and derivatives are those of the general one."""
+    robot = arm()
+    rows = ConstraintSet(robot, [KINDS[kind](robot, "tool", axes=axes, form=form, name="c")])
+    action = ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
+    general = action.replace(rhs=rows.rhs)
+    x, u = robot_state(action.state, 3), np.linspace(-2.0, 2.0, action.nu)
+    pairs = [each.calc(x, u) for each in (action, general)]
+    slopes = [each.calc_diff(done) for each, done in zip((action, general), pairs, strict=True)]
+    assert error(pairs[0].acceleration, pairs[1].acceleration) < 1e-9
+    assert error(pairs[0].multipliers, pairs[1].multipliers) < 1e-9
+    for field in ("Fx", "Fu"):
+        assert error(getattr(slopes[0], field), getattr(slopes[1], field)) < 1e-8, field
+    is_fused = fused_of(rows, 0.0, np.zeros(robot.nv))[0] is not None
+    assert is_fused == ((kind, axes, form) in FITS)
+    assert fused_of(rows.switched(off=["c"]), 0.0, np.zeros(robot.nv)) == (None,)
+
+
+# Balances at rest.
+
+
+def test_corrections_of_rounding_are_counted_and_end() -> None:
+    action = box(points=[(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1)])
+    x = rest(action)
+    assert action.quasi_static(x).iterations == 0
+    lifted = action.switched(on=[], off=list(action.constraint_set.names))
+    assert not lifted.quasi_static(x).success
+    for most in (0, 1, 5):
+        assert lifted.quasi_static(x, max_iterations=most).iterations == 0  # nothing gets better
+        strict = action.quasi_static(x, max_iterations=most, tolerance=0.0)
+        assert strict.iterations <= most
+        assert strict.limit == 0.0
+        assert strict.success == (strict.residual == 0.0)
+
+
+@pytest.mark.parametrize("gravity", [1.0, 1e-6, 1e-15])
+def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) -> None:
+    slope = 0.2
+    action = box(slope=slope)
+    model: Any = action.robot.model
+    assert ROUNDING == 1e-12
+    weak = model.copy()
+    weak.gravity.linear = gravity * np.array(model.gravity.linear)
+    robot = type(action.robot)(weak)
+    held = SurfaceContact(robot, action.constraint_set.stack.owners[0].frame, name="sole")
+    light = ContactForwardDynamics(robot, Actuators.floating_base(robot), ConstraintSet(robot, [held]))
+    found = light.quasi_static(rest(light))
+    assert found.friction_needed["sole"] == pytest.approx(np.tan(slope), rel=1e-3)
+    assert found.loads["sole"].normal_force == pytest.approx(2.0 * 9.81 * gravity * np.cos(slope), rel=1e-3)
+    assert set(found.centre_of_pressure) == {"sole"}
+
+
+# Actuators.
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_matrix_of_the_configuration_is_looked_at_each_time(bad: float) -> None:
+    robot = arm()
+
+    def of_q(q: Any) -> Any:
+        B = np.eye(7)
+        B[2, 3] = bad if q[0] > 0.5 else q[0]
+        return B if q[1] < 2.0 else B[:, :3]
+
+    actuators = Actuators.function(robot, of_q)
+    q = robot.neutral
+    assert actuators.B(q)[2, 3] == q[0]
+    q = np.zeros(7)
+    q[0] = 0.6
+    with pytest.raises(NotFiniteError, match="actuation matrix"):
+        actuators.B(q)
+    q[:2] = 0.0, 2.5
+    with pytest.raises(SizeError, match="actuation matrix"):
+        actuators.B(q)
+
+
+def test_an_action_is_the_same_from_its_own_parts() -> None:
+    action = anymal()
+    x, u = somewhere(action)
+    again = ContactForwardDynamics(action.robot, action.actuators, action.constraint_set)
+    assert error(again.calc(x, u).acceleration, action.calc(x, u).acceleration) == 0.0

@@ -1,0 +1,275 @@
+"""What is decided at sides that push, at thresholds and just beside them; pieces of motions that decide on numbers.
+
+Oracle: closed forms of particles on a floor, and the definitions.
+"""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from dynamics.motions.test_floor import G, box, particle
+from dynamics.motions.test_stops import slider
+from robots import arm
+
+from constraints.dynamics import Floor, Stops
+from constraints.dynamics.motions.hits import _less, hit
+from constraints.dynamics.motions.limits import PASSED, limits_passed
+from constraints.dynamics.motions.locating import TIME, bisected
+from constraints.dynamics.motions.pace import damped_size
+from constraints.dynamics.motions.sides import CREEP, NEAR, SLACK, SLOW, STILL, Seen, Standing, balanced
+from constraints.dynamics.motions.stops import as_stops
+from constraints.dynamics.motions.unilateral import Unilateral
+from constraints.errors import OptionError, UndefinedError
+
+
+def on_the_floor(floor: Floor, z: float, v: Any) -> tuple[Unilateral, Seen]:
+    """A particle at a height, with its point away from the floor."""
+    events = Unilateral(floor._sides)
+    holds = floor._sides.switched(floor._all, standing([False], [False]))
+    return events, Seen(floor._sides, floor.robot.at([0.0, 0.0, z], v), 0.0, holds)
+
+
+def standing(on: list[bool], sticks: list[bool]) -> Standing:
+    return Standing(np.array(on), np.array(sticks))
+
+
+# Starts.
+
+
+@pytest.mark.parametrize(
+    ("z", "v", "state"),
+    [
+        (0.0, (0.0, 0.0, 0.0), "sticks"),
+        (0.99 * NEAR, (0.0, 0.0, 0.0), "sticks"),
+        (-0.99 * NEAR, (0.0, 0.0, 0.0), "sticks"),
+        (1.01 * NEAR, (0.0, 0.0, 0.0), "away"),
+        (0.0, (0.0, 0.0, 0.99 * STILL), "sticks"),
+        (0.0, (0.0, 0.0, 1.01 * STILL), "away"),
+        (0.0, (0.0, 0.0, -1.01 * STILL), "away"),
+        (0.0, (0.99 * STILL, 0.0, 0.0), "sticks"),
+        (0.0, (1.01 * STILL, 0.0, 0.0), "slips"),
+        (0.0, (0.0, 2.0, 0.0), "slips"),
+    ],
+)
+def test_a_start_touches_what_it_is_at_and_sticks_where_it_is_still(z: float, v: Any, state: str) -> None:
+    floor = Floor(particle(), ["point"], friction=0.5)
+    assert floor.states(floor.start([0.0, 0.0, z], v)) == {"point": state}
+    raised = Floor(particle(), ["point"], friction=0.5, height=0.25)
+    assert raised.states(raised.start([0.0, 0.0, 0.25 + z], v)) == {"point": state}
+
+
+def test_starts_below_the_floor_are_refused_with_every_point() -> None:
+    floor = Floor(box(), ["c00", "c11", "c10"])
+    q = floor.robot.neutral
+    q[2] = 0.1 - 1.01 * NEAR
+    with pytest.raises(OptionError, match=r"beyond the floor by some: c00 \(1.01e-06 m\), c11 .*, c10 "):
+        floor.start(q, np.zeros(6))
+    q[2] = 0.1 - 0.99 * NEAR
+    assert set(floor.states(floor.start(q, np.zeros(6))).values()) == {"slips"}  # nothing holds them on ice
+
+
+def test_a_point_that_is_pushed_off_the_floor_is_not_held_at_the_start() -> None:
+    from constraints.dynamics import Forces, JointLaw
+
+    robot = particle()
+    for lift, state in ((0.99 * G, "sticks"), (1.01 * G, "away")):
+        push = Forces(robot, [JointLaw(robot, "body", lambda q, v, t, f=lift: [0.0, 0.0, f])])
+        floor = Floor(robot, ["point"], friction=0.5, laws=push)
+        assert floor.states(floor.start(np.zeros(3), np.zeros(3))) == {"point": state}
+    for along, state in ((0.49 * G, "sticks"), (0.51 * G, "slips")):
+        push = Forces(robot, [JointLaw(robot, "body", lambda q, v, t, f=along: [0.6 * f, 0.8 * f, 0.0])])
+        floor = Floor(robot, ["point"], friction=0.5, laws=push)
+        assert floor.states(floor.start(np.zeros(3), np.zeros(3))) == {"point": state}
+
+
+# Values of events.
+
+
+def test_values_of_events_are_distances_pushes_grips_and_speeds() -> None:
+    floor = Floor(particle(), ["point"], friction=0.5)
+    own = floor._sides
+    events, away = on_the_floor(floor, 0.3, [0.0, 0.0, -1.0])
+    assert events.gap(away, 0) == 0.3 + SLACK
+    assert (events.pushing(away, 0), events.grip(away, 0), events.slide(away, 0)) == (1.0, 1.0, 1.0)
+    motion = floor.robot.at(np.zeros(3), [3.0 * SLOW, -4.0 * SLOW, 0.0])
+    slipping = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
+    assert events.gap(slipping, 0) == 1.0
+    assert events.pushing(slipping, 0) == pytest.approx(G)
+    assert events.grip(slipping, 0) == 1.0
+    assert events.slide(slipping, 0) == pytest.approx(4.0 * SLOW)
+    still = floor.robot.at(np.zeros(3), np.zeros(3))
+    sticking = Seen(own, still, 0.0, own.switched(floor._all, standing([True], [True])))
+    assert events.grip(sticking, 0) == pytest.approx(0.5 * G)
+    assert events.slide(sticking, 0) == 1.0
+    slow = floor.robot.at(np.zeros(3), [1.5 * SLOW, 0.0, 0.0])
+    slowing = Seen(own, slow, 0.0, own.switched(floor._all, standing([True], [False])))
+    assert events.slide(slowing, 0) == pytest.approx(0.5 * SLOW)
+    names = [event.name for event in events.events()]
+    assert names == ["point touches", "point leaves", "point slips", "point sticks"]
+    assert [event.name for event in Floor(particle(), ["point"]).events] == names[:2]
+
+
+@pytest.mark.parametrize("speed", [2.0 * CREEP, 1.01 * CREEP, CREEP, 0.5 * CREEP, SLOW])
+def test_friction_is_against_the_velocity_and_of_the_size_of_coulomb(speed: float) -> None:
+    """Where nothing else acts, what would hold a point is nothing: its direction is its velocity at any speed."""
+    floor = Floor(particle(), ["point"], friction=0.3)
+    own, way = floor._sides, np.array([0.6, -0.8, 0.0])
+    motion = floor.robot.at(np.zeros(3), speed * way)
+    seen = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
+    np.testing.assert_allclose(seen.friction(), -0.3 * G * way, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(seen.dynamics.acceleration, -0.3 * G * way, rtol=1e-9, atol=1e-9)
+    assert seen.dragging == [0]
+    stuck = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [True])))
+    assert stuck.dragging == []
+    assert not stuck.friction().any()
+
+
+# Impacts.
+
+
+@pytest.mark.parametrize(("speed", "bounces"), [(0.2, True), (0.0101, True), (0.0099, False), (0.001, False)])
+@pytest.mark.parametrize("e", [0.0, 0.4, 1.0])
+def test_impacts_bounce_above_the_speed_of_rest(e: float, speed: float, bounces: bool) -> None:
+    floor = Floor(particle(), ["point"], restitution=e, friction=0.5)
+    events, seen = on_the_floor(floor, 0.0, [0.1 * speed, 0.0, -speed])
+    motion, holds = hit(seen, np.array([True]))
+    np.testing.assert_allclose(motion.v, [0.0, 0.0, e * speed * bounces], atol=1e-12)
+    state = "away" if bounces and e > 0.0 else "sticks"
+    assert floor.states(holds) == {"point": state}
+    assert floor.states(events.touched(seen, 0)[1]) == {"point": state}
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.5])
+@pytest.mark.parametrize("e", [0.0, 0.5])
+def test_friction_of_an_impact_is_that_of_its_impulse(mu: float, e: float) -> None:
+    """It takes mu (1 + e) of the speed into the floor, or all along it."""
+    floor = Floor(particle(), ["point"], restitution=e, friction=mu)
+    most = mu * (1.0 + e) * 2.0
+    for along, left in ((0.9 * most, 0.0), (1.5 * most, 0.5 * most)):
+        _, seen = on_the_floor(floor, 0.0, [0.6 * along, 0.8 * along, -2.0])
+        motion, _ = hit(seen, np.array([True]))
+        np.testing.assert_allclose(motion.v, [0.6 * left, 0.8 * left, 2.0 * e], atol=1e-9)
+
+
+def test_points_that_come_with_another_are_hit_at_once() -> None:
+    """Those within 1e-6 that sink; a box that falls flat on four corners does not turn."""
+    floor = Floor(box(), ["c00", "c01", "c10", "c11"], restitution=0.5)
+    q = floor.robot.neutral
+    own = floor._sides
+    nobody = own.switched(floor._all, standing([False] * 4, [False] * 4))
+    for above, spins in ((0.5 * NEAR, False), (-0.5 * NEAR, False), (2.0 * NEAR, True)):
+        q[2] = 0.1
+        motion = floor.robot.at(q, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+        seen = Seen(own, motion, 0.0, nobody)
+        seen.gaps[1:] = above
+        after, _ = Unilateral(own).touched(seen, 0)
+        assert (np.abs(after.v[3:]).max() > 0.1) == spins
+        if not spins:
+            np.testing.assert_allclose(after.v, [0.0, 0.0, 0.5, 0.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_the_side_that_pulls_most_lets_go_first_and_then_the_one_beyond_its_friction() -> None:
+    sides = Floor(box(), ["c00", "c01", "c10"], friction=0.5)._sides.sides
+    both, none = standing([True] * 3, [True] * 3), np.zeros(2)
+    along = [np.array([0.3, 0.4]), np.array([0.6, 0.0]), none]
+    assert _less(sides, both, np.array([2.0, 2.0, 0.0]), along) is None
+    found = _less(sides, both, np.array([2.0, -0.1, -0.2]), along)
+    assert found is not None
+    assert (found.on.tolist(), found.sticks.tolist()) == ([True, True, False], [True, True, False])
+    found = _less(sides, both, np.array([0.9, 1.0, 0.0]), along)
+    assert found is not None  # 0.6 - 0.5 is more than 0.5 - 0.45
+    assert (found.on.tolist(), found.sticks.tolist()) == ([True] * 3, [True, False, True])
+    assert _less(sides, standing([True] * 3, [False] * 3), np.array([0.9, 1.0, 0.0]), along) is None
+    size = 1e-9 * 3.0
+    assert _less(sides, both, np.array([2.0, 2.0, -0.9 * size]), along) is None
+    assert _less(sides, both, np.array([2.0, 2.0, -1.1 * size]), along) is not None
+
+
+@pytest.mark.parametrize(("feedback", "jams"), [(0.0, False), (0.5, False), (0.999, False), (1.0, True), (1.5, True)])
+def test_friction_that_presses_as_hard_as_it_is_pushed_jams(feedback: float, jams: bool) -> None:
+    """p(tau) = 2 + k tau, with friction of one a push: f = 2 + k f."""
+    drag = np.array([[1.0]])
+    if jams:
+        with pytest.raises(UndefinedError, match="Painleve"):
+            balanced(np.array([2.0]), lambda tau: 2.0 + feedback * tau, drag)
+    else:
+        found = balanced(np.array([2.0]), lambda tau: 2.0 + feedback * tau, drag)
+        assert found == pytest.approx([2.0 / (1.0 - feedback)])
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize("bad", [-1e-9, 1.0 + 1e-9, np.nan])
+def test_restitutions_are_from_zero_to_one(bad: float) -> None:
+    for e in (0.0, 1.0):
+        assert Stops(restitution=e).restitution == e
+        assert Floor(particle(), ["point"], restitution=e, rest_speed=0.0).restitution == e
+    for make in (lambda: Stops(restitution=bad), lambda: Floor(particle(), ["point"], restitution=bad)):
+        with pytest.raises(ValueError, match="restitution of"):
+            make()
+    for make in (lambda: Stops(rest_speed=-1e-9), lambda: Floor(particle(), ["point"], rest_speed=-1e-9)):
+        with pytest.raises(OptionError, match="not negative, got -1e-09"):
+            make()
+    with pytest.raises(OptionError, match="friction of a floor"):
+        Floor(particle(), ["point"], friction=-1e-9)
+
+
+def test_stops_are_a_side_for_each_limit_that_is_there() -> None:
+    robot = arm()
+    sides = Stops().sides(robot)
+    assert len(sides) == 2 * robot.nq
+    assert [side.touches for side in sides[:2]] == [
+        f"{sides[0].name} at its {word} limit" for word in ("lower", "upper")
+    ]
+    q = robot.random(np.random.default_rng(0))
+    gaps = [float(side.normal.function.value(q)[0]) for side in sides]  # pyright: ignore[reportAttributeAccessIssue]
+    np.testing.assert_allclose(gaps[::2], q - robot.bounds.lower)
+    np.testing.assert_allclose(gaps[1::2], robot.bounds.upper - q)
+    assert [side.touches for side in Stops().sides(slider(0.0))] == ["lift at its lower limit"]
+    assert [side.touches for side in Stops().sides(slider(-np.inf, 2.0))] == ["lift at its upper limit"]
+    with pytest.raises(OptionError, match="no limits of all joints"):
+        Stops().sides(slider(-np.inf))
+    with pytest.raises(OptionError, match=r"no limits of '?lift"):
+        Stops(joints=["lift"]).sides(slider(-np.inf))
+    assert as_stops("pass") is None
+    assert as_stops("stop") == Stops()
+
+
+def test_limits_are_passed_by_more_than_a_millionth() -> None:
+    robot = slider(0.0, 1.0)
+    times = np.array([0.0, 0.5, 1.0, 1.5])
+    for beyond, sign in ((0.99 * PASSED, 0), (1.01 * PASSED, 1), (0.3, 1)):
+        for lower in (False, True):
+            q = [-beyond if lower else 1.0 + beyond, -1.5 * beyond if lower else 1.0 + 1.5 * beyond]
+            found = limits_passed(robot, times, np.array([[0.5], [q[0]], [q[1]], [0.7]]))
+            if 1.5 * beyond > PASSED:
+                (passed,) = found
+                assert passed.time == (0.5 if sign else 1.0)
+                assert passed.violation.entry == 0
+            else:
+                assert found == ()
+    assert limits_passed(robot, times, np.full((4, 1), 1.0)) == ()
+
+
+@pytest.mark.parametrize("at", [0.3, 1e-4, 0.999999999, 1.0])
+def test_the_time_of_an_event_is_behind_it_by_a_billionth(at: float) -> None:
+    found = bisected(lambda s: s >= at, 0.0, 1.0)
+    assert 0.0 <= found - at <= TIME
+    assert bisected(lambda s: True, 0.5, 0.5 + 0.9 * TIME) == 0.5 + 0.9 * TIME
+    wide = bisected(lambda s: s >= 1e9 + 0.25, 1e9, 1e9 + 1.0)  # numbers are further apart than that there
+    assert 0.0 <= wide - (1e9 + 0.25) <= 2.0 * np.spacing(1e9)
+
+
+def test_the_size_of_an_error_is_the_better_estimate_as_far_as_the_rougher_allows() -> None:
+    fine, rough = np.array([3.0, 4.0]), np.array([6.0, 8.0])
+    assert damped_size([]) == 0.0
+    assert damped_size([fine]) == pytest.approx(5.0 / sqrt(2.0))
+    assert damped_size([fine, rough]) == pytest.approx(25.0 / sqrt((25.0 + 0.01 * 100.0) * 2.0))
+    assert damped_size([0.0 * fine, 0.0 * rough]) == 0.0
+    assert damped_size([0.0 * fine, rough]) == 0.0
