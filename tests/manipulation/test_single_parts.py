@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from manipulation.test_walk import corner, posts
 
 from constraints import Affine, Base, Comparison, Explicit, Implicit, Part, Robot, Surface
 from constraints.errors import GraphError, OptionError
@@ -28,7 +29,9 @@ from constraints.manipulation.grasp import is_free_object
 from constraints.manipulation.polygon_repair import repaired
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.walks.refusals import Task, _elsewhere, _without_target, refusals
+from constraints.manipulation.walks.walk import walk
 from constraints.models import sample_arm
+from constraints.paths.collision import CollisionModel
 
 
 def system(order: str = "arm box") -> Robot:
@@ -345,3 +348,18 @@ def test_what_no_transition_moves_may_be_off_by_each_motion() -> None:
     ]
     assert asked == pytest.approx([3e-3, 3e-3])
     assert list(_elsewhere(graph, Task(np.zeros(1), parts))) == []
+
+
+def test_a_walk_without_a_collision_says_nothing_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is over before the first target: pairs that always collide are not asked for."""
+
+    def never(self: Any) -> Any:
+        raise AssertionError("asked")
+
+    graph, model = corner(), posts(1)
+    start = graph.sample("a", np.random.default_rng(0)).or_raise().q
+    monkeypatch.setattr(CollisionModel, "always_colliding", never)
+    found = walk(graph, start, ["a to b"], np.random.default_rng(1), collisions=model, seconds=1e-9)
+    assert (found.success, found.done, found.tries, found.path, found.on) == (False, 0, 0, None, ())
+    assert found.start_collisions == found.always_colliding == ()
+    assert dict(found.refusals) == {"the time of 1e-09 s was over": 1}
