@@ -196,10 +196,11 @@ def singularity(curve: Curve, kind: SingularityKind, place: Place, before: int, 
         columns: tangent columns that may move.
     """
     names = coordinate_names(curve.coordinates.constraint_set.robot)
-    J = curve.jacobian(place.q)[:, columns]
+    whole = curve.jacobian(place.q)
+    J, scale = whole[:, columns], singular_values(whole).max(initial=0.0)  # one column alone has no scale of its own
     _, S, Vt = np.linalg.svd(J)
     sizes = np.concatenate([S, np.zeros(J.shape[1] - len(S))])
-    free = np.abs(Vt[sizes <= 10.0 * CROSSED * sizes.max(initial=0.0)]).max(axis=0, initial=0.0) > FREE
+    free = np.abs(Vt[sizes <= 10.0 * CROSSED * scale]).max(axis=0, initial=0.0) > FREE
     joints = tuple(names[int(i)] for i in columns[free])
     least = place.least if kind is SingularityKind.BRANCH_POINT else float(sizes[curve.rank - 1])
     return Singularity(kind, place.value, place.q, joints, least, before)
