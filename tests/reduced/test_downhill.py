@@ -1,0 +1,155 @@
+"""Steps down a potential, on surfaces that are known: Newton's where it is convex, downhill everywhere."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints.dynamics import JointSpring
+from constraints.dynamics.law import NoEnergyError
+from constraints.errors import UndefinedError
+from constraints.models import mechanisms
+from constraints.reduced.equilibria.downhill import LONGEST, downhill, potential_of
+
+
+class Surface:
+    """A potential V(u) with its slope and curvature, as a balance in units of inertia `sizes` squared."""
+
+    def __init__(self, H: Any, sizes: Any = (1.0, 1.0), *, wall: float = np.inf) -> None:
+        self.H, self.inertia, self.wall = np.array(H, dtype=float), np.array(sizes, dtype=float), wall
+        self.moving = np.arange(len(self.H))
+        self.tried = list[np.ndarray]()
+
+    def at(self, u: Any) -> Any:
+        u = np.array(u, dtype=float)
+        return SimpleNamespace(u=u, missing=self.H @ u, state=None)
+
+    def derivative(self, point: Any) -> np.ndarray:
+        return self.H
+
+    def sizes(self, state: Any) -> np.ndarray:
+        return self.inertia
+
+    def beside(self, point: Any, step: np.ndarray) -> Any:
+        self.tried.append(step)
+        if np.abs(point.u + step).max() > self.wall:
+            raise UndefinedError("beyond the wall")
+        return self.at(point.u + step)
+
+    def energy(self, point: Any) -> float:
+        return 0.5 * float(point.u @ self.H @ point.u)
+
+    def down(self, u: Any) -> Any:
+        balance: Any = self
+        return downhill(balance, self.at(u), self.energy)
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1.0), (2.0, 0.5)])
+def test_where_it_is_convex_the_step_is_that_of_newton(sizes: tuple[float, float]) -> None:
+    """To the bottom, in any units; no farther than the longest step."""
+    bowl = Surface([[3.0, 1.0], [1.0, 2.0]], sizes)
+    following, factor, near = bowl.down([0.1, -0.2])
+    np.testing.assert_allclose(following.u, 0.0, atol=1e-12)
+    assert (factor, near, len(bowl.tried)) == (1.0, True, 1)
+    following, factor, near = bowl.down([1.0, -0.4])
+    assert factor == pytest.approx(LONGEST)
+    np.testing.assert_allclose(following.u, (1.0 - LONGEST) * np.array([1.0, -0.4]), atol=1e-12)
+    assert bowl.down([0.0, 0.0]) is None
+
+
+def test_on_a_saddle_it_goes_down_both_ways() -> None:
+    """Towards the bottom of what is convex, and away along what is not."""
+    saddle = Surface([[2.0, 0.0], [0.0, -4.0]])
+    following, factor, near = saddle.down([0.1, 0.05])
+    np.testing.assert_allclose(following.u, [0.0, 0.1], atol=1e-12)
+    assert (factor, near) == (1.0, False)
+    along = Surface([[2.0, 0.0], [0.0, -1e-10]])  # as good as flat: a minimum is near
+    assert along.down([0.1, 0.0])[2]
+    skew = Surface([[2.0, 1.0], [-1.0, 2.0]])  # the symmetric part counts
+    following, *_ = skew.down([0.1, 0.0])
+    np.testing.assert_allclose(following.u, [0.0, 0.05], atol=1e-12)
+
+
+def test_flat_ways_have_a_least_curvature() -> None:
+    """Nothing pulls along them, and nothing moves there."""
+    following, *_ = Surface([[2.0, 0.0], [0.0, 0.0]]).down([0.1, 0.7])
+    np.testing.assert_allclose(following.u, [0.0, 0.7], atol=1e-12)
+
+
+def test_steps_that_do_not_lead_down_are_halved() -> None:
+    """At a wall, or where the potential falls by less than a ten-thousandth of what its slope says."""
+    walled = Surface([[-1.0, 0.0], [0.0, 1.0]], wall=0.13)
+    following, factor, _ = walled.down([0.1, 0.0])
+    assert factor == 0.25
+    np.testing.assert_allclose(following.u, [0.125, 0.0])
+    assert len(walled.tried) == 3
+    bowl = Surface([[1.0, 0.0], [0.0, 1.0]])
+    start, slope = bowl.at([0.2, 0.0]), -0.04
+    for part, factor in ((0.99e-4, 0.5), (1.01e-4, 1.0)):
+
+        def energy(point: Any, part: float = part) -> float:
+            full = np.abs(point.u).max() < 1e-9
+            return part * slope if full else 0.0 if point.u[0] > 0.15 else slope
+
+        balance: Any = bowl
+        found = downhill(balance, start, energy)
+        assert found is not None
+        assert found[1] == factor
+    steep: Any = Surface([[1.0, 0.0], [0.0, 1.0]])
+    rises: Any = lambda point: float(point.u[0] < 0.2)  # noqa: E731
+    assert downhill(steep, steep.at([0.2, 0.0]), rises) is None
+    assert len(steep.tried) == 21  # to a millionth of the step
+
+
+def test_what_has_no_derivative_leads_nowhere() -> None:
+    for H in ([[np.inf, 0.0], [0.0, 1.0]], [[np.nan, 0.0], [0.0, 1.0]]):
+        with np.errstate(invalid="ignore"):
+            assert Surface(H).down([0.1, 0.1]) is None
+
+    class Broken(Surface):
+        def derivative(self, point: Any) -> np.ndarray:
+            raise UndefinedError("no neighbour")
+
+    assert Broken(np.eye(2)).down([0.1, 0.1]) is None
+
+
+def test_a_potential_is_that_of_weight_and_forces_at_rest() -> None:
+    """None in motion, with forces of joints or drives, extra unknowns, other equations, or a force without energy."""
+    line = mechanisms.four_bar()
+    coordinates = line.minimal_coordinates(line.posture("closed"))
+    spring = JointSpring(line.robot, "crank", 5.0, rest=0.4)
+
+    def asked(**changes: Any) -> Any:
+        zero = np.zeros(3)
+        values = {"v": zero, "acceleration": zero[:1], "driven_acceleration": zero[:0], "tau": zero,
+                  "external": (spring,), "scalars": (), "balanced": np.array([0])} | changes  # fmt: skip
+        given = SimpleNamespace(**{k: values[k] for k in ("acceleration", "driven_acceleration", "tau", "external")})
+        point: Any = SimpleNamespace(
+            given=given, state=SimpleNamespace(v=values["v"], q=coordinates.q, coordinates=coordinates)
+        )
+        balance: Any = SimpleNamespace(scalars=values["scalars"], moving=np.array([0]), balanced=values["balanced"])
+        return potential_of(balance, point), point
+
+    energy, point = asked()
+    model: Any = line.robot.model
+    data = model.createData()
+    weight = pin.computePotentialEnergy(model, data, coordinates.q)
+    assert energy(point) == pytest.approx(weight + spring.energy(coordinates.q))
+    assert asked(external=())[0](point) == pytest.approx(weight)
+
+    class Wind:
+        def generalised(self, motion: Any) -> Any:
+            return np.zeros(3)
+
+    class Drag(Wind):
+        def energy(self, q: Any) -> float:
+            raise NoEnergyError("drag", "none")
+
+    for changes in ({"v": np.array([0.0, 0.0, 1e-9])}, {"acceleration": np.ones(1)}, {"tau": np.array([0.0, 1.0, 0.0])},
+                    {"driven_acceleration": np.ones(1)}, {"scalars": ("length",)}, {"balanced": np.array([0, 1])},
+                    {"external": (Wind(),)}, {"external": (spring, Drag())}):  # fmt: skip
+        assert asked(**changes)[0] is None
