@@ -1,7 +1,8 @@
-"""Steps down a potential, on surfaces that are known: Newton's where it is convex, downhill everywhere."""
+"""Steps to an equilibrium on surfaces that are known: Newton's where it is convex, downhill everywhere."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,8 @@ from constraints.dynamics.law import NoEnergyError
 from constraints.errors import UndefinedError
 from constraints.models import mechanisms
 from constraints.reduced.equilibria.downhill import LONGEST, downhill, potential_of
+from constraints.reduced.equilibria.equilibrium_search import EquilibriumStatus, newton_search
+from constraints.reduced.equilibria.prescribed import LeftBranchError
 
 
 class Surface:
@@ -153,3 +156,80 @@ def test_a_potential_is_that_of_weight_and_forces_at_rest() -> None:
                     {"driven_acceleration": np.ones(1)}, {"scalars": ("length",)}, {"balanced": np.array([0, 1])},
                     {"external": (Wind(),)}, {"external": (spring, Drag())}):  # fmt: skip
         assert asked(**changes)[0] is None
+
+
+# Newton.
+
+
+class Forces:
+    """What is missing, R(u) = H u - b, of two coordinates; a wall beyond which loops do not close."""
+
+    def __init__(self, H: Any, b: Any, *, wall: float = np.inf, bend: float = 0.0) -> None:
+        self.H, self.b, self.wall, self.bend = np.array(H, dtype=float), np.array(b, dtype=float), wall, bend
+        self.moving, self.balanced, self.scalars = np.arange(2), np.array([1, 0]), ()  # two lists: nothing is idle
+
+    def at(self, u: Any) -> Any:
+        u = np.array(u, dtype=float)
+        return SimpleNamespace(u=u, missing=self.H @ u - self.b + self.bend * u**3, state=None, scalars=np.zeros(0))
+
+    def derivative(self, point: Any) -> np.ndarray:
+        return self.H + 3.0 * self.bend * np.diag(point.u**2)
+
+    def sizes(self, state: Any) -> np.ndarray:
+        return np.ones(2)
+
+    def allowed(self, point: Any, D: Any, tolerance: float) -> np.ndarray:
+        return np.full(2, tolerance)
+
+    def beside(self, point: Any, step: np.ndarray) -> Any:
+        if np.abs(point.u + step).max() > self.wall:
+            raise LeftBranchError(1.0, 0.5)
+        return self.at(point.u + step)
+
+    def search(self, u: Any, most: int = 50) -> Any:
+        balance: Any = self
+        return newton_search(balance, self.at(u), 1e-9, most)
+
+
+def test_newton_on_a_line() -> None:
+    """One step of full length where it is near; from afar steps of the longest length; the budget counts steps."""
+    forces = Forces([[2.0, 1.0], [0.0, 4.0]], [0.2, 0.4])
+    found = forces.search([0.0, 0.0])
+    assert found.status is EquilibriumStatus.CONVERGED
+    np.testing.assert_allclose(found.points[-1].u, [0.05, 0.1], atol=1e-12)
+    assert (found.factors, found.unheld, found.idle, found.reason) == ((1.0,), (), (), "")
+    again = forces.search([0.05, 0.1])
+    assert (again.status, again.factors, len(again.points)) == (EquilibriumStatus.CONVERGED, (), 1)
+    far = forces.search([0.05, 5.1])
+    steps = [float(np.abs(b.u - a.u).max()) for a, b in pairwise(far.points)]
+    assert far.status is EquilibriumStatus.CONVERGED
+    assert len(set(np.round(steps[:-1], 9))) == 1
+    assert 0.0 < steps[-1] <= steps[0] + 1e-12
+    np.testing.assert_allclose(far.factors, np.array(steps) / (5.0 - np.cumsum([0.0, *steps[:-1]])), atol=1e-9)
+    for most, status in ((0, "MAX_ITERATIONS"), (1, "CONVERGED")):
+        found = forces.search([0.0, 0.0], most)
+        assert (found.status.name, len(found.factors)) == (status, most)
+
+
+def test_newton_where_nothing_holds() -> None:
+    """A direction without stiffness: left as it is where no force acts, else no equilibrium; it is told which."""
+    free = Forces(np.diag([1.0, 0.0]), [0.1, 0.0]).search([0.0, 0.7])
+    assert free.status is EquilibriumStatus.CONVERGED
+    np.testing.assert_allclose(free.points[-1].u, [0.1, 0.7])
+    assert free.unheld == (1,)
+    pushed = Forces(np.diag([1.0, 0.0]), [0.1, 0.3]).search([0.0, 0.7])
+    assert (pushed.status, pushed.unheld) == (EquilibriumStatus.SINGULAR, (1,))
+
+
+def test_newton_at_a_wall_and_where_steps_must_be_short() -> None:
+    walled = Forces(np.eye(2), [0.15, 0.0], wall=0.1).search([0.0, 0.0])
+    assert walled.status is EquilibriumStatus.NOT_CLOSED
+    assert "another branch" in walled.reason
+    assert walled.factors[0] == 0.5
+    assert max(np.abs(point.u).max() for point in walled.points) <= 0.1
+    bent = Forces(np.eye(2), [1.0, 0.0], bend=3.0).search([0.01, 0.0])
+    assert bent.status is EquilibriumStatus.CONVERGED
+    u = bent.points[-1].u[0]
+    assert u + 3.0 * u**3 == pytest.approx(1.0, abs=1e-8)
+    wrong = Forces([[np.nan, 0.0], [0.0, 1.0]], [1.0, 0.0]).search([0.0, 0.0])
+    assert (wrong.status, wrong.reason) == (EquilibriumStatus.UNDEFINED, "a force is not finite")
