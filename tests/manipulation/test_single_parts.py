@@ -131,8 +131,12 @@ def test_pregrasps_are_off_by_both_clearances(mask: str) -> None:
 
 
 def test_gripper_and_handle_on_one_joint() -> None:
+    """Refused; as is a direction of less than a billionth, and not one as long."""
     robot = system()
     tool, _ = frames(robot)
+    assert Handle("h", tool, approach=[0.0, -1e-9, 0.0]).direction.tolist() == [0.0, -1.0, 0.0]
+    with pytest.raises(OptionError, match="expected a direction"):
+        Handle("h", tool, approach=[0.0, np.nextafter(-1e-9, 0.0), 0.0])
     with pytest.raises(GraphError, match="are on one joint, 'arm/"):
         grasp(robot, Gripper("hand", tool), Handle("h", tool))
 
