@@ -29,7 +29,7 @@ from constraints.manipulation.grasp import is_free_object
 from constraints.manipulation.polygon_repair import repaired
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.walks.refusals import Task, _elsewhere, _without_target, refusals
-from constraints.manipulation.walks.walk import walk
+from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
 from constraints.paths.collision import CollisionModel
 
@@ -367,3 +367,12 @@ def test_a_walk_without_a_collision_says_nothing_of_collisions(monkeypatch: pyte
     assert (found.success, found.done, found.tries, found.path, found.on) == (False, 0, 0, None, ())
     assert found.start_collisions == found.always_colliding == ()
     assert dict(found.refusals) == {"the time of 1e-09 s was over": 1}
+
+
+def test_how_long_a_walk_goes_on_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, seen = corner(), list[Any]()
+    monkeypatch.setattr(_Walker, "run", lambda self, q, goal: seen.append(self._limits))
+    start = graph.sample("a", np.random.default_rng(0)).or_raise().q
+    walk(graph, start, ["a to b"], np.random.default_rng(1))
+    walk(graph, start, ["a to b"], np.random.default_rng(1), tries=3, patience=2, detours=0, seconds=9.0)
+    assert [tuple(each) for each in seen] == [(400, 40, 4, None, None), (3, 2, 0, 9.0, None)]
