@@ -56,7 +56,7 @@ def test_an_even_series_is_extrapolated_exactly(power: int) -> None:
 
 def test_an_extrapolation_ends_where_all_entries_get_worse() -> None:
     """From the third value on, where the last column moves by more than twice the error, and rounding."""
-    for jump, noise, ends in ((1.0, 0.0, True), (1e-3, 1e-2, False), (0.0, 0.0, False)):
+    for jump, noise, ends in ((1.0, 0.0, True), (1.4e-2, 1e-2, False), (2.2e-2, 1e-2, True), (0.0, 0.0, False)):
         found = Extrapolation(2)
         assert not found.add(np.zeros(2), noise)
         assert not found.add(np.zeros(2), noise)
