@@ -15,7 +15,13 @@ from constraints.errors import UndefinedError
 from constraints.loops import PointClosure, RodClosure
 from constraints.loops.closing.idle_motions import idle_directions, idle_motions
 from constraints.loops.closing.rank_beside import rank_beside
-from constraints.loops.closing.split_errors import can_be_split, is_closed, nearly_closed, split_errors
+from constraints.loops.closing.split_errors import (
+    can_be_split,
+    closed_but_for_redundant_rows,
+    is_closed,
+    nearly_closed,
+    split_errors,
+)
 from constraints.loops.mobility import taking_part, weak_rows
 from liegroups import Rn, Segments
 
@@ -241,6 +247,36 @@ def test_rows_that_hardly_move_explain_a_failure_up_to_a_thousandth() -> None:
     exact = nearly_closed(solved(1e-4, q=(1.0 - 0.5e-4 + 0.4e-7, 0.0)))
     assert exact is not None
     assert exact.reachable == pytest.approx(0.4e-7, rel=1e-3)  # to a thousandth of the residual it is closed already
+
+
+def test_what_is_closed_but_for_redundant_rows() -> None:
+    """At the first iterate that is near, or the last; not where rows are independent elsewhere, nor out of bounds."""
+
+    def found(done: Any, **changes: Any) -> Any:
+        done.trace = changes.pop("trace", None)
+        done.options = SimpleNamespace(**(vars(done.options) | changes))
+        return closed_but_for_redundant_rows(done, 1e-6)
+
+    for d, is_found in ((1.98e-6, True), (2.02e-6, False)):
+        assert (found(solved(d)) is not None) == is_found
+        assert found(solved(d), threshold=1e-5) is not None
+    assert found(solved(1e-6), nearest=True) is None
+    first = SimpleNamespace(q=np.array([1.0, 0.7]), residual=1e-6)
+    far = SimpleNamespace(q=np.array([1.0, 9.0]), residual=1.1e-6)
+    for trace, y in (((far, first), 0.7), ((far,), 0.0), ((), 0.0)):
+        assert found(solved(1e-6), trace=trace).q[1] == y
+    tight = solved(1e-6)
+    tight.problem = Problem(R2, twins(1e-6), bounds=Bounds(R2, np.array([1.1, -9.0]), np.array([9.0, 9.0])))
+    assert found(tight) is None
+    unequal = solved(1e-6)
+    f = Function.from_callable(lambda q: [q[0] - 1.0], R2, Rn(1), lambda q: [[1.0, 0.0]], name="f")
+    unequal.problem = boundless([*twins(1e-6), Implicit.above(f, [-9.0], name="low")])
+    assert found(unequal) is None
+    for c, start, is_found in ((2.0, 0.5, False), (2.0, 0.0, False), (1e-4, 0.5, False), (1e-7, 0.5, True)):
+        curved = solved(1e-6)
+        curved.problem = boundless(of(*bent(c)))
+        curved.rhs, curved.q, curved.start = curved.problem.rhs, np.array([0.0, 1e-9]), np.array([start, 0.0])
+        assert (found(curved) is not None) == is_found
 
 
 # Idle motions.

@@ -158,6 +158,12 @@ def test_a_set_with_further_constraints() -> None:
     assert more.rounding == 1e-5
     assert (rows.names, rows.size, more.size) == (("one", "two"), 4, 7)
     assert rows.extended([]).active.tolist() == [False, True]
+    for which in ({"one"}, frozenset([0]), ["one"], iter(["one"])):  # what order there is does not matter
+        assert rows.switched(on=which).active.tolist() == [True, False]  # type: ignore[arg-type]
+    for which in ({"two"}, frozenset([1])):
+        assert rows.switched(off=which).active.tolist() == [False, False]  # type: ignore[arg-type]
+    with pytest.raises(WrongObjectError, match="constraints of a set"):
+        ConstraintSet(robot, set(first))  # type: ignore[arg-type]
 
 
 def test_names_of_rows_and_gains_by_row() -> None:

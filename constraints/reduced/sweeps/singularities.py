@@ -200,10 +200,10 @@ def singularity(curve: Curve, kind: SingularityKind, place: Place, before: int, 
     """
     names = coordinate_names(curve.coordinates.constraint_set.robot)
     whole = curve.jacobian(place.q)
-    J = whole[:, columns]
+    J, scale = whole[:, columns], singular_values(whole).max(initial=0.0)  # one column alone has no scale of its own
     _, S, Vt = np.linalg.svd(J)
     sizes = np.concatenate([S, np.zeros(J.shape[1] - len(S))])
-    free = np.abs(Vt[sizes <= 10.0 * CROSSED * sizes.max(initial=0.0)]).max(axis=0, initial=0.0) > FREE
+    free = np.abs(Vt[sizes <= 10.0 * CROSSED * scale]).max(axis=0, initial=0.0) > FREE
     joints = tuple(names[int(i)] for i in columns[free])
     least = place.least if kind is SingularityKind.BRANCH_POINT else float(sizes[curve.rank - 1])
     locked = gimbal_words(curve.coordinates.constraint_set.robot, whole, columns[free])

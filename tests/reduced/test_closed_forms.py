@@ -1,0 +1,250 @@
+"""Planar loops made by hand, factors of matrices, sums and efforts: against closed forms and differences."""
+
+from __future__ import annotations
+
+import cmath
+from math import pi
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from constraints.errors import OptionError, UndefinedError
+from constraints.reduced.closing import Closing
+from constraints.reduced.equilibria.prescribed import negligible
+from constraints.reduced.explicit_loops.planar_loops import (
+    LoopBranch,
+    PlanarLoop,
+    Vertex,
+    angles_of,
+    joined,
+    whole_turns,
+)
+from constraints.reduced.inverse import _least, _not_driven, _unreached
+from constraints.reduced.lu import factorised
+from constraints.testing import check_function
+from liegroups import SO2, Rn
+
+# Planar loops.
+
+
+def by_hand(branch: LoopBranch, seed: int = 0) -> PlanarLoop:
+    """Seven hinges: three unknown corners, three inputs on both sides of the axis, and a weld; one output a circle."""
+    rng = np.random.default_rng(seed)
+
+    def side(length: float) -> complex:
+        return complex(cmath.rect(length, rng.uniform(-pi, pi)))
+
+    vertices = (
+        Vertex(None, 0, True, 1.0, 0.0, side(0.5)), Vertex(0, None, False, -1.0, 0.3, side(0.2)),
+        Vertex(None, 2, True, -1.0, 0.4, side(0.6)), Vertex(1, None, False, 1.0, -0.2, side(0.15)),
+        Vertex(None, 1, True, 1.0, -0.7, side(0.7)), Vertex(None, None, False, 1.0, 1.1, side(0.1)),
+        Vertex(2, None, False, -1.0, 0.0, side(0.12)),
+    )  # fmt: skip
+    return PlanarLoop(Rn(2) * SO2, Rn(1) * SO2 * Rn(1), vertices, branch, (2.0 * pi, 0.0, -4.0 * pi), name="hand")
+
+
+def turns_of(loop: PlanarLoop, u: np.ndarray, value: np.ndarray) -> list[float]:
+    """The turn at each hinge, from inputs and outputs."""
+    given = [u[0], u[1], np.arctan2(u[3], u[2])]
+    found = [value[0], np.arctan2(value[2], value[1]), value[3]]
+    turns: list[float] = []
+    for vertex in loop.vertices:
+        angle = 0.0
+        if vertex.source is not None:
+            angle = vertex.sign * given[vertex.source]
+        elif vertex.target is not None:
+            angle = vertex.sign * (found[vertex.target] - loop.turns[vertex.target])
+        turns.append(angle + vertex.offset)
+    return turns
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("branch", LoopBranch)
+def test_the_path_around_a_loop_is_closed(branch: LoopBranch, seed: int) -> None:
+    """Turns add up to whole turns, sides to nothing; the middle corner is on the side that the branch says."""
+    loop, rng = by_hand(branch, seed), np.random.default_rng(seed)
+    inputs, done = loop.block_in, 0
+    for _ in range(30):
+        u = inputs.random(rng, np.array([-3.0, -3.0, -1.0, -1.0]), np.array([3.0, 3.0, 1.0, 1.0]))
+        try:
+            value = loop.value(u)
+        except UndefinedError:
+            continue
+        done += 1
+        turns = turns_of(loop, u, value)
+        assert abs(np.remainder(sum(turns) + 1.0, 2.0 * pi) - 1.0) < 1e-9
+        places, direction = [0j], 0.0
+        for vertex, turn in zip(loop.vertices, [*turns[1:], 0.0], strict=True):
+            places.append(places[-1] + vertex.side * cmath.rect(1.0, direction))
+            direction += turn
+        assert abs(places[-1]) < 1e-9
+        A, B, C = (places[h] for h in (0, 2, 4))
+        left = ((C - A).conjugate() * (B - A)).imag
+        assert (left > 0.0) == (branch is LoopBranch.OPEN)
+        other = loop.on_branch(branch.other)
+        assert (other.branch, other.turns, other.vertices) == (branch.other, loop.turns, loop.vertices)
+        assert np.abs(loop.block_out.difference(value, other.value(u))).max() > 1e-3
+    assert done >= 3
+
+
+@pytest.mark.parametrize("branch", LoopBranch)
+def test_a_loop_by_hand_obeys_the_laws(branch: LoopBranch) -> None:
+    """Jacobian, drift and its derivatives by differences, where the triangle is not nearly flat."""
+    loop, rng, h = by_hand(branch), np.random.default_rng(1), 1e-5
+    inputs, outputs, done = loop.block_in, loop.block_out, 0
+    while done < 4:
+        u, w = (
+            inputs.random(rng, np.array([-3.0, -3.0, -1.0, -1.0]), np.array([3.0, 3.0, 1.0, 1.0])),
+            rng.normal(size=3),
+        )
+        try:
+            J = loop.jacobian(u)
+            beside = [loop.value(inputs.integrate(u, t * w)) for t in (h, -h)]
+            slopes = [loop.jacobian(inputs.integrate(u, t * w)) for t in (h, -h)]
+        except UndefinedError:
+            continue
+        if np.abs(J).max() > 4.0:
+            continue
+        done += 1
+        np.testing.assert_allclose(J @ w, outputs.difference(*beside[::-1]) / (2 * h), atol=1e-7)
+        np.testing.assert_allclose(loop.drift_at(u, w), (slopes[0] - slopes[1]) @ w / (2 * h), atol=1e-6)
+    assert loop.has_exact_drift
+    check_function(loop)
+
+
+def test_triangles_that_are_flat_have_no_value() -> None:
+    """Two bars of 1 m on a ground of l: up to two metres less a part of 1e-12, below that a value on each side."""
+    for ground, is_flat in ((2.0 - 2e-13, True), (2.0 - 1e-11, False), (2.0 + 1e-9, True), (1e-13, True), (0.5, False)):
+        vertices = (
+            Vertex(None, 0, True, 1.0, 0.0, 1.0 + 0j), Vertex(None, 1, True, 1.0, 0.0, 1.0 + 0j),
+            Vertex(None, None, True, 1.0, 0.0, complex(ground)), Vertex(0, None, False, 1.0, 0.0, 1e-300 + 0j),
+        )  # fmt: skip
+        loop = PlanarLoop(Rn(1), Rn(2), vertices, LoopBranch.OPEN, (0.0, 0.0), name="bars")
+        if is_flat:
+            with pytest.raises(UndefinedError, match=r"bars: sides of 1, 1 and .* form no triangle, or a flat one"):
+                loop.value([0.0])
+        else:
+            elbow = 2.0 * np.arcsin(0.5 * ground)  # between the bars
+            assert abs(np.cos(loop.value([0.0])[1]) + np.cos(elbow)) < 1e-9
+
+
+@pytest.mark.parametrize("turns", [-2, 0, 1])
+def test_a_side_and_the_rest_of_a_way(turns: int) -> None:
+    """Their sum; its direction goes on from that of the longer one."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        side, rest = (complex(*rng.normal(size=2)) for _ in "ab")
+        direction = cmath.phase(rest) + 2.0 * pi * turns
+        both, along = joined(side, rest, direction)
+        assert both == side + rest
+        assert abs(cmath.rect(abs(both), along) - both) < 1e-12
+        base = direction if abs(rest) > abs(side) else cmath.phase(side)
+        assert abs(along - base) <= 0.5 * pi + 1e-12
+    assert joined(1.0 + 0j, 0j, 7.0) == (1.0 + 0j, 0.0)
+    assert joined(0j, 2j, 7.0) == (2j, 7.0)
+    assert joined(0j, 0j, 7.0) == (0j, 0.0)
+    both, along = joined(1.0 + 0j, 1j, 9.0)  # as long: the side counts
+    assert along == pytest.approx(0.25 * pi)
+
+
+def test_turns_and_angles() -> None:
+    for angle, near, turns in (
+        (0.0, 0.0, 0),
+        (0.1, 6.3, 1),
+        (0.1, 3.0, 0),
+        (0.1, 3.3, 1),
+        (7.0, 0.5, -1),
+        (-0.1, 12.5, 2),
+    ):
+        assert whole_turns(angle, near) == pytest.approx(2.0 * pi * turns)
+    q = np.array([0.3, 7.0, np.cos(2.0), np.sin(2.0), -9.0])
+    assert angles_of(Rn(2) * SO2 * Rn(1), q) == pytest.approx([0.3, 7.0, 2.0, -9.0])
+
+
+# Factors.
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6])
+def test_factors_of_a_matrix(n: int) -> None:
+    """Of -J: both systems, the sign of det J, and its condition."""
+    rng = np.random.default_rng(n)
+    for _ in range(8):
+        J, b = rng.normal(size=(n, n)), rng.normal(size=(n, 2))
+        lu = factorised(J)
+        np.testing.assert_allclose(-J @ lu.solve(b), b, atol=1e-9)
+        np.testing.assert_allclose(-J.T @ lu.solve_transposed(b), b, atol=1e-9)
+        assert lu.sign == np.sign(np.linalg.det(J))
+        assert lu.rcond == pytest.approx(1.0 / np.linalg.cond(J, 1), rel=0.5)
+        assert not lu.is_singular
+        assert lu.solve(np.zeros((n, 0))).shape == lu.solve_transposed(np.zeros((n, 0))).shape == (n, 0)
+
+
+def test_matrices_that_are_singular() -> None:
+    """From a reciprocal condition of 1e-12 down; where a pivot is zero there is no sign."""
+    for small, is_singular in ((0.9e-12, True), (1.2e-12, False)):
+        lu = factorised(np.diag([1.0, -small]))
+        assert lu.rcond == pytest.approx(small)
+        assert lu.is_singular == is_singular
+        assert lu.sign == -1.0
+    zero = factorised(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    assert (zero.rcond, zero.sign, zero.is_singular) == (0.0, 0.0, True)
+    none = factorised(np.zeros((0, 0)))
+    assert (none.rcond, none.sign, none.is_singular) == (1.0, 1.0, False)
+    assert none.solve(np.zeros(0)).shape == none.solve_transposed(np.zeros((0, 3)))[:, 0].shape == (0,)
+
+
+# Sums and efforts.
+
+
+def test_what_is_no_force() -> None:
+    """A part of the terms, and of what a thousandth of a radian changes, and rounding."""
+    K = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0]])
+    found = negligible(1e-6, np.array([2.0, 5.0]), 1e-12, K)
+    np.testing.assert_allclose(found, [1e-6 * (2.0 + 7e-3) + 1e-12, 5e-6 + 1e-12], rtol=1e-12)
+
+
+def test_efforts_of_least_norm() -> None:
+    """Of more actuators the least, of weak ones none: from 1e-12 of the scale times the number of actuators down."""
+    effort, rank = _least(np.array([[1.0, 2.0]]), np.array([5.0]), 1.0)
+    np.testing.assert_allclose(effort, [1.0, 2.0])
+    assert rank == 1
+    reach = np.array([[2.0, 0.0], [0.0, 0.0]])
+    effort, rank = _least(reach, np.array([4.0, 7.0]), 2.0)
+    np.testing.assert_allclose(effort, [2.0, 0.0])
+    assert rank == 1
+    for small, rank in ((0.9e-12, 1), (1.1e-12, 2)):
+        for scale in (1.0, 1e3):
+            assert _least(scale * np.diag([1.0, small]), np.zeros(2), scale)[1] == rank
+    assert _unreached(np.array([[2.0, 0.0], [0.0, 0.0]]), ("a", "b"), 1) == ("b",)
+    assert _unreached(np.array([[0.0, 0.0], [0.0, 3.0]]), ("a", "b"), 1) == ("a",)
+    assert _unreached(np.array([[1.0], [2.0], [0.5]]), ("a", "b", "c"), 1) == ("a", "c")
+    assert _unreached(np.eye(2), ("a", "b"), 2) == ()
+
+
+def test_actuators_of_driven_coordinates_alone_are_refused() -> None:
+    """One that acts on others too is none of these; nor is one that acts on nothing."""
+    state: Any = SimpleNamespace(coordinates=SimpleNamespace(partition=SimpleNamespace(driven=np.array([1, 2]))))
+    columns = {"free": [1.0, 0, 0], "both": [1.0, -1.0, 0.0], "none": [0.0, 0, 0], "driven": [0.0, -2.0, 0.0],
+               "pair": [0.0, 1.0, -1.0]}  # fmt: skip
+    for name, column in columns.items():
+        actuators: Any = SimpleNamespace(matrix=np.array([[1.0, 0.0, 0.0], column]).T, names=("other", name))
+        if name in ("driven", "pair"):
+            with pytest.raises(OptionError, match=f"actuated '{name}': it is driven"):
+                _not_driven(state, actuators)
+        else:
+            _not_driven(state, actuators)
+
+
+@pytest.mark.parametrize(
+    ("residuals", "signs", "jumps"),
+    [([1.0, 0.9, 1.1, 0.8], [1.0, -1.0, 1.0, -1.0], True), ([1.0, 0.9, 0.05, 0.8], [1.0, -1.0, 1.0, -1.0], False),
+     ([1.0, 0.9, 1.1, 0.8], [1.0, -1.0, 1.0, 1.0], False), ([1.0, 2.0, 0.11, 0.8], [1.0, 1.0, 1.0, -1.0], True),
+     ([1.0, 2.0, 0.09, 0.8], [1.0, 1.0, 1.0, -1.0], False), ([1.0, 0.5, 0.06, 9.0], [1.0, 1.0, -1.0, 1.0], True),
+     ([0.5], [], False)],
+)  # fmt: skip
+def test_iterates_that_jump(residuals: list[float], signs: list[float], jumps: bool) -> None:
+    """Both signs in the second half, whose least residual is no tenth of that of the first."""
+    asked: Any = Closing.jumps
+    assert asked.fget(SimpleNamespace(residuals=tuple(residuals), signs=tuple(signs))) == jumps

@@ -1,0 +1,181 @@
+"""Curves of closed configurations in the plane, where all is known: steps, dead points, crossings, sweeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import Affine, Bounds, Function, Implicit, Robot
+from constraints.loops import ConstraintSet
+from constraints.reduced import minimal_coordinates, sweep
+from constraints.reduced.sweeps.continuation import Curve, Place
+from constraints.reduced.sweeps.driver import driver_of
+from constraints.reduced.sweeps.singularities import Jumped, SingularityKind, branch_point, dead_point, singularity
+from constraints.reduced.sweeps.travel import SweepStatus
+from liegroups import Rn
+
+
+def in_the_plane(f: Any, gradient: Any, q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
+    """Slides x and y on a curve f(x, y) = 0; a third one, where q has it, stays at zero."""
+    model: Any = pin.Model()
+    joint, owners = 0, list[Any]()
+    for name, kind in zip("xyz"[: len(q)], (pin.JointModelPX(), pin.JointModelPY(), pin.JointModelPZ()), strict=False):
+        joint = model.addJoint(joint, kind, pin.SE3.Identity(), name)
+    robot = Robot(model, "plane").without_bounds()
+    row = Function.from_callable(
+        lambda p: [f(*p[:2])], robot.space, Rn(1), lambda p: [[*gradient(*p[:2]), 0.0][: len(q)]], name="curve"
+    )
+    owners.append(Implicit.zero(row, name="curve"))
+    if len(q) == 3:
+        owners.append(Implicit.zero(Affine([[0.0, 0.0, 1.0]], None, robot.space), name="flat"))
+    return ConstraintSet(robot, owners), np.array(q)
+
+
+def circle(q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
+    return in_the_plane(lambda x, y: x * x + y * y - 1.0, lambda x, y: [2.0 * x, 2.0 * y], q)
+
+
+def eight(q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
+    """y^2 = x^2 (1 - x^2): ways that cross at the origin."""
+    return in_the_plane(lambda x, y: y * y - x * x + x**4, lambda x, y: [-2.0 * x + 4.0 * x**3, 2.0 * y], q)
+
+
+def curve_of(rows: ConstraintSet, q: np.ndarray) -> tuple[Curve, Place]:
+    coordinates = minimal_coordinates(rows, q, independent=["x"])
+    curve = Curve(coordinates, driver_of(coordinates), coordinates.rhs_at(0.0), 1e-12)
+    return curve, curve.started(q, 1.0)
+
+
+def test_steps_along_a_circle() -> None:
+    """A tangent of norm 1 towards larger x; steps that turn by a quarter of a radian at most, back at right angles."""
+    for y in (0.8, -0.8):
+        curve, a = curve_of(*circle([0.6, y]))
+        np.testing.assert_allclose(a.tangent, np.array([y, -0.6]) * np.sign(y), atol=1e-12)
+        assert (curve.rank, curve.columns.tolist(), a.value, a.sign) == (1, [0, 1], 0.6, 1.0)
+        assert a.least == pytest.approx(2.0)
+        for length in (1e-3, 0.1, 0.24):
+            b = curve.step(a, length)
+            assert b is not None
+            assert b.q @ b.q == pytest.approx(1.0, abs=1e-11)
+            np.testing.assert_allclose(b.q, (a.q + length * a.tangent) / np.hypot(1.0, length), atol=length**3)
+            assert (b.value, b.parity) == (b.q[0], a.parity)
+            assert b.tangent @ a.tangent == pytest.approx(np.cos(np.arctan(length)), abs=1e-9)
+        assert curve.step(a, 0.27) is None
+        assert curve.step_to(a, 0.6) is a
+        to = curve.step_to(a, 0.63)
+        assert to is not None
+        assert to.q[0] == to.value == 0.63
+        assert to.q[1] == pytest.approx(np.sign(y) * np.sqrt(1.0 - 0.63**2), abs=1e-12)
+        back = a.reversed
+        np.testing.assert_array_equal(back.tangent, -a.tangent)
+        assert (back.sign, back.parity, back.reversed.parity) == (a.sign, -a.parity, a.parity)
+        first = curve.step(a, 0.1)
+        assert first is not None
+        second = curve.step(first, 0.1, a)  # by the second order
+        assert second is not None
+        middle = curve.between(a, second, 0.5)
+        assert middle is not None
+        assert middle.q @ middle.q == pytest.approx(1.0, abs=1e-11)
+        angles = [np.arctan2(*place.q) for place in (a, middle, second)]
+        assert angles[1] == pytest.approx(0.5 * (angles[0] + angles[2]), abs=1e-4)
+        for x, end in ((0.0, a), (1.0, second)):
+            there = curve.between(a, second, x)
+            assert there is not None
+            np.testing.assert_allclose(there.q, end.q, atol=1e-12)
+        assert curve.crossing(a, second, a.J) == pytest.approx(1.0)
+        assert curve.crossing(a, second, second.J) > 0.9
+        assert branch_point(curve, a, second) is None
+        assert dead_point(curve, a, second) is None
+
+
+def test_a_dead_point_of_a_circle() -> None:
+    """Where x turns, at one; the others may move there, and the driver stands."""
+    curve, a = curve_of(*circle([np.cos(0.1), np.sin(0.1)]))
+    b = curve.step(a, 0.2)
+    assert b is not None
+    assert b.q[1] < 0.0
+    still = dead_point(curve, a, b)
+    assert still is not None
+    np.testing.assert_allclose(still.q, [1.0, 0.0], atol=1e-9)
+    assert still.value == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_array_equal(np.abs(still.tangent), [0.0, 1.0])
+    assert still.sign == 0.0
+    found = singularity(curve, SingularityKind.DEAD_POINT, still, 3, curve.columns[1:])
+    assert (found.joints, found.before) == (("y",), 3)
+    assert found.least < 1e-8
+
+
+def test_where_ways_cross() -> None:
+    """Looked into in steps of two thousandths; a longer step over it is not trusted, nor one to the other way."""
+
+    def on(x: float, sign: float) -> np.ndarray:
+        return np.array([x, sign * abs(x) * np.sqrt(1.0 - x * x), 0.0])
+
+    for x, is_found in ((0.9e-3, False), (0.6e-3, True)):
+        curve, a = curve_of(*eight(on(-x, 1.0).tolist()))
+        found: dict[str, Any] = {}
+        for name, q in (("over", on(x, -1.0)), ("beside", on(-x, -1.0)), ("along", on(-0.8 * x, 1.0))):
+            corrected = curve.corrected(q, q[0], True)
+            assert corrected is not None
+            found[name] = branch_point(curve, a, curve.at(corrected, a.tangent, a.parity))
+        assert isinstance(found["over"], Place if is_found else Jumped)
+        assert found["along"] is None
+        assert not isinstance(found["beside"], Place)
+        over: Any = found["over"]
+        assert not is_found or np.abs(over.q).max() < 1e-6
+
+
+def test_sweeps_around_a_circle() -> None:
+    """To the dead point at one; back on the other side; bounds, limits and signs by closed forms."""
+    rows, q = circle([0.6, 0.8])
+    values = np.array([0.7, 0.9, 1.0 - 1e-6, 1.2])
+    end = sweep(rows, q, "x", values)
+    assert end.status is SweepStatus.DEAD_POINT
+    assert (len(end.values), end.indices.tolist(), end.success) == (3, [0, 1, 2], False)
+    np.testing.assert_allclose(end.qs[:, 1], np.sqrt(1.0 - values[:3] ** 2), atol=1e-9)
+    np.testing.assert_array_equal(end.qs[:, 0], values[:3])
+    np.testing.assert_allclose(end.least_singular_values, 2.0 * end.qs[:, 1], atol=1e-9)
+    np.testing.assert_allclose(end.end, [1.0, 0.0], atol=1e-9)
+    assert end.end_value == pytest.approx(1.0, abs=1e-9)
+    assert [each.kind for each in end.singularities] == [SingularityKind.DEAD_POINT]
+    assert end.singularities[0].before == 3
+    turned = sweep(rows, q, "x", values, turn_back=True)
+    assert turned.status is SweepStatus.TURNED_BACK
+    assert turned.indices.tolist() == [0, 1, 2, 2, 1, 0]
+    np.testing.assert_allclose(turned.qs[3:, 1], -np.sqrt(1.0 - values[2::-1] ** 2), atol=1e-9)
+    assert (turned.signs[:3] == -turned.signs[3]).all()
+    assert (turned.signs[3:] == turned.signs[3]).all()
+    assert turned.success
+    low = Bounds(rows.robot.space, np.array([-9.0, 0.5]), np.array([9.0, 9.0]))
+    bounded = sweep(rows, q, "x", [0.7, 0.95], bounds=low)
+    assert bounded.status is SweepStatus.OUT_OF_BOUNDS
+    np.testing.assert_allclose(bounded.end, [np.sqrt(0.75), 0.5], atol=2e-9)
+    assert bounded.at_bounds == ("y",)
+    assert bounded.indices.tolist() == [0]
+    assert sweep(rows, q, "x", [0.7, 0.8], bounds=low).at_bounds == ()
+    short = sweep(rows, q, "x", [-0.9], step=0.01, max_steps=20)
+    assert (short.status, short.steps) == (SweepStatus.MAX_STEPS, 20)
+    way = np.arctan2(*short.end) - np.arctan2(*q)
+    assert abs(way) == pytest.approx(0.0025 + 0.005 + 18 * 0.01, rel=0.01)
+    whole = sweep(rows, q, "x", [-0.9, 0.9, 0.6]).or_raise()
+    assert (whole.status, whole.singularities) == (SweepStatus.COMPLETED, ())
+    np.testing.assert_allclose(whole.end, q, atol=1e-11)
+    outside = sweep(rows, q, "x", [0.7], bounds=Bounds(rows.robot.space, np.array([-9.0, 0.9]), np.array([9.0, 9.0])))
+    assert (outside.status, outside.steps) == (SweepStatus.OUT_OF_BOUNDS, 0)
+
+
+def test_a_sweep_over_a_crossing() -> None:
+    rows, q = eight([-0.3, 0.3 * np.sqrt(0.91), 0.0])
+    stopped = sweep(rows, q, "x", [-0.1, 0.2])
+    assert stopped.status is SweepStatus.BRANCH_POINT
+    assert np.abs(stopped.end).max() < 1e-5
+    assert stopped.indices.tolist() == [0]
+    over = sweep(rows, q, "x", [-0.1, 0.2], cross=True)
+    assert over.status is SweepStatus.COMPLETED
+    np.testing.assert_allclose(over.end, [0.2, -0.2 * np.sqrt(0.96), 0.0], atol=1e-9)
+    assert over.singularities[0].joints == ("y",)
+    assert [each.kind for each in over.singularities] == [SingularityKind.BRANCH_POINT]
+    assert over.signs[0] == -over.signs[1]
