@@ -12,7 +12,8 @@ from loops.test_closing_parts import rod
 
 from constraints import Implicit, Robot
 from constraints.loops import Closure, Hinge, PointClosure, RodClosure
-from constraints.loops.assembling.gaps import gap_words, near_parallels, too_short
+from constraints.loops.assembling.gaps import gap_words, too_short
+from constraints.loops.odd_axis import near_parallels
 
 # Lengths of loops.
 
@@ -85,7 +86,7 @@ def test_what_is_open_in_lengths_and_angles() -> None:
     for hinge, said in ((Hinge.pin("z"), "0.1 rad from parallel"), (Hinge.slider("x"), "0.1 rad from aligned"),
                         (Hinge.locked(), "0.1 rad from aligned")):  # fmt: skip
         closure = Closure(robot, tilted, "tip", hinge)
-        assert gap_words(closure, q, closure.residual(q), 1e-6) == f": its axes are {said}"
+        assert gap_words(closure, q, closure.residual(q), 1e-6).startswith(f": its axes are {said}")
     both = Closure(robot, [1.3, 0.25, 0.0, *tilted[3:]], "tip", Hinge.pin("z"))
     said = gap_words(both, q, both.residual(q), 1e-6)
     assert said.startswith(": its ends are 0.25 m apart and its axes are 0.1 rad from parallel")
