@@ -103,12 +103,10 @@ class Floor:
         >>> from constraints.dynamics import Floor, simulate
         >>> model = pin.Model()
         >>> joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "ball")
-        >>> model.appendBodyToJoint(
-        ...     joint, pin.Inertia(1.0, [0.0, 0.0, 0.0], 0.01 * pin.SE3.Identity().rotation), pin.SE3.Identity()
-        ... )
+        >>> model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
         >>> ball = Robot(model, name="ball")
-        >>> floor = Floor(ball, ["ball"], friction=0.4, restitution=0.5)
-        >>> q0, v0 = [0.0, 0.0, 0.2], [1.0, 0.0, 0.0]
+        >>> floor = Floor(ball, ["ball"], friction=0.3, restitution=0.5)
+        >>> q0, v0 = [0.0, 0.0, 0.2], [3.0, 0.0, 0.0]
         >>> record = simulate(floor.start(q0, v0), q0, v0, 2.0, forces=floor.forces, events=floor.events)
         >>> record.status.name, record.events[0].name, record.events[-1].name
         ('FINISHED', 'ball touches', 'ball sticks')
