@@ -168,6 +168,8 @@ def forward_dynamics(
     of RBDL.
     """
     check_state(constraint_set, motion)
+    if rhs is None and constraint_set.moving:
+        constraint_set.say_time()
     how: Method = member(Method, method, "method of dynamics")
     by: Factorisation = member(Factorisation, factorisation, "factorisation")
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self, final
 
 import numpy as np
@@ -26,44 +26,15 @@ from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
 from ..words import counted, first_names
 from ..workspace import Kept
+from .baumgarte import Baumgarte
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
 
+_log = logging.getLogger(__package__)
+
 ASSEMBLERS = 16
 """So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
-
-
-@final
-@dataclass(frozen=True)
-class Baumgarte:
-    r"""Stabilisation of one constraint: :math:`\ddot e + k_d\,\dot e + k_p\,e = 0`.
-
-    Attributes:
-        position_gain: k_p [1/s2].
-        velocity_gain: k_d [1/s].
-    """
-
-    position_gain: float = 0.0
-    velocity_gain: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        for gain, name in ((self.position_gain, "position"), (self.velocity_gain, "velocity")):
-            if as_tolerance(gain, f"{name} gain of a stabilisation") == np.inf:
-                raise WrongObjectError(f"{name} gain of a stabilisation", "a finite number", "inf")
-
-    def __str__(self) -> str:
-        undamped = " (undamped)" if self.position_gain and not self.velocity_gain else ""
-        return f"gains {self.position_gain:.4g} 1/s2, {self.velocity_gain:.4g} 1/s{undamped}"
-
-    @classmethod
-    def settling(cls, time: float) -> Baumgarte:
-        """Critically damped: RBDL's T_stab [s], with gains 1 / T^2 and 2 / T."""
-        T = as_tolerance(time, "time of a stabilisation")
-        if T == 0.0:
-            raise WrongObjectError("time of a stabilisation", "a positive number [s]", repr(time))
-        return cls(1.0 / T**2, 2.0 / T)
 
 
 _SWITCHED = "set.switched(on, off) gives a changed copy"
@@ -92,6 +63,7 @@ class ConstraintSet:
         baumgarte: the stabilisation of each constraint.
         rounding: as given.
         is_of_contacts: whether all constraints are contacts, those that are off too.
+        moving: names of the constraints with a `Target`.
         rhs: their default right-hand sides.
         assemblers: what was prepared for its assemblies, by the constraints that are on, costs, driven joints, bounds
             and options.
@@ -109,6 +81,7 @@ class ConstraintSet:
     baumgarte: tuple[Baumgarte, ...]
     rounding: float
     is_of_contacts: bool
+    moving: tuple[str, ...]
     rhs: RightHandSide
     assemblers: Kept[Any]
 
@@ -133,6 +106,8 @@ class ConstraintSet:
         self._stabilise((Baumgarte(),) * len(constraints))
         self.rounding = as_tolerance(rounding, "rounding of a constraint set")
         self.rhs = RightHandSide(self.stack)
+        self.moving = tuple(owner.name for owner in self.stack if owner.target is not None)
+        self._timed = dict.fromkeys(self.moving)  # shared with sets that are switched from this one; empty once said
         self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
         self.assemblers = Kept(ASSEMBLERS)
@@ -238,6 +213,15 @@ class ConstraintSet:
         return larger.switched(np.flatnonzero(self.active).tolist())
 
     # Rows.
+
+    def say_time(self) -> None:
+        """Say once that targets stand still where their time begins, for nobody gave right-hand sides."""
+        if self._timed:
+            _log.warning(
+                "no right-hand sides were given: the targets of %s stand still where their time begins; "
+                "`rhs=constraint_set.rhs_at(t)` moves them", first_names([f"'{name}'" for name in self.moving]),
+            )  # fmt: skip
+            self._timed.clear()
 
     def rhs_at(self, t: float) -> RightHandSide:
         """Right-hand sides at time t [s], with velocities and accelerations of the targets."""

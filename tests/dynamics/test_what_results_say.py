@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from constraints.dynamics import ExternalForce, Impact, forward_dynamics, impact, inverse_dynamics
+from constraints import Affine, Implicit, Target
+from constraints.dynamics import ExternalForce, HingeSpring, Impact, forward_dynamics, impact, inverse_dynamics
 from constraints.errors import OptionError
-from constraints.loops import Axes, ConstraintSet, PointContact, assemble_velocity
+from constraints.loops import Axes, Closure, ConstraintSet, Hinge, PointContact, assemble_velocity
 from constraints.models import mechanisms
 
 LINKAGE = mechanisms.five_bar()
@@ -81,3 +82,26 @@ def test_a_restitution_that_acts_on_nothing_is_refused() -> None:
         impact(rows, there, restitution=0.5)
     assert impact(rows, there, restitution=0.0).success
     assert impact(on_floor(), there, restitution=0.5).success
+
+
+def test_targets_that_nobody_moves_are_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A drive without `rhs=` stands still, which was a success without a word."""
+    linkage = mechanisms.four_bar()
+    drive = Implicit.equal(
+        Affine(np.eye(1, linkage.robot.nv), None, linkage.robot.space), Target(lambda t: [1.0 + t * t]), name="drive"
+    )
+    rows = ConstraintSet(linkage.robot, [*linkage.closures, drive])
+    state = linkage.robot.at(linkage.posture("closed"), np.zeros(linkage.robot.nv))
+    for _ in range(2):
+        forward_dynamics(rows.switched(), state)
+    said = [record.message for record in caplog.records if "right-hand sides" in record.message]
+    assert len(said) == 1
+    assert "targets of 'drive' stand still" in said[0]
+    assert rows.moving == ("drive",)
+
+
+def test_a_spring_in_a_locked_hinge_is_refused() -> None:
+    linkage = mechanisms.four_bar()
+    weld = Closure(linkage.robot, "coupler_end", "rocker_end", Hinge.locked(), name="weld")
+    with pytest.raises(OptionError, match="the hinge is locked"):
+        HingeSpring(weld, 4.0)

@@ -68,6 +68,8 @@ class HingeSpring(AtHinge):
     def __post_init__(self) -> None:
         """Check the numbers."""
         closure = expect(self.closure, Closure, "closure of a hinge spring", CLOSURE)
+        if not closure.hinge.dofs:
+            raise OptionError(f"spring at the hinge of '{closure.name}': the hinge is locked, nothing moves in it")
         _take(self, closure.hinge.space, f"spring at the hinge of '{closure.name}'")
         set_fields(self, _turning=_turning(closure.hinge))
 

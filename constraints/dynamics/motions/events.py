@@ -44,8 +44,8 @@ class Event:
     that, changes it at once, or, while it comes back, when it turns away again before it has reached zero. "any" comes
     from where it is.
 
-    Functions and resets that have a keyword `constraint_set`, f(motion, t, *, constraint_set), get the set that holds
-    then: at a lift-off, say, the force of a contact by `forward_dynamics(constraint_set, motion)`.
+    Functions and resets with an argument `constraint_set` that is given by its name alone get the set that holds then:
+    at a lift-off, say, the force of a contact by `forward_dynamics(constraint_set, motion)`.
 
     Args:
         function: f(motion) or f(motion, t) -> number, continuous.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from .events import Event
 from .sides import Side, Sides
 from .unilateral import Unilateral
 
+_MADE: WeakKeyDictionary[RowOwner, tuple[Sides, tuple[Event, ...]]] = WeakKeyDictionary()
+"""Rows of floors -> their sides and their events, by which a motion sees that one of these was left out."""
+
 ContactState = Literal["away", "slips", "sticks"]
 """How a point is on a floor; one at rest sticks."""
 
@@ -41,21 +45,21 @@ class Friction:
     """
 
     def __init__(self, floor: Sides, robot: Robot, t: float = 0.0, holds: ConstraintSet | None = None) -> None:
-        self._floor, self.robot, self._t, self._holds = floor, robot, t, holds
+        self.floor, self.robot, self._t, self._holds = floor, robot, t, holds
 
     def at(self, t: float) -> Friction:
         """The same at a time."""
-        return Friction(self._floor, self.robot, t, self._holds)
+        return Friction(self.floor, self.robot, t, self._holds)
 
     def under(self, holds: ConstraintSet) -> Friction:
         """The same while a set holds."""
-        return Friction(self._floor, self.robot, self._t, holds)
+        return Friction(self.floor, self.robot, self._t, holds)
 
     def generalised(self, motion: Motion) -> Vector:
         """Generalised force (nv,) [N, N m]."""
         if self._holds is None:
             raise OptionError("friction of a floor: it is known in a motion only; give `floor.forces` to `simulate`")
-        return self._floor.seen(motion, self._t, self._holds).friction()
+        return self.floor.seen(motion, self._t, self._holds).friction()
 
     def energy(self, q: ArrayLike) -> float:
         """Zero: friction gives nothing back."""
@@ -154,6 +158,7 @@ class Floor:
             self, robot=robot, points=tuple(frames), forces=Forces(robot, acting), events=Unilateral(own).events()
         )
         set_fields(self, constraints=others, _sides=own, _all=ConstraintSet(robot, [*others, *rows]))
+        _MADE.update(dict.fromkeys(rows, (own, self.events)))
 
     def start(self, q: ArrayLike, v: TangentLike, t: float = 0.0) -> ConstraintSet:
         """The constraint set of a motion that starts at (q, v): points on the floor, and at rest there, are on.
@@ -178,6 +183,31 @@ class Floor:
     def __repr__(self) -> str:
         names = ", ".join(side.name for side in self._sides.sides)
         return f"Floor({names}; friction {self.friction:g}, restitution {self.restitution:g})"
+
+
+def refuse_half_a_floor(constraint_set: ConstraintSet, events: Iterable[Event], forces: object) -> None:
+    """Refuse the set of a floor without its events, or without its forces: points would fall through it, or be on ice.
+
+    Args:
+        constraint_set: of a motion.
+        events: of the motion, as given.
+        forces: of the motion.
+
+    Raises:
+        OptionError: says what to give.
+    """
+    given = set(map(id, events))
+    for owner in constraint_set.stack:
+        sides, own = _MADE.get(owner, (None, ()))
+        if not all(id(event) in given for event in own):
+            raise OptionError(f"motion on a floor: '{owner.name}' needs all its events; give events=floor.events")
+        if sides is not None:
+            laws = list(forces) if isinstance(forces, Forces) else []
+            beside = list(sides.forces) if isinstance(sides.forces, Forces) else []
+            acts = any(isinstance(law, Friction) and law.floor is sides for law in laws) or not sides.grips.any()
+            if not acts or not all(law in laws for law in beside):
+                words = "has friction or laws that are not among the forces"
+                raise OptionError(f"motion on a floor: '{owner.name}' {words}; give forces=floor.forces")
 
 
 def _side(robot: Robot, frame: Frame, n: Vector, at: Vector, mu: float, e: float) -> Side:

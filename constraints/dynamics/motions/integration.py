@@ -23,6 +23,7 @@ from ..law import Law
 from ..laws.forces import Forces
 from ..status import Method, member
 from .events import Event, as_events
+from .floor import refuse_half_a_floor
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_gains, of_run
@@ -151,6 +152,7 @@ def simulate(
     motion = robot.at(q0, v0)
     stops = as_stops(limits)
     watched = as_events(events)
+    refuse_half_a_floor(constraint_set, (events,) if isinstance(events, Event) else events, acting)
     if stops is not None:
         sides = Unilateral(Sides(stops.sides(robot), acting, stops.rest_speed))
         larger = constraint_set.extended([side.normal for side in sides.sides.sides])

@@ -44,7 +44,10 @@ class MotionStatus(StatusEnum):
     )
     STAGE_NOT_SOLVED = "The equations of an implicit step were not solved; a shorter step may be."
     NOT_FINITE = "Numbers overflow: the motion ends before that."
-    BEYOND_BARRIER = "The function of a barrier went below zero undetected; smaller steps may detect it."
+    BEYOND_BARRIER = (
+        "The function of a barrier went below zero: undetected, and smaller steps may detect it, or let through by a "
+        "reset."
+    )
     OPEN_AFTER_RESET = "A reset gave a state that is off the constraints: the motion ends before it."
     ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
 

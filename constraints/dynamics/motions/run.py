@@ -147,7 +147,11 @@ class Run:
                 self.steps, self._resets = self.steps + 1, 0
                 if beyond:
                     self.record(later)
-                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
+                    words = f"At {end:.6g} s it was the function of '{beyond}'"
+                    resets = [each.time for each in self.crossings if each.name == beyond and each.after is not None]
+                    if resets:
+                        words += f", whose reset at {resets[-1]:.6g} s does not turn it back: does the reset bounce?"
+                    raise Halt(MotionStatus.BEYOND_BARRIER, words)
                 if self.steps % self.every == 0:
                     self.record(later)
                 return later, False

@@ -235,3 +235,22 @@ def test_what_is_wrong_is_named() -> None:
     assert isinstance(floor.forces, Forces)
     with pytest.raises(OptionError, match=r"give `floor\.forces` to `simulate`"):
         floor.forces(np.zeros(3), np.zeros(3))
+
+
+def test_half_a_floor_is_refused() -> None:
+    """Without its events points fall through it, without its forces they are on ice: neither is a success."""
+    robot = particle()
+    pull = JointLaw(robot, "body", lambda q, v: [0.1, 0.0, 0.0])
+    floor = Floor(robot, ["point"], friction=0.3, laws=[pull])
+    q0, v0 = [0.0, 0.0, 0.1], np.zeros(3)
+    holds = floor.start(q0, v0)
+    for events in ((), floor.events[:-1], floor.events[0]):
+        with pytest.raises(OptionError, match="give events=floor"):
+            simulate(holds, q0, v0, 0.1, forces=floor.forces, events=events)
+    for forces in (None, Forces(robot, [pull]), lambda motion: np.zeros(3), Forces(robot, list(floor.forces)[1:])):
+        with pytest.raises(OptionError, match="give forces=floor"):
+            simulate(holds, q0, v0, 0.1, forces=forces, events=floor.events)
+    more = Forces(robot, [*floor.forces, JointLaw(robot, "body", lambda q, v: [0.0, 0.2, 0.0])])
+    assert simulate(holds, q0, v0, 0.1, forces=more, events=floor.events).success
+    ice = Floor(robot, ["point"])
+    assert simulate(ice.start(q0, v0), q0, v0, 0.1, events=ice.events).success
