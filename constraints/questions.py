@@ -22,6 +22,8 @@ TURN = 2.0 * pi
 """Angles up to a whole turn are never asked about [rad]."""
 TURNS = 3.0
 """Limits of joints within so many whole turns are not asked about: wrists and winches have some."""
+NO_LIMIT = 1e9
+"""Limits of at least this size stand for none: files write 1e16, or the largest number."""
 FAR_AWAY = 100.0
 """A length so many times as large as what there is is asked about."""
 LONG = 10.0
@@ -83,6 +85,19 @@ def asked_of_angles(what: str, angles: Sequence[float]) -> str:
     """What is asked of angles that are placements: more than a whole turn tells nothing more than less."""
     far = max(angles, key=abs, default=0.0)
     return f"{what} is {far:.6g} rad, more than a whole turn: is it in degrees?" if abs(far) > 1.001 * TURN else ""
+
+
+def asked_of_limit(joint: str, *limits: float) -> str:
+    """What is asked of limits of an angle: more turns than wrists and winches have.
+
+    Args:
+        joint: its name.
+        *limits: [rad]; infinite ones are none.
+    """
+    far = max((limit for limit in limits if abs(limit) < NO_LIMIT), key=abs, default=0.0)
+    if abs(far) <= TURNS * TURN:
+        return ""
+    return f"joint '{joint}' has a limit of {far:.6g} rad, {abs(far) / TURN:.3g} turns: in degrees?"
 
 
 def say(log: logging.Logger, asked: Iterable[str], where: str = "") -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf, pi
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
+from ..questions import asked_of_limit, say
 from ..robot.inertia import NO_BODY, has_possible_moments
 from ..robot.urdf_graph import SEARCHED, refuse_larger
 from ..robot.xml import numbers, read_xml
@@ -159,6 +161,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if untold:
         words = "have no <mass> in an <inertial>, so that each has 1 kg, as SDF says"
         _log.warning("%s: these links %s: %s", path, words, first_names(untold))
+    say(_log, _asked_of_limits(model), path)
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:
         raise FileError(path, str(UnknownNameError("link", canonical, tuple(links))))
@@ -229,6 +232,14 @@ def _link(places: Places, name: str, element: Element) -> SdfLink:
         raise FileError(path, f"{what}: its inertia must not be negative about any axis")
     R = inner.rotation
     return SdfLink(name, places.of(name), mass, np.array(inner.translation), R @ inertia @ R.T)
+
+
+def _asked_of_limits(model: Element) -> Iterator[str]:
+    for joint in model.findall("joint"):
+        for axis in ("axis", "axis2") if joint.get("type") in ("revolute", "universal") else ():
+            sides = (joint.findtext(f"{axis}/limit/{side}", "0") for side in ("lower", "upper"))
+            with suppress(ValueError):  # said where it is read
+                yield asked_of_limit(str(joint.get("name")), *map(float, sides))
 
 
 def _joint(

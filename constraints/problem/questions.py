@@ -26,7 +26,7 @@ from ..functions.pose import Pose
 from ..functions.position import Position
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..questions import FAR_AWAY, TURN, Coordinate, ask_once, coordinate_at, far_entries, say
+from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, coordinate_at, far_entries, say
 from ..robot import Bounds, Frame, Robot, rigid_transform
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
@@ -41,9 +41,6 @@ _log = logging.getLogger(__package__)
 
 HALF_TURN = 1.001 * pi
 """The longest rotation vector that anybody needs, and a little."""
-
-TURNS = 5.0
-"""A spring at a joint without bounds that rests so many turns away is asked about."""
 
 PLAIN, LONGER = 1.0, 10.0
 """A spring is asked about that is longer than this [m], and so many times longer than its ends can be apart."""

@@ -19,7 +19,7 @@ from liegroups.space import as_space
 from liegroups.unit_blocks import plain_entries
 
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
-from ..questions import Coordinate, coordinate_at, say
+from ..questions import Coordinate, asked_of_limit, coordinate_at, say
 from ..words import counted, first_names
 from .joints import radian_columns
 from .pinocchio import Model
@@ -140,14 +140,20 @@ class Bounds:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
-        wider = np.flatnonzero((lower < self.lower) | (upper > self.upper)).tolist()
+        wider = np.flatnonzero((lower != self.lower) | (upper != self.upper)).tolist()
         asked = [words for i in wider for words in self._asked_of_bounds(i, float(lower[i]), float(upper[i]))]
         say(_log, [f"new bounds: {words}" for words in asked if words])
         return Bounds(self.space, lower, upper)
 
     def _asked_of_bounds(self, entry: int, *wanted: float) -> list[str]:
         joint = self.coordinate(entry)
-        return [] if joint is None else [joint.question_of_bound(value) for value in wanted]
+        if joint is not None:
+            return [joint.question_of_bound(value) for value in wanted]
+        column = self.space.vector_v[np.flatnonzero(self.space.vector_q == entry)]
+        if not isinstance(self.space, RobotSpace) or not self.space.revolute[column].any():
+            return []
+        leaf = next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+        return [asked_of_limit(leaf.name, *wanted)]
 
     def coordinate(self, entry: int) -> Coordinate | None:
         """An entry of q, if it is a number with two bounds: what asks about degrees and millimetres.

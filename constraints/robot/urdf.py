@@ -19,9 +19,8 @@ import numpy as np
 from liegroups.arguments import expect
 
 from ..errors import FileError
-from ..questions import TURN, TURNS, asked_of_angles, say
+from ..questions import asked_of_angles, asked_of_limit, say
 from ..words import first_names
-from .bounds import UNBOUNDED
 from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
@@ -153,9 +152,7 @@ def _asked_of_limits(root: ElementTree.Element) -> Iterator[str]:
         limit = joint.find("limit")
         if limit is None or joint.get("type") != "revolute":
             continue
-        far = max((float(limit.get(side, "0")) for side in ("lower", "upper")), key=abs)
-        if TURNS * TURN < abs(far) < UNBOUNDED:
-            yield f"joint '{joint.get('name')}' has a limit of {far:.6g} rad, {abs(far) / TURN:.3g} turns: in degrees?"
+        yield asked_of_limit(str(joint.get("name")), *(float(limit.get(side, "0")) for side in ("lower", "upper")))
 
 
 def _asked_of_origins(root: ElementTree.Element) -> Iterator[str]:

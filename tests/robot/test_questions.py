@@ -87,8 +87,9 @@ def test_degrees_and_millimetres_in_bounds(caplog: pytest.LogCaptureFixture) -> 
     assert asked(caplog)[0].endswith("new bounds: 90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?")
     arm.with_bounds({"elbow": (-10, 10)})
     arm.with_bounds({"elbow": (0.0, np.inf)})
-    arm.without_bounds().with_bounds({"elbow": (0, 90)})  # there is nothing to compare it with
     assert not asked(caplog)
+    arm.without_bounds().with_bounds({"elbow": (0, 90)})  # there is nothing to compare it with but turns
+    assert asked(caplog)[0].endswith("joint 'elbow' has a limit of 90 rad, 14.3 turns: in degrees?")
     slide = Robot.from_urdf(URDF.format(kind="prismatic", rpy="0 0 0", lower=0, upper=0.5))
     slide.with_bounds({"j": (0, 20)})
     assert not asked(caplog)
@@ -119,3 +120,25 @@ def test_what_is_far_enough() -> None:
     assert [bool(wide.question_of_start(x)) for x in (19.9, 20.1)] == [False, True]
     assert [bool(angle.question_of_bound(x)) for x in (18.8, 18.9, np.inf)] == [False, True, False]
     assert [bool(length.question_of_bound(x)) for x in (50.0, 50.1)] == [False, True]
+
+
+def test_limits_in_degrees_are_asked_about_at_every_door(caplog: pytest.LogCaptureFixture) -> None:
+    """A joint without bounds, and an SDF file: as URDF is asked."""
+    from constraints.models import load, mechanisms
+
+    robot = mechanisms.four_bar().robot
+    robot.with_bounds({"crank": (-90.0, 90.0)})
+    assert "joint 'crank' has a limit of -90 rad, 14.3 turns: in degrees?" in caplog.text
+    caplog.clear()
+    robot.with_bounds({"crank": (-12.0, 12.0)}).with_bounds({"crank": (-1.0, 1.0)})
+    assert "degrees" not in caplog.text
+    sdf = (
+        "<sdf version='1.7'><model name='m'><link name='a'/><link name='b'/><joint name='j' type='revolute'>"
+        "<parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz><limit><lower>-90</lower><upper>UP</upper></limit>"
+        "</axis></joint></model></sdf>"
+    )
+    load(sdf.replace("UP", "90"))
+    assert "joint 'j' has a limit of" in caplog.text
+    caplog.clear()
+    load(sdf.replace("UP", "1e16").replace("-90", "-1e16"))
+    assert "degrees" not in caplog.text
