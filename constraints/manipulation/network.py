@@ -108,7 +108,9 @@ def _by_name(entries: Sequence[Any], kind: str) -> Mapping[str, Any]:
 def _find(which: Any, among: Mapping[str, Any], kind: str, expected: type) -> Any:
     if isinstance(which, expected):
         if among.get(str(which)) is not which:
-            raise UnknownNameError(f"{kind} of this graph", str(which), tuple(among))
+            same = f"no {kind} of this graph: it is {str(which)!r} of another one; give its name, or graph.{kind}(name)"
+            words = same if str(which) in among else ""
+            raise UnknownNameError(f"{kind} of this graph", str(which), tuple(among), words)
         return which
     name = expect(which, str, kind, f"a {expected.__name__} of the graph, or its name")
     if name not in among:

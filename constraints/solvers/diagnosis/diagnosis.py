@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import UndefinedError
+from ...errors import NotFiniteError, UndefinedError
 from ...linear_algebra import largest
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem
@@ -159,7 +159,8 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
     expect(projection, Projection, "projection to be diagnosed")
     for name, value, least in (("iterations", iterations, 1), ("trials", trials, 1), ("seed", seed, 0)):
         whole_number(value, f"{name} of a diagnosis", least)
-    problem, q = projection.problem, projection.q
+    problem = projection.problem
+    q = projection.q if np.isfinite(projection.q).all() else projection.start  # a computed output may be none
     rhs = problem.check_rhs(projection.rhs)
     undefined = _undefined(projection, rhs)
     finder = Finder(projection, iterations, trials, seed)
@@ -172,7 +173,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         involved |= {m.position for m in conflict.members if m.kind is Kind.CONSTRAINT}
     try:
         rows = dependence(problem, resolved(problem, q, rhs), rhs)
-    except (UndefinedError, np.linalg.LinAlgError):
+    except (UndefinedError, NotFiniteError, np.linalg.LinAlgError):
         rows = None
     return Diagnosis(
         projection.status,
