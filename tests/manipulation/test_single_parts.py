@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from manipulation.test_walk import corner, posts
+from corners import corner, posts
 
 from constraints import Affine, Base, Comparison, Explicit, Implicit, Part, Robot, Surface
 from constraints.errors import GraphError, OptionError
@@ -271,7 +271,10 @@ def test_a_short_step_that_asks_for_nothing_new_is_where_the_last_one_ended(more
     a, both = State("a", [first]), State("both", [first, second], waypoint=True)
     for constraints, again in (([first, second], more), ([second], more)):
         end = State("end", [*constraints, *([third] if more else [])])
-        inner = [Transition("in", a, both, a, weight=-1), Transition("out", both, end, end, weight=-1, short=True)]
+        inner = [
+            Transition("in", a, both, a, weight=-1),
+            Transition("out", both, end, both if more else end, weight=-1, short=True),
+        ]
         graph = ConstraintGraph(robot, [a, end, both], [Transition("through", a, end, a, inner=inner)])
         rng = np.random.default_rng(0)
         start = graph.sample("a", rng).or_raise().q
