@@ -342,7 +342,8 @@ def answer_of(block: Block, i: int, exactly: bool) -> Answer:
 def impact_faults(block: Block, state: State, truth: Truth, i: int) -> list[str]:
     """What is wrong with an impact at a state, by one of the methods."""
     made, method = block.constraint_set, METHODS[i % len(METHODS)]
-    e = [0.0, 0.5, 1.0][i % 3]
+    bounces = any(isinstance(owner, PointContact | SurfaceContact) for owner in made.stack)
+    e = [0.0, 0.5, 1.0][i % 3] if bounces else 0.0
     try:
         result = impact(made, made.robot.at(state.q, state.v), restitution=e, method=method)
     except MethodError:
