@@ -229,9 +229,9 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
             given.append(owner)
             if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
                 raise OptionError(f"restitution of '{owner.name}': expected 0 (it is not a contact), got {number}")
-            e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)
+            e[constraint_set.slice_of(which)] = coefficient(number, f"restitution of '{owner.name}'")
         return e
-    number = _coefficient(restitution, "contacts")
+    number = coefficient(restitution, "restitution of 'contacts'")
     contacts = _of_contacts(constraint_set)
     if number and not contacts.any():
         raise OptionError(f"restitution of contacts: expected 0 (the set has no contact), got {number}")
@@ -245,8 +245,13 @@ def _of_contacts(constraint_set: ConstraintSet) -> BoolVector:
     return np.repeat(np.array(kinds, dtype=np.bool_), counts)
 
 
-def _coefficient(candidate: float, name: str) -> float:
-    number = finite_number(candidate, f"restitution of '{name}'")
+def coefficient(candidate: float, what: str) -> float:
+    """A restitution.
+
+    Raises:
+        OptionError: outside [0, 1].
+    """
+    number = finite_number(candidate, what)
     if not 0.0 <= number <= 1.0:
-        raise OptionError(f"restitution of '{name}': expected a number in [0, 1], got {number}")
+        raise OptionError(f"{what}: expected a number in [0, 1], got {number}")
     return number

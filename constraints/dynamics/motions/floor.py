@@ -7,21 +7,20 @@ from dataclasses import dataclass, field
 from typing import Literal, final
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from liegroups.arguments import as_tuple, finite_number
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import EmptyProblemError, OptionError, RobotMismatchError
 from ...functions.frame_function import as_frame
-from ...linear_algebra import norm
 from ...loops import ConstraintSet, PointContact
+from ...loops.rotation_rows import perpendicular_pair
 from ...loops.subhinge import unit_axis
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
 from ...rows.row_owner import RowOwner
 from ..external_force import Force
+from ..impact import coefficient
 from ..laws.forces import Forces
 from .events import Event
 from .sides import Side, Sides
@@ -214,26 +213,12 @@ def _side(robot: Robot, frame: Frame, n: Vector, at: Vector, mu: float, e: float
     """The rows of a point: its distance, with friction two speeds across the normal, and its events' names."""
     name = frame.name
     normal = PointContact(robot, frame, n, at, name=f"{name} on the floor")
-    first: Vector = np.asarray(np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))]), dtype=np.float64)
-    first = first / norm(first)
-    across = [first, np.cross(n, first)] if mu > 0.0 else []
+    across = perpendicular_pair(n) if mu > 0.0 else ()
     tangents = tuple(
         PointContact(robot, frame, axis, name=f"{name} held along {'first' if k == 0 else 'second'} tangent")
         for k, axis in enumerate(across)
     )
     return Side(name, normal, tangents, mu, e, f"{name} touches", f"{name} leaves")
-
-
-def coefficient(candidate: float, what: str) -> float:
-    """A restitution.
-
-    Raises:
-        OptionError: outside [0, 1].
-    """
-    number = finite_number(candidate, what)
-    if not 0.0 <= number <= 1.0:
-        raise OptionError(f"{what}: expected a number in [0, 1], got {number:g}")
-    return number
 
 
 def speed(candidate: float, what: str) -> float:

@@ -17,7 +17,8 @@ from ...loops.mobility import coordinate_names
 from ...robot import Robot
 from ...rows.implicit import Implicit
 from ...words import first_names
-from .floor import coefficient, speed
+from ..impact import coefficient
+from .floor import speed
 from .sides import Side
 
 PASS, STOP = "pass", "stop"
