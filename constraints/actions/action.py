@@ -357,6 +357,10 @@ class Action(ABC):
 class DifferentialAction(Action):
     """A node whose dynamics are accelerations: `calc` gives `acceleration` (nv,); Fx is (nv, ndx), Fu (nv, nu)."""
 
+    def asked_of_step(self, h: float) -> tuple[str, ...]:
+        """What is asked about explicit steps of h [s] in time, in words; nothing by default."""
+        return ()
+
 
 class DiscreteAction(Action):
     """A node whose dynamics are a next state: `calc` gives `next_state` (nx,).

@@ -21,13 +21,14 @@ from ..dynamics.system import open_words_at, status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole
+from ..loops.baumgarte import too_stiff
 from ..point import place_motion
 from ..robot import Motion, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stacking import check_sides
-from ..words import counted
+from ..words import counted, first_names
 from ..workspace import Kept, Pool, Workspace
 from .action import DifferentialAction, NodeSlopes, Pair, own
 from .actuators import Actuators
@@ -185,6 +186,13 @@ class ContactForwardDynamics(DifferentialAction):
             UnknownNameError: lists the names that come closest.
         """
         return self.replace(constraint_set=self.constraint_set.switched(on, off))
+
+    def asked_of_step(self, h: float) -> tuple[str, ...]:
+        """As `DifferentialAction.asked_of_step`: gains that are too large for it, or that act on nothing."""
+        rows = self.constraint_set
+        stiff = too_stiff(zip(rows.names, rows.baumgarte, strict=True), h)
+        idle = f"position gains that act on nothing, for want of an anchor: {first_names(rows.idle_gains)}"
+        return tuple(filter(None, (stiff, idle if rows.idle_gains else "")))
 
     def open_at(self, x: ArrayLike) -> str:
         """As `Action.open_at`."""

@@ -12,6 +12,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..dynamics import DerivativeStatus
 from ..errors import OptionError
+from ..questions import ask_once
 from .action import Calculation, Derivatives, DifferentialAction, DiscreteAction, own
 
 
@@ -64,6 +65,8 @@ class IntegratedAction(DiscreteAction):
         self.step = finite_number(step, "step of an integrated action")
         if not self.step > 0.0:
             raise OptionError(f"step of an integrated action: expected a positive time [s], got {self.step:g}")
+        for question in differential.asked_of_step(self.step):
+            ask_once(f"{type(self).__name__} of {self.step:g} s: {question}")
         self.state, self.stage = differential.state, differential.stage
         self.costs, self.constraints = differential.costs, differential.constraints
 

@@ -66,7 +66,7 @@ class Mobility:
             counts but is below 1e-4. Either a singular configuration is near, or the row is redundant but for the
             digits of a file.
         idle: motions of single bodies that nothing else takes part in, as "rod spins about its own axis".
-        askew: where nothing may move, the pins whose axis alone is not parallel to the others of their loop, in words.
+        askew: pins that cannot turn, as their axis alone is not parallel to the others of their loop, in words.
     """
 
     rows: int
@@ -119,7 +119,7 @@ class Mobility:
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
         lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
         lines += [f"  idle: {', '.join(self.idle)}"] if self.idle else []
-        lines += [f"  nothing moves: {words}" for words in self.askew]
+        lines += [f"  {'cannot turn' if self.mobility else 'nothing moves'}: {words}" for words in self.askew]
         if self.held_mobility is not None:
             lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
         if self.undetermined:
@@ -179,7 +179,7 @@ def mobility_at(
         rank_beside=_rank_beside(robot, stack, point.q, rank, tolerance) if residual <= CLOSED else rank,
         weak=weak_rows(U, S, rank, labels),
         idle=idle_motions(robot, point, J, rank),
-        askew=() if rank < robot.nv else _askew(stack, point.q),
+        askew=_askew(stack, point.q),
         **(_held(J, held, parts, columns) if held.any() else {}),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from liegroups.arguments import as_flag
@@ -12,7 +13,7 @@ from liegroups.arguments import as_flag
 from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
-from ..loops.odd_axis import near_parallels
+from ..loops.odd_axis import near_parallels, odd_axis
 from ..robot import Base
 from ..robot.packages import robot_data_folder
 from ..robot.urdf_graph import listed
@@ -97,7 +98,11 @@ def load(
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
-    for near in near_parallels(mechanism.closures):
+    nearly = near_parallels(mechanism.closures)
+    for words in () if nearly else map(partial(odd_axis, q=mechanism.robot.neutral), mechanism.closures):
+        if words:
+            _log.warning("%s: %s: it cannot turn", mechanism.name, words)
+    for near in nearly:
         if near.angle <= RANK_TOLERANCE:
             _log.info("%s: %s, and taken as parallel", mechanism.name, near)
         else:

@@ -14,8 +14,10 @@ from liegroups.arrays import Vector
 
 from ..errors import FileError
 from ..exports import from_extra
+from ..questions import say
 from ..robot import Robot
 from ..robot.packages import VisualFile, as_folders
+from ..robot.questions import asked_of_model
 from ..robot.urdf_graph import refuse_larger
 from ..robot.xml import read_xml
 from .forces.mjcf_forces import mjcf_forces
@@ -64,6 +66,7 @@ def mechanism_from_mjcf(
     refuse_larger(path, links=int(mj.nbody) + int(mj.nsite), freedoms=int(mj.nv))
     tree = read_tree(mj)
     robot = Robot(tree.tree.model, visuals=[VisualFile.of(source, "MJCF", packages)])
+    say(_log, asked_of_model(tree.tree.model), path)
     unread = list(tree.unread)
     postures = _postures(mj, robot, unread)
     equalities = read_equalities(mj, robot, tree, inactive)

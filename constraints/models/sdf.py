@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,10 +16,12 @@ from liegroups.arrays import Vector
 
 from ..errors import OptionError, UnknownNameError
 from ..loops import Closure, PointClosure
+from ..questions import say
 from ..robot import Base, Frame, Robot, pose_vector
 from ..robot.mimic import Mimic
 from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
+from ..robot.questions import asked_of_model
 from ..robot.urdf import as_base
 from ..robot.urdf_graph import SEARCHED, refuse_larger
 from ..robot.xml import in_file
@@ -30,6 +33,8 @@ from .mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unre
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
 from .spanning import Branch, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 from .tree import JointKind, Tree
+
+_log = logging.getLogger(__package__)
 
 
 def mechanism_from_sdf(
@@ -78,6 +83,7 @@ def mechanism_from_sdf(
     with in_file(sdf.path):
         seen = VisualFile.of(source, "SDF", packages)
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread), visuals=[seen])
+    say(_log, asked_of_model(tree.model), sdf.path)
     for new, wanted in tree.renamed.items():
         unread.append(Unread(f"name of joint '{wanted}'", f"the name is taken: it is called '{new}' here"))
     q = robot.neutral

@@ -24,6 +24,7 @@ from ..words import first_names
 from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
+from .questions import asked_of_model
 from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_larger, refuse_long_chains
 from .xml import numbers, read_xml
 
@@ -108,7 +109,7 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
         _log.warning("%s: %s", name, line)
     _check_finite(model, name)
     _set_bounds(root, name, model)
-    say(_log, [*_asked_of_limits(root), *_asked_of_origins(root)], name)
+    say(_log, [*_asked_of_limits(root), *_asked_of_origins(root), *asked_of_model(model)], name)
     if not model.nv:
         _log.warning("%s: nothing moves: all its joints are fixed; %s", name, FREE_ROBOTS)
     return model, _mimics(root, name, model)

@@ -92,3 +92,32 @@ def test_a_true_branch_point_is_no_gimbal_lock() -> None:
     swept = flat.sweep(flat.posture("closed"), "crank", np.linspace(0.7, -0.7, 8))
     assert swept.singularities
     assert "gimbal" not in swept.describe()
+
+
+def test_a_pin_that_cannot_turn_is_named_where_others_move(caplog: pytest.LogCaptureFixture) -> None:
+    """A five-bar linkage whose last pin lies across: "mobility 1", where it has 2, and no word of the axis."""
+    names = ("left", "left rod", "right", "right rod")
+    for axis, found, mobility in (
+        ("0 0 1", "", 2),
+        ("1 0 0", "the axis of 'pin' is 1.57 rad from parallel to those", 1),
+    ):
+        caplog.clear()
+        ends = (("base", "a", 0.0), ("a", "b", 0.3), ("base", "c", 0.4), ("c", "d", 0.3), ("b", "e", 0.3))
+        joints = "".join(
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/></joint>'
+            for name, (parent, child, x) in zip(names, ends, strict=False)
+        )
+        joints += '<joint name="tip" type="fixed"><parent link="b"/><child link="e"/><origin xyz="0.3 0 0"/></joint>'
+        joints += '<joint name="pin" type="continuous"><parent link="d"/><child link="e"/>'
+        joints += f'<origin xyz="0.3 0 0"/><axis xyz="{axis}"/></joint>'
+        links = "".join(f'<link name="{name}"/>' for name in ("base", *"abcde"))
+        linkage = load(f'<robot name="f">{links}{joints}</robot>')
+        start = linkage.robot.configuration({"left": 2.0, "left rod": -1.4, "right": 1.1, "right rod": 1.4})
+        closed = assemble_position(linkage.constraint_set(), start)
+        judged = linkage.judge(closed.q)
+        assert closed.success
+        assert judged.mobility == mobility
+        assert judged.describe().count("cannot turn") == bool(found)
+        assert found in judged.describe()
+        assert caplog.text.count(f"f: {found or 'x'}") == bool(found)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from constraints import Robot, rigid_transform
-from constraints.models import sample_arm
+from constraints.models import load, sample_arm
 from constraints.questions import Coordinate, asked_of_angles
 from constraints.robot import placement
 
@@ -142,3 +142,49 @@ def test_limits_in_degrees_are_asked_about_at_every_door(caplog: pytest.LogCaptu
     caplog.clear()
     load(sdf.replace("UP", "1e16").replace("-90", "-1e16"))
     assert "degrees" not in caplog.text
+
+
+LIMB = (
+    "<robot name='r'><link name='a'/><link name='b'/><link name='c'><inertial><mass value='2'/><inertia ixx='{i}' "
+    "iyy='{i}' izz='{i}' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+    "<joint name='turn' type='{kind}'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/><origin xyz='{first} 0 0'/>"
+    "<limit lower='-1' upper='1' effort='1' velocity='1'/></joint>"
+    "<joint name='slide' type='prismatic'><parent link='b'/><child link='c'/><origin xyz='0 {away} 0'/>"
+    "<limit lower='0' upper='{way}' effort='1' velocity='1'/></joint></robot>"
+)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({}, ""),
+        ({"first": 500}, ""),  # the whole robot may stand anywhere
+        ({"away": 333}, "joint 'slide' is 333 m away from joint 'turn': is it in millimetres?"),
+        ({"way": 200}, "joint 'slide' has a limit of 200 m: in millimetres?"),
+        ({"way": 200, "kind": "prismatic"}, ""),  # a rail under a rail
+        ({"way": 1e16}, ""),  # no limit
+        (
+            {"i": 60},
+            "the body of joint 'slide' has a mass of 2 kg and a moment of inertia of 60 kg m^2",
+        ),
+        ({"i": 40}, ""),  # a radius of gyration of 4.5 m
+        ({"i": 60, "away": 2}, ""),  # 5.5 m, on a robot of 2 m
+    ],
+)
+def test_other_units_in_a_urdf(numbers: dict[str, object], said: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Lengths of links and ways of sliders in millimetres, moments in kg mm^2: one question, and no change."""
+    robot = Robot.from_urdf(LIMB.format(**{"i": 0.1, "kind": "revolute", "first": 0, "away": 0.3, "way": 1, **numbers}))
+    assert robot.model.inertias[2].inertia[0, 0] == numbers.get("i", 0.1)
+    found = asked(caplog)
+    assert len(found) == bool(said)
+    assert all(said in line for line in found)
+
+
+def test_other_units_in_an_sdf(caplog: pytest.LogCaptureFixture) -> None:
+    links = "".join(f"<link name='{n}'><inertial><mass>1</mass></inertial></link>" for n in "abc")
+    joint = (
+        "<joint name='{0}{1}' type='revolute'><parent>{0}</parent><child>{1}</child><pose>{2} 0 0 0 0 0</pose></joint>"
+    )
+    joints = joint.format("a", "b", 0) + joint.format("b", "c", 400)
+    load(f"<sdf version='1.7'><model name='m'><static>true</static>{links}{joints}</model></sdf>")
+    assert any("joint 'bc' is 400 m away from joint 'ab': is it in millimetres?" in line for line in asked(caplog))

@@ -23,6 +23,7 @@ from ...loops.hinge import Hinge
 from ...loops.hinge_fit import fitted, rate_matrix
 from ...loops.subhinge import Motion as Step
 from ...problem.questions import ask_of_rest
+from ...questions import TURN, ask_once
 from ...robot import Motion, Robot
 from ..hinge_forces import CLOSURE, AtHinge, check_robot
 from .at_joint import AtJoint, joint_factor
@@ -72,6 +73,11 @@ class HingeSpring(AtHinge):
             raise OptionError(f"spring at the hinge of '{closure.name}': the hinge is locked, nothing moves in it")
         _take(self, closure.hinge.space, f"spring at the hinge of '{closure.name}'")
         set_fields(self, _turning=_turning(closure.hinge))
+        space, rest = closure.hinge.space, np.asarray(self.rest)
+        for entry, column in zip(space.vector_q.tolist(), space.vector_v.tolist(), strict=True):
+            if column in self._turning and abs(rest[entry]) > TURN:
+                words = "more than a whole turn: is it in degrees?"
+                ask_once(f"rest of a spring at the hinge of '{closure.name}': {rest[entry]:.6g} rad, {words}")
 
     def hinge_force(self, motion: Motion) -> Vector:
         """T (dofs,) at a state."""

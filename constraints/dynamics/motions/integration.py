@@ -15,6 +15,7 @@ from ...errors import OptionError, RobotMismatchError, UnknownNameError
 from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
+from ...loops.baumgarte import too_stiff
 from ...loops.open_mechanism import OpenMechanismError
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
@@ -26,7 +27,7 @@ from .events import Event, as_events
 from .floor import refuse_half_a_floor
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
-from .remarks import of_gains, of_run
+from .remarks import of_run
 from .run import Row, Run, is_open
 from .runge_kutta import Accuracy
 from .sides import Sides
@@ -270,7 +271,8 @@ def _say_what_grows(constraint_set: ConstraintSet, scheme: Scheme, h: float | No
     idle = constraint_set.idle_gains
     if idle:
         _log.warning("motion: position gains that act on nothing, for want of an anchor: %s", first_names(idle))
-    stiff = of_gains(constraint_set, h) if scheme is not Scheme.IMPLICIT else ""
+    gains = zip(constraint_set.names, constraint_set.baumgarte, strict=True)
+    stiff = too_stiff(gains, h) if h is not None and scheme is not Scheme.IMPLICIT else ""
     if stiff:
         _log.warning("motion: %s", stiff)
 

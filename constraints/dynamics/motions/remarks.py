@@ -14,7 +14,6 @@ from ..multipliers import pushing_rows
 from .balance import POOR
 
 if TYPE_CHECKING:
-    from ...loops import ConstraintSet
     from .record import MotionRecord
     from .run import Run
 
@@ -28,9 +27,6 @@ BURST = 1e6
 """A rate of the constraints above this [m/s, rad/s], after a step, comes from a step that was too long."""
 
 TOO_LONG = "the step is too long for a stiff law: a shorter or adaptive step, or scheme='implicit', may do"
-
-STABLE = 2.5
-"""Steps longer than this part of the time in which a stabilisation acts blow up, with explicit schemes."""
 
 
 def of_run(run: Run, is_adaptive: bool) -> tuple[str, ...]:
@@ -82,17 +78,3 @@ def feeding(record: MotionRecord) -> list[str]:
     fed = last and most > 0.5 * energy[last - 1]
     words = "while the energy was in balance: where it should take energy, its sign is wrong"
     return [f"{name} did a work of {work:.3g} J {words}" for name, work in found.items() if fed and work == most]
-
-
-def of_gains(constraint_set: ConstraintSet, h: float | None) -> str:
-    """Constraints whose stabilisation is too stiff for explicit steps of h [s], in words; empty where none is."""
-    if h is None:
-        return ""
-    stiff: list[str] = []
-    for name, gains in zip(constraint_set.names, constraint_set.baumgarte, strict=True):
-        fastest = float(np.abs(np.roots([1.0, gains.velocity_gain, gains.position_gain])).max(initial=0.0))
-        if fastest * h > STABLE:
-            stiff.append(f"'{name}' ({gains.position_gain:.4g}, {gains.velocity_gain:.4g})")
-    if not stiff:
-        return ""
-    return f"gains of {first_names(stiff)} are too large for steps of {h:g} s: errors will grow; take shorter steps"
