@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -15,8 +15,10 @@ from ..dynamics.inverse import EffortBeyond, beyond_words, efforts_beyond
 from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..loops import FrictionCone, Sole
+from ..loops.mobility import coordinate_names
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
+from ..words import first_names
 from .stance import Load, least_within, limits_of, loads_of, overloaded
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class QuasiStatic(Result):
         overloaded: contacts whose cone or sole has to give way, where the status is NOT_ADMISSIBLE.
         beyond_limits: controls beyond the effort limits of the model.
         opened: how far the configuration is off anchors and closures, in words; empty where it is closed.
+        unbalanced: coordinate -> its part of `missing` where that is above the limit [N, N m], largest first.
     """
 
     u: Vector
@@ -80,6 +83,7 @@ class QuasiStatic(Result):
     overloaded: tuple[str, ...] = ()
     beyond_limits: tuple[EffortBeyond, ...] = ()
     opened: str = ""
+    unbalanced: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def success(self) -> bool:
@@ -123,7 +127,8 @@ class QuasiStatic(Result):
         if self.status is StanceStatus.NOT_ADMISSIBLE:
             named = ", ".join(f"'{name}'" for name in self.overloaded) or "the contacts together"
             return f"no admissible equilibrium: the cone or sole of {named} would have to give way"
-        return f"no equilibrium: controls and contacts leave {self.residual:.3g} N or N m"
+        parts = first_names([f"'{name}' {force:.3g}" for name, force in self.unbalanced.items()])
+        return f"no equilibrium: controls and contacts leave {self.residual:.3g} N or N m, at {parts}"
 
 
 def quasi_static(
@@ -199,7 +204,9 @@ def quasi_static(
     loads = loads_of(action.constraint_set, q, found[nu:], cones, soles)
     of = action.actuators
     beyond, opened = efforts_beyond(of.names, found[:nu], of.lower, of.upper), action.open_at(x)
-    told = largest(missing), limit, used, status, loads, over, beyond, opened
+    left_at = dict(zip(coordinate_names(action.robot), missing.tolist(), strict=True))
+    unbalanced = {n: f for n, f in sorted(left_at.items(), key=lambda e: -abs(e[1])) if abs(f) > limit}
+    told = largest(missing), limit, used, status, loads, over, beyond, opened, unbalanced
     return QuasiStatic(found[:nu], found[nu:], missing, *told)
 
 

@@ -114,7 +114,8 @@ class ConstraintSet:
         warn_of_threads()
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
-        stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
+        words = "{constraint or name: Baumgarte}; set.stabilised(gains) gives one to all"
+        stabilisations = dict(expect({} if baumgarte is None else baumgarte, Mapping, "baumgarte of a set", words))
         keys = [self.stack.index(which) for which in stabilisations]
         twice = next((i for k, i in enumerate(keys) if i in keys[:k]), None)
         if twice is not None:

@@ -21,7 +21,17 @@ from constraints.actions import (
 )
 from constraints.errors import OptionError
 from constraints.interop import MultipleShooting
-from constraints.loops import Axes, Closure, ConstraintSet, FrictionCone, Hinge, PointContact, Sole, SurfaceContact
+from constraints.loops import (
+    Axes,
+    Baumgarte,
+    Closure,
+    ConstraintSet,
+    FrictionCone,
+    Hinge,
+    PointContact,
+    Sole,
+    SurfaceContact,
+)
 from constraints.models import mechanisms
 from constraints.robot import Frame
 
@@ -159,3 +169,30 @@ def test_a_sole_of_a_point_is_refused_whether_there_is_an_equilibrium_or_not() -
     for each in (action, hanging):
         with pytest.raises(OptionError, match="sole of 'p0': it is no SurfaceContact"):
             each.quasi_static(rest(each), soles={"p0": Sole.rectangle(0.2, 0.1)})
+
+
+@pytest.mark.parametrize(("time", "step", "asks"), [(0.1, 0.01, False), (0.001, 0.01, True), (0.001, 0.001, False)])
+def test_gains_too_large_for_a_step_are_named(
+    time: float, step: float, asks: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Roots at 1/T: explicit steps of ten times T blow up."""
+    action = ContactForwardDynamics(ROBOT, None, LINKAGE.constraint_set().stabilised(time))
+    with caplog.at_level(logging.WARNING):
+        SemiImplicitEuler(action, step)
+        SemiImplicitEuler(action, step)
+    lines = [line for line in caplog.messages if f"are too large for steps of {step:g} s" in line]
+    assert len(lines) == int(asks)
+
+
+def test_gains_of_a_contact_without_an_anchor_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    contact = PointContact(ROBOT, "left_outer_end", name="without anchor")
+    rows = ConstraintSet(ROBOT, [contact], {contact: Baumgarte(100.0, 20.0)})
+    with caplog.at_level(logging.WARNING):
+        SemiImplicitEuler(ContactForwardDynamics(ROBOT, None, rows), 0.01)
+        held = contact.anchored(CLOSED)
+        anchored = ConstraintSet(ROBOT, [held], {held: Baumgarte(100.0, 20.0)})
+        SemiImplicitEuler(ContactForwardDynamics(ROBOT, None, anchored), 0.01)
+    (line,) = [line for line in caplog.messages if "for want of an anchor" in line]
+    assert (
+        "SemiImplicitEuler of 0.01 s: position gains that act on nothing, for want of an anchor: without anchor" in line
+    )

@@ -43,6 +43,11 @@ def test_no_equilibrium_is_said() -> None:
     assert not found.success
     assert found.residual > 1.0
     assert found.residual == np.abs(found.missing).max()
+    first, force = next(iter(found.unbalanced.items()))
+    assert f"{abs(force):.3g} N or N m, at '{first}' {force:.3g}, '" in str(found)
+    column = action.robot.velocity_slice_of(first.split("[")[0]).start + int(first.split("[")[1][:-1])
+    assert found.missing[column] == force
+    assert abs(force) == found.residual
     with pytest.raises(NoEquilibriumError, match="no equilibrium") as caught:
         found.or_raise()
     assert caught.value.result is found

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from constraints.dynamics import JointSpring, PointSpring
+from constraints.dynamics import HingeSpring, JointSpring, PointSpring
+from constraints.loops import Closure, Hinge
 from constraints.models import mechanisms
 
 ROBOT = mechanisms.five_bar().robot
@@ -48,3 +49,15 @@ def test_a_length_beyond_all_reach_is_asked_about(caplog: pytest.LogCaptureFixtu
     (line,) = caplog.messages
     assert "length of a point spring of left_inner_end and right_inner_end: 200 m" in line
     assert line.endswith("is it in millimetres?")
+
+
+def test_a_rest_of_a_cut_hinge_beyond_a_turn_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A pin and a slider: 45 rad, and 45 m, which no bounds tell from metres."""
+    a, b = "left_outer_end", "right_outer_end"
+    pin, slider = (Closure(ROBOT, a, b, hinge, name="joint") for hinge in (Hinge.pin(), Hinge.slider()))
+    with caplog.at_level(logging.WARNING):
+        HingeSpring(pin, 3.0, rest=45.0)
+        HingeSpring(pin, 3.0, rest=3.0)
+        HingeSpring(slider, 3.0, rest=45.0)
+    (line,) = caplog.messages
+    assert "rest of a spring at the hinge of 'joint': 45 rad, more than a whole turn: is it in degrees?" in line

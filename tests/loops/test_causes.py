@@ -121,3 +121,10 @@ def test_a_pin_that_cannot_turn_is_named_where_others_move(caplog: pytest.LogCap
         assert judged.describe().count("cannot turn") == bool(found)
         assert found in judged.describe()
         assert caplog.text.count(f"f: {found or 'x'}") == bool(found)
+
+
+def test_a_step_of_branches_in_degrees_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    for step in (20.0, 0.5, np.inf):
+        assemble_position(LINKAGE.constraint_set(), CLOSED, driven=["crank"], stay_on_branch=step)
+    assert caplog.text.count("is it in degrees?") == 1
+    assert "stay_on_branch of 20 rad or m, more than a whole turn" in caplog.text

@@ -256,3 +256,10 @@ def test_gains_are_in_the_description() -> None:
     assert "; gains 100 1/s2, 20 1/s, of position without an anchor" in loose.describe()
     held = ConstraintSet(linkage.robot, [floor.anchored(linkage.posture("closed"))]).stabilised(Baumgarte(100.0, 20.0))
     assert held.idle_gains == ()
+
+
+def test_gains_without_a_constraint_are_refused_by_name() -> None:
+    """A `TypeError` of Python: "argument after ** must be a mapping"."""
+    robot = arms().robot
+    with pytest.raises(WrongObjectError, match=r"baumgarte of a set: expected .*set\.stabilised"):
+        ConstraintSet(robot, [], Baumgarte(1.0, 2.0))  # pyright: ignore[reportArgumentType]

@@ -20,6 +20,7 @@ from ...loops.open_mechanism import OpenMechanismError
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
+from ..external_force import Force
 from ..law import Law
 from ..laws.forces import Forces
 from ..status import Method, member
@@ -63,7 +64,7 @@ def simulate(
     duration: float,
     step: float | str = ADAPTIVE,
     *,
-    forces: InTime | None = None,
+    forces: InTime | Force | Sequence[Force] | None = None,
     scheme: Scheme | str | None = None,
     correction: Correction | str = Correction.PROJECTION,
     events: Sequence[Event] | Event = (),
@@ -96,8 +97,8 @@ def simulate(
         q0, v0: the start (nq,), and (nv,) or {joint: number}, closed.
         duration: [s].
         step: "adaptive", or one duration for all steps [s]; the last one is shorter if the whole is not a multiple.
-        forces: `Forces`, whose laws may depend on the time; or a function f(motion) or f(motion, t) that returns
-            generalised forces (nv,), or {joint: number}, or None for none.
+        forces: `Forces`, or its laws, which may depend on the time; or a function f(motion) or f(motion, t) that
+            returns generalised forces (nv,), or {joint: number}, or None for none.
         scheme: a `Scheme`, or its name; by default DOP853 for adaptive steps, and RK4 for others.
         correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: events to detect; see `Event`.
@@ -141,6 +142,8 @@ def simulate(
     length = _positive(duration, "duration of a motion")
     h = _step(step, length)
     first = finite_number(start, "start of a motion")
+    if not isinstance(forces, Forces) and (isinstance(forces, Sequence) or hasattr(forces, "generalised")):
+        forces = Forces(robot, forces if isinstance(forces, Sequence) else [forces])
     acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
     if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
         raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")

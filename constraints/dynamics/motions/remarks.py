@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from liegroups.arrays import Vector
 
 from ...words import first_names
+from ..law import NoEnergyError
 from ..laws.forces import Forces
 from ..multipliers import pushing_rows
 from .balance import POOR
@@ -64,7 +65,10 @@ def of_record(record: MotionRecord) -> list[str]:
 
 
 def feeding(record: MotionRecord) -> list[str]:
-    """The law that gave most of the kinetic energy of a motion that failed, by the trapezoid of its power."""
+    """The law that gave most of the kinetic energy of a motion that failed, by the trapezoid of its power.
+
+    A law with an energy of its own, as springs have, gives back what it had.
+    """
     if not isinstance(record.forces, Forces) or len(record.times) < 2:
         return []
     energy = np.maximum.accumulate(np.nan_to_num(record.kinetic_energy))
@@ -74,7 +78,19 @@ def feeding(record: MotionRecord) -> list[str]:
     for name, forces in record.forces_by_name.items():
         power = np.einsum("ij,ij->i", forces[:last], record.vs[:last])
         found[name] = float((0.5 * (power[1:] + power[:-1]) * np.diff(times)).sum())
+    springs = {n for n, law in zip(found, record.forces, strict=True) if _has_energy(law, record.qs[0])}
     most = max(found.values(), default=0.0)
     fed = last and most > 0.5 * energy[last - 1]
     words = "while the energy was in balance: where it should take energy, its sign is wrong"
-    return [f"{name} did a work of {work:.3g} J {words}" for name, work in found.items() if fed and work == most]
+    return [
+        f"{name} did a work of {work:.3g} J {words}"
+        for name, work in found.items()
+        if fed and work == most and name not in springs
+    ]
+
+
+def _has_energy(law: Any, q: Vector) -> bool:
+    try:
+        return hasattr(law, "energy") and np.isfinite(law.energy(q))
+    except NoEnergyError:
+        return False

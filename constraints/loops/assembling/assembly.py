@@ -16,6 +16,7 @@ from ...errors import ConstraintError, OptionError, UndefinedError
 from ...keywords import FieldOf, names_checked
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
+from ...questions import TURN, ask_once
 from ...robot import Bounds
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
@@ -260,6 +261,8 @@ def assemble_position(
     """
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
+    if step is not None and TURN < step < np.inf:
+        ask_once(f"stay_on_branch of {step:g} rad or m, more than a whole turn: is it in degrees?")
     space = constraint_set.robot.space
     held = driven if isinstance(driven, LISTED) else frozen_columns(space, driven, DRIVEN)
     asked = weights, held, bounds, tolerance, max_iterations, nearest, engine

@@ -11,7 +11,7 @@ import pytest
 
 from constraints import Robot
 from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, PointSpring, simulate
-from constraints.errors import UnknownNameError
+from constraints.errors import UnknownNameError, WrongObjectError
 from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge, PointContact
 from constraints.models import mechanisms
 
@@ -149,3 +149,25 @@ def test_an_exception_of_a_law_names_the_law() -> None:
     with pytest.raises(KeyError) as caught:
         simulate(LOOP, CLOSED, STILL, 0.01, forces=law)
     assert "raised by the law at joint 'left_inner'" in caught.value.__notes__
+
+
+def test_a_stiff_spring_has_no_wrong_sign() -> None:
+    """A spring of 1e9 N/m gave 4.6e7 J, as it has, and was told that its sign is wrong; the motion ended too early."""
+    rows, robot = upright()
+    spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=1e9, length=0.3)
+    record = simulate(rows, CLOSED, STILL, 0.1, 0.01, forces=[spring])
+    assert not record.success
+    assert "sign is wrong" not in record.describe()
+
+
+def test_forces_are_laws_one_or_several() -> None:
+    """`forces=[spring]` was refused: "expected a function f(motion)"."""
+    rows, robot = upright()
+    spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.3)
+    ends = [
+        simulate(rows, CLOSED, STILL, 0.05, 0.01, forces=f).qs[-1] for f in (spring, [spring], Forces(robot, [spring]))
+    ]
+    assert np.array_equal(ends[0], ends[2])
+    assert np.array_equal(ends[1], ends[2])
+    with pytest.raises(WrongObjectError, match="expected a function"):
+        simulate(rows, CLOSED, STILL, 0.05, 0.01, forces=20.0)  # pyright: ignore[reportArgumentType]
