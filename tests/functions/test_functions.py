@@ -106,9 +106,9 @@ def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str) -> Non
     check_jacobians_of(functools.cache(frames), 100)
 
 
-def test_jacobians_on_a_hundred_configurations_of_every_joint_type() -> None:
+def test_jacobians_with_every_joint_type() -> None:
     """Property 1: within 1e-6 of central differences."""
-    check_jacobians_of(mixed_frames, 100)
+    check_jacobians_of(mixed_frames, 30)
 
 
 def check_jacobians_of(robot: Callable[[], Robot], count: int) -> None:

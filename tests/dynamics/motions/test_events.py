@@ -212,7 +212,7 @@ def test_directions_and_events_that_happen_once(direction: Any, count: int) -> N
         assert [crossing.name for crossing in record.events] == ["event 0"] * expected
 
 
-@pytest.mark.parametrize("step", [0.1, 1e-3])
+@pytest.mark.parametrize("step", [0.1, 5e-3])
 def test_a_start_at_zero_goes_beyond_it(step: float) -> None:
     """On the floor: a ball that is let go falls through at once, one that is thrown up when it is back."""
     _, rows = ball()
