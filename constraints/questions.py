@@ -30,6 +30,8 @@ LONG = 10.0
 """A start of a joint that slides is asked about above this [m]: bounds may be narrow, and starts out of them."""
 _ASKED_OF: set[str] = set()
 """Things that `say_once` has asked about."""
+MANY = 1024
+"""So many of them are remembered, and of what `ask_once` has asked."""
 SHOWN = 3
 """So many of several questions are asked."""
 
@@ -137,11 +139,13 @@ def say_once(log: logging.Logger, asked: Mapping[str, str]) -> bool:
         asked: thing -> what is asked about it.
     """
     new = {thing: words for thing, words in asked.items() if words and thing not in _ASKED_OF}
+    if len(_ASKED_OF) + len(new) > MANY:
+        _ASKED_OF.clear()
     _ASKED_OF.update(new)
     return say(log, new.values())
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=MANY)
 def ask_once(question: str) -> None:
     """Log a question, the first time that it is asked."""
     _log.warning("%s", question)

@@ -152,7 +152,8 @@ class Bounds:
             bounds: the new ones.
             what: they are.
         """
-        other = np.flatnonzero((bounds.lower != self.lower) | (bounds.upper != self.upper)).tolist()
+        differ = (bounds.lower != self.lower) | (bounds.upper != self.upper)
+        other = np.flatnonzero(differ & (np.isfinite(bounds.lower) | np.isfinite(bounds.upper))).tolist()
         pairs = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in other]
         return [f"{what}: {words}" for i, *ends in pairs for words in self._asked_of_bounds(i, *ends) if words]
 

@@ -29,6 +29,7 @@ from constraints import (
     explicit_relative_pose,
     linear_coupling,
     locked_joint,
+    questions,
     reach,
     reach_batch,
 )
@@ -78,7 +79,10 @@ def test_what_may_be_meant_is_not_asked_about(caplog: pytest.LogCaptureFixture) 
     assert asked(caplog, Implicit.equal(Position(walker, frame), [1e4, 0.0, 0.0]), robot=walker) == []
 
 
-def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_ASKED_OF", set())
     robot, locked = arm(), locked_joint(arm(), "elbow", 0.5)
     box = robot.bounds
     for bounds in (None, box, Bounds.none(robot.space), Bounds(robot.space, 2.0 * box.lower, 2.0 * box.upper)):
