@@ -6,7 +6,7 @@ Nothing is guessed and nothing is changed: whoever reads numbers asks once, in t
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import inf, pi
 from typing import NamedTuple
@@ -28,6 +28,10 @@ FAR_AWAY = 100.0
 """A length so many times as large as what there is is asked about."""
 LONG = 10.0
 """A start of a joint that slides is asked about above this [m]: bounds may be narrow, and starts out of them."""
+_ASKED_OF: set[str] = set()
+"""Things that `say_once` has asked about."""
+MANY = 1024
+"""So many of them are remembered, and of what `ask_once` has asked."""
 SHOWN = 3
 """So many of several questions are asked."""
 
@@ -87,6 +91,17 @@ def asked_of_angles(what: str, angles: Sequence[float]) -> str:
     return f"{what} is {far:.6g} rad, more than a whole turn: is it in degrees?" if abs(far) > 1.001 * TURN else ""
 
 
+def asked_of_turns(what: str, angle: float) -> str:
+    """What is asked of an angle without bounds: more turns than anybody types.
+
+    Args:
+        what: it is, "value of joint 'wheel'".
+        angle: [rad].
+    """
+    far = TURNS * TURN < abs(angle) < inf
+    return f"{what}: {angle:.6g} rad, {abs(angle) / TURN:.3g} turns: is it in degrees?" if far else ""
+
+
 def asked_of_limit(joint: str, *limits: float) -> str:
     """What is asked of limits of an angle: more turns than wrists and winches have.
 
@@ -116,7 +131,21 @@ def say(log: logging.Logger, asked: Iterable[str], where: str = "") -> bool:
     return bool(found)
 
 
-@lru_cache(maxsize=1024)
+def say_once(log: logging.Logger, asked: Mapping[str, str]) -> bool:
+    """The same, about each thing once, whatever its number is.
+
+    Args:
+        log: as in `say`.
+        asked: thing -> what is asked about it.
+    """
+    new = {thing: words for thing, words in asked.items() if words and thing not in _ASKED_OF}
+    if len(_ASKED_OF) + len(new) > MANY:
+        _ASKED_OF.clear()
+    _ASKED_OF.update(new)
+    return say(log, new.values())
+
+
+@lru_cache(maxsize=MANY)
 def ask_once(question: str) -> None:
     """Log a question, the first time that it is asked."""
     _log.warning("%s", question)

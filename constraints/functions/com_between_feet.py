@@ -14,6 +14,7 @@ from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
 from ..point import MovingPoint, Point
+from ..questions import ask_once
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
@@ -37,7 +38,7 @@ class ComBetweenFeet(MassFunction):
         (c - x_L)\cdot u \\ (c - x_R)\cdot u \end{pmatrix} \in \mathbb{R}^4
 
     The first row is a difference of heights in the *world*. For balance keep rows 0 and 1 at their right-hand sides,
-    row 2 above zero and row 3 below zero.
+    row 2 above zero and row 3 below zero. Feet with one origin are asked about in the log.
 
     Args:
         robot: the robot.
@@ -72,6 +73,7 @@ class ComBetweenFeet(MassFunction):
         """Choose the bodies, resolve the frames."""
         robot = self.choose_bodies(self.robot, self.joints, self.subtrees)
         frames = tuple(as_frame(robot, f, type(self).__name__) for f in (self.left, self.right, self.reference))
+        _ask_of_one_foot(*frames[:2])
         columns = self.columns_seen_from(0)
         for frame in frames:
             columns |= supporting_columns(robot, frame.joint)
@@ -112,6 +114,13 @@ class ComBetweenFeet(MassFunction):
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
         self._product.force_derivative(point, y, out)
+
+
+def _ask_of_one_foot(left: Frame, right: Frame) -> None:
+    """Ask about feet whose origins are the same point of one body: there is no line between them."""
+    if left.joint == right.joint and np.array_equal(left.placement.translation, right.placement.translation):
+        both = f"'{left}' twice" if left.name == right.name else f"'{left}' and '{right}', at one point"
+        ask_once(f"left and right of ComBetweenFeet are {both}: rows 1, 2 and 3 are zero everywhere: is it meant?")
 
 
 @final

@@ -139,16 +139,22 @@ def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
     model: Any = closure.robot.model
     if closure.target is not None:
         raise NotAJointError(closure.name, "its rows follow a target in time, which a joint cannot")
-    word = "predecessor" if child is closure.predecessor else "successor"
+    word, other = ("predecessor", "successor") if child is closure.predecessor else ("successor", "predecessor")
     kind = "the world" if child.joint == 0 else f"joint '{model.names[child.joint]}'"
-    if child.joint == 0 or int(model.parents[child.joint]) != 0 or type_name(model.joints[child.joint]) != "FreeFlyer":
+    if not _is_base(model, child):
+        turned = "reverse=True makes it the child, by the inverse joint" if word == "successor" else "leave reverse out"
+        way = f"its {other} is one: {turned}" if _is_base(model, parent) else f"nor is its {other}"
         raise NotAJointError(
-            closure.name,
-            f"its {word} is on {kind}, and only a base body on a free-flyer can become the child"
-            f"{'' if child is closure.predecessor else ' (try reverse=True)'}",
+            closure.name, f"its {word} is on {kind}, and only a base body on a free-flyer can become the child; {way}"
         )
     if parent.joint in list(model.subtrees[child.joint]):
         raise NotAJointError(closure.name, f"its {word} carries the other body: the tree would contain a loop")
+
+
+def _is_base(model: Any, frame: Frame) -> bool:
+    """Whether a frame is on a free-flyer in the world."""
+    free = frame.joint and type_name(model.joints[frame.joint]) == "FreeFlyer"
+    return bool(free) and int(model.parents[frame.joint]) == 0
 
 
 class _Rebuilt:

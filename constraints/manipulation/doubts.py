@@ -17,8 +17,8 @@ from ..problem.questions import reach_of
 from ..questions import FAR_AWAY
 from ..robot import Robot
 from ..rows.row_owner import RowOwner
-from ..words import first_names
-from .foliation import Foliation, leaf_at
+from ..words import counted, first_names
+from .foliation import Foliation, leaf_at, missing_rows
 from .gripper import Gripper, Handle
 from .memory import GraphMemory
 from .problems import GraphProblems, PathProblem
@@ -26,7 +26,7 @@ from .problems import GraphProblems, PathProblem
 if TYPE_CHECKING:
     from .factory import MovableObject
     from .selector import StateSelector
-    from .states import Transition
+    from .states import State, Transition
 
 ROUGHLY = 10.0
 """So many thresholds a start may be off the paths from there: holds measure errors in other frames."""
@@ -35,7 +35,10 @@ SHOWN = 3
 
 
 def questions(
-    transitions: Sequence[Transition], foliations: Sequence[Foliation], everywhere: Sequence[RowOwner]
+    transitions: Sequence[Transition],
+    foliations: Sequence[Foliation],
+    everywhere: Sequence[RowOwner],
+    states: Sequence[State] = (),
 ) -> tuple[str, ...]:
     """What is asked about the transitions of a graph, from what they are made of: no configuration is looked at.
 
@@ -43,15 +46,18 @@ def questions(
         transitions: without waypoints.
         foliations: of the graph.
         everywhere: constraints of all configurations.
+        states: those that a configuration may be in, in the order in which they are asked.
     """
     asked: dict[str, list[str]] = {}
     for transition in transitions:
-        for words in (
+        found = [
             *_not_kept(transition, foliations, everywhere),
             *_not_at_start(transition, foliations, everywhere),
-        ):
+        ]
+        for words in found or _in_another_state(transition, everywhere, states):
             asked.setdefault(words, []).append(transition.name)
-    return tuple(f"{_transitions(names)}: {words}" for words, names in asked.items())
+    lacking = (_lacking(foliation) for foliation in foliations if not foliation.proven)
+    return (*(f"{_transitions(names)}: {words}" for words, names in asked.items()), *filter(None, lacking))
 
 
 def shown(asked: Sequence[str], where: str = "more, in `graph.validate(rng)`") -> str:
@@ -70,6 +76,32 @@ def _transitions(names: Sequence[str]) -> str:
     return f"{'transition' if len(names) == 1 else 'transitions'} {first}" + (
         f" and {len(names) - 2} more" if len(names) > 2 else ""
     )
+
+
+def _lacking(f: Foliation) -> str:
+    """A complement that does not tell all leaves of its hold."""
+    missing = missing_rows(f)
+    if f.complement is None or missing <= 0:
+        return ""
+    return (
+        f"foliation '{f.name}': its hold '{f.hold.name}' keeps {counted(missing, 'row')} more of the start than its "
+        f"complement '{f.complement.name}' has, so `same_leaf` takes different leaves for one: is a row missing there?"
+    )
+
+
+def _in_another_state(transition: Transition, everywhere: Sequence[RowOwner], states: Sequence[State]) -> Iterator[str]:
+    """A state of higher priority in which all targets of the transition are too."""
+    target = transition.target
+    if target not in states:  # only passed through
+        return
+    there = _ids(target.constraints, transition.containing.constraints, transition.constraints, everywhere)
+    for state in states[: states.index(target)]:
+        if state.priority > target.priority and _ids(state.constraints) <= there:
+            yield (
+                f"all its targets are in '{state}' too, of higher priority ({state.priority}, '{target}' has "
+                f"{target.priority}), so `state_of` never says '{target}': are the priorities right, or its waypoints?"
+            )
+            return
 
 
 def _not_kept(transition: Transition, foliations: Sequence[Foliation], everywhere: Sequence[RowOwner]) -> Iterator[str]:
@@ -193,17 +225,24 @@ def off_the_start(path: PathProblem, q: Vector, limit: float) -> str:
 
 
 def scene_questions(
-    robot: Robot, grippers: Sequence[Gripper], objects: Sequence[MovableObject], floors: Sequence[Surface]
+    robot: Robot,
+    grippers: Sequence[Gripper],
+    objects: Sequence[MovableObject],
+    floors: Sequence[Surface],
+    preplacement_distance: float = 0.0,
 ) -> tuple[str, ...]:
     """What is asked about a scene, of which a factory is to make a graph.
 
     Args:
         robot: the robot.
-        grippers, objects, floors: of the factory.
+        grippers, objects, floors, preplacement_distance: of the factory.
     """
     handles = [(thing, handle) for thing in objects for handle in thing.handles]
     asked = [*_nobody_grasps(robot, grippers, handles), *_clearances(robot, grippers, handles)]
     reach = max((reach_of(robot, gripper.frame) for gripper in grippers), default=np.inf)
+    if 0.0 < reach < preplacement_distance:
+        far = f"{preplacement_distance:.6g} m, where grippers reach {reach:.3g} m"
+        asked.append(f"preplacement_distance is {far}: is it in millimetres?")
     for thing in objects:
         asked += _places(robot, thing, floors, reach)
     return tuple(dict.fromkeys(asked))
@@ -259,13 +298,17 @@ def _clearances(
 
 
 def _places(robot: Robot, thing: MovableObject, floors: Sequence[Surface], reach: float) -> Iterator[str]:
-    """Surfaces of an object that are larger than its bounds, and floors outside of them or of the reach of grippers."""
+    """Bounds of an object far beyond the reach of grippers, surfaces larger than they, floors outside of both."""
     part = robot.slice_of(robot.joint_names[thing.joint - 1])
     lower, upper = robot.bounds.lower[part][:3], robot.bounds.upper[part][:3]
     if robot.space.factors[thing.joint - 1].space.name != "SE3" or not np.isfinite([lower, upper]).all():
         return
     room = float(np.linalg.norm(upper - lower))
     size = max((float(np.linalg.norm(_corners(each), axis=1).max()) for each in thing.surfaces), default=0.0)
+    if 0.0 < reach < room / FAR_AWAY:
+        far = f"{room:.6g} m across, and grippers reach {reach:.3g} m"
+        yield f"the bounds of object '{thing.name}' are {far}: are they in millimetres?"
+        return
     if size > room:
         yield (
             f"a surface of object '{thing.name}' is {size:.6g} m away from its origin, and its bounds are {room:.3g} m "

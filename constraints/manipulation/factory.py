@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast, final
 
-import numpy as np
-
 from liegroups.arguments import as_flag, as_mapping, as_name, expect
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
+from ..functions.contact.contact_sides import asked_of_floor, asked_of_object
 from ..functions.contact.contact_surface import Surface, as_surfaces
 from ..keywords import absent
 from ..paths.relative_motion import SecurityMargins
@@ -87,12 +86,6 @@ def _of_a_part_alone(a: str, b: str) -> str:
     if not long.endswith(f"/{short}"):
         return ""
     return f": joint '{short}' is of a part alone; take frames from the robot of the whole scene, where it is '{long}'"
-
-
-DOWN = -0.5
-"""A normal whose z is less looks down: what is put on such a floor hangs from it."""
-SAME_SIDE = 1e-6
-"""A surface looks into an object whose middle is in front of it by more [m]."""
 
 
 _OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transitions_from", "state_of", "path_problem")
@@ -188,25 +181,14 @@ class ConstraintGraphFactory:
 
     def _say_which_look_wrong(self) -> None:
         """A warning for each floor that looks down, and each surface of an object that looks into it."""
-        for floor in self.floors:
-            if floor.joint == 0 and floor.normal[2] < DOWN:
-                _log.warning(
-                    "%s: its normal points down, so objects hang below it; the vertices of a table must be "
-                    "counter-clockwise seen from above", floor.describe(),
-                )  # fmt: skip
+        asked = [asked_of_floor(floor) for floor in self.floors]
         for thing in self.objects:
-            inertia = self.robot.model.inertias[thing.joint]
-            middle = np.array(inertia.lever) if inertia.mass > 0.0 else np.zeros(3)
-            for surface in thing.surfaces:
-                if surface.normal @ (surface.outward.translation - middle) < -SAME_SIDE:
-                    _log.warning(
-                        "%s: its normal points into object '%s', whose %s is on that side, so the object stands on its "
-                        "head; the vertices must be counter-clockwise seen from outside", surface.describe(),
-                        thing.name, "centre of mass" if inertia.mass > 0.0 else "origin",
-                    )  # fmt: skip
+            asked += [asked_of_object(self.robot, surface, thing.name) for surface in thing.surfaces]
+        for words in filter(None, asked):
+            _log.warning("%s", words)
 
     def _questions(self) -> tuple[str, ...]:
-        return scene_questions(self.robot, self.grippers, self.objects, self.floors)
+        return scene_questions(self.robot, self.grippers, self.objects, self.floors, self.preplacement_distance)
 
     @classmethod
     def from_semantics(

@@ -43,7 +43,8 @@ class Foliation:
 
     Raises:
         WrongObjectError: a part that is not a constraint.
-        GraphError: the constraint has a row whose right-hand side may vary; the hold has none, and the complement has.
+        GraphError: the constraint has a row whose right-hand side may vary; of hold and complement one has such a row
+            and the other has none.
     """
 
     name: str
@@ -66,6 +67,12 @@ class Foliation:
             raise GraphError(
                 f"foliation {self.name!r}: no right-hand side of its hold {self.hold.name!r} may vary, so it has one "
                 f"leaf, but {self.complement.name!r} has many: rows that the complement counts must be EQUALITY there"
+            )
+        if self.complement is not None and _vary(self.hold) and not _vary(self.complement):
+            raise GraphError(
+                f"foliation {self.name!r}: the right-hand side of its hold {self.hold.name!r} may vary, so it has many "
+                f"leaves, but its complement {self.complement.name!r} is the same for all configurations, so all would "
+                "be one leaf: its rows must be EQUALITY (`Implicit.equal`, not `zero`), or None is the complement"
             )
         as_flag(self.proven, f"proven of foliation {self.name!r}")
         set_fields(self, variants=MappingProxyType(dict(self.variants)))
@@ -110,6 +117,22 @@ class Foliation:
 
 def _foliation(parts: tuple[Any, ...], proven: bool) -> Foliation:
     return Foliation(*parts, proven=proven)
+
+
+def missing_rows(foliation: Foliation) -> int:
+    """How many rows more than its complement tells the hold of a foliation keeps at those of the start.
+
+    Rows of the hold that may vary count, but for as many as it needs for the constraint beside those that may not.
+
+    Args:
+        foliation: with a complement, or without.
+    """
+    if foliation.complement is None:
+        return 0
+    vary, told = (int((o.rows.free_rhs & o.rows.mask).sum()) for o in (foliation.hold, foliation.complement))
+    fixed = int(foliation.hold.rows.mask.sum()) - vary
+    asked = 0 if foliation.constraint is None else int(foliation.constraint.rows.mask.sum())
+    return vary - max(0, asked - fixed) - told
 
 
 def _vary(owner: RowOwner) -> bool:

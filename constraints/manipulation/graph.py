@@ -25,7 +25,7 @@ from ..solvers.projection.engines import as_engine
 from ..words import counted
 from .arguments import OF_GRAPHS, as_owners, configurations, each_of, graph_options, path_options
 from .description import describe, to_dot
-from .doubts import questions, shown
+from .doubts import ROUGHLY, questions, shown
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
 from .graph_errors import GraphErrors, graph_errors
 from .network import Network
@@ -118,7 +118,7 @@ class ConstraintGraph:
         self._selector = StateSelector(evaluations, memories, self.states, self.constraints, self.threshold)
         self._plans = TransitionPlans(self._problems, self._selector)
         plain = [t for t in (*self.transitions, *self.inner_transitions) if not t.inner]
-        self.questions = questions(plain, self.foliations, self.constraints)
+        self.questions = questions(plain, self.foliations, self.constraints, self.states)
         if self.questions:
             _log.warning("graph %r: %s", self.name, shown(self.questions))
 
@@ -199,9 +199,16 @@ class ConstraintGraph:
                 state of q.
 
         Raises:
-            GraphError: the transition leads through waypoints; they are listed.
+            GraphError: the transition leads through waypoints, which are listed; q is not where its paths are.
         """
-        return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), self.robot.at(q))
+        return self._leaf(q, where, self.threshold)
+
+    def _leaf(self, q: ArrayLike, where: State | Transition | str | None, limit: float) -> Leaf:
+        state, foliations = self._network.leaves(self.state_of(q) if where is None else where, self.foliations)
+        posture = self.robot.at(q)
+        if where is not None:
+            self._selector.refuse_outside(state, posture.q, max(ROUGHLY * self.threshold, limit))
+        return leaf_at(foliations, posture)
 
     def same_leaf(
         self,
@@ -222,18 +229,7 @@ class ConstraintGraph:
             if self.state_of(q1) is not where:
                 return False
         limit = self.threshold if tolerance is None else tolerance
-        return self.leaf_of(q0, where).same_as(self.leaf_of(q1, where), limit)
-
-    def _foliations_of(self, where: Any) -> list[Foliation]:
-        """The foliations whose leaf paths of a transition, or loops of a state, keep."""
-        if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
-            state = self.state(where)
-            loop = next((t for t in self.transitions_from(state, state) if not t.is_level_set), None)
-            if loop is None:
-                return [f for f in self.foliations if any(f.constraint is owner for owner in state.constraints)]
-            where = loop
-        kept = {id(owner) for owner in self._network.without_waypoints(where).constraints}
-        return [f for f in self.foliations if f.complement is not None and id(f.complement) in kept]
+        return self._leaf(q0, where, limit).same_as(self._leaf(q1, where, limit), limit)
 
     # Projections.
 

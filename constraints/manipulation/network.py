@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arguments import expect
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError
+from .foliation import Foliation
 from .states import State, Transition
 
 _nx: Any = nx  # for the calls whose stubs leave types open
@@ -69,6 +70,23 @@ class Network:
                 f"transition '{found}' leads through waypoints, and each part has its own paths; give a part: {parts}"
             )
         return found
+
+    def leaves(self, where: object, foliations: Sequence[Foliation]) -> tuple[State, list[Foliation]]:
+        """Where paths of a transition, or loops of a state, stay, and the foliations whose leaf they keep.
+
+        Args:
+            where: the state or transition, or its name.
+            foliations: of the graph.
+        """
+        if isinstance(where, State) or (isinstance(where, str) and where in self.states):
+            state = self.state(where)
+            loop = next((t for t in self.leaving(state) if t.target is state and not t.is_level_set), None)
+            if loop is None:
+                return state, [f for f in foliations if any(f.constraint is owner for owner in state.constraints)]
+            where = loop
+        transition = self.without_waypoints(where)
+        kept = {id(owner) for owner in transition.constraints}
+        return transition.containing, [f for f in foliations if f.complement is not None and id(f.complement) in kept]
 
     def leaving(self, state: State) -> list[Transition]:
         """Transitions that leave a state, inner ones not counted."""

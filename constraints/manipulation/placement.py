@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ..errors import OptionError
 from ..functions.contact.contact import (
     ConvexShapeContact,
@@ -12,6 +14,7 @@ from ..functions.contact.contact import (
     SurfacePair,
 )
 from ..functions.contact.contact_surface import Surface, as_surfaces
+from ..questions import ask_once
 from ..ranges import length_of
 from ..robot import Robot
 from ..rows.explicit_forms import HOLD_ROWS, explicit_contact, locked_joint
@@ -49,6 +52,7 @@ def placement(
     Source: placement constraints of hpp-manipulation (`createPlacementConstraint`).
     """
     _check_moves(name, objects)
+    _ask_of_margin(name, as_surfaces(objects, f"objects of '{name}'"), length_of(margin, f"margin of '{name}'"))
 
     def leaves(pair: SurfacePair | None, variants: Mapping[SurfacePair, Foliation]) -> Foliation:
         """The foliation of one pair of surfaces, or of the nearest one."""
@@ -114,3 +118,11 @@ def left_where_it_is(robot: Robot, joint: str) -> Foliation:
     """
     locked = locked_joint(robot, joint, robot.neutral[robot.slice_of(joint)], name=joint)
     return Foliation(joint, None, locked, locked, proven=True)
+
+
+def _ask_of_margin(name: str, objects: Sequence[Surface], margin: float) -> None:
+    """Ask about an object that stands higher above its floor than its surfaces are wide."""
+    width = max((2.0 * float(np.linalg.norm(each.polygon, axis=1).max()) for each in objects), default=0.0)
+    if margin > width > 0.0:
+        words = f"margin of '{name}' is {margin:.6g} m, and its surfaces are {width:.3g} m wide"
+        ask_once(f"{words}: does it float there, or is it in millimetres?")

@@ -62,6 +62,24 @@ class StateSelector:
         self._memories.give(memory)
         return errors
 
+    def refuse_outside(self, state: State, q: Vector, limit: float) -> None:
+        """Refuse a configuration that is far from a state.
+
+        Args:
+            state: which.
+            q: configuration (nq,), checked.
+            limit: the largest error norm of a constraint.
+
+        Raises:
+            GraphError: names what is off.
+        """
+        memory = self._memories.take()
+        asked = self._constraints_of(state)
+        errors = asked.norms(q, memory.workspace) if asked.residual(q, memory.workspace) > limit else {}
+        self._memories.give(memory)
+        if errors:
+            raise GraphError(f"the configuration has no leaf in '{state}', where it is not: {self._off(state, errors)}")
+
     def misses(self, state: State, q: Vector, workspace: Workspace) -> str:
         """The constraints of a state that a configuration does not satisfy, in words; nothing where it is in the state.
 

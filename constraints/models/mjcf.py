@@ -16,8 +16,8 @@ from ..errors import FileError
 from ..exports import from_extra
 from ..questions import say
 from ..robot import Robot
+from ..robot.files.questions import asked_of_model
 from ..robot.packages import VisualFile, as_folders
-from ..robot.questions import asked_of_model
 from ..robot.urdf_graph import refuse_larger
 from ..robot.xml import read_xml
 from .forces.mjcf_forces import mjcf_forces

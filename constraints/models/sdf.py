@@ -18,10 +18,10 @@ from ..errors import OptionError, UnknownNameError
 from ..loops import Closure, PointClosure
 from ..questions import say
 from ..robot import Base, Frame, Robot, pose_vector
+from ..robot.files.questions import asked_of_model
 from ..robot.mimic import Mimic
 from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
-from ..robot.questions import asked_of_model
 from ..robot.urdf import as_base
 from ..robot.urdf_graph import SEARCHED, refuse_larger
 from ..robot.xml import in_file

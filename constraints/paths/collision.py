@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_tuple, expect, is_finite_number
+from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
@@ -33,6 +33,8 @@ from .collision_pairs import (
     Verdict,
     always_in_words,
     as_distance,
+    ask_of_margins,
+    check_limits,
     in_words,
     left_out,
     margins_of_joints,
@@ -154,6 +156,7 @@ class CollisionModel:
     ) -> None:
         """Look at these pairs of shapes, with their margins; the others are left out."""
         self._geometry, self._margins, self._out = geometry.copy(), margins, out
+        ask_of_margins(geometry, margins)
         self._geometry.removeAllCollisionPairs()
         for i, j in margins:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
@@ -236,8 +239,7 @@ class CollisionModel:
         self, margins: dict[tuple[int, int], float], why: LeftOutReason = LeftOutReason.BY_HAND
     ) -> CollisionModel:
         """The model of some of the pairs; the others are left out for a reason."""
-        gone = {pair: Verdict(why) for pair in self._margins if pair not in margins}
-        return self._rearranged(margins, self._out | gone)
+        return self._rearranged(margins, self._out | {p: Verdict(why) for p in self._margins if p not in margins})
 
     def _rearranged(self, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], Verdict]) -> CollisionModel:
         other = object.__new__(CollisionModel)  # copy.copy would read the files again
@@ -332,8 +334,7 @@ class CollisionModel:
             SpaceMismatchError: a path in another space than the robot's.
         """
         expect(path, Path, "path of a collision check")
-        if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
-            raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
+        check_limits(max_angle, max_length)
         space = path.pieces[0].problem.space
         if space != self.robot.space:
             raise SpaceMismatchError("path of a collision check", self.robot.space.name, space.name)
@@ -369,8 +370,7 @@ class CollisionModel:
         """The model in words: shapes, checked pairs, and how many pairs are left out for each reason."""
         shapes, joints = counted(len(self.names), "shape"), counted(len(set(self.joints)), "joint")
         looked = f"{counted(len(self.pairs), 'pair')} {'is' if len(self.pairs) == 1 else 'are'} checked"
-        lines = [f"{shapes} on {joints}, {looked}"]
-        lines.append(f"  left out: {in_words(self._out.values(), True) or 'none'}")
+        lines = [f"{shapes} on {joints}, {looked}", f"  left out: {in_words(self._out.values(), True) or 'none'}"]
         if self.robot.disabled_collisions:
             used = "" if self._srdf else ", not used (srdf=False)"
             lines.append(f"  SRDF: {counted(len(self.robot.disabled_collisions), 'pair')} of links{used}")

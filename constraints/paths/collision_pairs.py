@@ -6,11 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from itertools import combinations
+from math import pi
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 
 from ..errors import OptionError, UnknownJointError
+from ..problem.questions import LONGER, PLAIN
+from ..questions import LONG, ask_once
 from ..robot import Robot
 from ..robot.pinocchio import pin
 from .relative_motion import CollisionPair, two_names
@@ -123,6 +128,53 @@ def margins_of_joints(pairs: Iterable[CollisionPair], names: Sequence[str]) -> d
         if found.setdefault(frozenset((a, b)), distance) != distance:
             raise OptionError(f"margin of '{a}' and '{b}': the pair is given twice, with different margins")
     return found
+
+
+def ask_of_margins(geometry: Any, margins: Mapping[IndexPair, float]) -> None:
+    """Ask about distances that are far larger than the shapes, or so negative that a pair never counts.
+
+    Args:
+        geometry: pinocchio's, with the shapes.
+        margins: pair of shapes -> distance [m].
+    """
+    least, most = min(margins.values(), default=0.0), max(margins.values(), default=0.0)
+    if least >= 0.0 and most <= PLAIN:
+        return
+    radii = [_radius(solid) for solid in geometry.geometryObjects]
+    middle = float(np.median(radii))
+    if most > PLAIN and most > LONGER * middle:
+        what = f"margin {most:.6g} m of a collision model"
+        ask_once(f"{what}, whose shapes have a radius of {middle:.3g} m (median): is it in millimetres?")
+    names = [str(solid.name) for solid in geometry.geometryObjects]
+    never = [(i, j) for (i, j), margin in margins.items() if -margin > radii[i] + radii[j]]
+    if never:
+        i, j = never[0]
+        more = f" (and {len(never) - 1} more)" if len(never) > 1 else ""
+        what = f"margin {margins[i, j]:.6g} m of '{names[i]}' and '{names[j]}'{more}"
+        ask_once(f"{what}: they overlap by less wherever they are, so they never collide: is it meant?")
+
+
+def _radius(solid: Any) -> float:
+    """Radius [m] of a ball around a shape; infinite of a half-space."""
+    solid.geometry.computeLocalAABB()
+    return float(solid.geometry.aabb_radius)
+
+
+def check_limits(max_angle: object, max_length: object) -> None:
+    """Refuse limits of a collision check that are not positive; ask about those that keep nothing short.
+
+    Args:
+        max_angle, max_length: [rad], [m].
+
+    Raises:
+        OptionError: names both.
+    """
+    if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
+        raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
+    if is_finite_number(max_angle) and max_angle > pi:
+        ask_once(f"max_angle of a collision check is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
+    if is_finite_number(max_length) and max_length > LONG:
+        ask_once(f"max_length of a collision check is {max_length:.6g} m: is it in millimetres?")
 
 
 def as_distance(distance: object, what: str) -> float:

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from math import inf
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -15,6 +16,8 @@ from liegroups.arguments import as_mapping, as_name, expect, finite_vector, is_f
 from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, DuplicateError, ModelError, OptionError
+from ..problem.questions import LONGER, reach_of
+from ..questions import FAR_AWAY, LONG, ask_once
 from ..robot import Frame, Robot
 from ..robot.disabled_collisions import link_names
 from ..robot.frame_table import FrameKind
@@ -103,8 +106,33 @@ def solids_of(robot: Robot, shapes: Iterable[Shape], urdfs: Any, packages: tuple
         expect(shape, Shape, "shape of a collision model")
         frame = robot.frame(shape.frame)
         link = frame.name if frame.name in links else ""
-        _add(solids, shape.name, link, frame.joint, frame.placement * shape.placement, shape.solid())
+        placement = frame.placement * shape.placement
+        _ask_of_shape(robot, shape, frame.joint, float(np.linalg.norm(placement.translation)))
+        _add(solids, shape.name, link, frame.joint, placement, shape.solid())
     return solids
+
+
+def _ask_of_shape(robot: Robot, shape: Shape, joint: int, away: float) -> None:
+    """Ask about a shape in the world that nothing of a robot comes near to, and about one that is too large for it.
+
+    Args:
+        robot: what carries it.
+        shape: the shape.
+        joint: that carries it; 0 is the world.
+        away: of its centre from the origin of that [m].
+    """
+    size = max(shape.size)
+    if max(away, size) <= LONG:
+        return
+    ends = (Frame("end", i, as_placement(None)) for i in range(1, robot.model.njoints))
+    reach = max((reach_of(robot, end) for end in ends), default=inf)
+    words = ""
+    if 0.0 < reach < inf and joint and size > LONGER * reach:
+        words = f"has a size of {size:.6g} m"
+    elif 0.0 < reach < inf and away - size > FAR_AWAY * reach:
+        words = f"is {away:.6g} m away"
+    if words:
+        ask_once(f"shape '{shape.name}' {words}, and the joints of {robot.name} reach {reach:.3g} m: in millimetres?")
 
 
 def _files(urdfs: Any) -> dict[str, Any]:

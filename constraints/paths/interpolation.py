@@ -19,6 +19,7 @@ from ..errors import OptionError, PathError, UndefinedError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
+from ..problem.questions import PLAIN
 from ..questions import say
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
@@ -228,8 +229,6 @@ def interpolate(
     expect(problem, (Problem, Projector), "problem of an interpolation", "a Problem, or a Projector of one")
     positive_number(max_angle, "max_angle of an interpolation")
     positive_number(max_length, "max_length of an interpolation")
-    if max_angle > pi:
-        say(_log, [f"max_angle of an interpolation is {max_angle:.6g} rad, more than half a turn: is it in degrees?"])
     if isinstance(problem, Problem):
         projector = Projector(problem, Options.local() if options is None else options)
     elif options is None:
@@ -240,7 +239,21 @@ def interpolate(
         )
     projector.options.without_clock("of a path")
     bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
-    return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
+    start, end = np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1"))
+    say(_log, _asked_of_limits(max_angle, max_length, StepSize(problem).between(start, end).length))
+    return bisection.run(start, end)
+
+
+def _asked_of_limits(max_angle: float, max_length: float, way: float) -> list[str]:
+    """What is asked about limits that keep nothing short; `way` [m] is the straight one."""
+    asked: list[str] = []
+    if max_angle > pi:
+        asked.append(f"max_angle of an interpolation is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
+    if max_length > PLAIN and 0.0 < way < max_length:
+        asked.append(
+            f"max_length of an interpolation is {max_length:.6g} m, the whole way {way:.3g} m: is it in millimetres?"
+        )
+    return asked
 
 
 class _Interval(NamedTuple):

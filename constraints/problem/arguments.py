@@ -29,6 +29,7 @@ from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.lifted import robots_of, same_space
 from ..point import PlacedSpace, revolute_columns
+from ..questions import say_once
 from ..robot import Bounds, Robot
 from ..robot.arguments import robot_for
 from ..robot.joints import FULL_TURN
@@ -110,6 +111,9 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterabl
         raise WrongObjectError("bounds of a problem", expected, repr(bounds) if isinstance(bounds, bool) else bounds)
     if bounds.space != space:
         raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
+    if robot is not None and bounds is not robot.bounds:
+        asked = robot.bounds.asked_of_new(bounds, "bounds of a problem")
+        say_once(_log, dict(zip(asked, asked, strict=True)))
     return bounds
 
 

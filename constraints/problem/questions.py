@@ -26,7 +26,7 @@ from ..functions.pose import Pose
 from ..functions.position import Position
 from ..functions.transformation import Transformation
 from ..linear_algebra import norm
-from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, coordinate_at, far_entries, say
+from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, asked_of_turns, coordinate_at, far_entries, say
 from ..robot import Bounds, Frame, Robot, rigid_transform
 from ..robot.space import RobotSpace
 from ..rows.explicit import Explicit
@@ -153,7 +153,7 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
                 return
             for i, value in zip(owner.outputs.q_indices, values, strict=True):
                 joint = _joint(bounds, revolute, q_index=int(i))
-                yield "" if joint is None else joint.question(float(value))
+                yield _turns(bounds, revolute, int(i), float(value)) if joint is None else joint.question(float(value))
             return
         if isinstance(owner.map, Affine):
             yield _coupled(owner, owner.map, rhs, bounds, revolute)
@@ -172,6 +172,14 @@ def _questions(owner: RowOwner, rhs: RightHandSide, bounds: Bounds, revolute: Bo
 
 def _joint(bounds: Bounds, revolute: BoolVector, q_index: int) -> Coordinate | None:
     return coordinate_at(bounds.space, bounds.lower, bounds.upper, revolute, q_index)
+
+
+def _turns(bounds: Bounds, revolute: BoolVector, q_index: int, value: float) -> str:
+    """What is asked about an angle without bounds; nothing of unit vectors, whose entries are never far."""
+    if abs(value) <= TURN * TURNS:
+        return ""
+    column = bounds.space.vector_v[np.flatnonzero(bounds.space.vector_q == q_index)]
+    return asked_of_turns(f"'{bounds.name_of(q_index)}'", value) if revolute[column].any() else ""
 
 
 def _interval(owner: Implicit, target: Vector, row: int) -> tuple[float, float]:
@@ -195,11 +203,14 @@ def _coordinates(
     for row in np.flatnonzero(owner.rows.mask & (np.count_nonzero(A, axis=1) == 1)).tolist():
         column = int(np.flatnonzero(A[row])[0])
         joint = _joint(bounds, revolute, entry[column])
-        if joint is None:
-            continue
         slope = float(A[row, column])
         shift = float(b[row]) - slope * float(neutral[entry[column]])
         low, high = _interval(owner, rhs.of(owner), row)
+        if joint is None:
+            yield _turns(
+                bounds, revolute, entry[column], _nearest(((low - shift) / slope, (high - shift) / slope), 0, 0)
+            )
+            continue
         yield joint.question(_nearest(((low - shift) / slope, (high - shift) / slope), joint.lower, joint.upper))
 
 

@@ -15,11 +15,12 @@ from liegroups.arguments import as_mapping, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.errors import EmptyIntervalError
 from liegroups.frozen import read_only, set_fields
+from liegroups.layout import Factor
 from liegroups.space import as_space
 from liegroups.unit_blocks import plain_entries
 
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
-from ..questions import Coordinate, asked_of_limit, coordinate_at, say
+from ..questions import Coordinate, asked_of_limit, asked_of_turns, coordinate_at, far_entries, say
 from ..words import counted, first_names
 from .joints import radian_columns
 from .pinocchio import Model
@@ -140,20 +141,35 @@ class Bounds:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
-        wider = np.flatnonzero((lower != self.lower) | (upper != self.upper)).tolist()
-        asked = [words for i in wider for words in self._asked_of_bounds(i, float(lower[i]), float(upper[i]))]
-        say(_log, [f"new bounds: {words}" for words in asked if words])
-        return Bounds(self.space, lower, upper)
+        found = Bounds(self.space, lower, upper)
+        say(_log, self.asked_of_new(found))
+        return found
+
+    def asked_of_new(self, bounds: Bounds, what: str = "new bounds") -> list[str]:
+        """What is asked about bounds that take the place of these: many times as wide, or of many turns.
+
+        Args:
+            bounds: the new ones.
+            what: they are.
+        """
+        differ = (bounds.lower != self.lower) | (bounds.upper != self.upper)
+        other = np.flatnonzero(differ & (np.isfinite(bounds.lower) | np.isfinite(bounds.upper))).tolist()
+        pairs = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in other]
+        return [f"{what}: {words}" for i, *ends in pairs for words in self._asked_of_bounds(i, *ends) if words]
 
     def _asked_of_bounds(self, entry: int, *wanted: float) -> list[str]:
         joint = self.coordinate(entry)
         if joint is not None:
             return [joint.question_of_bound(value) for value in wanted]
+        return [asked_of_limit(self._leaf(entry).name, *wanted)] if self._is_angle(entry) else []
+
+    def _leaf(self, entry: int) -> Factor:
+        return next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+
+    def _is_angle(self, entry: int) -> bool:
+        """Whether an entry of q is an angle stored as one number."""
         column = self.space.vector_v[np.flatnonzero(self.space.vector_q == entry)]
-        if not isinstance(self.space, RobotSpace) or not self.space.revolute[column].any():
-            return []
-        leaf = next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
-        return [asked_of_limit(leaf.name, *wanted)]
+        return isinstance(self.space, RobotSpace) and bool(self.space.revolute[column].any())
 
     def coordinate(self, entry: int) -> Coordinate | None:
         """An entry of q, if it is a number with two bounds: what asks about degrees and millimetres.
@@ -166,14 +182,33 @@ class Bounds:
         return coordinate_at(space, self.lower, self.upper, revolute, entry)
 
     def asked_of(self, q: Vector) -> list[str]:
-        """What is asked about a posture that is given by its numbers: those far out of their bounds.
+        """What is asked about a posture that is given by its numbers: those far out of their bounds, or many turns.
 
         Args:
             q: configuration (nq,).
         """
-        out = np.flatnonzero((q < self.lower) | (q > self.upper)).tolist()
-        joints = [(self.coordinate(i), float(q[i])) for i in out]
-        return [words for joint, value in joints if joint is not None and (words := joint.question(value))]
+        out = sorted({*np.flatnonzero((q < self.lower) | (q > self.upper)).tolist(), *far_entries(q)})
+        joints = [(i, self.coordinate(i), float(q[i])) for i in out]
+        asked = [self._asked_of_angle(i, x) if joint is None else joint.question(x) for i, joint, x in joints]
+        return [words for words in asked if words]
+
+    def asked_of_start(self, q: Vector, joint: slice) -> str:
+        """What is asked about the value of a joint that may be out of narrow bounds.
+
+        Args:
+            q: configuration (nq,).
+            joint: its entries.
+        """
+        for i in range(joint.start, joint.stop):
+            place, value = self.coordinate(i), float(q[i])
+            words = self._asked_of_angle(i, value) if place is None else place.question_of_start(value)
+            if words:
+                return words
+        return ""
+
+    def _asked_of_angle(self, entry: int, value: float) -> str:
+        """What is asked about an entry of q that is no number with two bounds."""
+        return asked_of_turns(f"'{self.name_of(entry)}'", value) if self._is_angle(entry) else ""
 
     def contains(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
         """Whether q is inside.
@@ -211,7 +246,7 @@ class Bounds:
         Args:
             entry: which.
         """
-        leaf = next(leaf for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+        leaf = self._leaf(entry)
         return leaf.name if leaf.space.nq == 1 else f"{leaf.name}[{entry - leaf.q.start}]"
 
     def clip(self, q: ArrayLike) -> Vector:

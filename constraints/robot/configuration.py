@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -18,6 +19,7 @@ from liegroups.unit_blocks import UniformPoints
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from ..keywords import names_checked
+from ..questions import TURN, asked_of_turns, far_entries, say_once
 from .bounds import Bounds
 from .joints import radian_columns
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
@@ -25,6 +27,8 @@ from .space import RobotSpace
 
 if TYPE_CHECKING:
     from .robot import Robot
+
+_log = logging.getLogger(__package__)
 
 UNIT = 1e-6
 """A vector whose norm differs from 1 by less is normalised, any other is refused."""
@@ -59,9 +63,11 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
     array = real_numbers(numbers, what, finite=True)
     if group == SO2 and array.size == 1:
         angle = array.item()
+        _ask_of_turns(what, angle)
         return np.array([math.cos(angle), math.sin(angle)])
     if group == SE2 and array.shape == (3,):
         x, y, angle = array.tolist()
+        _ask_of_turns(what, angle)
         return np.array([x, y, math.cos(angle), math.sin(angle)])
     if array.ndim > 1 or array.size != group.nq:
         raise SizeError(what, _expected(group), array.shape if array.ndim else 1)
@@ -73,6 +79,12 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
             raise NotNormalizedError(what, "quaternion xyzw" if unit.size == 4 else "(cos, sin)", norm)
         unit /= norm
     return q
+
+
+def _ask_of_turns(what: str, angle: float) -> None:
+    """Ask about an angle that is kept as (cos, sin): its turns are lost."""
+    if abs(angle) > TURN:
+        say_once(_log, {what: asked_of_turns(what, angle)})
 
 
 def _expected(group: Space) -> str:
@@ -179,6 +191,11 @@ def configured(robot: Robot, values: Mapping[str, object], start: str | ArrayLik
         block = robot.slice_of(joint)
         q[block] = joint_value(
             robot.space.factors[robot.joint_index(joint) - 1].space, value, f"value of joint '{joint}'"
+        )
+    if far_entries(q):
+        asked = {joint: robot.bounds.asked_of_start(q, robot.slice_of(joint)) for joint in values}
+        say_once(
+            _log, {f"{robot.name} {joint}": words and f"value of a joint: {words}" for joint, words in asked.items()}
         )
     return q
 

@@ -261,8 +261,11 @@ class Robot(Drawn, ByJoint):
             UnknownJointError: lists the joints whose names come closest.
             EmptyIntervalError, OptionError, SizeError, NotFiniteError: what is wrong with a bound.
         """
-        whole = isinstance(bounds, Bounds)
-        return self._with(bounds=bounds.on(self.space) if whole else self.bounds.replace(bounds))
+        if not isinstance(bounds, Bounds):
+            return self._with(bounds=self.bounds.replace(bounds))
+        whole = bounds.on(self.space)
+        say(_log, self.bounds.asked_of_new(whole))
+        return self._with(bounds=whole)
 
     def without_bounds(self) -> Self:
         """The same robot without any bounds; it shares the space."""

@@ -21,10 +21,10 @@ from liegroups.arguments import expect
 from ..errors import FileError
 from ..questions import asked_of_angles, asked_of_limit, say
 from ..words import first_names
+from .files.questions import asked_of_model
 from .inertia import NO_BODY, has_possible_moments
 from .mimic import Mimic
 from .pinocchio import Model, pin
-from .questions import asked_of_model
 from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_larger, refuse_long_chains
 from .xml import numbers, read_xml
 

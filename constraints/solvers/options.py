@@ -10,6 +10,7 @@ from liegroups.arguments import is_finite_number
 
 from ..errors import FrozenOptionError, OptionError, UnknownOptionError
 from ..keywords import answered
+from ..questions import ask_once
 from ..ranges import positive_number, whole_number
 from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
@@ -18,6 +19,8 @@ _T = TypeVar("_T")
 
 LEAST_THRESHOLD = 1e-15
 """The least threshold: in float64, residuals of functions of about a metre and a radian end at up to 5e-16."""
+LOOSE = 10.0
+"""A threshold above this is asked about: a scaled error of so many metres or radians would be none."""
 LOCAL_ITERATIONS = 100
 """Budget of a single try, and of searches that others repeat from other guesses."""
 
@@ -34,14 +37,15 @@ def _names_checked(cls: type[_T]) -> type[_T]:
     def set_field(self: _T, name: str, value: object) -> None:
         raise FrozenOptionError(name, value) if name in names else _unknown("", name, names)
 
-    whole.__init__, whole.__setattr__ = answered(_unknown)(whole.__init__), set_field
+    hint = "options are given by name, Options(max_iterations=1000)"
+    whole.__init__, whole.__setattr__ = answered(_unknown, hint)(whole.__init__), set_field
     return cls
 
 
 @_names_checked
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Options:
-    """Options of a projector. Immutable; the defaults are for planning queries from any start.
+    """Options of a projector, each given by its name. Immutable; the defaults are for planning queries from any start.
 
     Attributes:
         threshold: a constraint is satisfied when the norm of its scaled error is at most this, 1e-15 or more (float64
@@ -75,6 +79,7 @@ class Options:
     Raises:
         UnknownOptionError: no option of that name; lists those that come closest.
         OptionError: a value outside its range.
+        CallError: options without a name.
     """
 
     threshold: float = 1e-4
@@ -110,6 +115,10 @@ class Options:
             positive_number(getattr(self, name), f"option '{name}'")
         if self.threshold < LEAST_THRESHOLD:
             raise OptionError(below_rounding("option 'threshold'", self.threshold))
+        if self.threshold > LOOSE:
+            ask_once(
+                f"option 'threshold' {self.threshold:g} accepts errors of {self.threshold:g} m or rad: is it meant?"
+            )
         for name in ("damping", "refine_gain"):
             value = getattr(self, name)
             self._require(name, is_finite_number(value) and value >= 0.0, "a number that is not negative")

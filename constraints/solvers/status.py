@@ -93,7 +93,7 @@ class Status(StatusEnum):
     MAX_ITERATIONS = "The iteration limit was reached before the last try ended."
     TIME_LIMIT = "The time limit was reached before the search ended."
     OUT_OF_BOUNDS = "The constraints are satisfied, but the configuration is outside its bounds."
-    UNDEFINED = "A function has no value at a configuration that the search reached."
+    UNDEFINED = "A function has no value, or no Jacobian, at a configuration that the search reached."
     LEFT_BRANCH = "The constraints are satisfied, but on another branch than the start, or too far from it."
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from constraints import Explicit, Function, Implicit, Position, Problem, Projector
+from constraints import Affine, Explicit, Function, Implicit, Options, Position, Problem, Projector
 from constraints.models import sample_arm
-from constraints.solvers import Status
+from constraints.solvers import Backtracking, Status
+from constraints.solvers.step_control import FULL_STEPS
 from liegroups import Rn
 
 ARM = sample_arm()
@@ -32,3 +33,24 @@ def test_a_computed_output_that_is_not_finite_is_diagnosed() -> None:
     result = Projector(Problem(ARM, [follows])).project(HOME)
     assert result.status is Status.UNDEFINED
     assert "Start where 'follows' has a value" in str(result.diagnose(iterations=20, trials=5))
+
+
+def test_a_jacobian_that_is_not_finite_ends_the_try_and_is_named() -> None:
+    """Before, the function was asked at the q of NaN that such a step leads to, and `diagnose()` raised."""
+    asked: list[np.ndarray] = []
+
+    def circle(q: np.ndarray) -> np.ndarray:
+        asked.append(q)
+        return np.array([q @ q - 1.0])
+
+    line = Implicit.equal(Affine([[1.0, 0.0]], [0.0], Rn(2)), [0.5])
+    for wrong, control in ((np.nan, FULL_STEPS), (np.inf, FULL_STEPS), (np.nan, Backtracking())):
+        f = Function.from_callable(circle, Rn(2), Rn(1), lambda q, w=wrong: [[2.0 * q[0], w]], name="circle")
+        for levels in ([[Implicit.zero(f)]], [[line], [Implicit.zero(f)]]):
+            projector = Projector(Problem(Rn(2), levels), Options.local(step_control=control))
+            result = projector.project([0.4, 3.0])
+            assert result.status is Status.UNDEFINED
+            said = str(result.diagnose(iterations=2, trials=2))
+            assert "the Jacobian of 'circle' is not finite" in said
+            assert "Look at the Jacobian of 'circle': it is not finite there" in said
+    assert np.isfinite(asked).all()

@@ -55,6 +55,7 @@ from constraints.errors import (
 )
 from constraints.functions._template import DistanceBetween
 from constraints.point import place, place_motion
+from constraints.questions import ask_once
 from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
@@ -403,10 +404,18 @@ def test_jacobian_of_a_stretched_arm(kind: str, robot: str) -> None:
 
 
 @pytest.mark.parametrize("robot", [humanoid_frames, mixed_frames, arm_frames])
-def test_com_between_coincident_feet(robot: Callable[[], Robot]) -> None:
-    """Property 1: both feet at one place: u = 0, the three rows that hold it vanish, and their Jacobian stays right."""
+def test_com_between_coincident_feet(robot: Callable[[], Robot], caplog: pytest.LogCaptureFixture) -> None:
+    """Property 1: both feet at one place: u = 0, the three rows that hold it vanish, and their Jacobian stays right.
+
+    It is asked about.
+    """
+    ask_once.cache_clear()
     r = robot()
+    ComBetweenFeet(r, "a", "b", "b")
+    assert not caplog.messages
     f = ComBetweenFeet(r, "a", "a", "b")
+    said = "left and right of ComBetweenFeet are 'a' twice: rows 1, 2 and 3 are zero everywhere: is it meant?"
+    assert caplog.messages == [said]
     check_function(f, samples=8)
     value, jacobian = f.linearise(r.random(np.random.default_rng(1)))
     np.testing.assert_array_equal(value[1:], 0.0)

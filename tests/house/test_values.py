@@ -10,6 +10,7 @@ from types import ModuleType
 
 import constraints
 import liegroups
+from constraints import Options
 
 CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walks.walk._Walker"}
 """Built up while a file is written; one walk under way."""
@@ -29,7 +30,7 @@ BY_NAME = {
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
-    "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
+    "Transition": {"condition", "parameters"}, "Foliation": {"proven"}, "Options": {f.name for f in fields(Options)},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 

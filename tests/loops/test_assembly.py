@@ -223,7 +223,7 @@ def test_the_least_tolerance_is_one_that_numbers_can_meet() -> None:
     with pytest.raises(OptionError, match="tolerance of an assembly"):
         assemble_position(rows, guess, tolerance=0.999e-15)
     for tolerance in (0.0, -1.0):
-        with pytest.raises(OptionError, match="expected a positive number"):
+        with pytest.raises(OptionError, match="tolerance of an assembly: expected a positive number"):
             assemble_position(rows, guess, tolerance=tolerance)
 
 

@@ -15,6 +15,7 @@ from scenes import factory
 from constraints import (
     Base,
     Comparison,
+    ConvexShapeContact,
     Implicit,
     Part,
     Pose,
@@ -36,9 +37,12 @@ from constraints.manipulation import (
     Rule,
     State,
     Transition,
+    placement,
+    preplacement,
     walk,
 )
 from constraints.models import sample_arm
+from constraints.questions import ask_once
 from liegroups import R3xSO3
 
 FIXED, FREE = [False, False, True, True, True, False], [True, True, False, False, False, True]
@@ -173,6 +177,64 @@ def test_a_hold_with_one_leaf_is_refused() -> None:
         Foliation("x", None, None, foliation.hold, proven=1)  # pyright: ignore[reportArgumentType]
 
 
+def test_a_complement_that_tells_too_little_is_refused_or_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """Configurations of different leaves were the same leaf: of one that is fixed, and of one that lacks a row."""
+    robot = ball_and_arm()
+    on = Pose(robot, "ball/body", outputs=R3xSO3)
+    stands = Implicit.zero(on, mask=FIXED, name="stands")
+    hold = explicit_relative_pose(robot, None, "ball/body", comparison=ROWS, name="hold")
+    with pytest.raises(GraphError, match=r"its complement 'where' is the same for all.*`Implicit.equal`, not `zero`"):
+        Foliation("ground", stands, Implicit.zero(on, mask=FREE, name="where"), hold)
+    placed = State("placed", [stands])
+
+    def asked(where: Implicit, held: Any = hold) -> tuple[str, ...]:
+        stays = Transition("stay", placed, placed, placed, [where])
+        return ConstraintGraph(robot, [placed], [stays], [Foliation("ground", stands, where, held)]).questions
+
+    reads_all = Implicit.equal(on, name="all rows are those of the start")
+    whole, rows = Implicit.equal(on, mask=FREE, name="where"), [True, True, False, False, False, False]
+    part_fixed = Implicit(on, [Comparison.EQUALITY] * 5 + [Comparison.EQUAL_TO_ZERO], mask=FREE, name="where")
+    assert asked(whole) == asked(whole, reads_all) == asked(whole, Implicit(on, ROWS, name="implicit")) == ()
+    assert not caplog.messages
+    said = "foliation 'ground': its hold 'hold' keeps 1 row more of the start than its complement 'where' has, so `same"
+    assert asked(Implicit.equal(on, mask=rows, name="where"))[-1].startswith(said)
+    assert asked(part_fixed)[-1].startswith(said)
+    assert len(caplog.messages) == 2
+
+
+def test_a_configuration_elsewhere_has_no_leaf() -> None:
+    """Off the state its parameters were read all the same; roundings, and a wide tolerance, are no matter."""
+    graph = made()
+    q = graph.sample("placed", np.random.default_rng(0)).or_raise().q
+    high = np.array(q)
+    high[9] += 0.2
+    for where in ("placed", "transit"):
+        said = r"no leaf in 'placed', where it is not: 'placement' is off by 0\.2"
+        for wrong in (lambda w=where: graph.leaf_of(high, w), lambda w=where: graph.same_leaf(q, high, w)):
+            with pytest.raises(GraphError, match=said):
+                wrong()
+        assert graph.same_leaf(q, high, where, tolerance=0.3)
+        high[9] -= 0.2 - 5e-4
+        assert graph.same_leaf(q, high, where, tolerance=1e-3)
+        high[9] += 0.2 - 5e-4
+
+
+def test_targets_that_are_all_in_a_state_of_higher_priority_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A release by hand that never opens the hand: its targets are still held, for whoever asks."""
+    robot = ball_and_arm()
+    grasp = explicit_relative_pose(robot, "arm/tool", "ball/body", name="grasp")
+    for priority, words in (
+        (1, "all its targets are in 'held' too, of higher priority (1, 'free' has 0), so `state_of` never says 'free'"),
+        (0, ""),
+        (-1, ""),
+    ):
+        free, held = State("free"), State("held", [grasp], priority=priority)
+        steps = [Transition("release", held, free, held), Transition("free", free, free, free)]
+        graph = ConstraintGraph(robot, [free, held], steps)
+        assert [each.startswith(f"transition 'release': {words}") for each in graph.questions] == [True] * bool(words)
+    assert len(caplog.messages) == 1
+
+
 def test_what_the_start_of_paths_has_not_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """Mend: what users knew from pages only, numbers 114 and 125."""
     graph = made(zero=True, foliation=False)
@@ -206,13 +268,15 @@ def boxed(
     clearance: float = 0.05,
     grippers: int = 1,
     rules: Any = (),
+    **options: Any,
 ) -> ConstraintGraphFactory:
     """A hand, and a box on a table."""
     robot = ball_and_arm().with_bounds({"ball/root_joint": room})
     things = [Gripper("hand", robot.frame(hand), clearance)] * grippers
     surfaces = [Surface("bottom", robot.frame(handle), bottom)]
     box = MovableObject("box", [Handle("box/top", robot.frame(handle), 0.05)], surfaces)
-    return ConstraintGraphFactory(robot, things, [box], [Surface("table", robot.frame("universe"), table)], rules)
+    floors = [Surface("table", robot.frame("universe"), table)]
+    return ConstraintGraphFactory(robot, things, [box], floors, rules, **options)
 
 
 @pytest.mark.parametrize(
@@ -234,6 +298,9 @@ def boxed(
             {"table": np.array([0.0, 5.0, 0.0]) + TABLE, "room": ([-9.0, -9.0, 0.0], [9.0, 9.0, 1.0])},
             "surface 'table' is further away than a gripper reaches",
         ),
+        ({"room": 1e3 * np.array(ROOM)}, "the bounds of object 'box' are 3000 m across, and grippers reach 1.31 m"),
+        ({"preplacement_distance": 50.0}, "preplacement_distance is 50 m, where grippers reach 1.31 m"),
+        ({"preplacement_distance": 0.5, "margin": 0.1}, ()),
         ({"rules": [Rule(["hand"], ["box/top"])]}, "the rules leave no take and no release: they refuse 'free', in wh"),
         ({"rules": [Rule(["hand"], [""])]}, "no take and no release: no two sets of grasps that they allow differ by"),
         ({"rules": [Rule(["hand"], ["box/top"]), Rule([".*"], [""])]}, ()),
@@ -256,6 +323,36 @@ def test_what_nobody_can_do_in_a_scene_is_asked_about(
     assert said in graph.questions[0]
     assert caplog.messages[0].endswith("?")
     assert graph.questions[0] in graph.validate(np.random.default_rng(0), 1).describe()
+
+
+def test_placements_without_a_factory_are_asked_about_too(caplog: pytest.LogCaptureFixture) -> None:
+    """A table whose vertices run clockwise, a bottom that looks into its box, a margin in millimetres: once each."""
+    ask_once.cache_clear()
+    robot = ball_and_arm()
+
+    def surfaces(table: Any, bottom: Any) -> tuple[Surface, Surface]:
+        return Surface("table", robot.frame("universe"), table), Surface("bottom", robot.frame("ball/body"), bottom)
+
+    def put(table: Surface, bottom: Surface, margin: float = 1e-4) -> list[str]:
+        caplog.clear()
+        for _ in range(2):
+            placement(robot, "put", bottom, table, margin)
+            ConvexShapeContact(robot, table, bottom)
+            preplacement(robot, "above", bottom, table, 0.5)
+        return list(caplog.messages)
+
+    table, bottom = surfaces(TABLE, BOX)
+    assert put(table, bottom) == put(table, bottom, 0.1) == []
+    assert put(table, bottom, 1.0) == [
+        "margin of 'put' is 1 m, and its surfaces are 0.141 m wide: does it float there, or is it in millimetres?"
+    ]
+    down, into = surfaces(TABLE[::-1], BOX[::-1])
+    [first, second] = put(down, into)
+    assert "its normal points down, so objects hang below it; the vertices of a table must be counter-clock" in first
+    assert "its normal points into object 'ball/root_joint', whose origin is on that side" in second
+    assert put(down, into) == []
+    carried = Surface("tray", robot.frame("arm/tool"), TABLE[::-1])
+    assert put(carried, bottom) == []
 
 
 def test_bounds_of_a_free_body_are_named_with_their_coordinate() -> None:

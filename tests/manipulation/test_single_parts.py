@@ -28,6 +28,7 @@ from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.grasp import is_free_object
 from constraints.manipulation.polygon_repair import repaired
 from constraints.manipulation.targets import TargetConfiguration
+from constraints.manipulation.walks import refusals as refusals_of_walks
 from constraints.manipulation.walks.refusals import Task, _elsewhere, _without_target, refusals
 from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
@@ -319,10 +320,11 @@ def test_searches_in_vain_are_counted() -> None:
 
 
 @pytest.mark.parametrize(("tries", "searches"), [(1, 100), (100, 100), (130, 130)])
-def test_at_least_a_hundred_searches_from_the_goal(tries: int, searches: int) -> None:
+def test_at_least_a_hundred_searches_from_the_goal(tries: int, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals_of_walks, "leaf_at", lambda told, q: SimpleNamespace(among=lambda i: None))
     graph: Any = Stubborn()
     graph.foliations = ()
-    graph.threshold, graph.leaf_of = 1e-4, lambda q, step: SimpleNamespace(among=lambda i: None, foliations=())
+    graph.threshold, graph.robot.at = 1e-4, lambda q: q
     graph.sample = lambda state, rng: SimpleNamespace(success=True)
     part: Any = SimpleNamespace(inner=(), constraints=(), target=SimpleNamespace(name="there"))
     found = list(refusals(graph, Task(np.zeros(1), [part], np.ones(1), part, tries)))
@@ -331,7 +333,7 @@ def test_at_least_a_hundred_searches_from_the_goal(tries: int, searches: int) ->
     assert Task(np.zeros(1), []).tries == 400
 
 
-def test_what_no_transition_moves_may_be_off_by_each_motion() -> None:
+def test_what_no_transition_moves_may_be_off_by_each_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     """A threshold for each motion, and one for the goal; what some transition leaves free is not asked."""
     asked = list[float]()
 
@@ -347,7 +349,8 @@ def test_what_no_transition_moves_may_be_off_by_each_motion() -> None:
 
     owners = [object(), object(), object()]
     folds = [SimpleNamespace(complement=owner) for owner in (*owners, None, object())]
-    graph: Any = SimpleNamespace(foliations=folds, threshold=1e-3, leaf_of=lambda q, step: Side())
+    monkeypatch.setattr(refusals_of_walks, "leaf_at", lambda told, q: Side())
+    graph: Any = SimpleNamespace(foliations=folds, threshold=1e-3, robot=SimpleNamespace(at=lambda q: q))
     parts: Any = [SimpleNamespace(inner=(), constraints=owners), SimpleNamespace(inner=(), constraints=owners[:2])]
     found = list(_elsewhere(graph, Task(np.zeros(1), parts, np.ones(1))))
     assert [each.reason.partition(" (")[0] for each in found] == [

@@ -22,6 +22,8 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
+from constraints.models import sample_arm
+from constraints.questions import ask_once
 from constraints.robot.packages import find_resource, robot_data_folder
 
 BOX = "<robot name='box'><link name='body'/></robot>"
@@ -51,6 +53,47 @@ def test_boxes_meet_where_their_sides_do(gap: float) -> None:
     assert wide.is_free(q) == (gap > 0.02)
     assert model.without(("one", "two")).is_free(q)
     assert pickle.loads(pickle.dumps(wide)).is_free(q) == wide.is_free(q)
+
+
+def test_margins_in_millimetres_or_that_hide_a_pair_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A metre among small shapes, a negative one larger than both; what overlaps or keeps apart by less is fine."""
+    ask_once.cache_clear()
+    size = (0.2, 0.2, 0.2)
+    shapes = [Shape("one", "Box", size, "a/body"), Shape("two", "Box", size, "b/body")]
+    model = CollisionModel(boxes(), shapes)
+    for fine in (-0.3, 0.0, 0.9, 1.7):
+        CollisionModel(boxes(), shapes, margin=fine)
+        model.with_margins({("one", "two"): fine})
+    assert not caplog.messages
+    for _ in range(2):
+        assert not CollisionModel(boxes(), shapes, margin=20).is_free(np.array(pose(0.0) + pose(5.0)))
+        model.with_margins({("one", "two"): -5.0})
+    assert caplog.messages == [
+        "margin 20 m of a collision model, whose shapes have a radius of 0.173 m (median): is it in millimetres?",
+        "margin -5 m of 'one' and 'two': they overlap by less wherever they are, so they never collide: is it meant?",
+    ]
+
+
+def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A large floor, a far wall, and shapes of robots that go anywhere are not."""
+    ask_once.cache_clear()
+    arm, hand = sample_arm(), Shape("hand", "Sphere", (0.08,), "tool")
+    fine = Shape("floor", "Box", (100.0, 100.0, 0.1)), Shape("wall", "Box", (0.1, 9.0, 9.0), placement=pose(90.0))
+    CollisionModel(arm, [*fine, hand])
+    ship, pier = Shape("ship", "Sphere", (200.0,), "a/body"), Shape("pier", "Sphere", (9.0,), placement=pose(500.0))
+    CollisionModel(boxes(), [ship, pier])
+    assert not caplog.messages
+    wrong = Shape("hand", "Sphere", (80.0,), "tool"), Shape("post", "Sphere", (0.12,), placement=pose(300.0))
+    for _ in range(2):
+        model = CollisionModel(arm, wrong)
+    path = interpolate(Problem(arm, [Implicit.below(Position(arm, "tool"), [3.0] * 3)]), arm.neutral, arm.neutral)
+    model.first_collision(path.or_raise(), max_angle=3.0, max_length=9.0)
+    assert len(caplog.messages) == 2
+    model.first_collision(path.or_raise(), max_angle=5, max_length=20)
+    assert [said.partition(",")[0] for said in caplog.messages] == [
+        "shape 'hand' has a size of 80 m", "shape 'post' is 300 m away",
+        "max_angle of a collision check is 5 rad", "max_length of a collision check is 20 m: is it in millimetres?",
+    ]  # fmt: skip
 
 
 def test_a_stale_result_is_not_reported() -> None:

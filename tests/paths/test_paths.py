@@ -15,6 +15,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import (
+    Affine,
     Bounds,
     ConstraintError,
     Function,
@@ -112,6 +113,19 @@ def test_a_circle_is_followed_the_short_way() -> None:
     assert (np.diff(angles) > 0.0).all()
     assert np.abs(np.linalg.norm(path.samples, axis=1) - 1.0).max() < 1e-8
     assert np.abs(np.linalg.norm(np.array([path(t) for t in np.linspace(0, 1, 97)]), axis=1) - 1.0).max() < 1e-8
+
+
+def test_a_limit_longer_than_the_whole_way_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """One coarse step in silence; a limit that a way needs, and one of lengths where nothing slides, are fine."""
+    line = Problem(Rn(2), [Implicit.zero(Affine([[0.0, 1.0]], [0.0], Rn(2)))])
+    for max_length, far in ((0.9, 0.5), (2.0, 40.0), (20.0, 0.0)):
+        assert interpolate(line, [0.0, 0.0], [far, 0.0], max_length=max_length).success
+    turning = Problem(ARM, [Implicit.zero(Affine([np.eye(7)[0]], inputs=ARM.space))])
+    assert interpolate(turning, np.zeros(7), 0.3 * np.eye(7)[2], max_length=20.0).success
+    assert not caplog.messages
+    assert len(interpolate(line, [0.0, 0.0], [0.5, 0.0], max_length=20.0).or_raise().samples) == 2
+    [said] = caplog.messages
+    assert said.endswith("max_length of an interpolation is 20 m, the whole way 0.5 m: is it in millimetres?")
 
 
 def test_right_hand_sides_move_along() -> None:

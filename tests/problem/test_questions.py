@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation as R
 from constraints import (
     Affine,
     Base,
+    Bounds,
     CenterOfMass,
     Comparison,
     Function,
@@ -28,12 +29,14 @@ from constraints import (
     explicit_relative_pose,
     linear_coupling,
     locked_joint,
+    questions,
     reach,
     reach_batch,
 )
 from constraints.errors import FunctionError, NotNormalizedError
 from constraints.functions import Function as Written
 from constraints.models import sample_arm
+from constraints.questions import ask_once
 from liegroups import Rn
 
 
@@ -74,6 +77,35 @@ def test_what_may_be_meant_is_not_asked_about(caplog: pytest.LogCaptureFixture) 
     walker = humanoid()
     frame = walker.frame_names[-1]
     assert asked(caplog, Implicit.equal(Position(walker, frame), [1e4, 0.0, 0.0]), robot=walker) == []
+
+
+def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_ASKED_OF", set())
+    robot, locked = arm(), locked_joint(arm(), "elbow", 0.5)
+    box = robot.bounds
+    for bounds in (None, box, Bounds.none(robot.space), Bounds(robot.space, 2.0 * box.lower, 2.0 * box.upper)):
+        Problem(robot, [locked], bounds=bounds)
+    turned = robot.without_bounds()
+    assert asked(caplog, locked_joint(turned, "elbow", 18.8), robot=turned) == []
+    for _ in range(2):  # the same numbers again, as in a diagnosis
+        Problem(robot, [locked], bounds=Bounds(robot.space, np.degrees(box.lower), np.degrees(box.upper)))
+    [said] = [record.getMessage() for record in caplog.records]
+    assert "bounds of a problem: -166.158 for 'shoulder_yaw', whose bounds are [-2.9, 2.9] rad: is it in deg" in said
+    for one in (locked_joint(turned, "elbow", 90.0), Implicit.equal(coordinate(3, 2.0, 1.0), [181.0])):
+        assert "'elbow': 90 rad, 14.3 turns: is it in degrees?" in asked(caplog, one, robot=turned)[0]
+
+
+def test_a_loose_threshold_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """`Options(1000)` was a threshold of 1000, with which everything is satisfied (`test_keywords` has its message)."""
+    ask_once.cache_clear()
+    Options(threshold=10.0)
+    assert not caplog.records
+    assert [Options(threshold=1000.0).threshold, Options(threshold=1000.0).threshold] == [1000.0, 1000.0]
+    assert [record.getMessage() for record in caplog.records] == [
+        "option 'threshold' 1000 accepts errors of 1000 m or rad: is it meant?"
+    ]
 
 
 def typed(digits: int) -> list[float]:

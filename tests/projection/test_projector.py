@@ -606,7 +606,7 @@ def test_typos_in_options_are_named():
         assert isinstance(caught.value, OptionError)
         assert caught.value.valid == tuple(inspect.signature(Options).parameters)
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-    assert replace(Options(1e-5), seed=3) == pickle.loads(pickle.dumps(Options(threshold=1e-5, seed=3)))
+    assert replace(Options(threshold=1e-5), seed=3) == pickle.loads(pickle.dumps(Options(threshold=1e-5, seed=3)))
 
 
 def test_local_options():

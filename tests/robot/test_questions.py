@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constraints import Robot, rigid_transform
+from constraints import Bounds, Robot, locked_joint, questions, rigid_transform
 from constraints.models import load, sample_arm
 from constraints.questions import Coordinate, asked_of_angles
 from constraints.robot import placement
@@ -85,6 +85,10 @@ def test_degrees_and_millimetres_in_bounds(caplog: pytest.LogCaptureFixture) -> 
     changed = arm.with_bounds({"elbow": (0, 90)})
     assert changed.bounds.upper[3] == 90.0
     assert asked(caplog)[0].endswith("new bounds: 90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?")
+    arm.with_bounds(Bounds(arm.space, np.degrees(arm.bounds.lower), np.degrees(arm.bounds.upper)))
+    [said] = asked(caplog)
+    assert "new bounds: -166.158 for 'shoulder_yaw'" in said
+    arm.with_bounds(Bounds.none(arm.space)).with_bounds(arm.bounds)
     arm.with_bounds({"elbow": (-10, 10)})
     arm.with_bounds({"elbow": (0.0, np.inf)})
     assert not asked(caplog)
@@ -95,6 +99,35 @@ def test_degrees_and_millimetres_in_bounds(caplog: pytest.LogCaptureFixture) -> 
     assert not asked(caplog)
     slide.with_bounds({"j": (0, 400)})
     assert asked(caplog)[0].endswith("400 for 'j', whose bounds are [0, 0.5] m: is it in millimetres?")
+
+
+def test_degrees_of_one_joint_in_a_configuration(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each joint once, whatever its number: bounded, without bounds, and continuous, whose turns are lost."""
+    monkeypatch.setattr(questions, "_ASKED_OF", set())
+    arm, free = sample_arm(), sample_arm().without_bounds()
+    wheel = Robot.from_urdf(URDF.format(kind="continuous", rpy="0 0 0", lower=-2, upper=2))
+    caplog.clear()
+    for k in range(3):  # degrees would be asked about above three turns
+        for robot, values in ((arm, {"elbow": 3.0}), (arm, {"wrist_roll": -6.2}), (free, {"elbow": 18.0 + 0.1 * k})):
+            robot.configuration(values)
+        assert wheel.configuration(j=18.0 + 0.1 * k).tolist() == [np.cos(18.0 + 0.1 * k), np.sin(18.0 + 0.1 * k)]
+        locked_joint(wheel, "j", -7.0)
+    assert not asked(caplog)
+    for k in range(3):
+        assert arm.configuration(elbow=90.0 + k)[3] == 90.0 + k
+        arm.configuration(shoulder_yaw=1.0, start=arm.configuration(elbow=90.0 + k))
+        free.configuration(wrist_roll=45.0 + k)
+        wheel.configuration(j=90.0 + k)
+        locked_joint(wheel, "j", 90.0 + k)
+    said = asked(caplog)
+    assert [each.split("; ", 1)[1] for each in said] == [
+        "value of a joint: 90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?",
+        "value of a joint: 'wrist_roll': 45 rad, 7.16 turns: is it in degrees?",
+        "value of joint 'j': 90 rad, 14.3 turns: is it in degrees?",
+        "value of locked 'j': 90 rad, 14.3 turns: is it in degrees?",
+    ]
 
 
 def test_degrees_as_roll_pitch_yaw(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

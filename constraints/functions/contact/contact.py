@@ -24,6 +24,7 @@ from ..differences import force_derivative_by_differences
 from ..frame_function import Framed, FrameFunction, kinematics_at, motion_of
 from ..slopes import Rows
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
+from .contact_sides import ask_of_sides
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
 from .contact_surface import Surface, as_surfaces
 
@@ -87,6 +88,7 @@ class _PairFunction(Framed):
         if self.pair is not None:
             floor, surface = _named(self.pair, who)
             floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)
+        ask_of_sides(robot, floors, objects)
         pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
         set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
         name = self.name or f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import is_finite_number
 from liegroups.arrays import ArrayLike, BoolVector, Matrix
 
 from ...errors import OptionError
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
+from ...ranges import positive_number
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector, why_not
@@ -105,7 +105,7 @@ class AssemblyChoice(NamedTuple):
         frozen_columns(space, self.driven, DRIVEN)  # refused in words of this argument
         bounds = Bounds.none(space) if self.bounds is None else self.bounds
         problem = constraint_set.problem(weights=self.weights, frozen=self.driven, bounds=bounds)
-        if is_finite_number(self.tolerance) and 0.0 < self.tolerance < LEAST_THRESHOLD:
+        if positive_number(self.tolerance, "tolerance of an assembly") < LEAST_THRESHOLD:
             raise OptionError(below_rounding("tolerance of an assembly", self.tolerance))
         changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
         options = Options.local(**changes, trace=True, damping=DAMPING, patience_count=PATIENCE)

@@ -16,6 +16,7 @@ from liegroups.arrays import ArrayLike, Vector
 from ...paths.collision import Collision, CollisionModel
 from ...problem.span import spans_of
 from ...solvers import Options, Projector
+from ..foliation import leaf_at
 
 if TYPE_CHECKING:
     from ..graph import ConstraintGraph
@@ -120,8 +121,9 @@ def _elsewhere(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
     for part in task.parts:
         kept &= {id(owner) for owner in part.constraints}
     own = {id(owner) for owner in first.constraints}
-    complements = [id(f.complement) for f in graph.foliations if f.complement is not None and id(f.complement) in own]
-    here, there = (graph.leaf_of(q, first) for q in (task.start, task.goal))
+    told = [f for f in graph.foliations if f.complement is not None and id(f.complement) in own]
+    here, there = (leaf_at(told, graph.robot.at(q)) for q in (task.start, task.goal))  # the goal may be off the paths
+    complements = [id(f.complement) for f in told]
     tolerance = graph.threshold * (len(task.parts) + 1)  # each motion keeps it to that
     for i, complement in enumerate(complements):
         start, goal = here.among([i]), there.among([i])

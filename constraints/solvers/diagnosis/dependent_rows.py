@@ -87,11 +87,13 @@ def dependence(problem: Problem, q: Vector, rhs: RightHandSide) -> Dependence:
         rhs: right-hand sides.
 
     Raises:
-        UndefinedError: a function has no value there.
+        UndefinedError: a function has no value there, or a Jacobian that is not finite.
     """
     named = _stacks(problem)
     stacks = [stack for _, stack in named]
     blocks = [_block(problem, stack, q, rhs) for stack in stacks]
+    if not all(np.isfinite(block.jacobian).all() for block in blocks):
+        raise UndefinedError("a constraint has a Jacobian that is not finite")
     null, start = np.eye(int((~problem.frozen).sum())), 0
     ranks, values, basis, spare = list[int](), list[Vector](), list[int](), list[int]()
     for block in blocks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple, final
 
 import numpy as np
@@ -51,7 +52,7 @@ class ConstraintNorm(NamedTuple):
 
 
 class Undefined(NamedTuple):
-    """A function that has no value at a configuration that was met.
+    """A function that has no value, or no Jacobian, at a configuration that was met.
 
     Attributes:
         constraint: name of the constraint.
@@ -89,7 +90,8 @@ class Diagnosis(Result):
         explicits: names of the computed constraints that the unsatisfied or conflicting ones depend on.
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
-        doubtful_jacobians: unsatisfied constraints whose Jacobian differs from finite differences, and by how much.
+        doubtful_jacobians: unsatisfied constraints whose Jacobian differs from finite differences, and by how much;
+            infinite where it is not finite.
         engine: the engine that solved it, in words, if the trials used another one; else empty.
         more_iterations: a larger budget for the projection, if it had restarts; 0 if it had none.
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
@@ -223,6 +225,10 @@ def _doubtful(problem: Problem, q: Vector, rhs: RightHandSide, positions: Iterab
             slopes = [_differences(problem, q, i, rhs, step) for step in (1e-5, 1e-4)]
         except UndefinedError:
             continue
+        if not np.isfinite(J).all():
+            if np.isfinite(rows.error[block]).all():
+                yield owner.name, inf
+            continue
         size = 1.0 + largest(slopes[0])
         is_smooth = largest(slopes[0] - slopes[1]) < 1e-3 * size
         off = largest((slopes[0] - J)[violated])
@@ -246,6 +252,8 @@ def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, .
     for i, place in enumerate(places):
         if i == 2 and projection.status is not Status.UNDEFINED:
             break
+        if i == 2 and (found := tuple(_without_slopes(problem, projection.q, rhs))):
+            return found
         try:
             q = place()
         except UndefinedError:
@@ -260,6 +268,15 @@ def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, .
     reason = f"its computed outputs do not satisfy it; {MISSED}"
     missed = missed_by_outputs(problem, projection.q, rhs, projection.options.threshold)
     return tuple(Undefined(owner.name, problem.constraints.index(owner), projection.q, reason) for owner in missed)
+
+
+def _without_slopes(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:
+    """Constraints that have a value at a configuration, and a Jacobian that is not finite."""
+    q = resolved(problem, q, rhs)
+    J = problem.rows(q, rhs).jacobian
+    for i, (owner, block) in enumerate(zip(problem.constraints, problem.constraints.slices, strict=True)):
+        if not np.isfinite(J[block]).all():
+            yield Undefined(owner.name, i, q, "its Jacobian is not finite")
 
 
 def _maps_without_value(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:

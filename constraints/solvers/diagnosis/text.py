@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import ceil, floor, log10
+from math import ceil, floor, inf, log10
 from typing import TYPE_CHECKING
 
 from ...rows.stack import label
@@ -55,7 +55,8 @@ def _by_jacobians(diagnosis: Diagnosis) -> Iterator[str]:
     """Jacobians that no step can rely on."""
     for name, off in diagnosis.doubtful_jacobians:
         words = "constraints.testing.check_function tells whether it is wrong"
-        yield f"Look at the Jacobian of '{name}': it differs by {off:.3g} from finite differences there; {words}."
+        how = "is not finite" if off == inf else f"differs by {off:.3g} from finite differences"
+        yield f"Look at the Jacobian of '{name}': it {how} there; {words}."
 
 
 def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
@@ -116,6 +117,8 @@ def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _by_domain(diagnosis: Diagnosis) -> Iterator[str]:
     for entry in diagnosis.undefined:
+        if (entry.constraint, inf) in diagnosis.doubtful_jacobians:
+            continue
         name = _label(diagnosis, entry.constraint, entry.position)
         yield f"Start where {name} has a value, or keep it there with bounds: {entry.reason}."
 
@@ -132,7 +135,8 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
     head = "Out of reach" if one else "Cannot be satisfied together"
     if diagnosis.doubtful_jacobians:  # the trials had steps by the same Jacobians
         names = ", ".join(f"'{name}'" for name, _ in diagnosis.doubtful_jacobians)
-        yield f"Not solved, and what can be satisfied is not known: the Jacobian of {names} seems wrong"
+        is_wrong = "is not finite" if all(off == inf for _, off in diagnosis.doubtful_jacobians) else "seems wrong"
+        yield f"Not solved, and what can be satisfied is not known: the Jacobian of {names} {is_wrong}"
         yield f"({_tried(conflict)}). What was not satisfied with it:"
     else:
         yield f"{head}, as far as projection can tell ({_tried(conflict)}):"
@@ -186,7 +190,7 @@ def _errors(diagnosis: Diagnosis) -> Iterator[str]:
     for entry in diagnosis.errors[:SHOWN]:
         words = f"  {_label(diagnosis, entry.constraint, entry.position)}: {entry.norm:.3g}"
         if entry.position in reasons:
-            words += f", no value: {reasons[entry.position]}"
+            words += f", {'' if entry.norm < inf else 'no value: '}{reasons[entry.position]}"
         elif entry.norm > diagnosis.threshold:
             words += " (optional)" if entry.optional else " (not satisfied)"
         yield words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, final
 
 import numpy as np
@@ -28,8 +29,22 @@ from .substitution import Substitution
 
 FAR = 100.0
 """Squared errors above this do not damp a step any more: its cap is what keeps it short."""
+NO_SLOPES = "a constraint has a Jacobian that is not finite"
+"""What is said of a step that would lead to no configuration."""
 LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
+
+
+def finite_square(step: Vector) -> float:
+    """Squared length of a step.
+
+    Raises:
+        UndefinedError: it is not finite, since a Jacobian is not.
+    """
+    length2 = dot(step, step)
+    if not length2 < inf:
+        raise UndefinedError(NO_SLOPES)
+    return length2
 
 
 @final
@@ -142,18 +157,24 @@ class NewtonIteration:
 
         Returns:
             The configuration; the squared length of the step; the part of it that the cap left; whether it holds dofs.
+
+        Raises:
+            UndefinedError: a Jacobian is not finite, and so the step.
         """
         error, J = rows[0].error, rows[0].jacobian
+        if caps and not all(np.isfinite(level.jacobian).all() for level in rows[1:]):
+            raise UndefinedError(NO_SLOPES)
         mu = self._options.damping * min(dot(error, error), FAR) + 1e-12
         step = self._step.solve(error, J, mu)
         solved, one_sided = rows, state.buffers.stacked[0].one_sided
         if one_sided is not None and (entered := one_sided.entered(rows[0], step)) is not None:
             solved, step = (entered, *rows[1:]), self._step.solve(entered.error, entered.jacobian, mu)
+        length2 = finite_square(step)
         if self._is_simple and not holding:  # most steps keep all bounds once they are capped
             part = length_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else part * step)
             if self.box.clamp(after) is after:
-                return after, dot(step, step), part, False
+                return after, length2, part, False
         step, held, part = self._planned(q, step, solved, mu, caps, self.box)
         moved = self._moved
         if self._bodies and not self._bodies.keep(moved(q, step)):
@@ -163,7 +184,7 @@ class NewtonIteration:
             step, held, part = self._planned(q, step, solved, mu, caps, self._aligned, root)
         if self._is_controlled:
             step = step * self._part(step, rows, number, lambda s: self.measure_at(moved(q, s), state)[2])
-        return self.box.clamp(moved(q, step)), dot(step, step), part, held is not None
+        return self.box.clamp(moved(q, step)), finite_square(step), part, held is not None
 
     def _planned(
         self,

@@ -6,13 +6,15 @@ Nothing is guessed and nothing is changed: the reader of the file asks once, in 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..linear_algebra import norm
-from ..questions import NO_LIMIT
-from .pinocchio import Model
+from ...linear_algebra import norm
+from ...questions import NO_LIMIT
+
+if TYPE_CHECKING:
+    from ..pinocchio import Model
 
 LONG_LINK = 30.0
 """A joint so far from the joint that carries it [m] is asked about; cranes and wind turbines have such ones."""
