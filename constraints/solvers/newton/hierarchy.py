@@ -107,7 +107,7 @@ class Hierarchy:
         for i, (level, solver, cap) in enumerate(zip(rows[1:], self._solvers, caps, strict=True)):
             e = level.error + level.jacobian.dot(step)
             J = self._reduced(level.jacobian, held, root)
-            step = step + self._within(q, step, above, J, e, solver, cap, box, root)
+            step = step + self._within(q, step, held, above, J, e, solver, cap, box, root)
             if i + 2 < len(rows):
                 above = np.concatenate((above, J))
         return step
@@ -116,6 +116,7 @@ class Hierarchy:
         self,
         q: Vector,
         step: Vector,
+        held: BoolVector | None,
         above: Matrix,
         J: Matrix,
         e: Vector,
@@ -126,21 +127,36 @@ class Hierarchy:
     ) -> Vector:
         """The capped step of one level, within bounds."""
         mu = self._damping * float(e.dot(e)) + 1e-12
-        part = capped(self._solve(above, J, e, mu, solver, root), cap)
+        part = capped(self._solve(above, J, e, mu, solver, root, held), cap)
         for _ in range(self._passes):
             leaving = box.leaving(q, step, part)
             if leaving is None:
                 return part
             above = np.concatenate((above, (np.eye(step.size) if root is None else root)[leaving]))
-            part = capped(self._solve(above, J, e, mu, solver, root), cap)
+            held = leaving if held is None else held | leaving
+            part = capped(self._solve(above, J, e, mu, solver, root, held), cap)
         return np.multiply(part, box.fraction(q, step, part))
 
-    def _solve(self, above: Matrix, J: Matrix, e: Vector, mu: float, solver: LinearStep, root: Matrix | None) -> Vector:
+    def _solve(
+        self,
+        above: Matrix,
+        J: Matrix,
+        e: Vector,
+        mu: float,
+        solver: LinearStep,
+        root: Matrix | None,
+        held: BoolVector | None,
+    ) -> Vector:
+        """The damped step of a level; of held dofs it is zero, without the roundings that a small one consists of."""
         space = NullSpace(above)
         part = space.back(solver.solve(e, space.rotate(J), mu))
         if root is not None:
-            return root.dot(part)
-        return part if self._scale is None else part * self._scale
+            part = root.dot(part)
+        elif self._scale is not None:
+            part = part * self._scale
+        if held is not None:
+            part[held] = 0.0
+        return part
 
     def _reduced(self, J: Matrix, held: BoolVector | None, root: Matrix | None) -> Matrix:
         """A Jacobian in dofs that cost alike, without those that are held."""
