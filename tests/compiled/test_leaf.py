@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from constraints import Comparison, Function, Implicit, Options, Pose, Position, Problem, Projector
+from constraints.functions import Constant
 from constraints.models import sample_arm
 from constraints.rows.stack import Stack
 from constraints.solvers import CompiledEngine, NewtonEngine, Status
@@ -171,6 +172,32 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
             if jacobian:
                 assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
         assert np.abs(compiled.values(x, workspace) - plain.values(x, Workspace())).max() < 1e-12
+
+
+def test_constraints_without_rows_and_those_that_stand_still() -> None:
+    """Rows are by kernels where one has none, but nothing can be read then; one that nothing moves is left alone."""
+    nothing = Implicit(Pose(ROBOT, "tool"), Comparison.EQUALITY, mask=np.zeros(6, dtype=bool), name="nothing")
+    still = Implicit(Position(ROBOT, "universe"), Comparison.EQUALITY, name="still")
+    constant = Implicit(Constant([1.0, 2.0], Rn(2), SPACE), Comparison.EQUALITY, name="constant")
+    q, workspace, rhs = configuration(6), Workspace(), None
+    for other, packs, reads in ((nothing, True, False), (still, False, False), (constant, True, True)):
+        for owners in ([PLACE, other], [other, PLACE]):
+            stack = Stack(owners)
+            compiled, plain = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack)
+            assert (compiled.new_memory() is not None) == packs
+            assert (compiled.places.size == stack.rhs_size) == reads
+            assert reads or compiled.places.size == 0
+            rhs = Problem(ROBOT, owners).rhs
+            for _ in range(2):
+                mine, theirs = compiled.rows(q, rhs, workspace), plain.rows(q, rhs, Workspace())
+                assert np.abs(mine.error - theirs.error).max() < 1e-12
+                assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
+                assert np.abs(compiled.values(q, workspace) - plain.values(q, Workspace())).max() < 1e-12
+            reader = whole_reader(CompiledEngine(), owners)
+            assert (projector([HAND]).from_leaf(None, reader) is not None) == reads
+    empty = CompiledEvaluation(ROBOT, Stack([]))
+    assert empty.new_memory() is None
+    assert empty.values(q, workspace).size == 0
 
 
 def test_the_readable_engine_has_no_leaf_program() -> None:

@@ -14,12 +14,13 @@ pytest.importorskip("numba")
 
 from compiled.guarded import Guarded, GuardedProblem, Tables, plain
 from compiled.kinds_of_problems import CASES, boxed, chain, equal
-from compiled.test_functions import Packed, check
+from compiled.test_functions import Packed, check, contacts
 from explicit_samples import arm_and_box
 from robots import arm, two_arms
 
-from constraints import Bounds, Function, Implicit, Options, Pose, Position, Problem, explicit_relative_pose
+from constraints import Bounds, Comparison, Function, Implicit, Options, Pose, Position, Problem, explicit_relative_pose
 from constraints.functions import Affine, Identity, Polynomial
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.translation import Translated
 from constraints.solvers import Status, why_not
 from constraints.solvers.compiled import problem as problem_packed
@@ -29,7 +30,7 @@ from constraints.solvers.compiled.tree import Tree
 from constraints.solvers.engine import Outcomes
 from constraints.solvers.kernels import layout
 from constraints.solvers.newton.computed_bodies import ComputedBodies
-from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
 
 def counted(table: Guarded, at: int) -> list[int]:
@@ -258,6 +259,35 @@ def test_rows_that_have_no_value_anywhere_leave_the_start_as_it_came(options: Op
         found = guarded.project(start, problem.rhs)
         assert (found.status, found.residual) == (Status.UNDEFINED, np.inf)
         np.testing.assert_array_equal(found.q, start)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_an_optional_level_without_a_value_is_as_if_it_were_not_there() -> None:
+    """Its error overflows, or its slope alone, or its function has none off the floor: the level above goes its way."""
+    robot, rng = arm(), np.random.default_rng(3)
+    first, far = np.eye(7)[0], 3.0
+    place = Implicit.equal(Position(robot, "tool"), [0.4, 0.1, 0.5], name="place")
+    start = robot.random(rng)
+    start[0] = 0.0
+    contact = PoseOfContact(contacts()[0].surfaces_of(("floor", "foot"))[0])
+    space, off = contact.inputs, contact.inputs.neutral.copy()
+    off[5:7] = far
+    beside = Implicit.zero(
+        Affine(np.eye(5, 7), [0.3] * 5).on(space, Segments.coordinates(space, range(7))), name="five"
+    )
+    undefined = {
+        "error": (robot, place, Polynomial([1e300, 0.0, 1e300], first, 1e10, inputs=robot.space), start),
+        "slope": (robot, place, Polynomial([0.0, 1e200], 1e150 * first, inputs=robot.space), start),
+        "contact": (space, beside, contact, off),
+    }
+    for where, above, f, q in undefined.values():
+        level = Implicit(f, Comparison.EQUALITY, name="optional")
+        problem = Problem(where, [[above], [level]], optional_last=True)
+        options = Options.local(max_iterations=12, trace=True)
+        found = GuardedProblem(problem, options).check(q)
+        alone = GuardedProblem(Problem(where, [above]), options).check(q)
+        assert found.status is alone.status is Status.CONVERGED
+        np.testing.assert_allclose(found.q, alone.q, rtol=0.0, atol=1e-4)
 
 
 def test_a_solution_is_a_solution_again_without_an_iteration() -> None:

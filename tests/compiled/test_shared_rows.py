@@ -89,7 +89,11 @@ def test_traces_are_not_shared_and_bodies_are_brought_back() -> None:
     lower[box.start], upper[box.start + 2] = middle[0], middle[2]
     problem = Problem(robot, [hold], type(robot.bounds)(robot.space, lower, upper))
     bringing, starts = Projector(problem, engine="compiled"), robot.random(rng, 300)
+    assert bringing._program.brings_back  # pyright: ignore[reportPrivateUsage]
+    assert not projector._program.brings_back  # pyright: ignore[reportPrivateUsage]
     expected = [bringing.project(q) for q in starts]
+    left = [projection for projection in expected if not problem.bounds.contains(projection.q)]
+    assert len(left) < 30, "most are brought back"
     with ThreadPoolExecutor(2) as pool:
         batch = bringing.project_batch(starts, executor=pool)
     assert batch.q.tobytes() == np.array([r.q for r in expected]).tobytes()
