@@ -6,8 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from explicit_samples import arm_and_box
 
-from constraints import Comparison, Function, Implicit, Options, Pose, Position, Problem, Projector
+from constraints import (
+    Bounds,
+    Comparison,
+    Function,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Rotation,
+    explicit_relative_pose,
+)
 from constraints.functions import Constant
 from constraints.models import sample_arm
 from constraints.rows.stack import Stack
@@ -84,6 +97,18 @@ def test_the_values_of_the_leaf_are_read_and_kept() -> None:
     assert solved >= 3
 
 
+def test_several_quaternions_are_read_and_kept() -> None:
+    """Blocks of four among others, each divided by its own norm where that is not one."""
+    turn = Implicit(Rotation(ROBOT, "elbow"), Comparison.EQUALITY, name="turn")
+    owners = [HAND, PLACE, turn]
+    solver, reader = projector(owners), whole_reader(CompiledEngine(), owners)
+    assert [(block.start, block.stop) for block in reader.units] == [(3, 7), (10, 14)]
+    program = leaf_program(solver, None, reader)
+    for seed in range(4):
+        leaf, q0 = configuration(seed), configuration(seed + 50, 0.4)
+        same(solver, reader, program.run(leaf, q0, Workspace()), leaf, q0)
+
+
 def test_quaternions_that_are_read_have_norm_one() -> None:
     """As the reader makes them, one block among others: nothing else is divided."""
     reader = whole_reader(CompiledEngine(), [PLACE, HAND])
@@ -112,6 +137,28 @@ def test_the_leaf_must_satisfy_what_holds_there() -> None:
             if found is not None and reader is None:
                 assert found[1] is solver.problem.rhs
                 np.testing.assert_array_equal(found[0].q, solver.project(q0).q)
+
+
+def test_what_a_computed_body_took_out_of_bounds_is_brought_back_on_leaves_too() -> None:
+    """A box in the hand, in one half of the places that the hand comes to: outcomes of the projector, bit for bit."""
+    robot, rng = arm_and_box(), np.random.default_rng(1)
+    box = robot.space.leaves()[-1].q
+    lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
+    lower[box.start] = 0.0
+    held = explicit_relative_pose(robot, "gripper", "handle", name="held")
+    problem = Problem(robot, [held], Bounds(robot.space, lower, upper))
+    solver, inside, moved = Projector(problem, engine=CompiledEngine()), 0, 0
+    program = leaf_program(solver, None, None)
+    for q0 in robot.random(rng, 20):
+        found = program.run(q0, q0, Workspace())
+        assert found is not None
+        expected = solver.project(q0)
+        assert found[0].q.tobytes() == expected.q.tobytes()
+        assert found[0].status is expected.status
+        inside += expected.success
+        moved += expected.iterations > 0
+    assert inside >= 15
+    assert moved > 3
 
 
 def test_configurations_of_another_size_are_left_to_the_three_steps() -> None:

@@ -24,7 +24,8 @@ from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.translation import Translated
 from constraints.solvers import Status, why_not
 from constraints.solvers.compiled import problem as problem_packed
-from constraints.solvers.compiled.packing import Argument, Packer, Result, leaf_of, numbers_of
+from constraints.solvers.compiled.packing import Argument, NotPacked, Packer, Result, leaf_of, numbers_of
+from constraints.solvers.compiled.problem import packed
 from constraints.solvers.compiled.sparsity import row_ranges
 from constraints.solvers.compiled.tree import Tree
 from constraints.solvers.engine import Outcomes
@@ -76,6 +77,22 @@ def test_groups_are_packed_once_by_their_leaves() -> None:
     assert table[at + 1 : at + 1 + 3 * len(kinds)].reshape(-1, 3).tolist() == [list(kind) for kind in kinds]
     assert kinds[:5] == [(layout.VECTOR, 2, 2), (layout.SO2, 2, 1), (layout.SE2, 4, 3), (layout.SO3, 4, 3),
                          (layout.SE3, 7, 6)]  # fmt: skip
+
+
+def test_a_leaf_is_one_group_of_the_library() -> None:
+    for space in (R3xSO3, ProductSpace([SO2, SE3]), SO3 * SO3):
+        with pytest.raises(NotPacked, match="not one of the library's"):
+            leaf_of(space)
+
+
+@pytest.mark.parametrize(("passes", "lower"), [(0, False), (2, False), (0, True), (2, True)])
+def test_lower_levels_have_memory_of_their_own_where_there_are_some(passes: int, lower: bool) -> None:
+    rows = [[equal(Pose(arm(), "tool"))], *([[equal(Position(arm(), "elbow"))]] if lower else [])]
+    I = packed(Problem(arm(), rows), Options(saturating_passes=passes)).integers  # noqa: E741
+    live, above = I[layout.LIVE], 9 + 7 * (1 + passes) if lower else 0
+    names = "ABOVE", "FACTORS", "REFLECTED", "PART", "ROTATED", "CAPS", "RESIDUALS", "RESIDUALS_BEFORE"
+    at, levels = [int(I[getattr(layout, name)]) for name in names], 1 + lower
+    assert np.diff(at).tolist() == [above * live, above * live, above, live, 6 * live * lower, levels, levels]
 
 
 def test_columns_of_a_function_are_those_that_are_there_in_order() -> None:
@@ -324,12 +341,32 @@ def test_a_projection_ends_where_a_computed_body_leaves_its_bounds() -> None:
     assert len(set(ended)) == 2
 
 
+def test_a_solution_in_the_gap_of_almost_a_turn_is_put_at_its_end_and_gone_on_from() -> None:
+    """A joint whose range is a turn less 8e-7 rad, and a pose that only its middle reaches: 4e-7 rad are no error to a
+    threshold of 1e-5, and one to 1e-8."""
+    robot, width, goal = arm(), np.full(7, np.pi - 4e-7), np.linspace(-0.5, 0.5, 7)
+    goal[2] = 0.2 + np.pi
+    tool = Implicit.equal(Pose(robot, "tool"), robot.at(goal).placement(robot.frame("tool")), name="tool")
+    bounds = Bounds(robot.space, 0.2 - width, 0.2 + width)
+    problem = Problem(robot, [tool], bounds, frozen=np.arange(7) != 2)
+    start = goal - 0.2 * (np.arange(7) == 2)
+    for options, status, iterations in (
+        (Options.local(threshold=1e-5, trace=True), Status.CONVERGED, 2),
+        (Options.local(threshold=1e-8, trace=True), Status.STATIONARY, 6),
+        (Options(threshold=1e-8, max_iterations=30, trace=True), Status.STALLED, 30),
+    ):
+        found = GuardedProblem(problem, options).check(start)
+        assert (found.status, found.iterations) == (status, iterations)
+        assert found.q[2] == bounds.upper[2]
+        assert 3e-7 < found.residual < 5e-7
+
+
 # Rows of a batch.
 
 
 def rows_of_batch(n: int, many: bool) -> tuple[Any, Any, Sequence[Any]]:
     case = CASES["a pose"]()
-    guarded, starts = GuardedProblem(case.problem, case.options), case.starts(n)
+    guarded, starts = GuardedProblem(case.problem, Options(max_iterations=3)), case.starts(n)
     return guarded, np.array([q for q, _ in starts]).reshape(n, -1), [rhs for _, rhs in starts][: n if many else 1]
 
 

@@ -10,7 +10,7 @@ from ...functions.contact.contact_pose import PoseOfContact
 from ...functions.contact.contact_surface import edges_of
 from ..kernels import layout
 from .frame_functions import chains
-from .packing import Argument, Packer, Result, numbers_of
+from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
 
 Contact = ConvexShapeContact | ConvexShapeContactComplement | ConvexShapeContactHold
 
@@ -30,7 +30,9 @@ def contact(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
             signs = packer.table([int(c in plus) - int(c in minus) for c in columns])
             pairs.append([pose_a, pose_b, surfaces, places, edges, count, signs])
         table, rows = packer.records(pairs), packer.memory(24)
-        packer.emit(operation, 0, result, packer.counted(columns), table, rows, numbers=packer.constants([f.margin]))
+        packer.emit(
+            operation, NO_ARGUMENT, result, packer.counted(columns), table, rows, numbers=packer.constants([f.margin])
+        )
 
     return pack
 
