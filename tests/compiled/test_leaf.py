@@ -19,9 +19,12 @@ from constraints import (
     Problem,
     Projector,
     Rotation,
+    Surface,
     explicit_relative_pose,
 )
+from constraints.errors import UndefinedError
 from constraints.functions import Constant
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.models import sample_arm
 from constraints.rows.stack import Stack
 from constraints.solvers import CompiledEngine, NewtonEngine, Status
@@ -219,6 +222,26 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
             if jacobian:
                 assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
         assert np.abs(compiled.values(x, workspace) - plain.values(x, Workspace())).max() < 1e-12
+
+
+def test_where_a_function_has_no_value_the_functions_say_so() -> None:
+    """Off the floor a contact has no pose: rows and values are refused by name, and are back where there is one."""
+    corners = [[0.5, -0.25, 0.0], [0.5, 0.25, 0.0], [-0.5, 0.25, 0.0], [-0.5, -0.25, 0.0]]
+    f = PoseOfContact(Surface("floor", ROBOT.frame("universe"), corners))
+    stack, workspace, on = Stack([Implicit(f, Comparison.EQUALITY, name="pose")]), Workspace(), f.inputs.neutral
+    compiled, plain = CompiledEvaluation(f.inputs, stack), Evaluation(f.inputs, stack)
+    assert compiled.places.size == stack.rhs_size
+    off, rhs = on.copy(), Problem(f.inputs, stack.owners).rhs
+    off[5] = 3.0
+    for _ in range(2):
+        for jacobian in (True, False):
+            np.testing.assert_allclose(
+                compiled.rows(on, rhs, workspace, jacobian=jacobian).error, plain.rows(on, rhs, Workspace()).error
+            )
+            with pytest.raises(UndefinedError):
+                compiled.rows(off, rhs, workspace, jacobian=jacobian)
+        with pytest.raises(UndefinedError):
+            compiled.values(off, workspace)
 
 
 def test_constraints_without_rows_and_those_that_stand_still() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -18,6 +19,7 @@ from constraints import Implicit, Options, Problem
 from constraints.functions import Affine
 from constraints.solvers.kernels import layout
 from liegroups import Rn
+from liegroups.series import EXP_SWITCH, LOG_SWITCH
 
 
 def turns_of_a_cube() -> list[np.ndarray]:
@@ -39,6 +41,27 @@ def test_quaternions_of_exact_turns_have_the_signs_of_pinocchio() -> None:
             W = memory(9.0, *(sign * expected), 9.0)
             kernels.sign_of_matrix(W, 2)
             np.testing.assert_allclose(W.numbers[1:], [9.0, *found, 9.0], rtol=0.0, atol=1e-15)
+
+
+def test_coefficients_of_logarithm_and_exponential_are_those_of_40_digits() -> None:
+    """k(t) = (1 - (a / 2) cot(a / 2)) / t, twice its slope, (a - sin a) / a^3, t = a^2; at switches to both sides."""
+    kernels, step = plain("groups"), mpmath.mpf(10) ** -14
+    with mpmath.workdps(60):
+
+        def k(t: Any) -> Any:
+            half = mpmath.sqrt(t) / 2
+            return (1 - half * mpmath.cot(half)) / t
+
+        switches = [switch * (1.0 + side) for switch in (LOG_SWITCH, EXP_SWITCH) for side in (-1e-12, 1e-12)]
+        for t in (1e-12, 1e-3, 0.1, 0.5, 1.3, *switches, 3.0, 6.0, 9.8):
+            x, a = mpmath.mpf(t), mpmath.sqrt(mpmath.mpf(t))
+            slope = (k(x * (1 + step)) - k(x * (1 - step))) / (x * step)
+            found = kernels.log_coefficient(t)
+            assert found == pytest.approx(float(k(x)), rel=1e-15)
+            limit = 1.5e-15 if t < LOG_SWITCH else 1e-13
+            assert kernels.log_coefficient_slope(t, found) == pytest.approx(float(slope), rel=limit)
+            third = float((a - mpmath.sin(a)) / a**3)
+            assert kernels.exp_third(t, *kernels.half_sinc(t)) == pytest.approx(third, rel=1e-15)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 5, 7])
@@ -66,6 +89,14 @@ def test_the_normal_matrix_leaves_out_zeros_alone(rows: int) -> None:
             assert plain("cholesky").cholesky_solved(I, W, N, rows, y, 0)
             found = [W[y + i] for i in range(rows)]
             np.testing.assert_allclose(matrix @ found, e, rtol=0.0, atol=1e-12)
+
+
+def test_pivots_are_positive_numbers_or_nothing_is_solved() -> None:
+    positive = plain("cholesky")._are_positive
+    for p in ([1e-300, 1.0, 1e300], [1.0, 2.0, 3.0]):
+        assert positive(*p)
+        for place, bad in itertools.product(range(3), (0.0, -1.0, np.inf, -np.inf, np.nan)):
+            assert not positive(*p[:place], bad, *p[place + 1 :])
 
 
 def computed_tables(live: int, computed: int, rows: int, chain: list[tuple[int, int]], outputs: list[int]) -> Any:
