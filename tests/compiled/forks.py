@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import os
@@ -29,7 +30,9 @@ def _first() -> Any:
     keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     environment = keep | {"PYTHONPATH": os.pathsep.join([str(ROOT), keep.get("PYTHONPATH", "")])}
     command = [sys.executable, "-B", "-P", __file__]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    first = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(first.communicate)  # closes its input, and waits
+    return first
 
 
 def run(script: str, folder: Path, variables: dict[str, str], count: int = 1) -> list[Said]:
