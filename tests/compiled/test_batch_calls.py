@@ -91,6 +91,7 @@ def test_rows_have_their_own_right_hand_sides_in_each_call(monkeypatch: pytest.M
     assert calls.sides == calls.sizes == [16, 16, 8]
     assert called(line(3), 0, [2.0], monkeypatch).sizes == []
     assert called(line(3), 1, [2.0], monkeypatch, many=True).sides == [1]
+    assert called(line(201), 2, [2.0], monkeypatch, many=True).sides == [1, 1]
 
 
 @pytest.mark.parametrize("brings_back", [False, True])

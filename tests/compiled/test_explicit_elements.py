@@ -20,6 +20,8 @@ ROBOT = arm_and_box()
 HELD = explicit_relative_pose(ROBOT, "gripper", "handle", comparison=Comparison.EQUALITY)
 PLACED = explicit_relative_pose(ROBOT, None, "handle", comparison=Comparison.EQUALITY)
 
+AT_ITS_JOINT = explicit_relative_pose(ROBOT, "gripper", "box/root_joint", comparison=Comparison.EQUALITY)
+
 
 def in_the_group(constraint: Explicit) -> Explicit:
     """Right-hand sides are poses of the object: no map leads to them from those of another twin."""
@@ -40,7 +42,7 @@ def alike(explicit: Explicit, side: Any, seed: int, others: tuple[Implicit, ...]
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("constraint", [HELD, PLACED], ids=["from joints", "constant"])
+@pytest.mark.parametrize("constraint", [HELD, PLACED, AT_ITS_JOINT], ids=["from joints", "constant", "at its joint"])
 def test_poses_of_an_object(constraint: Explicit, seed: int) -> None:
     """By a map of right-hand sides, and with right-hand sides of the group; a frame off the joint of the object."""
     rng = np.random.default_rng(seed)

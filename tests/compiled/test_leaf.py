@@ -207,7 +207,7 @@ def test_functions_of_the_users_are_evaluated_as_they_are() -> None:
     assert solver.from_leaf(None, ValueReader(plain, entries, entries, ())) is None
 
 
-def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
+def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a Jacobian and without; right-hand sides are taken anew where others are given."""
     stack = Stack([PLACE, HAND])
     compiled, plain, workspace = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack), Workspace()
@@ -222,6 +222,8 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
             if jacobian:
                 assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
         assert np.abs(compiled.values(x, workspace) - plain.values(x, Workspace())).max() < 1e-12
+    monkeypatch.setattr(Evaluation, "values", None)  # kernels ask nobody
+    assert compiled.values(q, workspace).size == 10
 
 
 def test_where_a_function_has_no_value_the_functions_say_so() -> None:
