@@ -60,7 +60,13 @@ def test_couplings_whose_outputs_are_scaled(seed: int) -> None:
     scaled: dict[str, Any] = {"g": Affine([[2.0]]), "g_inverse": Affine([[0.5]]), "comparison": Comparison.EQUALITY}
     coupled = Explicit(Affine([[0.3]], [0.1]), second, first, **scaled, whole=ROBOT.space, name="coupled")
     fixed = Explicit(Lifted(Affine([[0.0]], [0.7]), ROBOT.space, first), second, **scaled, name="fixed")
-    for constraint in (coupled, fixed):
+    half = np.zeros((1, ROBOT.nv))
+    half[0, second.v_indices], half[0, first.v_indices] = 0.5, -0.15  # half of the output less what f says
+    mapped = Explicit(
+        Affine([[0.3]], [0.1]), second, first, whole=ROBOT.space, comparison=Comparison.EQUALITY, name="mapped",
+        implicit=Affine(half, [-0.05], ROBOT.space), rhs_map=Affine([[2.0]]),
+    )  # fmt: skip
+    for constraint in (coupled, fixed, mapped):
         alike(constraint, [0.25], seed)
 
 
