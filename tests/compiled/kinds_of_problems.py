@@ -268,6 +268,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "boxed planar base": lambda: boxed(True),
     "boxed free base, levels": lambda: boxed(False, True),
     "boxed planar base, levels": lambda: boxed(True, True),
+    "boxed planar base, levels, held dofs": lambda: boxed(True, True)._replace(seed=1),
     "bounds of one axis": one_axis,
     "outputs of outputs": lambda: chain(LOCAL),
     "outputs of outputs, again": lambda: chain(AGAIN),

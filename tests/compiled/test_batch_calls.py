@@ -17,6 +17,7 @@ from constraints.functions import Affine
 from constraints.solvers import CompiledEngine, Status
 from constraints.solvers.compiled import program as compiled_program
 from constraints.solvers.compiled.program import CompiledProgram
+from constraints.solvers.engine import RowsInterrupted
 from constraints.solvers.kernels import layout
 from constraints.workspace import Workspace
 from liegroups import Rn
@@ -90,6 +91,36 @@ def test_rows_have_their_own_right_hand_sides_in_each_call(monkeypatch: pytest.M
     assert calls.sides == calls.sizes == [16, 16, 8]
     assert called(line(3), 0, [2.0], monkeypatch).sizes == []
     assert called(line(3), 1, [2.0], monkeypatch, many=True).sides == [1]
+    assert called(line(201), 2, [2.0], monkeypatch, many=True).sides == [1, 1]
+
+
+@pytest.mark.parametrize("brings_back", [False, True])
+def test_rows_that_were_done_when_somebody_interrupted_are_told(
+    brings_back: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of whole calls; but for rows that would still be brought back into bounds."""
+    problem, Q = line(3), np.arange(120.0).reshape(40, 3)
+    program: Any = CompiledEngine().compile(problem, Options(max_iterations=2))
+    count = [0]
+
+    def project(_: object, turn: Any, starts: Any, some: Any, ends: Any, figures: Any) -> None:
+        if count[0] == 20:
+            raise KeyboardInterrupt
+        ends[:], figures[:] = starts + 1.0, [layout.STALLED, 4.0, 3.0, 0.5]
+        figures[1, 0] = layout.OUT_OF_BOUNDS
+        count[0] += len(starts)
+
+    monkeypatch.setattr(compiled_program, "FIRST_ROWS", 20)
+    monkeypatch.setattr(compiled_program.CompiledProgram, "brings_back", brings_back)
+    program.project_shared = project
+    with pytest.raises(RowsInterrupted) as stopped:
+        program.run_many(Q, compiled_program.repeat(problem.rhs), Workspace())
+    expected = [i for i in range(20) if not (brings_back and i == 1)]
+    assert stopped.value.rows.tolist() == expected
+    found = stopped.value.outcomes
+    np.testing.assert_array_equal(found.q, Q[expected] + 1.0)
+    assert [status is Status.OUT_OF_BOUNDS for status in found.status] == [i == 1 for i in expected]
+    assert found.iterations.tolist() == [4] * len(expected)
 
 
 def test_a_traced_projection_that_is_resumed_has_the_iterates_before_it() -> None:

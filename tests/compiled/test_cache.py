@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +12,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("numba")
+
+from compiled import forks
 
 from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_arm
@@ -63,47 +64,77 @@ def test_kernels_are_kept_where_something_can_be_written(tmp_path: Path, monkeyp
 
 def test_several_processes_compile_at_once(tmp_path: Path) -> None:
     """Each gets its answer; whoever comes later reads what they have kept."""
-    script = tmp_path / "kernel.py"
-    script.write_text(KERNEL)
-    environment = os.environ | {cache.VARIABLE: str(tmp_path / "kept")}
-    command = [sys.executable, str(script)]
-    at_once = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    assert [process.communicate()[0].split()[0] for process in at_once] == ["10.0"] * 3
-    later = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    assert later.stdout.split() == ["10.0", "1"]
+    kept = {cache.VARIABLE: str(tmp_path / "kept")}
+    assert [said.printed.split()[0] for said in forks.run(KERNEL, tmp_path, kept, 3)] == ["10.0"] * 3
+    (later,) = forks.run(KERNEL, tmp_path, kept)
+    assert later.printed.split() == ["10.0", "1"]
     assert not list((tmp_path / "kept").rglob("*.tmp*"))
 
 
-@pytest.mark.parametrize("engine", [None, "readable"])
-def test_a_report_is_replayed_by_its_engine_or_not_at_all(tmp_path: Path, engine: str | None) -> None:
+def test_a_report_is_replayed_by_its_engine_or_not_at_all(tmp_path: Path) -> None:
     """Where numba is not installed, what the compiled engine solved is refused by name; the readable one's is not."""
     arm = sample_arm()
     pose = Pose(arm, "tool")
     problem = Problem(arm, [Implicit.equal(pose, pose.value(np.full(arm.nq, 0.2)))])
-    projection = Projector(problem, engine=engine).project(arm.neutral)
-    projection.report(tmp_path / "case.json")
+    for engine in ("compiled", "readable"):
+        projection = Projector(problem, engine=engine).project(arm.neutral)
+        projection.report(tmp_path / f"{engine}.json")
     replay = (
         "import sys; sys.modules['numba'] = None\n"
         "from constraints.files import Report\n"
-        f"report = Report.load({str(tmp_path / 'case.json')!r})\n"
-        "try: print(report.reproduce().iterations)\n"
-        "except Exception as error: print(type(error).__name__, error)\n"
+        "for engine in ('compiled', 'readable'):\n"
+        f"    report = Report.load({str(tmp_path)!r} + f'/{{engine}}.json')\n"
+        "    try: print(report.reproduce().iterations)\n"
+        "    except Exception as error: print(type(error).__name__, error)\n"
     )
     said = subprocess.run([sys.executable, "-c", replay], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if engine is None:
-        assert said.startswith("MissingExtraError")
-        assert "fast" in said
-    else:
-        assert said.split() == [str(projection.iterations)]
+    refused, iterations = said.rsplit("\n", 2)[:2]
+    assert refused.startswith("MissingExtraError")
+    assert "fast" in refused
+    assert iterations == str(projection.iterations)
 
 
 def test_kernels_compile_where_inner_parts_of_numba_are_missing(tmp_path: Path) -> None:
     """Linking kernels into their entrance is for the time of compiling alone: another numba compiles as it does."""
     script = """
-import numba.core.typed_passes
+import importlib, numba.core.typed_passes
+from constraints.solvers.kernels import jit
+assert set(jit._COMPILER) == {"pipeline_class"}
 kept = numba.core.typed_passes.NopythonTypeInference
 del numba.core.typed_passes.NopythonTypeInference
-from constraints.solvers.kernels import jit
-assert jit._COMPILER == {}, jit._COMPILER
+print(importlib.reload(jit)._COMPILER)
 """
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, env=os.environ)
+    (said,) = forks.run(script, tmp_path, {cache.VARIABLE: str(tmp_path / "kept")})
+    assert said.printed == "{}\n"
+
+
+def test_kernels_leave_the_interpreter_to_other_threads(tmp_path: Path) -> None:
+    """One waits for a number that another thread of Python writes once it has seen that the kernel runs."""
+    script = """
+from __future__ import annotations
+import threading, time
+import numpy as np
+from constraints.solvers.kernels.jit import Numbers, entrance, integers_at, places, taken
+
+@entrance
+def turns_until_told(where: Numbers) -> int:
+    at, told = integers_at(where[0]), integers_at(where[1])
+    at[0] = 1
+    for i in range(500000000):
+        if taken(told, 0) != 0:
+            return i
+    return -1
+
+at, told, found = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64), []
+thread = threading.Thread(target=lambda: found.append(turns_until_told(places(at, told))))
+thread.start()
+while at[0] == 0:
+    time.sleep(0.001)
+told[0] = 1
+thread.join()
+print(found[0] >= 0)
+"""
+    (said,) = forks.run(
+        f"from __future__ import annotations\n{script}", tmp_path, {cache.VARIABLE: str(tmp_path / "k")}
+    )
+    assert said.printed == "True\n"

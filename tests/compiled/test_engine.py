@@ -201,7 +201,7 @@ def test_the_compiled_engine_is_the_usual_one() -> None:
 def test_the_iterates_are_those_of_the_readable_engine() -> None:
     """With computed bodies that are brought back inside too; and they change nothing of the result."""
     robot, problem = two_targets()
-    for q in robot.random(np.random.default_rng(0), 20):
+    for q in robot.random(np.random.default_rng(0), 5):
         plain = Projector(problem).project(q)
         keeps = Options(trace=True)
         mine, theirs = (Projector(problem, keeps, engine).project(q) for engine in ("compiled", "readable"))

@@ -20,6 +20,8 @@ ROBOT = arm_and_box()
 HELD = explicit_relative_pose(ROBOT, "gripper", "handle", comparison=Comparison.EQUALITY)
 PLACED = explicit_relative_pose(ROBOT, None, "handle", comparison=Comparison.EQUALITY)
 
+AT_ITS_JOINT = explicit_relative_pose(ROBOT, "gripper", "box/root_joint", comparison=Comparison.EQUALITY)
+
 
 def in_the_group(constraint: Explicit) -> Explicit:
     """Right-hand sides are poses of the object: no map leads to them from those of another twin."""
@@ -40,7 +42,7 @@ def alike(explicit: Explicit, side: Any, seed: int, others: tuple[Implicit, ...]
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("constraint", [HELD, PLACED], ids=["from joints", "constant"])
+@pytest.mark.parametrize("constraint", [HELD, PLACED, AT_ITS_JOINT], ids=["from joints", "constant", "at its joint"])
 def test_poses_of_an_object(constraint: Explicit, seed: int) -> None:
     """By a map of right-hand sides, and with right-hand sides of the group; a frame off the joint of the object."""
     rng = np.random.default_rng(seed)
@@ -58,7 +60,13 @@ def test_couplings_whose_outputs_are_scaled(seed: int) -> None:
     scaled: dict[str, Any] = {"g": Affine([[2.0]]), "g_inverse": Affine([[0.5]]), "comparison": Comparison.EQUALITY}
     coupled = Explicit(Affine([[0.3]], [0.1]), second, first, **scaled, whole=ROBOT.space, name="coupled")
     fixed = Explicit(Lifted(Affine([[0.0]], [0.7]), ROBOT.space, first), second, **scaled, name="fixed")
-    for constraint in (coupled, fixed):
+    half = np.zeros((1, ROBOT.nv))
+    half[0, second.v_indices], half[0, first.v_indices] = 0.5, -0.15  # half of the output less what f says
+    mapped = Explicit(
+        Affine([[0.3]], [0.1]), second, first, whole=ROBOT.space, comparison=Comparison.EQUALITY, name="mapped",
+        implicit=Affine(half, [-0.05], ROBOT.space), rhs_map=Affine([[2.0]]),
+    )  # fmt: skip
+    for constraint in (coupled, fixed, mapped):
         alike(constraint, [0.25], seed)
 
 

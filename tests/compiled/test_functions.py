@@ -83,6 +83,17 @@ class Packed:
         self.joints = packer.counted([]) if tree is None else tree.table(tree.with_carriers(packer.used))
         self.arrays = packer.arrays()
 
+    def instructions(self) -> Any:
+        """All of them, one a row."""
+        table, size = self.arrays[0], layout.INSTRUCTION_SIZE
+        return table[self.tape + 1 :][: size * table[self.tape]].reshape(-1, size)
+
+    def declared(self) -> set[int]:
+        """Columns that are written into the result."""
+        table, rows = self.arrays[0], range(self.result.jacobian, self.result.jacobian + self.f.outputs.nv)
+        lists = [int(i[layout.COLS]) for i in self.instructions() if i[layout.J] in rows]
+        return {int(c) for at in lists for c in table[at + 1 :][: table[at]]}
+
     def value(self, q: Any, asked: int = layout.VALUES) -> Any:
         """The value."""
         work, value = self.arrays[2], self.result.value
@@ -152,6 +163,7 @@ REFUSED = ("FromCallable", "DistanceBetween", "through a robot", "Lifted, by dif
 @pytest.mark.parametrize("name", [name for name in SAMPLES if not name.startswith(REFUSED) and REFUSED[2] not in name])
 def test_sample_is_the_readable_function(name: str) -> None:
     packed = packed_or_skipped(SAMPLES[name]())
+    assert packed.declared() == set(np.flatnonzero(packed.f.columns))
     for q in places(packed.f.inputs, 1):
         check(packed, q)
 
@@ -184,6 +196,31 @@ def test_columns_may_stand_elsewhere_or_not_at_all(name: str) -> None:
         packed = Packed(f, some_columns(f.inputs.nv, seed))
         for q in places(f.inputs, seed, 2):
             check(packed, q)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Pose (arm)", "Transformation, relative (two arms)", "CenterOfMass, relative (humanoid)", "Sum, weighted",
+     "ComBetweenFeet, three frames", "ConvexShapeContactHold, nearest of four", "Stacked", "Restriction"],
+)  # fmt: skip
+def test_all_memory_of_a_function_is_written(name: str) -> None:
+    """But for columns that it has not: no piece is longer than what it is for."""
+    pieces = list[tuple[int, int]]()
+
+    def memory(packer: Packer, size: int) -> int:
+        pieces.append((packer.filled(np.zeros(size)), size))
+        return pieces[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Packer, "memory", memory)
+        packed = Packed(SAMPLES[name]())
+    work, q = packed.arrays[2], places(packed.f.inputs, 3, 1)[0]
+    for at, size in pieces:
+        work[at : at + size] = np.nan
+    packed.linearise(q)
+    jacobians = {packed.arrays[0][layout.TWISTS], *packed.instructions()[:, layout.J].tolist()}
+    assert all(at in jacobians for at, size in pieces if np.isnan(work[at : at + size]).any())
+    assert work.size == 1 + max(at + size for at, size in pieces) - 1
 
 
 def test_functions_of_rows_in_other_columns() -> None:

@@ -13,6 +13,10 @@ from robots import joint_models
 from constraints import Bounds, CenterOfMass, Implicit, Pose, Position, Problem, Robot, Transformation
 from liegroups import SO3
 
+pytest.importorskip("numba")
+
+from constraints.solvers.compiled.tree import _turn_of as turn_of  # pyright: ignore[reportPrivateUsage]
+
 AXIS = np.array([0.48, -0.6, 0.64])
 TURNED = pin.SE3(pin.exp3(np.array([0.4, -0.9, 0.3])), np.array([0.2, -0.1, 0.3]))
 STRAIGHT = pin.SE3.Identity()
@@ -144,6 +148,16 @@ def test_twists_of_joints_are_those_of_plain_pinocchio(name: str) -> None:
         error, found = CompiledRows(Problem(robot, [Implicit.equal(Pose(robot, "tip"), tip)], bounds=everywhere)).at(q)
         assert_close(error, np.zeros(6))
         assert_close(found, local)
+
+
+def test_turns_take_z_to_the_axis_and_z_needs_none() -> None:
+    for axis in (*np.eye(3), *-np.eye(3), AXIS, [0.6, 0.8, 0.0], [0.0, -0.6, 0.8]):
+        turn = turn_of(axis)
+        np.testing.assert_allclose(turn.rotation @ turn.rotation.T, np.eye(3), rtol=0.0, atol=1e-15)
+        np.testing.assert_allclose(turn.rotation[:, 2], axis, rtol=0.0, atol=1e-15)
+        assert np.linalg.det(turn.rotation) > 0.0
+        assert not turn.translation.any()
+    np.testing.assert_array_equal(turn_of([0.0, 0.0, 1.0]).homogeneous, np.eye(4))
 
 
 def test_every_joint_type_of_the_library_is_here() -> None:

@@ -6,8 +6,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from explicit_samples import arm_and_box
 
-from constraints import Comparison, Function, Implicit, Options, Pose, Position, Problem, Projector
+from constraints import (
+    Bounds,
+    Comparison,
+    Function,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Rotation,
+    Surface,
+    explicit_relative_pose,
+)
+from constraints.errors import UndefinedError
+from constraints.functions import Constant
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.models import sample_arm
 from constraints.rows.stack import Stack
 from constraints.solvers import CompiledEngine, NewtonEngine, Status
@@ -83,6 +100,18 @@ def test_the_values_of_the_leaf_are_read_and_kept() -> None:
     assert solved >= 3
 
 
+def test_several_quaternions_are_read_and_kept() -> None:
+    """Blocks of four among others, each divided by its own norm where that is not one."""
+    turn = Implicit(Rotation(ROBOT, "elbow"), Comparison.EQUALITY, name="turn")
+    owners = [HAND, PLACE, turn]
+    solver, reader = projector(owners), whole_reader(CompiledEngine(), owners)
+    assert [(block.start, block.stop) for block in reader.units] == [(3, 7), (10, 14)]
+    program = leaf_program(solver, None, reader)
+    for seed in range(4):
+        leaf, q0 = configuration(seed), configuration(seed + 50, 0.4)
+        same(solver, reader, program.run(leaf, q0, Workspace()), leaf, q0)
+
+
 def test_quaternions_that_are_read_have_norm_one() -> None:
     """As the reader makes them, one block among others: nothing else is divided."""
     reader = whole_reader(CompiledEngine(), [PLACE, HAND])
@@ -111,6 +140,28 @@ def test_the_leaf_must_satisfy_what_holds_there() -> None:
             if found is not None and reader is None:
                 assert found[1] is solver.problem.rhs
                 np.testing.assert_array_equal(found[0].q, solver.project(q0).q)
+
+
+def test_what_a_computed_body_took_out_of_bounds_is_brought_back_on_leaves_too() -> None:
+    """A box in the hand, in one half of the places that the hand comes to: outcomes of the projector, bit for bit."""
+    robot, rng = arm_and_box(), np.random.default_rng(1)
+    box = robot.space.leaves()[-1].q
+    lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
+    lower[box.start] = 0.0
+    held = explicit_relative_pose(robot, "gripper", "handle", name="held")
+    problem = Problem(robot, [held], Bounds(robot.space, lower, upper))
+    solver, inside, moved = Projector(problem, engine=CompiledEngine()), 0, 0
+    program = leaf_program(solver, None, None)
+    for q0 in robot.random(rng, 20):
+        found = program.run(q0, q0, Workspace())
+        assert found is not None
+        expected = solver.project(q0)
+        assert found[0].q.tobytes() == expected.q.tobytes()
+        assert found[0].status is expected.status
+        inside += expected.success
+        moved += expected.iterations > 0
+    assert inside >= 15
+    assert moved > 3
 
 
 def test_configurations_of_another_size_are_left_to_the_three_steps() -> None:
@@ -156,7 +207,7 @@ def test_functions_of_the_users_are_evaluated_as_they_are() -> None:
     assert solver.from_leaf(None, ValueReader(plain, entries, entries, ())) is None
 
 
-def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
+def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a Jacobian and without; right-hand sides are taken anew where others are given."""
     stack = Stack([PLACE, HAND])
     compiled, plain, workspace = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack), Workspace()
@@ -171,6 +222,54 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions() -> None:
             if jacobian:
                 assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
         assert np.abs(compiled.values(x, workspace) - plain.values(x, Workspace())).max() < 1e-12
+    monkeypatch.setattr(Evaluation, "values", None)  # kernels ask nobody
+    assert compiled.values(q, workspace).size == 10
+
+
+def test_where_a_function_has_no_value_the_functions_say_so() -> None:
+    """Off the floor a contact has no pose: rows and values are refused by name, and are back where there is one."""
+    corners = [[0.5, -0.25, 0.0], [0.5, 0.25, 0.0], [-0.5, 0.25, 0.0], [-0.5, -0.25, 0.0]]
+    f = PoseOfContact(Surface("floor", ROBOT.frame("universe"), corners))
+    stack, workspace, on = Stack([Implicit(f, Comparison.EQUALITY, name="pose")]), Workspace(), f.inputs.neutral
+    compiled, plain = CompiledEvaluation(f.inputs, stack), Evaluation(f.inputs, stack)
+    assert compiled.places.size == stack.rhs_size
+    off, rhs = on.copy(), Problem(f.inputs, stack.owners).rhs
+    off[5] = 3.0
+    for _ in range(2):
+        for jacobian in (True, False):
+            np.testing.assert_allclose(
+                compiled.rows(on, rhs, workspace, jacobian=jacobian).error, plain.rows(on, rhs, Workspace()).error
+            )
+            with pytest.raises(UndefinedError):
+                compiled.rows(off, rhs, workspace, jacobian=jacobian)
+        with pytest.raises(UndefinedError):
+            compiled.values(off, workspace)
+
+
+def test_constraints_without_rows_and_those_that_stand_still() -> None:
+    """Rows are by kernels where one has none, but nothing can be read then; one that nothing moves is left alone."""
+    nothing = Implicit(Pose(ROBOT, "tool"), Comparison.EQUALITY, mask=np.zeros(6, dtype=bool), name="nothing")
+    still = Implicit(Position(ROBOT, "universe"), Comparison.EQUALITY, name="still")
+    constant = Implicit(Constant([1.0, 2.0], Rn(2), SPACE), Comparison.EQUALITY, name="constant")
+    q, workspace, rhs = configuration(6), Workspace(), None
+    for other, packs, reads in ((nothing, True, False), (still, False, False), (constant, True, True)):
+        for owners in ([PLACE, other], [other, PLACE]):
+            stack = Stack(owners)
+            compiled, plain = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack)
+            assert (compiled.new_memory() is not None) == packs
+            assert (compiled.places.size == stack.rhs_size) == reads
+            assert reads or compiled.places.size == 0
+            rhs = Problem(ROBOT, owners).rhs
+            for _ in range(2):
+                mine, theirs = compiled.rows(q, rhs, workspace), plain.rows(q, rhs, Workspace())
+                assert np.abs(mine.error - theirs.error).max() < 1e-12
+                assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
+                assert np.abs(compiled.values(q, workspace) - plain.values(q, Workspace())).max() < 1e-12
+            reader = whole_reader(CompiledEngine(), owners)
+            assert (projector([HAND]).from_leaf(None, reader) is not None) == reads
+    empty = CompiledEvaluation(ROBOT, Stack([]))
+    assert empty.new_memory() is None
+    assert empty.values(q, workspace).size == 0
 
 
 def test_the_readable_engine_has_no_leaf_program() -> None:

@@ -14,22 +14,24 @@ pytest.importorskip("numba")
 
 from compiled.guarded import Guarded, GuardedProblem, Tables, plain
 from compiled.kinds_of_problems import CASES, boxed, chain, equal
-from compiled.test_functions import Packed, check
+from compiled.test_functions import Packed, check, contacts
 from explicit_samples import arm_and_box
 from robots import arm, two_arms
 
-from constraints import Bounds, Function, Implicit, Options, Pose, Position, Problem, explicit_relative_pose
+from constraints import Bounds, Comparison, Function, Implicit, Options, Pose, Position, Problem, explicit_relative_pose
 from constraints.functions import Affine, Identity, Polynomial
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.translation import Translated
 from constraints.solvers import Status, why_not
 from constraints.solvers.compiled import problem as problem_packed
-from constraints.solvers.compiled.packing import Argument, Packer, Result, leaf_of, numbers_of
+from constraints.solvers.compiled.packing import Argument, NotPacked, Packer, Result, leaf_of, numbers_of
+from constraints.solvers.compiled.problem import packed
 from constraints.solvers.compiled.sparsity import row_ranges
 from constraints.solvers.compiled.tree import Tree
 from constraints.solvers.engine import Outcomes
 from constraints.solvers.kernels import layout
 from constraints.solvers.newton.computed_bodies import ComputedBodies
-from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
 
 def counted(table: Guarded, at: int) -> list[int]:
@@ -75,6 +77,22 @@ def test_groups_are_packed_once_by_their_leaves() -> None:
     assert table[at + 1 : at + 1 + 3 * len(kinds)].reshape(-1, 3).tolist() == [list(kind) for kind in kinds]
     assert kinds[:5] == [(layout.VECTOR, 2, 2), (layout.SO2, 2, 1), (layout.SE2, 4, 3), (layout.SO3, 4, 3),
                          (layout.SE3, 7, 6)]  # fmt: skip
+
+
+def test_a_leaf_is_one_group_of_the_library() -> None:
+    for space in (R3xSO3, ProductSpace([SO2, SE3]), SO3 * SO3):
+        with pytest.raises(NotPacked, match="not one of the library's"):
+            leaf_of(space)
+
+
+@pytest.mark.parametrize(("passes", "lower"), [(0, False), (2, False), (0, True), (2, True)])
+def test_lower_levels_have_memory_of_their_own_where_there_are_some(passes: int, lower: bool) -> None:
+    rows = [[equal(Pose(arm(), "tool"))], *([[equal(Position(arm(), "elbow"))]] if lower else [])]
+    I = packed(Problem(arm(), rows), Options(saturating_passes=passes)).integers  # noqa: E741
+    live, above = I[layout.LIVE], 9 + 7 * (1 + passes) if lower else 0
+    names = "ABOVE", "FACTORS", "REFLECTED", "PART", "ROTATED", "CAPS", "RESIDUALS", "RESIDUALS_BEFORE"
+    at, levels = [int(I[getattr(layout, name)]) for name in names], 1 + lower
+    assert np.diff(at).tolist() == [above * live, above * live, above, live, 6 * live * lower, levels, levels]
 
 
 def test_columns_of_a_function_are_those_that_are_there_in_order() -> None:
@@ -260,6 +278,35 @@ def test_rows_that_have_no_value_anywhere_leave_the_start_as_it_came(options: Op
         np.testing.assert_array_equal(found.q, start)
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_an_optional_level_without_a_value_is_as_if_it_were_not_there() -> None:
+    """Its error overflows, or its slope alone, or its function has none off the floor: the level above goes its way."""
+    robot, rng = arm(), np.random.default_rng(3)
+    first, far = np.eye(7)[0], 3.0
+    place = Implicit.equal(Position(robot, "tool"), [0.4, 0.1, 0.5], name="place")
+    start = robot.random(rng)
+    start[0] = 0.0
+    contact = PoseOfContact(contacts()[0].surfaces_of(("floor", "foot"))[0])
+    space, off = contact.inputs, contact.inputs.neutral.copy()
+    off[5:7] = far
+    beside = Implicit.zero(
+        Affine(np.eye(5, 7), [0.3] * 5).on(space, Segments.coordinates(space, range(7))), name="five"
+    )
+    undefined = {
+        "error": (robot, place, Polynomial([1e300, 0.0, 1e300], first, 1e10, inputs=robot.space), start),
+        "slope": (robot, place, Polynomial([0.0, 1e200], 1e150 * first, inputs=robot.space), start),
+        "contact": (space, beside, contact, off),
+    }
+    for where, above, f, q in undefined.values():
+        level = Implicit(f, Comparison.EQUALITY, name="optional")
+        problem = Problem(where, [[above], [level]], optional_last=True)
+        options = Options.local(max_iterations=12, trace=True)
+        found = GuardedProblem(problem, options).check(q)
+        alone = GuardedProblem(Problem(where, [above]), options).check(q)
+        assert found.status is alone.status is Status.CONVERGED
+        np.testing.assert_allclose(found.q, alone.q, rtol=0.0, atol=1e-4)
+
+
 def test_a_solution_is_a_solution_again_without_an_iteration() -> None:
     for name in ("outputs of outputs", "scaled outputs", "carried", "placed", "levels, optional", "whole turns"):
         case = CASES[name]()
@@ -294,12 +341,32 @@ def test_a_projection_ends_where_a_computed_body_leaves_its_bounds() -> None:
     assert len(set(ended)) == 2
 
 
+def test_a_solution_in_the_gap_of_almost_a_turn_is_put_at_its_end_and_gone_on_from() -> None:
+    """A joint whose range is a turn less 8e-7 rad, and a pose that only its middle reaches: 4e-7 rad are no error to a
+    threshold of 1e-5, and one to 1e-8."""
+    robot, width, goal = arm(), np.full(7, np.pi - 4e-7), np.linspace(-0.5, 0.5, 7)
+    goal[2] = 0.2 + np.pi
+    tool = Implicit.equal(Pose(robot, "tool"), robot.at(goal).placement(robot.frame("tool")), name="tool")
+    bounds = Bounds(robot.space, 0.2 - width, 0.2 + width)
+    problem = Problem(robot, [tool], bounds, frozen=np.arange(7) != 2)
+    start = goal - 0.2 * (np.arange(7) == 2)
+    for options, status, iterations in (
+        (Options.local(threshold=1e-5, trace=True), Status.CONVERGED, 2),
+        (Options.local(threshold=1e-8, trace=True), Status.STATIONARY, 6),
+        (Options(threshold=1e-8, max_iterations=30, trace=True), Status.STALLED, 30),
+    ):
+        found = GuardedProblem(problem, options).check(start)
+        assert (found.status, found.iterations) == (status, iterations)
+        assert found.q[2] == bounds.upper[2]
+        assert 3e-7 < found.residual < 5e-7
+
+
 # Rows of a batch.
 
 
 def rows_of_batch(n: int, many: bool) -> tuple[Any, Any, Sequence[Any]]:
     case = CASES["a pose"]()
-    guarded, starts = GuardedProblem(case.problem, case.options), case.starts(n)
+    guarded, starts = GuardedProblem(case.problem, Options(max_iterations=3)), case.starts(n)
     return guarded, np.array([q for q, _ in starts]).reshape(n, -1), [rhs for _, rhs in starts][: n if many else 1]
 
 

@@ -7,7 +7,6 @@ import pickle
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,8 @@ import pytest
 
 pytest.importorskip("numba")
 
-import constraints
+from compiled import forks
+
 from constraints.solvers import trusted_files as trusted
 from constraints.solvers.kernels import cache
 from constraints.solvers.trusted_files import DamagedError, Place, UntrustedError, opened, read, write
@@ -46,12 +46,9 @@ def full(*_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 cache.write = full
 cache._can_be_written_to = lambda candidate: True
 """
-ROOT = Path(constraints.__file__).resolve().parent.parent
 STRANGER = 54321
 """A user without an entry in passwd."""
 AS_STRANGER = f"""
-import numba
-numba.njit(lambda x: x + 1.0)(1.0)  # imports what a stranger may not be able to read
 os.setgroups([]); os.setgid({STRANGER}); os.setuid({STRANGER})
 os.environ.pop("HOME", None)
 """
@@ -59,16 +56,8 @@ os.environ.pop("HOME", None)
 
 def run(tmp_path: Path, named: Path | None, before: str = "") -> tuple[list[str], str]:
     """What the kernel said, and what was logged, in a process of its own."""
-    script = tmp_path / "kernel.py"
-    script.write_text(KERNEL.format(before=before))
-    keep = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    environment = keep | {"PYTHONPATH": os.pathsep.join([str(ROOT), keep.get("PYTHONPATH", "")])}
-    if named is not None:
-        environment[cache.VARIABLE] = str(named)
-    command = [sys.executable, "-B", str(script)]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split(), done.stderr
+    (said,) = forks.run(KERNEL.format(before=before), tmp_path, {} if named is None else {cache.VARIABLE: str(named)})
+    return said.printed.split(), said.logged
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from robots import panda, talos, ur5
 
 from constraints import (
     Affine,
+    Bounds,
     CenterOfMass,
     Implicit,
     Options,
@@ -22,7 +23,10 @@ from constraints import (
 )
 from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJointError
 from constraints.models import sample_arm
-from constraints.solvers.newton.hierarchy import NullSpace
+from constraints.rows.stacking import Rows
+from constraints.solvers.newton.bounds import SolverBounds
+from constraints.solvers.newton.hierarchy import Hierarchy, NullSpace
+from constraints.solvers.newton.linear_step import DampedCholesky
 from liegroups import Rn, Segments
 
 
@@ -145,6 +149,27 @@ def test_bounds_hold_for_every_level():
         assert result.success
         for step in result.trace or ():
             assert -0.5 <= step.q[0] <= 0.5
+
+
+@pytest.mark.parametrize("costs", [None, np.linspace(0.5, 2.0, 7)], ids=["ones", "costs"])
+def test_dofs_that_are_held_have_no_part_in_the_step_of_a_lower_level(costs):
+    """Exactly none, nor those that it holds itself: a rounding at a bound would shorten all of a small step to zero."""
+    rng, space, own = np.random.default_rng(9), Rn(7), 0
+    bounds = Bounds(space, np.full(7, -0.3), np.full(7, 0.3))
+    box = SolverBounds(Problem(space, [Implicit.zero(Affine(np.eye(7)))], bounds), wrap=False)
+    held = np.arange(7) == 2
+    for _ in range(40):
+        levels = [Rows(rng.standard_normal(m), rng.standard_normal((m, 7)), ()) for m in (3, 2)]
+        step = np.where(held, 0.3, rng.uniform(-0.3, 0.3, 7))
+        for error in (1.0, 1e-13):
+            levels[1].error[:] = error - levels[1].jacobian @ step
+            hierarchy = Hierarchy([DampedCholesky(2)], 0.05, 1, costs)
+            part = hierarchy.extend(np.zeros(7), step, held, levels, [1.5], box) - step
+            assert part[2] == 0.0
+            assert np.abs((levels[0].jacobian * ~held) @ part).max() < 1e-14
+            assert (np.abs(step + part) <= 0.3 + 1e-15).all()
+            own += 1 < np.count_nonzero(part == 0.0) < 7
+    assert own > 10
 
 
 # Costs of motion

@@ -7,10 +7,10 @@ from typing import Any
 
 from ...functions import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
 from ...functions.contact.contact_pose import PoseOfContact
-from ...functions.contact.contact_surface import Surface, edges_of
+from ...functions.contact.contact_surface import edges_of
 from ..kernels import layout
 from .frame_functions import chains
-from .packing import Argument, Packer, Result, numbers_of
+from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
 
 Contact = ConvexShapeContact | ConvexShapeContactComplement | ConvexShapeContactHold
 
@@ -24,24 +24,22 @@ def contact(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
             pose_a, frame_a = packer.pose_of(f.robot, argument, part.frame_a)
             pose_b, frame_b = packer.pose_of(f.robot, argument, part.frame_b)
             surfaces, places = packer.constants(numbers_of(frame_a) + numbers_of(frame_b)), packer.memory(36)
-            edges, count = _edges(packer, f.surfaces_of(names)[0])
+            floor = edges_of(f.surfaces_of(names)[0].polygon)
+            edges, count = packer.constants(floor), len(floor)
             plus, minus = chains(packer, part, argument)
             signs = packer.table([int(c in plus) - int(c in minus) for c in columns])
             pairs.append([pose_a, pose_b, surfaces, places, edges, count, signs])
         table, rows = packer.records(pairs), packer.memory(24)
-        packer.emit(operation, 0, result, packer.counted(columns), table, rows, numbers=packer.constants([f.margin]))
+        packer.emit(
+            operation, NO_ARGUMENT, result, packer.counted(columns), table, rows, numbers=packer.constants([f.margin])
+        )
 
     return pack
 
 
-def _edges(packer: Packer, floor: Surface) -> tuple[int, int]:
-    """Edges of a polygon: where they are in F, and how many."""
-    edges = edges_of(floor.polygon)
-    return packer.constants(edges), len(edges)
-
-
 def pose_of_contact(packer: Packer, f: PoseOfContact, argument: Argument, result: Result) -> None:
     """The pose that a contact asks for."""
-    margin, (_, count) = packer.constants([f.margin]), _edges(packer, f.floor)
+    edges = edges_of(f.floor.polygon)
+    numbers = packer.constants([f.margin, *(x for edge in edges for x in edge)])
     columns, own = packer.counted(packer.columns_of(f, argument)), packer.counted(argument.columns)
-    packer.emit(layout.POSE_OF_CONTACT, argument.at, result, columns, count, own, numbers=margin)
+    packer.emit(layout.POSE_OF_CONTACT, argument.at, result, columns, len(edges), own, numbers=numbers)

@@ -42,7 +42,7 @@ from ..kernels import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet
-from .packing import Argument, NotPacked, Packer, Result
+from .packing import NO_ARGUMENT, Argument, NotPacked, Packer, Result
 
 
 def pack_function(packer: Packer, f: Function, argument: Argument, result: Result) -> None:
@@ -99,7 +99,7 @@ def pack_product(packer: Packer, f: Function, argument: Argument, result: Result
     """
     columns = packer.counted(packer.columns_of(f, argument))
     pose_of_frame = int(type(f) is Pose and f.outputs.atoms[0][0] == "SE3")
-    packer.emit(layout.PRODUCT, 0, result, columns, packer.group(f.outputs), element, pose_of_frame)
+    packer.emit(layout.PRODUCT, NO_ARGUMENT, result, columns, packer.group(f.outputs), element, pose_of_frame)
 
 
 def _translated(packer: Packer, f: Translated, argument: Argument, result: Result) -> None:
@@ -136,7 +136,7 @@ def _after(
     pack_function(packer, outer, value, Result(result.value, own.jacobian, own.stride))
     columns = packer.counted(packer.columns_of(inner, argument))
     sizes = outer.outputs.nv, inner.outputs.nv
-    packer.emit(layout.CHAIN_RULE, 0, result, columns, own.jacobian, inside.jacobian, *sizes)
+    packer.emit(layout.CHAIN_RULE, NO_ARGUMENT, result, columns, own.jacobian, inside.jacobian, *sizes)
 
 
 def _lifted(packer: Packer, f: Lifted, argument: Argument, result: Result) -> None:
@@ -146,8 +146,8 @@ def _lifted(packer: Packer, f: Lifted, argument: Argument, result: Result) -> No
         pack_function(packer, f.function, Argument(at, argument.columns[v], argument.is_configuration), result)
         return
     gathered = packer.memory(len(q))
-    nothing = Result(gathered, 0, 0)
-    packer.emit(layout.COPY, argument.at, nothing, packer.counted([]), packer.counted(q), packer.counted([]))
+    inside = Result.of_value(gathered)
+    packer.emit(layout.COPY, argument.at, inside, packer.counted([]), packer.counted(q), packer.counted([]))
     pack_function(packer, f.function, Argument(gathered, argument.columns[v]), result)
 
 
@@ -200,7 +200,7 @@ def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
         pack_function(packer, part, argument, inside)
         terms.append([inside.value, inside.jacobian, packer.counted(packer.columns_of(part, argument))])
     columns, factors = packer.counted(packer.columns_of(f, argument)), packer.constants(f.factors)
-    packer.emit(layout.SUM, 0, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
+    packer.emit(layout.SUM, NO_ARGUMENT, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
 
 
 def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Result) -> None:

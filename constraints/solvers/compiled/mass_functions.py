@@ -10,7 +10,7 @@ from ...functions import CenterOfMass, ComBetweenFeet
 from ...functions.mass import MassFunction
 from ...robot import Frame
 from ..kernels import layout
-from .packing import Argument, Packer, Result, numbers_of
+from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
 
 
 def center(packer: Packer, f: CenterOfMass, argument: Argument, result: Result) -> None:
@@ -46,7 +46,7 @@ def _center(packer: Packer, f: MassFunction, frame_a: Frame, argument: Argument,
                 moved.append((place.get(number, -1), int(number in on_a)))
     packer.emit(
         layout.CENTER,
-        0,
+        NO_ARGUMENT,
         result,
         packer.counted(columns),
         packer.records(table),

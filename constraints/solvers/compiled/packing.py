@@ -22,6 +22,10 @@ LEAVES = {"R": layout.VECTOR, "SO2": layout.SO2, "SO3": layout.SO3, "SE2": layou
 """Kinds of leaves by the names of their groups."""
 
 
+NO_ARGUMENT = 0
+"""At [X] of instructions that read their arguments elsewhere."""
+
+
 class NotPacked(Exception):
     """Something that the compiled engine does not solve; the message is the reason, for `why_not`."""
 
@@ -52,6 +56,11 @@ class Result(NamedTuple):
     value: int
     jacobian: int
     stride: int
+
+    @staticmethod
+    def of_value(value: int) -> Result:
+        """Where a value is written to whose Jacobian nobody asks for."""
+        return Result(value, 0, 0)
 
     def rows(self, q: int, v: int) -> Result:
         """What begins so many entries and rows further on."""

@@ -21,7 +21,7 @@ from ..newton.computed_bodies import ComputedBodies
 from ..options import Options
 from ..step_control import FullSteps
 from .functions import pack_function, pack_product, pack_translated
-from .packing import Argument, Integers, NotPacked, Packer, Result
+from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, Packer, Result
 from .search import SearchPacker
 from .sparsity import fours, profile, row_ranges
 
@@ -169,7 +169,7 @@ class _ProblemPacker:
         if explicit.rhs_map is None and not isinstance(inverse, RightTranslation):
             return side
         at = packer.memory(group.nq)
-        result = Result(at, 0, 0)
+        result = Result.of_value(at)
         if explicit.rhs_map is None:
             packer.emit(
                 layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([])
@@ -178,7 +178,12 @@ class _ProblemPacker:
             pack_function(packer, explicit.rhs_map, Argument(side, nothing), result)
         if isinstance(inverse, RightTranslation):
             packer.emit(
-                layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant)
+                layout.PRODUCT,
+                NO_ARGUMENT,
+                result,
+                packer.counted([]),
+                packer.group(group),
+                packer.filled(inverse.constant),
             )
         return at
 
@@ -190,7 +195,7 @@ class _ProblemPacker:
         except UndefinedError:
             raise NotPacked(f"{f.name}, a constant without a value") from None
         at = packer.memory(f.outputs.nq)
-        result = Result(at, 0, 0)
+        result = Result.of_value(at)
         entries, nothing = packer.counted(range(f.outputs.nq)), packer.counted([])
         packer.emit(layout.COPY, value, result, nothing, entries, nothing)
         pack_product(packer, f, Argument(0, none), result, element)
@@ -198,7 +203,7 @@ class _ProblemPacker:
             return at
         outputs = packer.memory(explicit.g_inverse.outputs.nq)
         nowhere = np.full(f.outputs.nv, -1, dtype=np.int64)
-        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result(outputs, 0, 0))
+        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result.of_value(outputs))
         return outputs
 
     def _generation(

@@ -155,7 +155,7 @@ def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
     r"""Two translations across the axis, the one along it less pitch times what the pose turns about it, the swing.
 
     The angle is that of `loops.hinge_fit.twist_angle`, :math:`2\,\mathrm{atan2}(a \cdot u, w)` of the quaternion
-    (u, w), and as many whole turns as bring the advance nearest. At n in F: as `_split`; the pitch.
+    (u, w), less or more as many whole turns as bring the advance nearest. At n in F: as `_split`; the pitch.
     """
     _split(I, F, W, t, M, n, y, d, jacobian)
     pitch, axis = F[n + 21], n + 6
@@ -164,10 +164,6 @@ def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
     square, angle = s * s + w * w, 0.0
     if square >= UNDETERMINED:
         angle = 2.0 * atan2(s, w)
-        if angle > pi:
-            angle -= 2.0 * pi
-        elif angle <= -pi:
-            angle += 2.0 * pi
     W[y + 2] -= pitch * (angle + 2.0 * pi * round((W[y + 2] / pitch - angle) / (2.0 * pi)))
     if jacobian == 0:
         return

@@ -127,15 +127,14 @@ class Hierarchy:
     ) -> Vector:
         """The capped step of one level, within bounds."""
         mu = self._damping * float(e.dot(e)) + 1e-12
-        still = np.zeros(step.size, dtype=np.bool_) if held is None else held
-        part = capped(self._solve(above, J, e, mu, solver, still, root), cap)
+        part = capped(self._solve(above, J, e, mu, solver, root, held), cap)
         for _ in range(self._passes):
             leaving = box.leaving(q, step, part)
             if leaving is None:
                 return part
             above = np.concatenate((above, (np.eye(step.size) if root is None else root)[leaving]))
-            still = still | leaving
-            part = capped(self._solve(above, J, e, mu, solver, still, root), cap)
+            held = leaving if held is None else held | leaving
+            part = capped(self._solve(above, J, e, mu, solver, root, held), cap)
         return np.multiply(part, box.fraction(q, step, part))
 
     def _solve(
@@ -145,17 +144,19 @@ class Hierarchy:
         e: Vector,
         mu: float,
         solver: LinearStep,
-        still: BoolVector,
         root: Matrix | None,
+        held: BoolVector | None,
     ) -> Vector:
-        """The step of one level; dofs that are held have roundings, which mu amplifies: they do not move."""
+        """The damped step of a level; of held dofs it is zero, without the roundings that a small one consists of."""
         space = NullSpace(above)
         part = space.back(solver.solve(e, space.rotate(J), mu))
         if root is not None:
             part = root.dot(part)
         elif self._scale is not None:
             part = part * self._scale
-        return np.where(still, 0.0, part)
+        if held is not None:
+            part[held] = 0.0
+        return part
 
     def _reduced(self, J: Matrix, held: BoolVector | None, root: Matrix | None) -> Matrix:
         """A Jacobian in dofs that cost alike, without those that are held."""
