@@ -200,6 +200,13 @@ def test_targets_of_rows_move_the_dependent_ones() -> None:
     np.testing.assert_allclose(rows.velocity_error(now.q, resting, rows.rhs_at(t)), 0.0, atol=1e-12)
     with pytest.raises(OpenMechanismError, match="'rod' is off"):
         coordinates.at(now.q, now.v, t=t + 0.1)
+    alone = ConstraintSet(robot, [rod])
+    for every in (alone, rows):
+        found = minimal_coordinates(every, q).rhs_at(t)
+        np.testing.assert_array_equal(found.vector, every.rhs_at(t).vector)
+        assert (found.vector[every.slice_of("rod")] > every.rhs_at(0.0).vector[every.slice_of("rod")]).all()
+    still = mechanism.minimal_coordinates(q)
+    assert still.rhs_at(0.1) is still.rhs_at(0.2)  # nothing to be made again
 
 
 # Nothing closes by itself.

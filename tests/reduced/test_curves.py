@@ -9,7 +9,8 @@ import pinocchio as pin
 import pytest
 
 from constraints import Affine, Bounds, Function, Implicit, Robot
-from constraints.loops import ConstraintSet
+from constraints.loops import ConstraintSet, assemble_position
+from constraints.models import mechanisms
 from constraints.reduced import minimal_coordinates, sweep
 from constraints.reduced.sweeps.continuation import Curve, Place
 from constraints.reduced.sweeps.driver import driver_of
@@ -179,3 +180,22 @@ def test_a_sweep_over_a_crossing() -> None:
     assert over.singularities[0].joints == ("y",)
     assert [each.kind for each in over.singularities] == [SingularityKind.BRANCH_POINT]
     assert over.signs[0] == -over.signs[1]
+
+
+def test_actuators_that_never_hold_a_coordinate_are_said_once() -> None:
+    """No row reads z, which no actuator moves: singular all along, noted at the start, and the sweep goes on."""
+    rows, q = in_the_plane(lambda x, y: x - 2.0 * y, lambda x, y: [1.0, -2.0], [0.0, 0.0, 0.0])
+    alone = ConstraintSet(rows.robot, [rows["curve"]])
+    found = sweep(alone, q, "x", [0.2, 0.4], independent=["z"], actuated=["x", "y"]).or_raise()
+    np.testing.assert_allclose(found.qs, [[0.2, 0.1, 0.0], [0.4, 0.2, 0.0]], atol=1e-12)
+    (only,) = found.singularities
+    assert (only.kind, only.joints, only.value, only.before) == (SingularityKind.ACTUATORS, ("z",), 0.0, 0)
+
+
+def test_an_open_start_is_closed_by_all_joints() -> None:
+    """Of least change, the first joint too, as assembly does it with nothing driven."""
+    linkage = mechanisms.four_bar()
+    start = linkage.posture("closed") + np.array([0.1, 0.05, -0.1])
+    found = sweep(linkage.constraint_set(), start, "rocker", [1.2], close=True)
+    np.testing.assert_array_equal(found.coordinates.q, assemble_position(linkage.constraint_set(), start).q)
+    assert abs(found.coordinates.q[0] - start[0]) > 1e-3

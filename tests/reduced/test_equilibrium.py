@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Robot
+from constraints import Function, Implicit, Robot
 from constraints.dynamics import JointSpring, PointSpring
 from constraints.errors import (
     DuplicateNameError,
@@ -34,6 +34,7 @@ from constraints.reduced import (
 )
 from constraints.robot import Motion
 from constraints.rows import Target
+from liegroups import Rn
 
 HOOK = pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.0]))
 
@@ -97,6 +98,23 @@ def test_four_bar_with_a_spring_from_afar(by: float) -> None:
     assert len(found.iterates) == found.iterations + 1 <= 7
     for iterate in found.iterates:
         assert np.abs(rows.position_error(iterate)).max() < 1e-12
+
+
+def test_a_start_beside_the_end_of_a_curve_has_a_derivative() -> None:
+    """y^2 = x, y dependent, from where a difference of the usual step, 1e-5, would leave the curve: it is made shorter.
+
+    f_x + f_y / (2 y) = 0: y = 0.1.
+    """
+    model: Any = pin.Model()
+    for name, kind in (("x", pin.JointModelPX()), ("y", pin.JointModelPY())):
+        joint = model.addJoint(0, kind, pin.SE3.Identity(), name)
+        model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
+    robot = Robot(model, "table").without_bounds()
+    row = Function.from_callable(lambda q: [q[1] ** 2 - q[0]], robot.space, Rn(1), lambda q: [[-1.0, 2.0 * q[1]]])
+    q = np.array([4e-6, 2e-3])
+    coordinates = minimal_coordinates(ConstraintSet(robot, [Implicit.zero(row, name="row")]), q, independent=["x"])
+    found = equilibrium(coordinates, q, tau=[-1.0, 0.2]).or_raise()
+    np.testing.assert_allclose(found.q, [0.01, 0.1], rtol=1e-7)
 
 
 class Sum:

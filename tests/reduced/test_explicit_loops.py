@@ -205,6 +205,18 @@ def test_far_steps_stay_on_the_branch() -> None:
             np.testing.assert_allclose(newton.value([angle]), closed_form.value([angle]), atol=1e-9)
 
 
+def test_a_loop_of_any_size_has_the_same_angles() -> None:
+    """A tenth of a micrometre, or a kilometre: rows are small or large, angles are angles; flat it has no reference."""
+    shape = {"ground": 0.4, "crank": 0.15, "coupler": 0.35, "rocker": 0.3}
+    usual = by_newton("four_bar", **shape)[0].value([2.0])
+    for size in (1e-7, 1e4):
+        newton = by_newton("four_bar", **{bar: size * length for bar, length in shape.items()})[0]
+        np.testing.assert_allclose(newton.value([2.0]), usual, atol=1e-9)
+    newton = by_newton("four_bar", ground=0.4, crank=0.2, coupler=0.4, rocker=0.2)[0]
+    with pytest.raises(UndefinedError, match="the reference is a dead point"):
+        replace(newton, reference=np.zeros(3))
+
+
 def test_where_the_closed_form_has_no_value_newton_has_none() -> None:
     """A five-bar driven at both pivots, all over its inputs: a value is that of the branch, or it is undefined.
 
