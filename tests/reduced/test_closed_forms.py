@@ -21,6 +21,7 @@ from constraints.reduced.explicit_loops.planar_loops import (
     joined,
     whole_turns,
 )
+from constraints.reduced.explicit_loops.planar_shape import _continuous
 from constraints.reduced.inverse import _least, _not_driven, _unreached
 from constraints.reduced.lu import factorised
 from constraints.testing import check_function
@@ -161,6 +162,27 @@ def test_turns_and_angles() -> None:
         assert whole_turns(angle, near) == pytest.approx(2.0 * pi * turns)
     q = np.array([0.3, 7.0, np.cos(2.0), np.sin(2.0), -9.0])
     assert angles_of(Rn(2) * SO2 * Rn(1), q) == pytest.approx([0.3, 7.0, 2.0, -9.0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_each_side_of_a_chain_is_less_than_half_a_turn_from_the_way_behind_it(seed: int) -> None:
+    """At the inputs where whole turns are chosen: seen from each hinge, the rest of the way goes on from its side."""
+    loop, rng = by_hand(LoopBranch.OPEN, seed), np.random.default_rng(seed)
+    for _ in range(10):
+        u = loop.block_in.random(rng, np.array([-9.0, -9.0, -1.0, -1.0]), np.array([9.0, 9.0, 1.0, 1.0]))
+        angles = angles_of(loop.block_in, u)
+        around = _continuous(list(loop.vertices), u, loop.block_in)
+        for old, new in zip(loop.vertices, around, strict=True):
+            assert new._replace(offset=old.offset) == old
+            assert abs(np.remainder(new.offset - old.offset + 1.0, 2.0 * pi) - 1.0) < 1e-12
+        assert [around[h].offset for h in (0, 2, 4)] == [loop.vertices[h].offset for h in (0, 2, 4)]
+        for corner, end in ((0, 2), (2, 4), (4, 7)):
+            rest, direction = around[end - 1].side, cmath.phase(around[end - 1].side)
+            for h in range(end - 1, corner, -1):
+                vertex, side = around[h], around[h - 1].side
+                turn = vertex.offset + (0.0 if vertex.source is None else vertex.sign * angles[vertex.source])
+                assert abs(direction + turn - cmath.phase(side)) <= pi + 1e-12
+                rest, direction = joined(side, rest * cmath.rect(1.0, turn), direction + turn)
 
 
 # Factors.

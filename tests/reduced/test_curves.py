@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,17 @@ from constraints.models import mechanisms
 from constraints.reduced import minimal_coordinates, sweep
 from constraints.reduced.sweeps.continuation import Curve, Place
 from constraints.reduced.sweeps.driver import driver_of
-from constraints.reduced.sweeps.singularities import Jumped, SingularityKind, branch_point, dead_point, singularity
+from constraints.reduced.sweeps.singularities import (
+    Jumped,
+    SingularityKind,
+    _keeps_rank,
+    _root,
+    branch_point,
+    dead_point,
+    is_actuator_point,
+    singularity,
+)
+from constraints.reduced.sweeps.sweep_result import Sweep
 from constraints.reduced.sweeps.travel import SweepStatus
 from liegroups import Rn
 
@@ -199,3 +210,63 @@ def test_an_open_start_is_closed_by_all_joints() -> None:
     found = sweep(linkage.constraint_set(), start, "rocker", [1.2], close=True)
     np.testing.assert_array_equal(found.coordinates.q, assemble_position(linkage.constraint_set(), start).q)
     assert abs(found.coordinates.q[0] - start[0]) > 1e-3
+
+
+def test_when_actuators_count_as_singular() -> None:
+    """From a millionth of the largest singular value down, of columns of any size."""
+    place: Any = SimpleNamespace(q=np.zeros(3))
+    for scale in (1e-3, 1.0, 1e3):
+        for part, is_singular in ((0.9e-6, True), (1.1e-6, False)):
+            J = scale * np.array([[1.0, 7.0, 0.0], [0.0, 9.0, part]])
+            curve: Any = SimpleNamespace(rank=2, jacobian=lambda q, J=J: J)
+            assert is_actuator_point(curve, np.array([0, 2]), place) == is_singular
+
+
+def test_when_a_rank_is_kept_on_a_short_way() -> None:
+    """Cut into eight parts: at the end of each the least singular value must be more than it can lose in it."""
+    for scale in (1e-3, 1.0, 1e3):
+        for end, is_kept in ((0.5, True), (0.02, True), (0.01, False), (0.0, False), (-0.5, False), (-1.0, False)):
+            for first, last in ((1.0, end), (end, 1.0)):
+                J_a, J_b = (scale * np.array([[2.0, 0.0, 0.0], [0.0, x, 0.0]]) for x in (first, last))
+                assert _keeps_rank(J_a, J_b, 2) == is_kept
+                assert _keeps_rank(J_a, J_b, 1)
+    assert _keeps_rank(np.zeros((2, 1)), np.ones((2, 1)), 0)
+
+
+def test_a_place_on_a_way_where_a_number_vanishes() -> None:
+    """By its sign alone; where there is no place beside the root, the nearest one on the side of the farther end."""
+
+    def nearest(root: float, gap: float) -> float:
+        curve: Any = SimpleNamespace(
+            between=lambda a, b, x: None if abs(x - root) < gap else SimpleNamespace(value=float(x))
+        )
+        a, b = (SimpleNamespace(value=x) for x in (0.0, 1.0))
+        found: Any = _root(curve, a, b, lambda place: place.value - root, -root, 1.0 - root)  # type: ignore[arg-type]
+        return found.value
+
+    for root in (0.3, 0.7):
+        assert nearest(root, 0.0) == pytest.approx(root, abs=1e-13)
+    assert nearest(0.3, 0.01) == pytest.approx(0.31, abs=1e-9)
+    assert nearest(0.7, 0.01) == pytest.approx(0.69, abs=1e-9)
+
+
+def test_what_is_held_as_a_rate() -> None:
+    """A part of a ball of which another part follows; not one beside which only other joints follow."""
+    model: Any = pin.Model()
+    joint = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")
+    joint = model.addJoint(joint, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    joint = model.addJoint(joint, pin.JointModelPX(), pin.SE3.Identity(), "y")
+    robot, asked = Robot(model), Sweep.held_as_rates
+    names = ("x", "ball[0]", "ball[1]", "ball[2]", "y")
+    for independent, dependent, rates in (
+        ((4, 1, 2, 3), (0,), ()), ((0, 1, 2, 3), (4,), ()), ((0, 1, 3), (2, 4), ("ball[0]", "ball[2]")),
+        ((0, 4), (1, 2, 3), ()), ((4, 2, 3), (0, 1), ("ball[1]", "ball[2]")), ((4, 0, 1, 2), (3,), ("ball[0]", "ball[1]")),
+    ):  # fmt: skip
+        coordinates = SimpleNamespace(
+            partition=SimpleNamespace(independent=np.array(independent), dependent=np.array(dependent)),
+            independent=tuple(names[i] for i in independent),
+            constraint_set=SimpleNamespace(robot=robot),
+        )
+        stub: Any = SimpleNamespace(coordinates=coordinates)
+        assert asked.fget is not None
+        assert asked.fget(stub) == rates
