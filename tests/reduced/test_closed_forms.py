@@ -214,6 +214,7 @@ def test_matrices_that_are_singular() -> None:
     assert (zero.rcond, zero.sign, zero.is_singular) == (0.0, 0.0, True)
     none = factorised(np.zeros((0, 0)))
     assert (none.rcond, none.sign, none.is_singular) == (1.0, 1.0, False)
+    assert (none.factors.shape, none.pivots.shape) == ((0, 0), (0,))
     assert none.solve(np.zeros(0)).shape == none.solve_transposed(np.zeros((0, 3)))[:, 0].shape == (0,)
 
 

@@ -19,6 +19,7 @@ from constraints.reduced.sweeps.singularities import (
     Jumped,
     SingularityKind,
     _keeps_rank,
+    _lowest,
     _root,
     branch_point,
     dead_point,
@@ -244,6 +245,14 @@ def test_a_place_on_a_way_where_a_number_vanishes() -> None:
         found: Any = _root(curve, a, b, lambda place: place.value - root, -root, 1.0 - root)  # type: ignore[arg-type]
         return found.value
 
+    def lowest(least: float) -> float:
+        curve: Any = SimpleNamespace(between=lambda a, b, x: SimpleNamespace(value=float(x)))
+        a, b = (SimpleNamespace(value=x) for x in (0.0, 1.0))
+        found: Any = _lowest(curve, a, b, lambda place: abs(place.value - least))  # type: ignore[arg-type]
+        return found.value
+
+    assert (lowest(0.0), lowest(1.0)) == (0.0, 1.0)
+    assert lowest(0.3) == pytest.approx(0.3, abs=1e-6)
     for root in (0.3, 0.7):
         assert nearest(root, 0.0) == pytest.approx(root, abs=1e-13)
     assert nearest(0.3, 0.01) == pytest.approx(0.31, abs=1e-9)
@@ -260,7 +269,8 @@ def test_what_is_held_as_a_rate() -> None:
     names = ("x", "ball[0]", "ball[1]", "ball[2]", "y")
     for independent, dependent, rates in (
         ((4, 1, 2, 3), (0,), ()), ((0, 1, 2, 3), (4,), ()), ((0, 1, 3), (2, 4), ("ball[0]", "ball[2]")),
-        ((0, 4), (1, 2, 3), ()), ((4, 2, 3), (0, 1), ("ball[1]", "ball[2]")), ((4, 0, 1, 2), (3,), ("ball[0]", "ball[1]")),
+        ((0, 4), (1, 2, 3), ()), ((4, 2, 3), (0, 1), ("ball[1]", "ball[2]")),
+        ((4, 0, 1, 2), (3,), ("ball[0]", "ball[1]")),
     ):  # fmt: skip
         coordinates = SimpleNamespace(
             partition=SimpleNamespace(independent=np.array(independent), dependent=np.array(dependent)),
