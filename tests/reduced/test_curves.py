@@ -186,7 +186,13 @@ def test_a_sweep_over_a_crossing() -> None:
     assert stopped.status is SweepStatus.BRANCH_POINT
     assert np.abs(stopped.end).max() < 1e-5
     assert stopped.indices.tolist() == [0]
+    assert "`cross=True` goes on there, smoothly" in stopped.describe()
+    assert repr(stopped) == "Sweep('x', BRANCH_POINT, 1 value, 1 singular point)"
     over = sweep(rows, q, "x", [-0.1, 0.2], cross=True)
+    assert "cross=True" not in over.describe()
+    worst = int(np.argmin(over.least_singular_values))
+    least = f"least singular value of J_v: {over.least_singular_values[worst]:.3g}, at {over.values[worst]:.6g}"
+    assert least in over.describe()
     assert over.status is SweepStatus.COMPLETED
     np.testing.assert_allclose(over.end, [0.2, -0.2 * np.sqrt(0.96), 0.0], atol=1e-9)
     assert over.singularities[0].joints == ("y",)

@@ -476,6 +476,19 @@ def test_bad_arguments_are_named(options: dict[str, Any], error: type[Exception]
         equilibrium(coordinates, q, **options)
 
 
+def test_a_scalar_is_exchanged_for_one_coordinate() -> None:
+    """Not for a ball, which has three, nor for one that another is exchanged for too."""
+    model: Any = pin.Model()
+    model.addJoint(model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball"), pin.JointModelPX(),
+                   pin.SE3.Identity(), "x")  # fmt: skip
+    robot = Robot(model)
+    coordinates = minimal_coordinates(ConstraintSet(robot, []), robot.neutral)
+    unknown, other = Unknown("force", 0.0), Unknown("torque", 0.0)
+    for exchange in ({"ball": unknown}, {"ball[1]": unknown, "ball": other}):
+        with pytest.raises(OptionError, match="one coordinate for one scalar, got ball"):
+            equilibrium(coordinates, robot.neutral, exchange=exchange)
+
+
 def test_unknowns_are_checked() -> None:
     with pytest.raises(OptionError, match="step of the unknown 'x'"):
         Unknown("x", 0.0, step=0.0)
