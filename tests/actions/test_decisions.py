@@ -21,11 +21,11 @@ from actions.test_stored import contacts_of
 from actions.test_use import anymal, somewhere
 from robots import arm
 
-from constraints.actions import Actuators, ContactForwardDynamics, Cost, ImpulseDynamics, RungeKutta4
+from constraints.actions import Actuators, ContactForwardDynamics, Cost, ImpulseDynamics, QuadraticBarrier, RungeKutta4
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
 from constraints.actions.fused import fused_of
-from constraints.actions.stance import ROUNDING
+from constraints.actions.stance import ROUNDING, least_within
 from constraints.dynamics import DerivativeStatus
 from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.errors import NotFiniteError, OptionError, SizeError
@@ -190,6 +190,31 @@ def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) 
     assert found.friction_needed["sole"] == pytest.approx(np.tan(slope), rel=1e-3)
     assert found.loads["sole"].normal_force == pytest.approx(2.0 * 9.81 * gravity * np.cos(slope), rel=1e-3)
     assert set(found.centre_of_pressure) == {"sole"}
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_equations_count_from_a_part_of_the_largest_on(scale: float) -> None:
+    """1e-12 for each row, or column where there are more: below it what is asked is not asked."""
+    for part, counts in ((1.2e-12, False), (2.8e-12, True), (3.2e-12, True), (5e-12, True)):
+        for n, edge in ((2, 2e-12), (3, 3e-12)):
+            A = scale * np.array([[1.0, 0.0, 0.0], [0.0, part, 0.0]])[:, :n]
+            found = least_within(A, np.array([scale, scale * part]), np.zeros((0, n)))
+            assert counts or part < edge
+            np.testing.assert_allclose(found, [1.0, float(part > edge), 0.0][:n], atol=1e-9)
+    limited = least_within(scale * np.array([[1.0, 1.0]]), np.array([2.0 * scale]), np.array([[0.0, 3.0]]))
+    np.testing.assert_allclose(limited, [2.0, 0.0], atol=1e-9)
+    assert least_within(np.array([[1.0, 0.0]]), np.array([1.0]), np.array([[1.0, 0.0]])) is None
+
+
+def test_a_barrier_is_flat_up_to_its_bounds() -> None:
+    """At them too: no value, no slope, no curvature; beyond, those of half a square."""
+    barrier = QuadraticBarrier([-1.0, 0.0], [2.0, np.inf])
+    for r, out in (([-1.0, 0.0], [0.0, 0.0]), ([2.0, 9.0], [0.0, 0.0]), ([-1.5, -3.0], [-0.5, -3.0]),
+                   ([2.25, 0.5], [0.25, 0.0])):  # fmt: skip
+        at, beyond = np.array(r), np.array(out)
+        assert barrier.value(at) == 0.5 * beyond @ beyond
+        np.testing.assert_array_equal(barrier.gradient(at), beyond)
+        np.testing.assert_array_equal(barrier.curvature(at), (beyond != 0.0).astype(float))
 
 
 # Actuators.
