@@ -364,6 +364,7 @@ class TestForcesOfOtherConstraints:
         rows = self.feet("LF", "RF")
         action = self.pushing(rows, kind=kind)
         x, u = somewhere(action)
+        assert (action.ng, action.ng_terminal) == (3, 3 if kind == "impact" else 0)  # an impact has no terminal node
         again = self.feet("LF", "RF")
         others = (rows.switched(off=["RF"]), rows.stabilised(Baumgarte(1.0, 2.0)), again, again.switched(off=["RF"]))
         for other in (*others, ConstraintSet(rows.robot, list(rows.stack), {"LF": Baumgarte(3.0)})):

@@ -12,6 +12,7 @@ import pytest
 
 from constraints.errors import OptionError, UndefinedError
 from constraints.reduced.closing import Closing
+from constraints.reduced.equilibria.extrapolation import Extrapolation
 from constraints.reduced.equilibria.prescribed import negligible
 from constraints.reduced.explicit_loops.planar_loops import (
     LoopBranch,
@@ -226,6 +227,30 @@ def test_what_is_no_force() -> None:
     K = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0]])
     found = negligible(1e-6, np.array([2.0, 5.0]), 1e-12, K)
     np.testing.assert_allclose(found, [1e-6 * (2.0 + 7e-3) + 1e-12, 5e-6 + 1e-12], rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_extrapolation_is_the_table_of_neville(power: int) -> None:
+    """Each column takes one power of the step away; the best entry is that with the least change from its parents."""
+    rng, h, noise = np.random.default_rng(0), 0.5 ** np.arange(6), 1e-14
+    powers = [power, power + 2, power + 4, power + 6, power + 7]
+    a = 3.0 + sum(rng.uniform(0.5, 1.0, 2) * (0.3 * h[:, None]) ** p for p in powers)
+    found, table = Extrapolation(power), list[list[np.ndarray]]()
+    best, error = np.zeros(2), np.full(2, np.inf)
+    for k in range(6):
+        row = [a[k]]
+        for j in range(k):
+            two = 2.0 ** powers[j] if j < 4 else 2.0 ** (power + 8)
+            row.append((two * row[j] - table[-1][j]) / (two - 1.0))
+            change = np.abs([row[-1] - row[j], row[-1] - table[-1][j]]).max(axis=0) + noise
+            best, error = np.where(change < error, row[-1], best), np.minimum(change, error)
+        worse = k > 1 and bool((np.abs(row[-1] - table[-1][-1]) > 2.0 * error + noise).all())
+        table.append(row)
+        assert found.add(a[k], noise) == worse
+        np.testing.assert_allclose(found.best, best if k else a[0], rtol=1e-14)
+        np.testing.assert_allclose(found.error, error, rtol=1e-3, atol=1e-15)
+    np.testing.assert_allclose(found.best, 3.0, atol=1e-8)
+    assert (np.abs(found.best - 3.0) < found.error).all()
 
 
 def test_efforts_of_least_norm() -> None:
