@@ -31,19 +31,23 @@ from constraints.reduced.sweeps.travel import SweepStatus
 from liegroups import Rn
 
 
-def in_the_plane(f: Any, gradient: Any, q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
-    """Slides x and y on a curve f(x, y) = 0; a third one, where q has it, stays at zero."""
+def in_the_plane(f: Any, gradient: Any, q: list[float], size: float = 1.0) -> tuple[ConstraintSet, np.ndarray]:
+    """Slides x and y on a curve f(x, y) = 0; a third one, where q has it, stays at zero; rows of any size."""
     model: Any = pin.Model()
     joint, owners = 0, list[Any]()
     for name, kind in zip("xyz"[: len(q)], (pin.JointModelPX(), pin.JointModelPY(), pin.JointModelPZ()), strict=False):
         joint = model.addJoint(joint, kind, pin.SE3.Identity(), name)
     robot = Robot(model, "plane").without_bounds()
     row = Function.from_callable(
-        lambda p: [f(*p[:2])], robot.space, Rn(1), lambda p: [[*gradient(*p[:2]), 0.0][: len(q)]], name="curve"
+        lambda p: [size * f(*p[:2])],
+        robot.space,
+        Rn(1),
+        lambda p: size * np.array([[*gradient(*p[:2]), 0.0][: len(q)]]),
+        name="curve",
     )
     owners.append(Implicit.zero(row, name="curve"))
     if len(q) == 3:
-        owners.append(Implicit.zero(Affine([[0.0, 0.0, 1.0]], None, robot.space), name="flat"))
+        owners.append(Implicit.zero(Affine([[0.0, 0.0, size]], None, robot.space), name="flat"))
     return ConstraintSet(robot, owners), np.array(q)
 
 
@@ -51,9 +55,9 @@ def circle(q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
     return in_the_plane(lambda x, y: x * x + y * y - 1.0, lambda x, y: [2.0 * x, 2.0 * y], q)
 
 
-def eight(q: list[float]) -> tuple[ConstraintSet, np.ndarray]:
+def eight(q: list[float], size: float = 1.0) -> tuple[ConstraintSet, np.ndarray]:
     """y^2 = x^2 (1 - x^2): ways that cross at the origin."""
-    return in_the_plane(lambda x, y: y * y - x * x + x**4, lambda x, y: [-2.0 * x + 4.0 * x**3, 2.0 * y], q)
+    return in_the_plane(lambda x, y: y * y - x * x + x**4, lambda x, y: [-2.0 * x + 4.0 * x**3, 2.0 * y], q, size)
 
 
 def curve_of(rows: ConstraintSet, q: np.ndarray) -> tuple[Curve, Place]:
@@ -127,8 +131,8 @@ def test_where_ways_cross() -> None:
     def on(x: float, sign: float) -> np.ndarray:
         return np.array([x, sign * abs(x) * np.sqrt(1.0 - x * x), 0.0])
 
-    for x, is_found in ((0.9e-3, False), (0.6e-3, True)):
-        curve, a = curve_of(*eight(on(-x, 1.0).tolist()))
+    for x, is_found, size in ((0.9e-3, False, 1.0), (0.6e-3, True, 1.0), (0.6e-3, True, 1e-3), (0.6e-3, True, 1e4)):
+        curve, a = curve_of(*eight(on(-x, 1.0).tolist(), size))
         found: dict[str, Any] = {}
         for name, q in (("over", on(x, -1.0)), ("beside", on(-x, -1.0)), ("along", on(-0.8 * x, 1.0))):
             corrected = curve.corrected(q, q[0], True)
@@ -139,6 +143,30 @@ def test_where_ways_cross() -> None:
         assert not isinstance(found["beside"], Place)
         over: Any = found["over"]
         assert not is_found or np.abs(over.q).max() < 1e-6
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_when_ways_that_nearly_cross_do(size: float) -> None:
+    """On a short step along which one entry changes its sign: a crossing where the least singular value comes down to a
+    millionth of the largest one; a step above two thousandths is not looked into."""
+
+    def place(x: float, least: float) -> Any:
+        J = size * np.array([[2.0, 0.0, 0.0], [0.0, 1e-3 * (0.3 - x), 0.0]])
+        return SimpleNamespace(J=J, least=size * (1e-3 * abs(0.3 - x) + least), q=x)
+
+    for least, length, said in ((1.9e-6, 1e-3, "place"), (2.1e-6, 1e-3, None), (0.0, 1.9e-3, "place"),
+                                (0.0, 2.1e-3, "jumped")):  # fmt: skip
+        curve: Any = SimpleNamespace(
+            rank=2,
+            crossing=lambda a, b, J: 1.0,
+            between_of=lambda a, b, length=length: np.array([0.0, length]),
+            between=lambda a, b, x, least=least: place(x, least),
+        )
+        found: Any = branch_point(curve, place(0.0, least), place(1.0, least))
+        if said == "place":
+            assert found.q == pytest.approx(0.3, abs=1e-6)
+        else:
+            assert isinstance(found, Jumped) if said else found is None
 
 
 def test_sweeps_around_a_circle() -> None:
