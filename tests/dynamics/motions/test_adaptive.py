@@ -15,7 +15,7 @@ from published_mechanisms import bricard, four_bar_windows, squeezer
 from published_references import Squeezer, windows_motion
 from scipy.integrate import solve_ivp
 
-from constraints import Robot
+from constraints import Affine, Implicit, Robot, Target
 from constraints.dynamics import Event, Forces, JointLaw, JointSpring, MotionStatus, Scheme, forward_dynamics, simulate
 from constraints.dynamics.motions.tableaux import DOP853, ESDIRK43, RK4, Tableau
 from constraints.errors import OptionError, UnknownNameError
@@ -269,6 +269,19 @@ def test_events_within_long_steps_have_the_times_of_the_closed_form() -> None:
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.45, events=passes).or_raise()
     expected = [np.sqrt(2.0 * (1.0 - z) / 9.81) for z in (0.9, 0.5, 0.1)]
     np.testing.assert_allclose([crossing.time for crossing in record.events], expected, atol=2e-9)
+
+
+def test_within_a_step_a_moving_target_is_where_it_is_at_that_time() -> None:
+    """A slide that follows sin(t), from t = 1 on: an event where it is at 1.2, at the time when it is there."""
+    robot = oscillator()[0].robot
+    along = Target(lambda t: [np.sin(t)], lambda t: [np.cos(t)], lambda t: [-np.sin(t)])
+    rows = ConstraintSet(robot, [Implicit.equal(Affine([[1.0]], None, robot.space), along, name="follows")])
+    passes = Event(lambda motion: float(motion.q[0] - np.sin(1.2)), "passes")
+    record = simulate(rows, [np.sin(1.0)], [np.cos(1.0)], 0.5, start=1.0, events=passes).or_raise()
+    (crossing,) = record.events
+    assert crossing.time == pytest.approx(1.2, abs=2e-9)
+    assert crossing.q[0] == pytest.approx(np.sin(crossing.time), abs=1e-10)
+    assert record.steps < 5
 
 
 def test_steps_that_become_too_short_are_a_status() -> None:
