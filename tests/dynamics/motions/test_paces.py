@@ -142,10 +142,10 @@ def test_steps_by_order_four_are_tried_where_others_become_short() -> None:
         steps = Steps(lambda h: 1e9 if h > 1e-4 else 1e-9, leap=lambda h, w=works: 0.5 if h <= 1.001 * w else 2.0)
         own = pace(steps, 0.5)
         own._most = 1.0
-        taken = own.take(at(0.0), 50.0)
+        taken = own.take(at(3.0), 53.0)
         assert steps.leapt == [part for part in LEAPS if part >= works]
-        assert taken.end == works
-        assert own._next == works
+        assert taken.end == 3.0 + works
+        assert own._next == pytest.approx(works, rel=1e-12)
     steps = Steps(lambda h: 1e9 if h > 1e-4 else 1e-9)
     own = pace(steps, 0.5)
     own._most = 1.0
