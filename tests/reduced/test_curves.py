@@ -12,9 +12,9 @@ import pytest
 from constraints import Affine, Bounds, Function, Implicit, Robot
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import mechanisms
-from constraints.reduced import minimal_coordinates, sweep
+from constraints.reduced import OpenMechanismError, minimal_coordinates, sweep
 from constraints.reduced.sweeps.continuation import Curve, Place
-from constraints.reduced.sweeps.driver import driver_of
+from constraints.reduced.sweeps.driver import coordinates_with, driver_of
 from constraints.reduced.sweeps.singularities import (
     Jumped,
     SingularityKind,
@@ -245,6 +245,8 @@ def test_an_open_start_is_closed_by_all_joints() -> None:
     found = sweep(linkage.constraint_set(), start, "rocker", [1.2], close=True)
     np.testing.assert_array_equal(found.coordinates.q, assemble_position(linkage.constraint_set(), start).q)
     assert abs(found.coordinates.q[0] - start[0]) > 1e-3
+    with pytest.raises(OpenMechanismError, match="close=True"):
+        coordinates_with(linkage.constraint_set(), start, [2], ())
 
 
 def test_when_actuators_count_as_singular() -> None:
