@@ -313,6 +313,7 @@ def test_an_impact_whose_cost_is_no_number_says_so() -> None:
     assert slopes.Fx is not None
     assert slopes.impulses_x is not None
     assert (slopes.Fx.shape, slopes.impulses_x.shape) == ((36, 36), (rows.size, 36))
+    assert slopes.Fu.shape == plain.calc_diff(done).Fu.shape == (36, 0)
     assert np.isnan(slopes.Fx).all()
     assert np.isnan(slopes.impulses_x).all()
 
