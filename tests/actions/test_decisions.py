@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from actions.dense import error
 from actions.test_costs import robot_state
@@ -21,7 +22,15 @@ from actions.test_stored import contacts_of
 from actions.test_use import anymal, somewhere
 from robots import arm
 
-from constraints.actions import Actuators, ContactForwardDynamics, Cost, ImpulseDynamics, QuadraticBarrier, RungeKutta4
+from constraints.actions import (
+    Actuators,
+    ContactForwardDynamics,
+    Cost,
+    ImpulseDynamics,
+    QuadraticBarrier,
+    RungeKutta4,
+    SemiImplicitEuler,
+)
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
 from constraints.actions.fused import fused_of
@@ -170,7 +179,8 @@ def test_corrections_of_rounding_are_counted_and_end() -> None:
     for most in (0, 1, 5):
         assert lifted.quasi_static(x, max_iterations=most).iterations == 0  # nothing gets better
         strict = action.quasi_static(x, max_iterations=most, tolerance=0.0)
-        assert strict.iterations <= most
+        assert 0 <= strict.iterations <= most
+        assert (strict.iterations > 0) == (most > 0) or strict.residual == 0.0
         assert strict.limit == 0.0
         assert strict.success == (strict.residual == 0.0)
 
@@ -316,6 +326,33 @@ def test_an_impact_whose_cost_is_no_number_says_so() -> None:
     assert slopes.Fu.shape == plain.calc_diff(done).Fu.shape == (36, 0)
     assert np.isnan(slopes.Fx).all()
     assert np.isnan(slopes.impulses_x).all()
+
+
+def test_a_step_of_order_four_is_the_classical_one_on_vectors() -> None:
+    """States, cost and their weights, against the scheme by numpy and pinocchio's accelerations; Euler's beside it."""
+    robot, rng = arm(), np.random.default_rng(3)
+    plain = ContactForwardDynamics(robot, Actuators.full(robot), ConstraintSet(robot, []))
+    action = plain.replace(costs=[Cost(plain.stage.velocity(), name="speed"), Cost(plain.stage.control(), name="u")])
+    q, v, u, h = robot.random(rng), rng.standard_normal(7), 3.0 * rng.standard_normal(7), 0.02
+    model: Any = robot.model
+    data = model.createData()
+
+    def rate(x: Any) -> Any:
+        a = np.array(pin.aba(model, data, x[:7], x[7:14], u))
+        return np.concatenate([x[7:14], a, [0.5 * x[7:14] @ x[7:14] + 0.5 * u @ u]])
+
+    x = np.concatenate([q, v, [0.0]])
+    k1 = rate(x)
+    k2 = rate(x + 0.5 * h * k1)
+    k3 = rate(x + 0.5 * h * k2)
+    after = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(x + h * k3))
+    done = RungeKutta4(action, h).calc(x[:14], u).or_raise()
+    np.testing.assert_allclose(done.next_state, after[:14], rtol=1e-10)
+    assert done.cost == pytest.approx(after[14], rel=1e-12)
+    euler = SemiImplicitEuler(action, h).calc(x[:14], u).or_raise()
+    faster = v + h * k1[7:14]
+    np.testing.assert_allclose(euler.next_state, np.concatenate([q + h * faster, faster]), rtol=1e-10)
+    assert euler.cost == pytest.approx(h * k1[14], rel=1e-12)
 
 
 def test_a_step_with_another_length_or_of_another_action() -> None:

@@ -138,6 +138,8 @@ class TestDuplicatedSole:
         assert error(a.Fx, b.Fx) < 1e-9
         halves = np.concatenate([0.5 * b.impulses_x[:6], b.impulses_x[6:], 0.5 * b.impulses_x[:6]])
         assert error(a.impulses_x, halves) < 1e-9
+        assert (a.status, b.status) == (DerivativeStatus.RANK_DEFICIENT, DerivativeStatus.SOLVED)
+        assert a.Fu.shape == b.Fu.shape == (2 * rows.robot.nv, 0)
 
     def test_restitution_of_one_contact_alone(self) -> None:
         rows = soles(LEFT, RIGHT)
