@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Affine, Bounds, Function, Implicit, Robot
+from constraints.errors import OptionError
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import OpenMechanismError, minimal_coordinates, sweep
@@ -183,6 +184,9 @@ def test_sweeps_around_a_circle() -> None:
     assert end.end_value == pytest.approx(1.0, abs=1e-9)
     assert [each.kind for each in end.singularities] == [SingularityKind.DEAD_POINT]
     assert end.singularities[0].before == 3
+    for wrong in ([0.7, 0.7, 0.9], [0.9, 0.7, 0.7], [0.7, 0.9, 0.8], [0.7, 0.7]):
+        with pytest.raises(OptionError, match="rise, or fall, throughout"):
+            sweep(rows, q, "x", wrong, turn_back=True)
     turned = sweep(rows, q, "x", values, turn_back=True)
     assert turned.status is SweepStatus.TURNED_BACK
     assert turned.indices.tolist() == [0, 1, 2, 2, 1, 0]
@@ -274,9 +278,11 @@ def test_a_place_on_a_way_where_a_number_vanishes() -> None:
     """By its sign alone; where there is no place beside the root, the nearest one on the side of the farther end."""
 
     def nearest(root: float, gap: float) -> float:
-        curve: Any = SimpleNamespace(
-            between=lambda a, b, x: None if abs(x - root) < gap else SimpleNamespace(value=float(x))
-        )
+        def between(a: Any, b: Any, x: float) -> Any:
+            assert 0.0 < x < 1.0  # the ends are known
+            return None if abs(x - root) < gap else SimpleNamespace(value=float(x))
+
+        curve: Any = SimpleNamespace(between=between)
         a, b = (SimpleNamespace(value=x) for x in (0.0, 1.0))
         found: Any = _root(curve, a, b, lambda place: place.value - root, -root, 1.0 - root)  # type: ignore[arg-type]
         return found.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from constraints.reduced import (
     minimal_coordinates,
     sweep,
 )
+from constraints.reduced.equilibria import equilibrium_search
 from constraints.robot import Motion
 from constraints.rows import Target
 from liegroups import Rn
@@ -115,6 +117,21 @@ def test_a_start_beside_the_end_of_a_curve_has_a_derivative() -> None:
     coordinates = minimal_coordinates(ConstraintSet(robot, [Implicit.zero(row, name="row")]), q, independent=["x"])
     found = equilibrium(coordinates, q, tau=[-1.0, 0.2]).or_raise()
     np.testing.assert_allclose(found.q, [0.01, 0.1], rtol=1e-7)
+
+
+def test_who_takes_part_in_a_direction_that_nothing_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose share is more than a tenth of the largest one; what is missing along it is left."""
+    monkeypatch.setattr(equilibrium_search, "idle_unknowns", lambda *given: ((), np.zeros((3, 0))))
+    free = np.array([np.sqrt(1.0 - 0.01 - 0.0081), 0.1, 0.09])
+    places = np.arange(3)
+    balance: Any = SimpleNamespace(moving=places, balanced=places, scalars=(), sizes=lambda state: np.ones(3))
+    missing = np.array([1.0, -2.0, 3.0])
+    point: Any = SimpleNamespace(state=None, missing=missing)
+    found = equilibrium_search.Newton(balance, point, 5.0 * (np.eye(3) - np.outer(free, free)))
+    assert found.unheld == (0, 1)
+    np.testing.assert_allclose(found.left(missing), np.abs(free * (free @ missing)), atol=1e-12)
+    across = missing - free * (free @ missing)
+    np.testing.assert_allclose(found.step(found.scaled_step(missing)), -across / 5.0, atol=1e-12)
 
 
 class Sum:
