@@ -20,6 +20,7 @@ from constraints.dynamics.motions.stiffness import stiffness_at
 from constraints.dynamics.row_space import RowSpace, _are_clearly_independent
 from constraints.dynamics.sparse.independent_rows import Block, Paths
 from constraints.dynamics.sparse.rank import _growth, is_rank_certain
+from constraints.dynamics.sparse_solution import SparseStatus, _judged
 from constraints.loops import Axes, ConstraintSet, Form, PointContact
 
 
@@ -131,6 +132,36 @@ def test_growth_of_a_product() -> None:
     for times in (np.zeros((2, 2)), np.full((2, 2), np.nan), np.diag([np.inf, 1.0])):
         with np.errstate(invalid="ignore"):
             assert _growth(x, times.__matmul__) == 0.0
+
+
+def test_how_a_sparse_solution_is_judged() -> None:
+    """Rows that are left out, missed by more than their rounding where those kept are met, contradict; else it is not
+    accurate. Three joints: the first two rows are kept, the third repeats the first."""
+    on, kept = np.ones(3, dtype=np.bool_), np.array([True, True, False])
+    rows = block(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
+    a = np.array([1.0, -1.0, 0.5])
+    for missed, status in (
+        ((0.0, 0.0, 0.0), SparseStatus.REDUNDANT), ((0.0, 0.0, 1e-3), SparseStatus.INCONSISTENT),
+        ((0.0, 0.0, 1e-7), SparseStatus.INACCURATE), ((1e-3, 0.0, 1e-3), SparseStatus.INACCURATE),
+        ((1e-3, 0.0, 0.0), SparseStatus.INACCURATE), ((0.0, 1e-7, 1e-7), SparseStatus.INACCURATE),
+        ((0.0, 0.0, np.nan), SparseStatus.NOT_FINITE),
+    ):  # fmt: skip
+        gamma = np.array([1.0, -1.0, 1.0]) + np.nan_to_num(missed)
+        state: Any = SimpleNamespace(blocks=[rows], on=on, gamma=gamma, scale=1.0, rounding=1e-6)
+        given = a if np.isfinite(missed).all() else a * np.nan
+        found: Any = SimpleNamespace(
+            kept=kept, a=given, multipliers=np.array([2.0, 3.0, 0.0]), is_determined=True, load=0.0, left=0.0,
+            rest=0.0, choice=None, error=0.0, entries=7,
+        )  # fmt: skip
+        judged = _judged(state, found)
+        assert judged.status is status, missed
+        if status is SparseStatus.REDUNDANT:
+            np.testing.assert_allclose(judged.multipliers, [1.0, 3.0, 1.0], atol=1e-12)
+            assert judged.redundant.tolist() == [False, False, True]
+        found.is_determined = False
+        assert _judged(state, found).status is SparseStatus.SINGULAR
+        found.is_determined, found.left = True, 1e-6
+        assert _judged(state, found).status is not SparseStatus.REDUNDANT
 
 
 # Contacts of pinocchio.
