@@ -215,6 +215,7 @@ def test_equations_count_from_a_part_of_the_largest_on(scale: float) -> None:
     np.testing.assert_allclose(limited, [2.0, 0.0], atol=1e-9)
     assert least_within(np.array([[1.0, 0.0]]), np.array([1.0]), np.array([[1.0, 0.0]])) is None
     pushed = least_within(np.array([[1.0, 1.0]]), np.array([2.0 * scale**3]), np.array([[1.0, 0.0]]))
+    assert pushed is not None
     np.testing.assert_allclose(pushed / scale**3, [0.0, 2.0], atol=1e-7)  # forces of any size
 
 

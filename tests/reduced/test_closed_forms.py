@@ -234,7 +234,7 @@ def test_extrapolation_is_the_table_of_neville(power: int) -> None:
     """Each column takes one power of the step away; the best entry is that with the least change from its parents."""
     rng, h, noise = np.random.default_rng(0), 0.5 ** np.arange(6), 1e-14
     powers = [power, power + 2, power + 4, power + 6, power + 7]
-    a = 3.0 + sum(rng.uniform(0.5, 1.0, 2) * (0.3 * h[:, None]) ** p for p in powers)
+    a = 3.0 + np.sum([rng.uniform(0.5, 1.0, 2) * (0.3 * h[:, None]) ** p for p in powers], axis=0)
     found, table = Extrapolation(power), list[list[np.ndarray]]()
     best, error = np.zeros(2), np.full(2, np.inf)
     for k in range(6):
