@@ -67,6 +67,20 @@ def curve_of(rows: ConstraintSet, q: np.ndarray) -> tuple[Curve, Place]:
     return curve, curve.started(q, 1.0)
 
 
+def guess_of(curve: Curve, a: Place, before: Place | None) -> np.ndarray:
+    """Where a step of 0.1 begins to be corrected."""
+    guesses, usual = list[np.ndarray](), curve.corrected
+
+    def kept(q: np.ndarray, value: float, held: bool) -> Any:
+        guesses.append(q)
+        return usual(q, value, held)
+
+    vars(curve)["corrected"] = kept
+    curve.step(a, 0.1, before)
+    del vars(curve)["corrected"]
+    return guesses[0]
+
+
 def test_steps_along_a_circle() -> None:
     """A tangent of norm 1 towards larger x; steps that turn by a quarter of a radian at most, back at right angles."""
     for y in (0.8, -0.8):
@@ -94,6 +108,8 @@ def test_steps_along_a_circle() -> None:
         assert first is not None
         second = curve.step(first, 0.1, a)  # by the second order
         assert second is not None
+        for before, size in ((None, 5e-3), (a, 0.0)):  # off the circle by h^2 / 2, and by h^3 at most
+            assert np.hypot(*guess_of(curve, first, before)) - 1.0 == pytest.approx(size, abs=1e-3)
         middle = curve.between(a, second, 0.5)
         assert middle is not None
         assert middle.q @ middle.q == pytest.approx(1.0, abs=1e-11)
