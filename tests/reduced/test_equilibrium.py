@@ -123,15 +123,16 @@ def test_who_takes_part_in_a_direction_that_nothing_holds(monkeypatch: pytest.Mo
     """Whose share is more than a tenth of the largest one; what is missing along it is left."""
     monkeypatch.setattr(equilibrium_search, "idle_unknowns", lambda *given: ((), np.zeros((3, 0))))
     free = np.array([np.sqrt(1.0 - 0.01 - 0.0081), 0.1, 0.09])
-    places = np.arange(3)
-    balance: Any = SimpleNamespace(moving=places, balanced=places, scalars=(), sizes=lambda state: np.ones(3))
+    places, units = np.arange(3), np.array([2.0, 0.5, 1e3])  # square roots of inertias
+    balance: Any = SimpleNamespace(moving=places, balanced=places, scalars=(), sizes=lambda state: units)
     missing = np.array([1.0, -2.0, 3.0])
-    point: Any = SimpleNamespace(state=None, missing=missing)
-    found = equilibrium_search.Newton(balance, point, 5.0 * (np.eye(3) - np.outer(free, free)))
+    point: Any = SimpleNamespace(state=None, missing=units * missing)
+    D = 5.0 * np.outer(units, units) * (np.eye(3) - np.outer(free, free))
+    found = equilibrium_search.Newton(balance, point, D)
     assert found.unheld == (0, 1)
-    np.testing.assert_allclose(found.left(missing), np.abs(free * (free @ missing)), atol=1e-12)
+    np.testing.assert_allclose(found.left(units * missing), units * np.abs(free * (free @ missing)), rtol=1e-9)
     across = missing - free * (free @ missing)
-    np.testing.assert_allclose(found.step(found.scaled_step(missing)), -across / 5.0, atol=1e-12)
+    np.testing.assert_allclose(found.step(found.scaled_step(units * missing)), -across / 5.0 / units, rtol=1e-9)
 
 
 class Sum:
