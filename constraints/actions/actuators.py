@@ -206,8 +206,7 @@ class Actuators:
 
 def _has_free_base(robot: Robot) -> bool:
     """Whether the first joint, of a robot that has one, is free."""
-    first = robot.space.factors[0].v
-    return first.stop - first.start == 6
+    return robot.space.factors[0].v.stop == 6
 
 
 def _selected(B: Matrix) -> tuple[slice, slice] | None:

@@ -298,9 +298,11 @@ class ContactForwardDynamics(DifferentialAction):
             by, push = self._fused.slopes(done.x, u, done.multipliers, done.trace, drive)
         else:
             found, names = self._own_slopes(done, a)
-            if found is None or not (done.row_space is None or np.isfinite(found.a_q).all()):
+            if found is None:
                 return self._without(done, DerivativeStatus.SINGULAR, names)
             by, push = (drive.by_stage(*each) for each in _of(found))
+        if not np.isfinite(by[0]).all():
+            return self._without(done, DerivativeStatus.SINGULAR, names)
         status = _REPEATED if done.status is DynamicsStatus.RANK_DEFICIENT else _DIFFERENTIATED
         return self._differentiated(done, self._slopes(done, done.multipliers, push), by, push, status, names)
 

@@ -90,7 +90,7 @@ class Residuals:
         value, J = self._evaluated(at, slopes=True)
         n = self._stage.state.ndx + self._stage.nu
         own = J[:, :n]
-        if self.sees_forces and not at.terminal and J[:, n:].any():
+        if J[:, n:].any():
             own = own + (np.full(own.shape, np.nan) if at.moved is None else J[:, n:] @ at.moved)
         return value, own
 

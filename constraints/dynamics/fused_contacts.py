@@ -102,7 +102,7 @@ class FusedContacts:
         ).copy()
         if not self._damping:
             pivots = self._pivots.tolist()
-            if not max(pivots) < STEEP * min(pivots) < 0.0:
+            if not max(pivots) < STEEP * min(pivots):  # they are negative, and STEEP is below one
                 return None
         return a, self.spread(data.lambda_c.copy())
 

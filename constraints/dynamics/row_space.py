@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from math import isfinite, sqrt
+from math import hypot, isfinite
 from typing import NamedTuple, final
 
 import numpy as np
@@ -211,7 +211,7 @@ class RowSpace:
         if not differ <= CONSISTENT * (size + _norm(beta)):
             beta = self.met(gamma)[chosen] / self._lengths[chosen]
         asked = left.T @ gamma[on]
-        apart = sqrt(_norm(gamma[zero]) ** 2 + _norm(gamma[on] - left @ asked) ** 2)
+        apart = hypot(_norm(gamma[zero]), _norm(gamma[on] - left @ asked))
         limit = self._rounding * max(float(values.max(initial=0.0)), LEAST_ROW)
         return Independent(rows, beta, values[r:, None] * right[r:], asked[r:], apart, limit, size)
 

@@ -13,17 +13,30 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from actions.dense import error
 from actions.test_costs import robot_state
 from actions.test_stances import box, rest
+from actions.test_stored import contacts_of
 from actions.test_use import anymal, somewhere
 from robots import arm
 
-from constraints.actions import Actuators, ContactForwardDynamics
+from constraints.actions import (
+    Actuators,
+    ContactForwardDynamics,
+    Cost,
+    ImpulseDynamics,
+    QuadraticBarrier,
+    RungeKutta4,
+    SemiImplicitEuler,
+)
+from constraints.actions.actuators import Drive
 from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
 from constraints.actions.fused import fused_of
-from constraints.actions.stance import ROUNDING
+from constraints.actions.stance import ROUNDING, least_within
+from constraints.dynamics import DerivativeStatus
+from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.errors import NotFiniteError, OptionError, SizeError
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
 
@@ -166,7 +179,8 @@ def test_corrections_of_rounding_are_counted_and_end() -> None:
     for most in (0, 1, 5):
         assert lifted.quasi_static(x, max_iterations=most).iterations == 0  # nothing gets better
         strict = action.quasi_static(x, max_iterations=most, tolerance=0.0)
-        assert strict.iterations <= most
+        assert 0 <= strict.iterations <= most
+        assert (strict.iterations > 0) == (most > 0) or strict.residual == 0.0
         assert strict.limit == 0.0
         assert strict.success == (strict.residual == 0.0)
 
@@ -188,6 +202,34 @@ def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) 
     assert set(found.centre_of_pressure) == {"sole"}
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_equations_count_from_a_part_of_the_largest_on(scale: float) -> None:
+    """1e-12 for each row, or column where there are more: below it what is asked is not asked."""
+    for part, counts in ((1.2e-12, False), (2.8e-12, True), (3.2e-12, True), (5e-12, True)):
+        for n, edge in ((2, 2e-12), (3, 3e-12)):
+            A = scale * np.array([[1.0, 0.0, 0.0], [0.0, part, 0.0]])[:, :n]
+            found = least_within(A, np.array([scale, scale * part]), np.zeros((0, n)))
+            assert counts or part < edge
+            np.testing.assert_allclose(found, [1.0, float(part > edge), 0.0][:n], atol=1e-9)
+    limited = least_within(scale * np.array([[1.0, 1.0]]), np.array([2.0 * scale]), np.array([[0.0, 3.0]]))
+    np.testing.assert_allclose(limited, [2.0, 0.0], atol=1e-9)
+    assert least_within(np.array([[1.0, 0.0]]), np.array([1.0]), np.array([[1.0, 0.0]])) is None
+    pushed = least_within(np.array([[1.0, 1.0]]), np.array([2.0 * scale**3]), np.array([[1.0, 0.0]]))
+    assert pushed is not None
+    np.testing.assert_allclose(pushed / scale**3, [0.0, 2.0], atol=1e-7)  # forces of any size
+
+
+def test_a_barrier_is_flat_up_to_its_bounds() -> None:
+    """At them too: no value, no slope, no curvature; beyond, those of half a square."""
+    barrier = QuadraticBarrier([-1.0, 0.0], [2.0, np.inf])
+    for r, out in (([-1.0, 0.0], [0.0, 0.0]), ([2.0, 9.0], [0.0, 0.0]), ([-1.5, -3.0], [-0.5, -3.0]),
+                   ([2.25, 0.5], [0.25, 0.0])):  # fmt: skip
+        at, beyond = np.array(r), np.array(out)
+        assert barrier.value(at) == 0.5 * beyond @ beyond
+        np.testing.assert_array_equal(barrier.gradient(at), beyond)
+        np.testing.assert_array_equal(barrier.curvature(at), (beyond != 0.0).astype(float))
+
+
 # Actuators.
 
 
@@ -201,6 +243,8 @@ def test_a_matrix_of_the_configuration_is_looked_at_each_time(bad: float) -> Non
         return B if q[1] < 2.0 else B[:, :3]
 
     actuators = Actuators.function(robot, of_q)
+    assert not actuators.is_constant
+    assert Actuators.full(robot).is_constant
     q = robot.neutral
     assert actuators.B(q)[2, 3] == q[0]
     q = np.zeros(7)
@@ -210,6 +254,48 @@ def test_a_matrix_of_the_configuration_is_looked_at_each_time(bad: float) -> Non
     q[:2] = 0.0, 2.5
     with pytest.raises(SizeError, match="actuation matrix"):
         actuators.B(q)
+    for slope, kind in ((bad * np.ones((7, 7)), NotFiniteError), (np.zeros((7, 6)), SizeError)):
+        given = Actuators.function(robot, lambda q: np.eye(7), lambda q, u, slope=slope: slope)
+        with pytest.raises(kind, match="derivative of the actuation"):
+            given.slope(robot.neutral, np.ones(7))
+
+
+def test_derivatives_go_on_from_the_memory_that_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same one, unless it holds another calculation, or none: then it solves again, and says the same."""
+    rows, rng = contacts_of("anymal", Axes.LOCAL), np.random.default_rng(0)
+    (fused,) = fused_of(rows, 0.0, np.zeros(rows.robot.nv))
+    assert fused is not None
+    drive, solved = Drive(np.eye(18), np.zeros((18, 18)), None), list[int]()
+    usual = FusedContacts.solve
+
+    def counted(self: Any, q: Any, v: Any, tau: Any) -> Any:
+        solved.append(1)
+        return usual(self, q, v, tau)
+
+    monkeypatch.setattr(FusedContacts, "solve", counted)
+    states = [(rows.robot.random(rng), rng.standard_normal(18), rng.standard_normal(18)) for _ in range(2)]
+    found = []
+    for q, v, tau in states:
+        a, push, trace = fused.solve(q, v, tau) or pytest.fail("it is regular")
+        assert trace.memory is not None
+        assert fused._pool.free == [trace.memory]
+        found.append((a, push, trace))
+    slopes = []
+    for i, more in ((1, 0), (1, 1), (0, 1)):  # the last one; again, where nothing is held; the one before
+        (q, v, tau), (_, push, trace), before = states[i], found[i], len(solved)
+        slopes.append(fused.slopes(np.r_[q, v], tau, push, trace, drive))
+        assert len(solved) == before + more
+        assert fused._pool.free == [trace.memory]
+    for one, other in zip(slopes[0], slopes[1], strict=True):
+        np.testing.assert_allclose(np.hstack(one), np.hstack(other), atol=1e-12)
+    q, v, tau = states[0]
+    steps = 1e-6 * np.eye(18)
+    for by, ahead, behind in (
+        (slopes[2][0][0][:, 18:], lambda e: (q, v + e, tau), lambda e: (q, v - e, tau)),
+        (slopes[2][0][1], lambda e: (q, v, tau + e), lambda e: (q, v, tau - e)),
+    ):
+        columns = [(fused.solve(*ahead(e))[0] - fused.solve(*behind(e))[0]) / 2e-6 for e in steps]  # type: ignore[index]
+        np.testing.assert_allclose(by, np.array(columns).T, atol=1e-5 * np.abs(by).max())
 
 
 def test_an_action_is_the_same_from_its_own_parts() -> None:
@@ -217,3 +303,67 @@ def test_an_action_is_the_same_from_its_own_parts() -> None:
     x, u = somewhere(action)
     again = ContactForwardDynamics(action.robot, action.actuators, action.constraint_set)
     assert error(again.calc(x, u).acceleration, action.calc(x, u).acceleration) == 0.0
+
+
+def test_an_impact_whose_cost_is_no_number_says_so() -> None:
+    """It is solved, and no success: no derivatives of the dynamics, of the sizes that they would have."""
+    rows = contacts_of("anymal", Axes.LOCAL)
+    plain = ImpulseDynamics(rows.robot, rows, 0.2)
+    assert "restitution 0.2" in repr(plain)
+    assert "restitution 0)" in repr(plain.replace(restitution=0.0))
+    assert plain.u_lower.shape == plain.u_upper.shape == (0,)
+    dear = plain.replace(costs=[Cost(plain.stage.velocity(), weight=1e308, name="speed")])
+    x = plain.state.join(rows.robot.neutral, 1e3 * np.ones(18))
+    done = plain.calc(x)
+    assert done.success
+    assert done.reason == str(done.status)
+    with np.errstate(over="ignore", invalid="ignore"):
+        bad = dear.calc(x)
+        slopes = dear.calc_diff(bad)
+    assert (bad.success, bad.reason) == (False, "the cost is not finite")
+    assert bad.status is done.status
+    assert slopes.status is DerivativeStatus.NOT_SOLVED
+    assert slopes.Fx is not None
+    assert slopes.impulses_x is not None
+    assert (slopes.Fx.shape, slopes.impulses_x.shape) == ((36, 36), (rows.size, 36))
+    assert slopes.Fu.shape == plain.calc_diff(done).Fu.shape == (36, 0)
+    assert np.isnan(slopes.Fx).all()
+    assert np.isnan(slopes.impulses_x).all()
+
+
+def test_a_step_of_order_four_is_the_classical_one_on_vectors() -> None:
+    """States, cost and their weights, against the scheme by numpy and pinocchio's accelerations; Euler's beside it."""
+    robot, rng = arm(), np.random.default_rng(3)
+    plain = ContactForwardDynamics(robot, Actuators.full(robot), ConstraintSet(robot, []))
+    action = plain.replace(costs=[Cost(plain.stage.velocity(), name="speed"), Cost(plain.stage.control(), name="u")])
+    q, v, u, h = robot.random(rng), rng.standard_normal(7), 3.0 * rng.standard_normal(7), 0.02
+    model: Any = robot.model
+    data = model.createData()
+
+    def rate(x: Any) -> Any:
+        a = np.array(pin.aba(model, data, x[:7], x[7:14], u))
+        return np.concatenate([x[7:14], a, [0.5 * x[7:14] @ x[7:14] + 0.5 * u @ u]])
+
+    x = np.concatenate([q, v, [0.0]])
+    k1 = rate(x)
+    k2 = rate(x + 0.5 * h * k1)
+    k3 = rate(x + 0.5 * h * k2)
+    after = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(x + h * k3))
+    done = RungeKutta4(action, h).calc(x[:14], u).or_raise()
+    np.testing.assert_allclose(done.next_state, after[:14], rtol=1e-10)
+    assert done.cost == pytest.approx(after[14], rel=1e-12)
+    euler = SemiImplicitEuler(action, h).calc(x[:14], u).or_raise()
+    faster = v + h * k1[7:14]
+    np.testing.assert_allclose(euler.next_state, np.concatenate([q + h * faster, faster]), rtol=1e-10)
+    assert euler.cost == pytest.approx(h * k1[14], rel=1e-12)
+
+
+def test_a_step_with_another_length_or_of_another_action() -> None:
+    """What is not given stays."""
+    action = anymal()
+    other = action.replace(damping=1e-3)
+    made = RungeKutta4(action, 0.01)
+    longer, damped = made.replace(step=0.02), made.replace(other)
+    assert (longer.differential, longer.step) == (action, 0.02)
+    assert (damped.differential, damped.step) == (other, 0.01)
+    assert made.replace(other, 0.03).step == 0.03

@@ -108,6 +108,13 @@ class TestDuplicatedSole:
         assert error(found.Fu, other.Fu) < 1e-9
         halves = np.concatenate([0.5 * other.multipliers_x[:6], other.multipliers_x[6:], 0.5 * other.multipliers_x[:6]])
         assert error(found.multipliers_x, halves) < 1e-9
+        if axes is Axes.LOCAL:
+            for scheme in (SemiImplicitEuler, RungeKutta4):
+                steps = [scheme(each, 1e-3) for each in (action, known)]
+                mine, theirs = (each.calc_diff(each.calc(x, u)) for each in steps)
+                assert mine.status is DerivativeStatus.RANK_DEFICIENT
+                assert theirs.status is DerivativeStatus.SOLVED
+                assert error(mine.Fx, theirs.Fx) < 1e-9
 
     def test_wrenches_of_both_halves_sum_up(self) -> None:
         action, known = walking(soles(LEFT, RIGHT, LEFT)), walking(soles(LEFT, RIGHT))
@@ -131,6 +138,8 @@ class TestDuplicatedSole:
         assert error(a.Fx, b.Fx) < 1e-9
         halves = np.concatenate([0.5 * b.impulses_x[:6], b.impulses_x[6:], 0.5 * b.impulses_x[:6]])
         assert error(a.impulses_x, halves) < 1e-9
+        assert (a.status, b.status) == (DerivativeStatus.RANK_DEFICIENT, DerivativeStatus.SOLVED)
+        assert a.Fu.shape == b.Fu.shape == (2 * rows.robot.nv, 0)
 
     def test_restitution_of_one_contact_alone(self) -> None:
         rows = soles(LEFT, RIGHT)

@@ -66,6 +66,25 @@ def test_a_contact_that_pulls_is_named() -> None:
         within.or_raise()
 
 
+def test_a_contact_that_pulls_is_named_by_a_calculation() -> None:
+    """A box that leans over its feet, which only push: two of them pull; a terminal node has no forces."""
+    robot = box(at=(0.3, 0.0)).robot
+    feet = [
+        Frame(f"p{i}", 1, pin.SE3(np.eye(3), np.array([x, y, 0.0])))
+        for i, (x, y) in enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
+    ]
+    held = [
+        PointContact(robot, foot, normal=(0.0, 0.0, 1.0), anchor=foot.placement.translation, name=foot.name)
+        for foot in feet
+    ]
+    action = ContactForwardDynamics(robot, Actuators.floating_base(robot), ConstraintSet(robot, held))
+    done = action.calc(rest(action), np.zeros(0)).or_raise()
+    (words,) = done.remarks
+    assert words.startswith("pulling, which contacts that only push cannot do: 'p2' by 2.45")
+    assert "'p3' by 2.45" in words
+    assert action.calc(rest(action)).remarks == ()
+
+
 @pytest.mark.parametrize("degrees", [5.0, 15.0, 25.0])
 def test_a_box_on_a_slope_needs_the_tangent_of_its_angle(degrees: float) -> None:
     slope = np.deg2rad(degrees)

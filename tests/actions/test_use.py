@@ -8,9 +8,10 @@ Cases 17 and 18 of the acceptance list of contact dynamics at the level of actio
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -363,6 +364,7 @@ class TestForcesOfOtherConstraints:
         rows = self.feet("LF", "RF")
         action = self.pushing(rows, kind=kind)
         x, u = somewhere(action)
+        assert (action.ng, action.ng_terminal) == (3, 3 if kind == "impact" else 0)  # an impact has no terminal node
         again = self.feet("LF", "RF")
         others = (rows.switched(off=["RF"]), rows.stabilised(Baumgarte(1.0, 2.0)), again, again.switched(off=["RF"]))
         for other in (*others, ConstraintSet(rows.robot, list(rows.stack), {"LF": Baumgarte(3.0)})):
@@ -525,6 +527,23 @@ class TestSharing:
                 done.or_raise()
             assert not each.calc_diff(done).success
             assert np.isnan(each.calc_diff(done).Fx).all()
+
+    def test_derivatives_that_overflow_have_no_success(self) -> None:
+        """From speeds on whose squares are the largest numbers; rows that repeat others are no error there."""
+        action = anymal()
+        owner = action.constraint_set.stack.owners[0]
+        twice = ConstraintSet(action.robot, [owner, replace(owner, name="again")])
+        x, u = somewhere(action)
+        ways = (action, action.replace(rhs=action.constraint_set.rhs), action.replace(constraint_set=twice))
+        for each, size in itertools.product(ways, (1e10, 1e100, 10.0**153.3, 10.0**153.6, 1e200)):
+            at = np.concatenate([x[:19], size * x[19:]])
+            with np.errstate(all="ignore"):
+                done = each.calc(at, u)
+                found = each.calc_diff(done)
+            assert done.success == np.isfinite(done.acceleration).all()
+            assert done.success or size > 1e150
+            assert found.success == np.isfinite(found.Fx).all()
+            assert found.success or size > 1e150
 
 
 def circle() -> Target:

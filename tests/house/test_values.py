@@ -74,3 +74,16 @@ def test_records_are_frozen() -> None:
     assert seen > 100
     assert loose == CHANGED
     assert by_value == BY_VALUE
+
+
+def test_private_fields_are_neither_given_nor_shown() -> None:
+    """What a record makes of its arguments is no argument, and is not printed; these four are made here alone."""
+    given, shown = set[str](), set[str]()
+    for kind in records():
+        record = vars(kind)["__dataclass_params__"]
+        for f in fields(kind):
+            if f.name.startswith("_") and f.name in vars(kind).get("__annotations__", {}):
+                given |= {kind.__name__} if f.init and record.init else set()
+                shown |= {kind.__name__} if f.repr and record.repr else set()
+    assert given == {"PhysicalJoint", "ProjectionBatch", "Resolution", "_Walker"}
+    assert shown == {"Robot", "_Walker"}  # a robot has words of its own

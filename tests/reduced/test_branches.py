@@ -45,6 +45,10 @@ def test_all_ways_of_small_mechanisms(name: str, ways: int) -> None:
         assert np.abs(way.q - q)[parts.dependent].max() <= np.pi + 1e-9
     if ways == 2:
         assert found[0].sign == -found[1].sign != 0.0
+    for i, way in enumerate(found):
+        assert (
+            f"  {i}: sign {'+' if way.sign > 0.0 else '-'}, least singular value {way.least:.3g}," in found.describe()
+        )
 
 
 def test_the_ways_of_a_lift_are_those_of_its_loops() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from constraints.errors import OptionError, UndefinedError
 from constraints.reduced.closing import Closing
+from constraints.reduced.equilibria.extrapolation import Extrapolation
 from constraints.reduced.equilibria.prescribed import negligible
 from constraints.reduced.explicit_loops.planar_loops import (
     LoopBranch,
@@ -21,6 +22,7 @@ from constraints.reduced.explicit_loops.planar_loops import (
     joined,
     whole_turns,
 )
+from constraints.reduced.explicit_loops.planar_shape import _continuous
 from constraints.reduced.inverse import _least, _not_driven, _unreached
 from constraints.reduced.lu import factorised
 from constraints.testing import check_function
@@ -163,6 +165,27 @@ def test_turns_and_angles() -> None:
     assert angles_of(Rn(2) * SO2 * Rn(1), q) == pytest.approx([0.3, 7.0, 2.0, -9.0])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_each_side_of_a_chain_is_less_than_half_a_turn_from_the_way_behind_it(seed: int) -> None:
+    """At the inputs where whole turns are chosen: seen from each hinge, the rest of the way goes on from its side."""
+    loop, rng = by_hand(LoopBranch.OPEN, seed), np.random.default_rng(seed)
+    for _ in range(10):
+        u = loop.block_in.random(rng, np.array([-9.0, -9.0, -1.0, -1.0]), np.array([9.0, 9.0, 1.0, 1.0]))
+        angles = angles_of(loop.block_in, u)
+        around = _continuous(list(loop.vertices), u, loop.block_in)
+        for old, new in zip(loop.vertices, around, strict=True):
+            assert new._replace(offset=old.offset) == old
+            assert abs(np.remainder(new.offset - old.offset + 1.0, 2.0 * pi) - 1.0) < 1e-12
+        assert [around[h].offset for h in (0, 2, 4)] == [loop.vertices[h].offset for h in (0, 2, 4)]
+        for corner, end in ((0, 2), (2, 4), (4, 7)):
+            rest, direction = around[end - 1].side, cmath.phase(around[end - 1].side)
+            for h in range(end - 1, corner, -1):
+                vertex, side = around[h], around[h - 1].side
+                turn = vertex.offset + (0.0 if vertex.source is None else vertex.sign * angles[vertex.source])
+                assert abs(direction + turn - cmath.phase(side)) <= pi + 1e-12
+                rest, direction = joined(side, rest * cmath.rect(1.0, turn), direction + turn)
+
+
 # Factors.
 
 
@@ -192,6 +215,7 @@ def test_matrices_that_are_singular() -> None:
     assert (zero.rcond, zero.sign, zero.is_singular) == (0.0, 0.0, True)
     none = factorised(np.zeros((0, 0)))
     assert (none.rcond, none.sign, none.is_singular) == (1.0, 1.0, False)
+    assert (none.factors.shape, none.pivots.shape) == ((0, 0), (0,))
     assert none.solve(np.zeros(0)).shape == none.solve_transposed(np.zeros((0, 3)))[:, 0].shape == (0,)
 
 
@@ -203,6 +227,30 @@ def test_what_is_no_force() -> None:
     K = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0]])
     found = negligible(1e-6, np.array([2.0, 5.0]), 1e-12, K)
     np.testing.assert_allclose(found, [1e-6 * (2.0 + 7e-3) + 1e-12, 5e-6 + 1e-12], rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_extrapolation_is_the_table_of_neville(power: int) -> None:
+    """Each column takes one power of the step away; the best entry is that with the least change from its parents."""
+    rng, h, noise = np.random.default_rng(0), 0.5 ** np.arange(6), 1e-14
+    powers = [power, power + 2, power + 4, power + 6, power + 7]
+    a = 3.0 + np.sum([rng.uniform(0.5, 1.0, 2) * (0.3 * h[:, None]) ** p for p in powers], axis=0)
+    found, table = Extrapolation(power), list[list[np.ndarray]]()
+    best, error = np.zeros(2), np.full(2, np.inf)
+    for k in range(6):
+        row = [a[k]]
+        for j in range(k):
+            two = 2.0 ** powers[j] if j < 4 else 2.0 ** (power + 8)
+            row.append((two * row[j] - table[-1][j]) / (two - 1.0))
+            change = np.abs([row[-1] - row[j], row[-1] - table[-1][j]]).max(axis=0) + noise
+            best, error = np.where(change < error, row[-1], best), np.minimum(change, error)
+        worse = k > 1 and bool((np.abs(row[-1] - table[-1][-1]) > 2.0 * error + noise).all())
+        table.append(row)
+        assert found.add(a[k], noise) == worse
+        np.testing.assert_allclose(found.best, best if k else a[0], rtol=1e-14)
+        np.testing.assert_allclose(found.error, error, rtol=1e-3, atol=1e-15)
+    np.testing.assert_allclose(found.best, 3.0, atol=1e-8)
+    assert (np.abs(found.best - 3.0) < found.error).all()
 
 
 def test_efforts_of_least_norm() -> None:

@@ -17,10 +17,13 @@ from constraints.reduced import (
     ClosedState,
     MinimalCoordinates,
     OpenMechanismError,
+    branches,
+    close_position,
     closed_state,
     closing,
     minimal_coordinates,
     state,
+    sweep,
 )
 
 CUTS = {"5bar_linkage_iso3d": "3D", "5bar_linkage": "6D", "five_bar": "pin"}
@@ -200,6 +203,29 @@ def test_targets_of_rows_move_the_dependent_ones() -> None:
     np.testing.assert_allclose(rows.velocity_error(now.q, resting, rows.rhs_at(t)), 0.0, atol=1e-12)
     with pytest.raises(OpenMechanismError, match="'rod' is off"):
         coordinates.at(now.q, now.v, t=t + 0.1)
+    first = coordinates.close(now.q, t=t + 0.1).iterates[1]
+    np.testing.assert_array_equal(coordinates.step(now.q, t=t + 0.1).q, first)
+    np.testing.assert_array_equal(coordinates.step(now.q, rhs=rows.rhs_at(t + 0.1)).q, first)
+    np.testing.assert_array_equal(close_position(coordinates, now.q, rhs=rows.rhs_at(t + 0.1)).iterates[1], first)
+    for usual, said in (  # the time is zero where none is said
+        (coordinates.close(now.q).q, coordinates.close(now.q, t=0.0).q),
+        (close_position(coordinates, now.q).q, coordinates.close(now.q, t=0.0).q),
+        (coordinates.step(now.q).q, coordinates.step(now.q, t=0.0).q),
+        (coordinates.at(now.q, close=True).v, coordinates.at(now.q, t=0.0, close=True).v),
+        (closed_state(coordinates, now.q, close=True).v, coordinates.at(now.q, t=0.0, close=True).v),
+        (minimal_coordinates(rows, now.q, close=True).q, minimal_coordinates(rows, now.q, t=0.0, close=True).q),
+        (minimal_coordinates(rows, q).q, q),
+        (branches(coordinates, tries=0, close=True).ways[0].q, q),
+        (sweep(rows, q, coordinates.independent[0], [q[0]]).coordinates.q, q),
+    ):
+        np.testing.assert_array_equal(usual, said)
+    alone = ConstraintSet(robot, [rod])
+    for every in (alone, rows):
+        found = minimal_coordinates(every, q).rhs_at(t)
+        np.testing.assert_array_equal(found.vector, every.rhs_at(t).vector)
+        assert (found.vector[every.slice_of("rod")] > every.rhs_at(0.0).vector[every.slice_of("rod")]).all()
+    still = mechanism.minimal_coordinates(q)
+    assert still.rhs_at(0.1) is still.rhs_at(0.2)  # nothing to be made again
 
 
 # Nothing closes by itself.

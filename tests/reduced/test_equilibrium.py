@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Robot
+from constraints import Function, Implicit, Robot
 from constraints.dynamics import JointSpring, PointSpring
 from constraints.errors import (
     DuplicateNameError,
@@ -32,8 +33,10 @@ from constraints.reduced import (
     minimal_coordinates,
     sweep,
 )
+from constraints.reduced.equilibria import equilibrium_search
 from constraints.robot import Motion
 from constraints.rows import Target
+from liegroups import Rn
 
 HOOK = pin.SE3(np.eye(3), np.array([0.5, 0.5, 0.0]))
 
@@ -97,6 +100,39 @@ def test_four_bar_with_a_spring_from_afar(by: float) -> None:
     assert len(found.iterates) == found.iterations + 1 <= 7
     for iterate in found.iterates:
         assert np.abs(rows.position_error(iterate)).max() < 1e-12
+
+
+def test_a_start_beside_the_end_of_a_curve_has_a_derivative() -> None:
+    """y^2 = x, y dependent, from where a difference of the usual step, 1e-5, would leave the curve: it is made shorter.
+
+    f_x + f_y / (2 y) = 0: y = 0.1.
+    """
+    model: Any = pin.Model()
+    for name, kind in (("x", pin.JointModelPX()), ("y", pin.JointModelPY())):
+        joint = model.addJoint(0, kind, pin.SE3.Identity(), name)
+        model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
+    robot = Robot(model, "table").without_bounds()
+    row = Function.from_callable(lambda q: [q[1] ** 2 - q[0]], robot.space, Rn(1), lambda q: [[-1.0, 2.0 * q[1]]])
+    q = np.array([4e-6, 2e-3])
+    coordinates = minimal_coordinates(ConstraintSet(robot, [Implicit.zero(row, name="row")]), q, independent=["x"])
+    found = equilibrium(coordinates, q, tau=[-1.0, 0.2]).or_raise()
+    np.testing.assert_allclose(found.q, [0.01, 0.1], rtol=1e-7)
+
+
+def test_who_takes_part_in_a_direction_that_nothing_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose share is more than a tenth of the largest one; what is missing along it is left."""
+    monkeypatch.setattr(equilibrium_search, "idle_unknowns", lambda *given: ((), np.zeros((3, 0))))
+    free = np.array([np.sqrt(1.0 - 0.01 - 0.0081), 0.1, 0.09])
+    places, units = np.arange(3), np.array([2.0, 0.5, 1e3])  # square roots of inertias
+    balance: Any = SimpleNamespace(moving=places, balanced=places, scalars=(), sizes=lambda state: units)
+    missing = np.array([1.0, -2.0, 3.0])
+    point: Any = SimpleNamespace(state=None, missing=units * missing)
+    D = 5.0 * np.outer(units, units) * (np.eye(3) - np.outer(free, free))
+    found = equilibrium_search.Newton(balance, point, D)
+    assert found.unheld == (0, 1)
+    np.testing.assert_allclose(found.left(units * missing), units * np.abs(free * (free @ missing)), rtol=1e-9)
+    across = missing - free * (free @ missing)
+    np.testing.assert_allclose(found.step(found.scaled_step(units * missing)), -across / 5.0 / units, rtol=1e-9)
 
 
 class Sum:
@@ -456,6 +492,19 @@ def test_bad_arguments_are_named(options: dict[str, Any], error: type[Exception]
     coordinates, q = four_bar()
     with pytest.raises(error, match=words):
         equilibrium(coordinates, q, **options)
+
+
+def test_a_scalar_is_exchanged_for_one_coordinate() -> None:
+    """Not for a ball, which has three, nor for one that another is exchanged for too."""
+    model: Any = pin.Model()
+    model.addJoint(model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball"), pin.JointModelPX(),
+                   pin.SE3.Identity(), "x")  # fmt: skip
+    robot = Robot(model)
+    coordinates = minimal_coordinates(ConstraintSet(robot, []), robot.neutral)
+    unknown, other = Unknown("force", 0.0), Unknown("torque", 0.0)
+    for exchange in ({"ball": unknown}, {"ball[1]": unknown, "ball": other}):
+        with pytest.raises(OptionError, match="one coordinate for one scalar, got ball"):
+            equilibrium(coordinates, robot.neutral, exchange=exchange)
 
 
 def test_unknowns_are_checked() -> None:

@@ -48,10 +48,12 @@ from constraints.loops import (
 )
 from constraints.manipulation import ConstraintGraph, State, Transition
 from constraints.models import Mechanism, load, mechanisms
+from constraints.point import place
 from constraints.reduced import LoopFunction, PlanarLoop, explicit_loops
 from constraints.rows.explicit_forms import linear_coupling
 from constraints.solvers import why_not
 from constraints.testing import check_function
+from constraints.workspace import Workspace
 from liegroups import SO3, Rn
 
 BY_NEWTON = ("slider_crank", "bennett", "scissor_lift", "delta_robot", "stewart_platform")
@@ -203,6 +205,71 @@ def test_far_steps_stay_on_the_branch() -> None:
         newton, closed_form = by_newton("four_bar", **shape)
         for angle in np.linspace(-9.0, 9.0, 73):
             np.testing.assert_allclose(newton.value([angle]), closed_form.value([angle]), atol=1e-9)
+
+
+def trusted(newton: LoopFunction, closed: Any, way: np.ndarray) -> tuple[bool, float]:
+    """Whether a step may be taken by the rules of the page, and how near it is to breaking one, as a ratio."""
+    loop, choice = newton.loop, newton.choice
+    u, v = choice.inputs.v_indices, choice.outputs.v_indices
+    move = closed.slope @ way
+    length, near = np.abs(move).max(), 1.0
+    q = closed.q.copy()
+    q[u], q[v] = q[u] + way, q[v] + move
+    limit, settled = 0.3 * length + 0.05, False
+    near = abs(np.log(length / 1.0))
+    if length > 1.0:
+        return False, near
+    for _ in range(9):
+        error, J = loop.at(loop.robot.at(q))
+        rows = closed.rows
+        if np.sign(np.linalg.det(J[np.ix_(rows, v)])) != closed.sign:
+            return False, near
+        correction = -np.linalg.solve(J[np.ix_(rows, v)], error[rows])
+        size = np.abs(correction).max()
+        if not settled:
+            near = min(near, abs(np.log(size / limit)) if size > 1e-9 else near)
+            if size > limit:
+                return False, near
+        q[v] += correction
+        if settled or size <= 1e-12:
+            break
+        settled, limit = size <= 1e-9, 0.5 * size
+    else:
+        return False, near
+    _, J = loop.at(loop.robot.at(q))
+    turned = -np.linalg.solve(J[np.ix_(rows, v)], J[np.ix_(rows, u)]) @ way
+    bend, most = np.abs(turned - move).max(), max(0.5 * max(length, np.abs(turned).max()), 0.05)
+    return bool(bend <= most), min(near, abs(np.log(bend / most)))
+
+
+def test_steps_are_trusted_by_the_rules_of_the_page() -> None:
+    """The first correction, how fast they shrink, the change of slope and the length, against the same by numpy."""
+    said = []
+    for shape in ({}, {"crank": 0.2499}, {"ground": 0.1, "crank": 0.04, "coupler": 0.12, "rocker": 0.08}):
+        newton, _ = by_newton("four_bar", **shape)
+        for angle in np.linspace(-2.5, 2.5, 6):
+            closed = newton._continued(place(newton.inputs, np.array([angle]), Workspace()))
+            for way in (*np.linspace(-2.0, 2.0, 16), -0.03, 0.03):
+                expected, near = trusted(newton, closed, np.array([way]))
+                if near < 1e-3:  # the edge of a rule
+                    continue
+                posture = newton.loop.robot.at(newton.reference)
+                found = newton._stepped(closed, np.array([way]), np.array([angle + way]), posture)
+                assert (found is not None) == expected
+                said.append(expected)
+    assert 30 < sum(said) < len(said) - 30
+
+
+def test_a_loop_of_any_size_has_the_same_angles() -> None:
+    """A tenth of a micrometre, or a kilometre: rows are small or large, angles are angles; flat it has no reference."""
+    shape = {"ground": 0.4, "crank": 0.15, "coupler": 0.35, "rocker": 0.3}
+    usual = by_newton("four_bar", **shape)[0].value([2.0])
+    for size in (1e-7, 1e4):
+        newton = by_newton("four_bar", **{bar: size * length for bar, length in shape.items()})[0]
+        np.testing.assert_allclose(newton.value([2.0]), usual, atol=1e-9)
+    newton = by_newton("four_bar", ground=0.4, crank=0.2, coupler=0.4, rocker=0.2)[0]
+    with pytest.raises(UndefinedError, match="the reference is a dead point"):
+        replace(newton, reference=np.zeros(3))
 
 
 def test_where_the_closed_form_has_no_value_newton_has_none() -> None:

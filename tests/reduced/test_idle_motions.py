@@ -11,6 +11,7 @@ from constraints.dynamics import Force, JointSpring
 from constraints.models import Mechanism, mechanisms
 from constraints.pictures import plot_modes
 from constraints.reduced import Equilibrium, equilibrium, minimal_coordinates
+from constraints.reduced.equilibria.idle_unknowns import idle_in
 
 RODS = [f"rod{i}{side}" for i in range(3) for side in "ab"]
 
@@ -71,6 +72,18 @@ def test_modes_name_idle_motions_and_show_the_others_first(delta: Mechanism) -> 
     texts = [text.get_text() for text in figure.findobj(Text)]
     heads = [text.split(":")[0] for text in texts if text[1:3] == ": " and text[0].isdigit()]
     assert heads == ["6", "7", "8", "0"]
+
+
+def test_idle_motions_are_of_norm_one(delta: Mechanism) -> None:
+    """In the independent coordinates, and they move no row."""
+    coordinates = delta.minimal_coordinates(delta.posture("closed"))
+    found = idle_in(coordinates.at(coordinates.q))
+    assert [*found] == RODS
+    J = delta.constraint_set().jacobian(coordinates.q)
+    for motion in found.values():
+        assert np.linalg.norm(motion) == pytest.approx(1.0, abs=1e-12)
+        whole = coordinates.at(coordinates.q).velocity(coordinates.spread(motion))
+        assert np.abs(J @ whole).max() < 1e-9
 
 
 def test_a_spin_on_which_a_spring_acts_is_no_idle_one(delta: Mechanism) -> None:

@@ -63,6 +63,24 @@ def test_pendulum(angle: float) -> None:
     assert linear.residual[0] == pytest.approx(2.0 * 9.81 * 0.7 * np.sin(angle) + 0.18)
 
 
+def test_halving_ends_where_rounding_begins() -> None:
+    """A force that is linear is known after three steps, each on both sides: more would show nothing but rounding."""
+    asked = list[float]()
+
+    def law(q: float, v: float) -> float:
+        asked.append(q)
+        return -30.0 * q - 0.6 * v
+
+    model = pin.Model(pendulum().model)
+    model.gravity = pin.Motion.Zero()
+    rows = ConstraintSet(Robot(model), [])
+    linear = linearisation(minimal_coordinates(rows, [0.0]).at([0.0]), external=[Torque(law)])
+    within(linear.stiffness, linear.stiffness_error, np.array([[30.0]]), 1e-10)
+    within(linear.damping, linear.damping_error, np.array([[0.6]]), 1e-12)
+    steps = [q for q in asked if q]
+    np.testing.assert_allclose(steps, [1e-2, -1e-2, 5e-3, -5e-3, 2.5e-3, -2.5e-3], rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_tree_with_a_free_joint_is_that_of_pinocchio(seed: int) -> None:
     """Derivatives of inverse dynamics by pinocchio, in the chart q + du, at a random state and acceleration."""

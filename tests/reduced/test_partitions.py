@@ -192,6 +192,8 @@ def test_names_that_nothing_has_are_answered_with_the_nearest() -> None:
     assert f"{ball}[2]" in str(caught.value)
     with pytest.raises(OptionError, match=f"is a part of '{ball}', which is driven as a whole"):
         mechanism.minimal_coordinates(q, driven=[f"{ball}[0]"])
+    with pytest.raises(UnknownJointError, match=ball):  # no part of it
+        mechanism.minimal_coordinates(q, driven=[f"{ball}[3]"])
     linkage, at = closed_mechanism("four_bar")
     with pytest.raises(UnknownNameError, match="crank"):
         linkage.minimal_coordinates(at, independent=["cranck"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -254,6 +255,29 @@ def test_light_motions_are_solved() -> None:
     found = reduced_forward_dynamics(state, [0.1, 0.0, 0.0, 1e-9]).or_raise()
     other = forward_dynamics(light, robot.at(q, state.v), [0.1, 0.0, 0.0, 1e-9]).or_raise()
     np.testing.assert_allclose(found.acceleration, other.acceleration, rtol=1e-9)
+
+
+def test_light_motions_of_sliders_are_those_of_the_equations() -> None:
+    """Two light slides in series beside a heavy one that a row ties to both: solved in rationals, by Cramer's rule."""
+    first, second, heavy = 1e-11, 3e-11, 2.0
+    model: Any = pin.Model()
+    below = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "a")
+    for name, parent, mass in (("a", 0, first), ("b", below, second), ("c", 0, heavy)):
+        joint = below if name == "a" else model.addJoint(parent, pin.JointModelPX(), pin.SE3.Identity(), name)
+        model.appendBodyToJoint(joint, pin.Inertia(mass, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
+    robot = Robot(model, "sliders").without_bounds()
+    rows = ConstraintSet(robot, [Implicit.zero(Affine([[1.0, 0.5, -1.0]], None, robot.space), name="tie")])
+    state = minimal_coordinates(rows, np.zeros(3), independent=["a", "b"]).at(np.zeros(3))
+    tau = np.array([2e-11, 5e-11, 3e-11])
+    e, d, m, f, g, h = (Fraction(x) for x in (first, second, heavy, *tau.tolist()))
+    A, B, C = e + d + m, d + m / 2, d + m / 4
+    right, left = f + h, g + h / 2
+    det = A * C - B * B
+    x, y = (C * right - B * left) / det, (A * left - B * right) / det
+    found = reduced_forward_dynamics(state, tau).or_raise()
+    exact = np.array([float(x), float(y), float(x + y / 2)])
+    np.testing.assert_allclose(found.acceleration, exact, rtol=1e-9)
+    np.testing.assert_allclose(found.multipliers, [float(h - m * (x + y / 2))], rtol=1e-9)
 
 
 # Forces, rows that repeat others, numbers.

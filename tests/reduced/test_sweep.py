@@ -242,6 +242,7 @@ def test_slider_drives_the_slider_crank_to_its_dead_points(end: float, where: fl
     found = mechanism.sweep(closed(mechanism), "slider", [0.4, end])
     assert found.status is SweepStatus.DEAD_POINT
     assert found.end_value == pytest.approx(where + math.sqrt(0.16 - 0.0025), abs=1e-12)
+    assert found.singularities[0].least < 1e-6
     assert "crank" in found.singularities[0].joints
     assert "slider" not in found.singularities[0].joints
 

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 STEP = 1e-2
 """First step of the differences [rad or m; rad/s or m/s]; it is halved as long as that makes them better."""
 HALVINGS = 8
+"""Steps of one derivative, at most."""
 SHORTENINGS = 12
+"""Times that the first step is divided by four where there is no neighbour, at most."""
 ROUNDING = 4.0 * np.finfo(np.float64).eps
+"""Rounding of a residual as a part of its size."""
 
 _Sampled = Callable[[float], Vector]
 

@@ -221,8 +221,8 @@ class LoopFunction(Function):
             posture.move(q)
             error, J = self.loop.at(posture)
             A, r = self._square(q, error, J, rows)
-            factors, pivots, failed = _dgetrf(A)
-            here = 0.0 if failed else _sign_of(factors, pivots)
+            factors, pivots, _ = _dgetrf(A)
+            here = _sign_of(factors, pivots)
             if here == 0.0 or (sign != 0.0 and here != sign):
                 return None
             correction = _dgetrs(factors, pivots, -r)[0]
@@ -244,9 +244,8 @@ class LoopFunction(Function):
                 return None
             rows = np.sort(pivoted(J[:, choice.outputs.v_indices].T)[0][:n])
             if not np.array_equal(rows, closed.rows):
-                factors, order, failed = _dgetrf(self._square(q, error, J, rows)[0])
-                sign = 0.0 if failed else _sign_of(factors, order)
-                closed = closed._replace(rows=rows, sign=sign, factors=factors, pivots=order)
+                factors, order, _ = _dgetrf(self._square(q, error, J, rows)[0])
+                closed = closed._replace(rows=rows, sign=_sign_of(factors, order), factors=factors, pivots=order)
         J_u = np.zeros((len(choice.outputs), len(choice.inputs)))
         J_u[:n] = J[closed.rows[:, None], choice.inputs.v_indices]
         return closed._replace(slope=-_dgetrs(closed.factors, closed.pivots, J_u)[0])

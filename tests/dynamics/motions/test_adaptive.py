@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from published_mechanisms import bricard, four_bar_windows, squeezer
 from published_references import Squeezer, windows_motion
 from scipy.integrate import solve_ivp
 
-from constraints import Robot
+from constraints import Affine, Implicit, Robot, Target
 from constraints.dynamics import Event, Forces, JointLaw, JointSpring, MotionStatus, Scheme, forward_dynamics, simulate
 from constraints.dynamics.motions.tableaux import DOP853, ESDIRK43, RK4, Tableau
 from constraints.errors import OptionError, UnknownNameError
@@ -41,17 +42,37 @@ def test_coefficients_are_of_their_order(tableau: Tableau, order: int) -> None:
         assert b @ c ** (k - 1) == pytest.approx(1.0 / k, abs=1e-13)
         assert b @ tall == pytest.approx(1.0 / np.prod(np.arange(1, k + 1)), abs=1e-13)
         tall = A @ tall
+    assert (b * c) @ A @ c == pytest.approx(1.0 / 8.0, abs=1e-14)
+    assert b @ A @ c**2 == pytest.approx(1.0 / 12.0, abs=1e-14)
+    assert (tableau.order, tableau.falls, tableau.is_implicit) == (order, order, tableau is ESDIRK43)
     weights = [tableau.error, tableau.rough]
     for each in (w for w in weights if w.size):
         assert each.sum() == pytest.approx(0.0, abs=1e-14)
         assert each @ c == pytest.approx(0.0, abs=1e-14)
         assert each @ c**2 == pytest.approx(0.0, abs=1e-14)
+        assert each @ A @ c == pytest.approx(0.0, abs=1e-14)
+        assert abs(each @ c**3) + abs(each @ A @ c**2) > 1e-4 or tableau is DOP853
+    assert not any(part.flags.writeable for part in tableau if isinstance(part, np.ndarray))
+
+
+def test_order_eight_is_that_of_scipy() -> None:
+    """Stages, weights, both estimates of the error, and the dense output, digit by digit."""
+    known: Any = importlib.import_module("scipy.integrate._ivp.dop853_coefficients")
+    np.testing.assert_array_equal(DOP853.a, known.A[:12, :12])
+    np.testing.assert_array_equal(DOP853.b, known.B)
+    np.testing.assert_array_equal(DOP853.c, known.C[:12])
+    np.testing.assert_allclose(DOP853.error, known.E5[:12], atol=1e-15)
+    np.testing.assert_allclose(DOP853.rough, known.E3[:12], atol=1e-15)
+    np.testing.assert_array_equal(DOP853.more, known.A[13:])
+    np.testing.assert_array_equal(DOP853.dense, known.D)
 
 
 def test_implicit_scheme_is_stiffly_accurate_and_l_stable() -> None:
     """Its last stage is the step, and what is infinitely stiff is gone after it."""
     A, b = ESDIRK43.a, ESDIRK43.b
     np.testing.assert_array_equal(A[-1], b)
+    np.testing.assert_array_equal(A.diagonal(), [0.0, *[0.25] * 5])
+    np.testing.assert_allclose(A @ ESDIRK43.c, ESDIRK43.c**2 / 2.0, atol=1e-14)
     for z in (-1e3, -1e6, -1e9, 1e6j):
         growth = 1.0 + z * (b @ np.linalg.solve(np.eye(6) - z * A, np.ones(6)))
         assert abs(growth) < 20.0 / abs(z)
@@ -248,6 +269,19 @@ def test_events_within_long_steps_have_the_times_of_the_closed_form() -> None:
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.45, events=passes).or_raise()
     expected = [np.sqrt(2.0 * (1.0 - z) / 9.81) for z in (0.9, 0.5, 0.1)]
     np.testing.assert_allclose([crossing.time for crossing in record.events], expected, atol=2e-9)
+
+
+def test_within_a_step_a_moving_target_is_where_it_is_at_that_time() -> None:
+    """A slide that follows sin(t), from t = 1 on: an event where it is at 1.2, at the time when it is there."""
+    robot = oscillator()[0].robot
+    along = Target(lambda t: [np.sin(t)], lambda t: [np.cos(t)], lambda t: [-np.sin(t)])
+    rows = ConstraintSet(robot, [Implicit.equal(Affine([[1.0]], None, robot.space), along, name="follows")])
+    passes = Event(lambda motion: float(motion.q[0] - np.sin(1.2)), "passes")
+    record = simulate(rows, [np.sin(1.0)], [np.cos(1.0)], 0.5, start=1.0, events=passes).or_raise()
+    (crossing,) = record.events
+    assert crossing.time == pytest.approx(1.2, abs=2e-9)
+    assert crossing.q[0] == pytest.approx(np.sin(crossing.time), abs=1e-10)
+    assert record.steps < 5
 
 
 def test_steps_that_become_too_short_are_a_status() -> None:

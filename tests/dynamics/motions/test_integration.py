@@ -309,6 +309,16 @@ def test_rows_that_contradict_are_a_status() -> None:
     assert record.status is MotionStatus.NO_ACCELERATION
     assert record.dynamics == (DynamicsStatus.INCONSISTENT,)
     assert "INCONSISTENT" in str(record)
+    for apart, status in ((0.15, MotionStatus.FINISHED), (0.25, MotionStatus.NO_ACCELERATION)):
+        both = [  # half of what they are apart is missed, of 101 m/s2, by the one and the other
+            PointContact(
+                robot, "base", name=f"{a}", target=Target(lambda t, a=a: [0.5 * a * t * t, 0.0, 0.0],
+                                                         lambda t, a=a: [a * t, 0.0, 0.0], lambda t, a=a: [a, 0.0, 0.0])
+            )
+            for a in (100.0, 100.0 - apart)
+        ]  # fmt: skip
+        record = simulate(ConstraintSet(robot, both), robot.neutral, np.zeros(6), 0.01, 0.005, correction="baumgarte")
+        assert record.status is status
 
 
 def test_singular_mass_is_a_status() -> None:

@@ -142,10 +142,10 @@ def test_steps_by_order_four_are_tried_where_others_become_short() -> None:
         steps = Steps(lambda h: 1e9 if h > 1e-4 else 1e-9, leap=lambda h, w=works: 0.5 if h <= 1.001 * w else 2.0)
         own = pace(steps, 0.5)
         own._most = 1.0
-        taken = own.take(at(0.0), 50.0)
+        taken = own.take(at(3.0), 53.0)
         assert steps.leapt == [part for part in LEAPS if part >= works]
-        assert taken.end == works
-        assert own._next == works
+        assert taken.end == 3.0 + works
+        assert own._next == pytest.approx(works, rel=1e-12)
     steps = Steps(lambda h: 1e9 if h > 1e-4 else 1e-9)
     own = pace(steps, 0.5)
     own._most = 1.0
@@ -159,6 +159,43 @@ def test_steps_by_order_four_are_tried_where_others_become_short() -> None:
     own._most = 1.0
     assert own.take(at(0.0), 0.1).end == 0.05
     assert near.leapt == [0.05]  # a tenth is all that is left: no step over it
+
+
+def hairers(v: np.ndarray, a: np.ndarray, change: Any, accuracy: Accuracy, falls: float) -> float:
+    """The first step of Hairer, Norsett and Wanner, II.4, of positions of size one."""
+    of_v = accuracy.atol + accuracy.rtol * np.abs(v)
+    scale = np.concatenate([np.full(v.size, accuracy.atol + accuracy.rtol), of_v])
+    d0, d1 = (np.linalg.norm(np.concatenate(x) / scale) / np.sqrt(scale.size) for x in ((np.ones(v.size), v), (v, a)))
+    h0 = 0.01 * d0 / d1 if d1 > 1e-5 else 1e-6
+    d2 = np.linalg.norm(change(h0) / scale) / np.sqrt(scale.size) / h0
+    return min(100.0 * h0, (0.01 / max(d1, d2)) ** (1.0 / falls))
+
+
+@pytest.mark.parametrize("falls", [8.0, 4.0])
+@pytest.mark.parametrize(("stiffness", "speed"), [(1.0, 0.0), (400.0, 2.0), (1e8, 0.1), (1e-4, 50.0)])
+def test_the_first_step_is_that_of_hairer(falls: float, stiffness: float, speed: float) -> None:
+    """By the size of the rates, and of their change over a short step, on a spring."""
+    accuracy, v = Accuracy(1e-6, 1e-5), speed * np.array([0.6, 0.0, -0.8])
+    q = np.array([1.0, -0.5, 0.25])
+
+    def state(t: float, motion: Any) -> Any:
+        a = -stiffness * motion.q
+        return SimpleNamespace(t=t, motion=motion, dynamics=SimpleNamespace(acceleration=a))
+
+    stepper: Any = SimpleNamespace(
+        accuracy=accuracy, tableau=SimpleNamespace(falls=falls), robot=PARTICLE, state=state, closed=lambda t, m: m
+    )
+    a = -stiffness * q
+
+    def change(h: float) -> np.ndarray:
+        return np.concatenate([h * a, -stiffness * h * v])
+
+    here = state(2.0, PARTICLE.at(q, v))
+    expected = hairers(v, a, change, accuracy, falls)
+    assert AdaptivePace(stepper, 1e9, inf)._first(here) == pytest.approx(expected, rel=1e-9)
+    for short in (0.5 * expected, 1e-3 * expected):
+        assert AdaptivePace(stepper, short, inf)._first(here) <= 100.0 * short
+        assert AdaptivePace(stepper, 1e9, short)._first(here) <= 100.0 * short
 
 
 def test_many_steps_that_lead_nowhere_end() -> None:

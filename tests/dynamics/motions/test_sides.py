@@ -11,8 +11,9 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
-from dynamics.motions.test_floor import G, box, particle
+from dynamics.motions.test_floor import G, body, box, particle
 from dynamics.motions.test_stops import slider
 from robots import arm
 
@@ -171,6 +172,55 @@ def test_points_that_come_with_another_are_hit_at_once() -> None:
         assert (np.abs(after.v[3:]).max() > 0.1) == spins
         if not spins:
             np.testing.assert_allclose(after.v, [0.0, 0.0, 0.5, 0.0, 0.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(("e", "also"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.3)])
+@pytest.mark.parametrize("friction", [0.0, 9.0])
+def test_a_point_that_an_impact_pushes_into_the_floor_is_hit_too(e: float, also: float, friction: float) -> None:
+    """A short-armed rod hit at one end turns about a point this side of the other, which touches: both leave with e
+    times their own speed into the floor; what is away does not count. Friction that holds all stops all along it."""
+    robot = body(pin.JointModelFreeFlyer(), 1.0, 0.05, a=(-0.5, 0.0, 0.0), b=(0.5, 0.0, 0.0), c=(0.0, 0.0, 0.4))
+    floor = Floor(robot, ["a", "b", "c"], restitution=e, friction=friction)
+    own, turn = floor._sides, also - 1.0
+    nobody = own.switched(floor._all, standing([False] * 3, [False] * 3))
+    v = np.array([0.2 * (friction > 0.0), 0.0, -0.5 * (1.0 + also), 0.0, turn, 0.0])  # a at -1, b at -also
+    after, holds = hit(Seen(own, robot.at(robot.neutral, v), 0.0, nobody), np.array([True, False, False]))
+    expected = np.array([0.0, 0.0, 0.5 * e * (1.0 + also), 0.0, e * (1.0 - also), 0.0])
+    np.testing.assert_allclose(after.v, expected, atol=1e-9)
+    rests = "sticks" if friction else "slips"
+    assert floor.states(holds) == {
+        "a": "away" if e else rests, "b": "away" if e * also else rests, "c": "away"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("mu", "slips"), [(0.3, True), (0.6, False)])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_point_that_comes_straight_down_slips_against_what_would_hold_it(mu: float, slips: bool, side: float) -> None:
+    """With K = [[2, 1], [1, 2]] along and across the floor a half of the push would hold it."""
+    robot = body(pin.JointModelFreeFlyer(), 1.0, 0.01, point=(0.1 * side, 0.0, -0.1))
+    floor = Floor(robot, ["point"], friction=mu)
+    own, q = floor._sides, robot.neutral
+    q[2] = 0.1
+    seen = Seen(own, robot.at(q, np.eye(6)[2] * -2.0), 0.0, own.switched(floor._all, standing([False], [False])))
+    after, holds = hit(seen, np.array([True]))
+    part = min(mu, 0.5)
+    push = 2.0 / (2.0 - part)
+    expected = [-side * part * push, 0.0, push - 2.0, 0.0, side * (10.0 * part - 10.0) * push, 0.0]
+    np.testing.assert_allclose(after.v, expected, atol=1e-9)
+    assert floor.states(holds) == {"point": "slips" if slips else "sticks"}
+
+
+def test_a_point_at_rest_that_would_sink_is_held_again() -> None:
+    """Sticking where it is still and there is friction; not where it was let go, nor where it is away or moves."""
+    for friction, z, v, state in (
+        (0.5, 0.0, (0.0, 0.0, 0.0), "sticks"), (0.5, 0.0, (2.0 * STILL, 0.0, 0.0), "slips"),
+        (0.0, 0.0, (0.0, 0.0, 0.0), "slips"), (0.5, 2.0 * NEAR, (0.0, 0.0, 0.0), "away"),
+        (0.5, 0.0, (0.0, 0.0, 2.0 * STILL), "away"),
+    ):  # fmt: skip
+        floor = Floor(particle(), ["point"], friction=friction)
+        events, seen = on_the_floor(floor, z, v)
+        assert floor.states(events.settled(seen.motion, seen.holds, 0.0)[1]) == {"point": state}
+        assert floor.states(events.settled(seen.motion, seen.holds, 0.0, 0)[1]) == {"point": "away"}
 
 
 def test_the_side_that_pulls_most_lets_go_first_and_then_the_one_beyond_its_friction() -> None:
