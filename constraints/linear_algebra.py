@@ -12,7 +12,10 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import blas, qr
 
+from liegroups.arguments import as_tolerance
 from liegroups.arrays import Indices, Matrix, Vector
+
+from .errors import OptionError
 
 _log = logging.getLogger(__name__)
 
@@ -24,6 +27,20 @@ dot: Callable[[Vector, Vector], float] = blas.ddot
 
 norm: Callable[[Vector], float] = blas.dnrm2
 """Norm of a contiguous vector that is not empty, also where its square would overflow."""
+
+
+def as_rank_tolerance(candidate: object, what: str) -> float:
+    """Take a part of the largest singular value from a user: a number that is not negative, and below 1.
+
+    Raises:
+        WrongObjectError: no number, or below zero.
+        OptionError: 1 or more.
+    """
+    tolerance = as_tolerance(candidate, what)
+    if tolerance >= 1.0:
+        words = f"a part of the largest singular value, below 1 (usual: {RANK_TOLERANCE:g})"
+        raise OptionError(f"{what}: expected {words}, got {tolerance:g}")
+    return tolerance
 
 
 @cache

@@ -177,6 +177,8 @@ def impact(
     if how is Method.AUTOMATIC:
         how = Method.DIRECT
     check_method(constraint_set, how)
+    if rhs is None:
+        constraint_set.say_time()
     rows, v = constraint_set.rows_at(motion, rhs), motion.v
     seen = rows.jacobian @ v
     target = seen - rows.velocity

@@ -258,6 +258,8 @@ def inverse_dynamics(
     size = constraint_set.size
     asked = row_acceleration
     rows = None if asked is None else finite_vector(asked, size, "wanted acceleration of the rows")
+    if rhs is None:
+        constraint_set.say_time()
     question = Question(constraint_set, motion.q, motion.v, other, as_external(external), rows, rhs)
     system = question.system(motion)
     G, gamma = system.jacobian, system.gamma

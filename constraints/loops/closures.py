@@ -199,7 +199,7 @@ class RodClosure(FrameRows):
         """Check everything once."""
         robot, a, b, name = _frames(self, "rod")
         if isinstance(self.length, Target):
-            self.bind(robot, a, b, Rod(0.0), _HalfSquare(self.length).target(), name)
+            self.bind(robot, a, b, Rod(0.0), _HalfSquare(self.length, name).target(), name)
             return
         length = finite_number(self.length, f"length of '{name}'")
         if length <= 0.0:
@@ -212,12 +212,13 @@ class _HalfSquare:
     """A length that varies in time as a right-hand side of the row: half its square."""
 
     length: Target
+    name: str
 
     def target(self) -> Target:
         return Target(self.value, self.velocity, self.acceleration, self.length.interval)
 
     def value(self, t: float) -> Vector:
-        return 0.5 * _positive(self.length.at(t)) ** 2
+        return 0.5 * _positive(self.length.at(t), self.name, t) ** 2
 
     def velocity(self, t: float) -> Vector:
         return self.length.at(t) * self.length.velocity_at(t, Rn(1))
@@ -238,9 +239,9 @@ def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Ro
     return robot, a, b, label or f"{word}({a.name}, {b.name})"
 
 
-def _positive(length: Vector) -> Vector:
+def _positive(length: Vector, name: str, t: float) -> Vector:
     if length.shape != (1,) or not length[0] > 0.0:
-        raise OptionError(f"length of a rod: expected one positive number [m], got {length}")
+        raise OptionError(f"length of '{name}' at {t:.6g} s: expected one positive number [m], got {length}")
     return length
 
 

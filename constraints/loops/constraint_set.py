@@ -9,13 +9,13 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import as_tolerance, as_tuple, expect
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
 from ..keywords import closed
-from ..linear_algebra import RANK_TOLERANCE, warn_of_threads
+from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, warn_of_threads
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
@@ -104,7 +104,7 @@ class ConstraintSet:
                 raise DuplicateNameError("constraint of the set", name)
         self._switch(np.ones(len(constraints), dtype=np.bool_))
         self._stabilise((Baumgarte(),) * len(constraints))
-        self.rounding = as_tolerance(rounding, "rounding of a constraint set")
+        self.rounding = as_rank_tolerance(rounding, "rounding of a constraint set")
         self.rhs = RightHandSide(self.stack)
         self.moving = tuple(owner.name for owner in self.stack if owner.target is not None)
         self._timed = dict.fromkeys(self.moving)  # shared with sets that are switched from this one; empty once said

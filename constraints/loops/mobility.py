@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_tolerance
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
-from ..linear_algebra import pivots
+from ..linear_algebra import as_rank_tolerance, pivots
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
 from ..rows.stack import Stack
@@ -123,7 +122,11 @@ class Mobility:
         if self.held_mobility is not None:
             lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
         if self.undetermined:
-            why = "a dead centre, or too few are driven" if self.blocked == 0 else "a dead centre"
+            why = (
+                "a dead centre, or too few are driven"
+                if self.blocked == 0
+                else "a dead centre, or a part that moves alone"
+            )
             lines.append(f"    may move: {', '.join(self.undetermined)} ({why})")
         if self.blocked:
             lines.append(f"    blocked directions of the driven joints: {self.blocked}")
@@ -151,7 +154,7 @@ def mobility_at(
         WrongObjectError: a tolerance that is no number.
         UnknownJointError: lists the joints whose names come closest.
     """
-    tolerance = as_tolerance(tolerance, "tolerance of a rank")
+    tolerance = as_rank_tolerance(tolerance, "tolerance of a rank")
     held = frozen_columns(robot.space, driven, "driven joints")
     point = robot.at(q)  # held until all is copied
     rows = stack_rows(stack, point)

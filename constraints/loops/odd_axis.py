@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -80,28 +80,59 @@ def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
     and closures that are a pin.
     """
     found: dict[tuple[str, str], NearParallel] = {}
+    for first, second in _neighbours(closures):
+        angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first.axis, second.axis))))))
+        if DIGITS < angle < MEANT:
+            found.setdefault((first.name, second.name), NearParallel(first.name, second.name, angle))
+    return list(found.values())
+
+
+def on_one_line(closures: Iterable[RowOwner]) -> list[str]:
+    """Neighbours in loops that turn about one line, in words: the body between them turns alone.
+
+    Mostly a link with two parents, of which the placement of one joint is missing.
+    """
+    found: dict[str, None] = {}
+    for first, second in _neighbours(closures):
+        apart = float(np.linalg.norm(np.cross(second.point - first.point, first.axis)))
+        if apart < DIGITS and float(np.linalg.norm(np.cross(first.axis, second.axis))) < DIGITS:
+            found[
+                f"'{first.name}' and '{second.name}' turn the body between them about one line, so that it turns alone"
+            ] = None
+    return list(found)
+
+
+class _Axis(NamedTuple):
+    """An axis of a joint, or of one end of a closure, in the neutral configuration: a direction and a point."""
+
+    name: str
+    axis: Vector
+    point: Vector
+
+
+def _neighbours(closures: Iterable[RowOwner]) -> Iterator[tuple[_Axis, _Axis]]:
+    """Pairs of axes on one body of a loop."""
     for closure in closures:
         if not isinstance(closure, Closure):
             continue
         robot = closure.robot
+        model: Any = robot.model
         neutral = robot.at(robot.neutral)
-        joints = joints_between(robot, closure.predecessor.joint, closure.successor.joint)
-        names = [str(robot.model.names[i]) for i in joints]
-        axes: list[Vector | None] = []
-        for name in names:
-            columns = neutral.with_jacobians().world_jacobian[3:, robot.velocity_slice_of(name)]
-            axes.append(columns[:, 0] if columns.shape[1] == 1 and columns.any() else None)
-        ends: list[Vector | None] = [None, None]
+        axes: list[_Axis | None] = []
+        for joint in joints_between(robot, closure.predecessor.joint, closure.successor.joint):
+            name = str(model.names[joint])
+            columns = neutral.with_jacobians().world_jacobian[:, robot.velocity_slice_of(name)]
+            axis = columns[3:, 0].copy() if columns.shape[1] == 1 else np.zeros(3)
+            point = np.cross(axis, columns[:3, 0]) if axis.any() else axis  # of the axis, nearest to the origin
+            axes.append(_Axis(name, axis, point) if axis.any() else None)
+        ends: list[_Axis | None] = [None, None]
         if closure.hinge.kind is HingeKind.PIN:
+            placed = [neutral.placement(frame) for frame in (closure.predecessor, closure.successor)]
             axis = closure.hinge.subhinges[0].axis
-            ends = [neutral.placement(f).rotation @ axis for f in (closure.predecessor, closure.successor)]
-        named = [(closure.name, ends[0]), *zip(names, axes, strict=True), (closure.name, ends[1])]
-        for (a, first), (b, second) in pairwise(named):
+            ends = [_Axis(closure.name, M.rotation @ axis, np.asarray(M.translation)) for M in placed]
+        for first, second in pairwise([ends[0], *axes, ends[1]]):
             if first is not None and second is not None:
-                angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first, second))))))
-                if DIGITS < angle < MEANT:
-                    found.setdefault((a, b), NearParallel(a, b, angle))
-    return list(found.values())
+                yield first, second
 
 
 def joints_between(robot: Robot, a: int, b: int) -> list[int]:

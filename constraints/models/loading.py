@@ -13,7 +13,7 @@ from liegroups.arguments import as_flag
 from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
-from ..loops.odd_axis import near_parallels, odd_axis
+from ..loops.odd_axis import near_parallels, odd_axis, on_one_line
 from ..robot import Base
 from ..robot.packages import robot_data_folder
 from ..robot.urdf_graph import listed
@@ -98,6 +98,8 @@ def load(
             _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
+    for words in on_one_line(mechanism.closures):
+        _log.warning("%s: %s: is the placement of one missing?", mechanism.name, words)
     nearly = near_parallels(mechanism.closures)
     for words in () if nearly else map(partial(odd_axis, q=mechanism.robot.neutral), mechanism.closures):
         if words:

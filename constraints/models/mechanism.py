@@ -24,6 +24,7 @@ from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
+from ..questions import ask_once
 from ..reduced import (
     Branches,
     ExplicitLoops,
@@ -287,7 +288,7 @@ class Mechanism(Drawn):
             q: configuration (nq,), closed (see `judge`).
             tolerance: singular values below this part of the largest one count as zero.
         """
-        return self.judge(q, tolerance).mobility
+        return _closed(self.judge(q, tolerance)).mobility
 
     def rank(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
         """Rank of the Jacobian of all rows at a closed configuration.
@@ -296,7 +297,7 @@ class Mechanism(Drawn):
             q: configuration (nq,), closed (see `judge`).
             tolerance: singular values below this part of the largest one count as zero.
         """
-        return self.judge(q, tolerance).rank
+        return _closed(self.judge(q, tolerance)).rank
 
     # Driven through values, and closed in other ways.
 
@@ -390,3 +391,9 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
         with or_unread(unread, f"mimic tag of joint '{m.joint}'"):
             couplers.append(linear_coupling(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
     return tuple(couplers)
+
+
+def _closed(judged: Mobility) -> Mobility:
+    if not judged.is_closed:
+        ask_once(f"mobility of an open configuration, which is off by {judged.residual:.3g}: assemble it first")
+    return judged

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, finite_vector
+from liegroups.arguments import as_flag, expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError
 from ..keywords import NamesChecked, names_checked
-from ..linear_algebra import RANK_TOLERANCE, rank_of_rows, singular_values
+from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, singular_values
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
 from ..loops.mobility import coordinate_names, weak_rows, weak_words
@@ -343,7 +343,7 @@ def minimal_coordinates(
     """
     whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates")
     _only_equalities(whole)
-    limit = whole.rounding if tolerance is None else as_tolerance(tolerance, "tolerance of a partition")
+    limit = whole.rounding if tolerance is None else as_rank_tolerance(tolerance, "tolerance of a partition")
     time = finite_number(t, "time of a partition")
     robot = whole.robot
     held, motions = driven_columns(robot, driven)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from constraints import Affine, Implicit, Target
 from constraints.dynamics import ExternalForce, HingeSpring, Impact, forward_dynamics, impact, inverse_dynamics
 from constraints.errors import OptionError
-from constraints.loops import Axes, Closure, ConstraintSet, Hinge, PointContact, assemble_velocity
+from constraints.loops import Axes, Closure, ConstraintSet, Hinge, PointContact, RodClosure, assemble_velocity
 from constraints.models import mechanisms
 
 LINKAGE = mechanisms.five_bar()
@@ -105,3 +107,17 @@ def test_a_spring_in_a_locked_hinge_is_refused() -> None:
     weld = Closure(linkage.robot, "coupler_end", "rocker_end", Hinge.locked(), name="weld")
     with pytest.raises(OptionError, match="the hinge is locked"):
         HingeSpring(weld, 4.0)
+
+
+@pytest.mark.parametrize("solve", [impact, inverse_dynamics])
+def test_targets_that_stand_still_for_want_of_a_time_are_said(solve: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Only `forward_dynamics` said so; with right-hand sides nothing is said."""
+    length = Target(lambda t: [0.3 + 0.1 * t], lambda t: [0.1], lambda t: [0.0])
+    rod = RodClosure(ROBOT, "left_inner_end", "right_inner_end", length, name="cylinder")
+    rows = ConstraintSet(ROBOT, [*LINKAGE.closures, rod])
+    motion = ROBOT.at(CLOSED, np.zeros(4)) if solve is impact else ROBOT.at(CLOSED, np.zeros(4), np.zeros(4))
+    solve(rows, motion, rhs=rows.rhs_at(0.0))
+    assert "stand still" not in caplog.text
+    solve(rows, motion)
+    solve(rows, motion)
+    assert caplog.text.count("the targets of 'cylinder' stand still where their time begins") == 1

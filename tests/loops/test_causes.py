@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
+from constraints import Target
+from constraints.errors import OptionError
+from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, RodClosure, assemble_position
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import PartitionError
 
@@ -128,3 +130,56 @@ def test_a_step_of_branches_in_degrees_is_asked_about(caplog: pytest.LogCaptureF
         assemble_position(LINKAGE.constraint_set(), CLOSED, driven=["crank"], stay_on_branch=step)
     assert caplog.text.count("is it in degrees?") == 1
     assert "stay_on_branch of 20 rad or m, more than a whole turn" in caplog.text
+
+
+def test_two_pins_on_one_line_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    """A link with two parents whose own placement is missing: mobility 1, as wanted, of a rocker that turns alone."""
+    for x, said in (("0", True), ("0.4", False)):
+        caplog.clear()
+        ends = (
+            ("motor", "base", "crank", "0"),
+            ("elbow", "crank", "coupler", "0.2"),
+            ("pivot", "base", "rocker", "0.5"),
+        )
+        joints = "".join(
+            f'<joint name="{n}" type="continuous"><parent link="{p}"/><child link="{c}"/><origin xyz="{a} 0 0"/>'
+            '<axis xyz="0 0 1"/></joint>'
+            for n, p, c, a in ends
+        )
+        tip = f'<joint name="e" type="fixed"><parent link="rocker"/><child link="far"/><origin xyz="{x} 0 0"/></joint>'
+        tip += '<joint name="tip" type="continuous"><parent link="coupler"/><child link="far"/><origin xyz="0.5 0 0"/>'
+        links = "".join(f'<link name="{name}"/>' for name in ("base", "crank", "coupler", "rocker", "far"))
+        load(f'<robot name="two">{links}{joints}{tip}<axis xyz="0 0 1"/></joint></robot>')
+        words = "turn the body between them about one line, so that it turns alone: is the placement of one missing?"
+        assert (words in caplog.text) == said
+        assert ("'pivot' and 'tip'" in caplog.text) == said
+
+
+def test_parts_of_a_singular_value_are_below_one() -> None:
+    """In per cent: rank 0, mobility 3 and lines of LAPACK on the terminal."""
+    for call in (
+        lambda: LINKAGE.judge(CLOSED, 50),
+        lambda: LINKAGE.minimal_coordinates(CLOSED, tolerance=1.0),
+        lambda: ConstraintSet(LINKAGE.robot, [], rounding=1.0),
+    ):
+        with pytest.raises(OptionError, match="a part of the largest singular value, below 1"):
+            call()
+    assert LINKAGE.judge(CLOSED, 0.01).rank == 2
+
+
+def test_the_mobility_of_an_open_linkage_is_doubted(caplog: pytest.LogCaptureFixture) -> None:
+    """Bennett's linkage: 0 beside its closed configurations, where it has 1."""
+    bennett = mechanisms.bennett()
+    q = bennett.posture("closed")
+    assert (bennett.mobility(q), bennett.rank(q)) == (1, 3)
+    assert not caplog.records
+    assert bennett.mobility(q + 0.3) == 0
+    assert "mobility of an open configuration, which is off by" in caplog.text
+
+
+def test_a_rod_without_length_is_named_with_its_time() -> None:
+    robot = LINKAGE.robot
+    length = Target(lambda t: [0.3 - t], lambda t: [-1.0], lambda t: [0.0])
+    rod = RodClosure(robot, "coupler_end", None, length, name="cylinder")
+    with pytest.raises(OptionError, match=r"length of 'cylinder' at 0\.4 s: expected one positive number"):
+        ConstraintSet(robot, [rod]).rhs_at(0.4)

@@ -151,7 +151,7 @@ def assembly(c: Chaos) -> Made:
     if way == "driven":
         return call(("joint", "frozen"), assemble_position, rows(), q, driven=[c.name(robot().joint_names)])
     if way == "tolerance":
-        return call("threshold", assemble_position, rows(), q, tolerance=c.pick(c.number(), 0.0, -1.0))
+        return call("tolerance", assemble_position, rows(), q, tolerance=c.pick(c.number(), 0.0, -1.0))
     if way == "iterations":
         return call(
             "max_iterations", assemble_position, rows(), q, max_iterations=c.say("no count", c.pick(-1, 2.5, "x"))

@@ -488,7 +488,7 @@ def test_mobility_in_words() -> None:
     assert not Mobility(**common).is_determined
     dead = Mobility(**common, driven=("x",), held_mobility=0, blocked=1, undetermined=("y",))
     assert dead.is_determined
-    assert dead.describe().splitlines()[-2:] == ["    may move: y (a dead centre)",
+    assert dead.describe().splitlines()[-2:] == ["    may move: y (a dead centre, or a part that moves alone)",
                                                  "    blocked directions of the driven joints: 1"]  # fmt: skip
 
 

@@ -93,6 +93,10 @@ def test_from_a_tenth_of_a_millimetre_on_a_mechanism_is_open(
 def test_targets_are_watched_where_the_time_is_known(caplog: pytest.LogCaptureFixture) -> None:
     rows, q = held_tip(target=Target(lambda t: [t, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0], lambda t: np.zeros(3)))
     assemble_velocity(rows, q, np.ones(2))
+    assemble_position(rows, q)
+    (said,) = caplog.records  # once a set: nobody gave a time
+    assert "the targets of 'tip' stand still where their time begins" in said.getMessage()
+    caplog.clear()
     assert assemble_position(rows, q, rhs=rows.rhs_at(0.0), stay_on_branch=1.0, before=q + 0.3).branch is not None
     assert not caplog.records
     assemble_velocity(rows, q, np.ones(2), rhs=rows.rhs_at(0.2))

@@ -146,7 +146,7 @@ def test_dead_centres_of_driven_joints_are_judged() -> None:
     assert (judged.rank, judged.mobility, judged.held_mobility, judged.blocked) == (2, 1, 1, 1)
     assert judged.undetermined == ("crank", "coupler")
     assert not judged.is_determined
-    assert "may move: crank, coupler (a dead centre)" in judged.describe()
+    assert "may move: crank, coupler (a dead centre, or a part that moves alone)" in judged.describe()
     assert judged.held_singular_values is not None
     assert judged.held_singular_values[1] < 1e-12
     for q, driven in ((dead, "crank"), (linkage.posture("closed"), "rocker"), (linkage.posture("closed"), "crank")):

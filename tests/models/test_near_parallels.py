@@ -28,7 +28,11 @@ FOUR_BAR = """<sdf version='1.7'><model name='linkage'>
         ("3e-7", logging.INFO, "parallel to 3e-07 rad, and taken as parallel"),
         ("4e-6", logging.WARNING, "parallel to 4e-06 rad: the loop may not move"),
         ("0", None, ""),
-        ("0.3", None, ""),
+        (
+            "0.3",
+            logging.WARNING,
+            "the axis of 'd' is 0.291 rad from parallel to those of 'b', 'a', 'c': it cannot turn",
+        ),
     ],
 )
 def test_axes_that_are_nearly_parallel_are_named(

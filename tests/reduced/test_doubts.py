@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from constraints.dynamics import JointSpring
-from constraints.errors import UnknownNameError
+from constraints.errors import UnknownNameError, WrongObjectError
 from constraints.models import mechanisms
 from constraints.reduced import Unknown, equilibrium
 from constraints.rows import Target
@@ -78,4 +78,17 @@ def test_a_scalar_that_there_is_not_is_answered_with_those_that_there_are() -> N
             CLOSED,
             external=lambda x: [JointSpring(LINKAGE.robot, "crank", x["k"])],
             exchange={"crank": Unknown("stiffness", 3.0)},
+        )
+
+
+def test_what_acts_must_take_the_unknowns() -> None:
+    """A `TypeError` of Python from the inside."""
+    spring = JointSpring(LINKAGE.robot, "crank", 3.0)
+    exchange = {"crank": Unknown("stiffness", 0.2)}
+    with pytest.raises(WrongObjectError, match=r"f\(x\) of the unknowns by name \(here stiffness\)"):
+        equilibrium(
+            LINKAGE.minimal_coordinates(CLOSED),
+            CLOSED,
+            external=lambda: [spring],  # pyright: ignore[reportArgumentType]
+            exchange=exchange,
         )

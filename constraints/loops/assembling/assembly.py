@@ -274,6 +274,8 @@ def assemble_position(
     earlier = None if before is None else np.array(space.check(before, "before"))
     if earlier is not None and rhs is None:
         _refuse_open(constraint_set, earlier)
+    if rhs is None:
+        constraint_set.say_time()
     sides = problem.rhs if rhs is None else _sides(problem, rhs)
     try:
         projection = assembler.project(q0, sides)
@@ -337,6 +339,8 @@ def assemble_velocity(
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
     (W, _), moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
+    if rhs is None:
+        constraint_set.say_time()
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]

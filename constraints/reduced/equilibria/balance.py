@@ -14,7 +14,8 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ...dynamics.external_force import Force
-from ...errors import SizeError
+from ...errors import SizeError, WrongObjectError
+from ...keywords import can_be_called
 from ...named import Named
 from ...ranges import positive_number
 from ...rows.right_hand_side import RightHandSide
@@ -215,4 +216,7 @@ class Balance:
 def _at(given: Any, scalars: Scalars) -> Any:
     """A value, or that of a function of the unknown scalars. Forces may be called too, and are no such function."""
     is_function = callable(given) and not (hasattr(given, "generalised") or hasattr(given, "__iter__"))
+    if is_function and not can_be_called(given, scalars):
+        words = f"a function f(x) of the unknowns by name (here {', '.join(scalars) or 'none'}), or the value itself"
+        raise WrongObjectError("what acts in an equilibrium", words, getattr(given, "__name__", repr(given)))
     return given(scalars) if is_function else given
