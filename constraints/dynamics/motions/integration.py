@@ -142,8 +142,9 @@ def simulate(
     length = _positive(duration, "duration of a motion")
     h = _step(step, length)
     first = finite_number(start, "start of a motion")
-    if not isinstance(forces, Forces) and (isinstance(forces, Sequence) or hasattr(forces, "generalised")):
-        forces = Forces(robot, forces if isinstance(forces, Sequence) else [forces])
+    given: Any = forces
+    if not isinstance(given, Forces) and (isinstance(given, Sequence) or hasattr(given, "generalised")):
+        forces = Forces(robot, given if isinstance(given, Sequence) else [given])
     acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
     if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
         raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
