@@ -115,8 +115,9 @@ class ConstraintSet:
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         words = "{constraint or name: Baumgarte}; set.stabilised(gains) gives one to all"
-        given: Any = {} if baumgarte is None else expect(baumgarte, Mapping, "baumgarte of a set", words)
-        stabilisations: dict[Any, Baumgarte] = {**given}
+        if baumgarte is not None:
+            expect(baumgarte, Mapping, "baumgarte of a set", words)
+        stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
         keys = [self.stack.index(which) for which in stabilisations]
         twice = next((i for k, i in enumerate(keys) if i in keys[:k]), None)
         if twice is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -142,9 +142,8 @@ def simulate(
     length = _positive(duration, "duration of a motion")
     h = _step(step, length)
     first = finite_number(start, "start of a motion")
-    given: Any = forces
-    if not isinstance(given, Forces) and (isinstance(given, Sequence) or hasattr(given, "generalised")):
-        forces = Forces(robot, given if isinstance(given, Sequence) else [given])
+    if not isinstance(forces, Forces) and (isinstance(forces, Sequence) or hasattr(forces, "generalised")):
+        forces = Forces(robot, cast("Sequence[Force]", forces if isinstance(forces, Sequence) else [forces]))
     acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
     if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
         raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
