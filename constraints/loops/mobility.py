@@ -18,7 +18,7 @@ from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
 from .closing.idle_motions import idle_motions
 from .closing.rank_beside import CLOSED as CLOSED, rank_beside
-from .odd_axis import odd_axis
+from .odd_axis import odd_axis, on_one_line
 from .partition import Partition, partition
 
 FREE = 1e-6
@@ -65,6 +65,7 @@ class Mobility:
             counts but is below 1e-4. Either a singular configuration is near, or the row is redundant but for the
             digits of a file.
         idle: motions of single bodies that nothing else takes part in, as "rod spins about its own axis".
+        on_one_line: neighbours in a loop that turn the body between them about one line, in words.
         askew: pins that cannot turn, as their axis alone is not parallel to the others of their loop, in words.
     """
 
@@ -88,6 +89,7 @@ class Mobility:
     rank_beside: int = 0
     weak: dict[str, float] = field(default_factory=dict[str, float])
     idle: tuple[str, ...] = ()
+    on_one_line: tuple[str, ...] = ()
     askew: tuple[str, ...] = ()
 
     @property
@@ -118,6 +120,7 @@ class Mobility:
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
         lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
         lines += [f"  idle: {', '.join(self.idle)}"] if self.idle else []
+        lines += [f"  {words}" for words in self.on_one_line]
         lines += [f"  {'cannot turn' if self.mobility else 'nothing moves'}: {words}" for words in self.askew]
         if self.held_mobility is not None:
             lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
@@ -182,6 +185,7 @@ def mobility_at(
         rank_beside=_rank_beside(robot, stack, point.q, rank, tolerance) if residual <= CLOSED else rank,
         weak=weak_rows(U, S, rank, labels),
         idle=idle_motions(robot, point, J, rank),
+        on_one_line=tuple(on_one_line(stack)),
         askew=_askew(stack, point.q),
         **(_held(J, held, parts, columns) if held.any() else {}),
     )

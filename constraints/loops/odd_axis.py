@@ -90,16 +90,14 @@ def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
 def on_one_line(closures: Iterable[RowOwner]) -> list[str]:
     """Neighbours in loops that turn about one line, in words: the body between them turns alone.
 
-    Mostly a link with two parents, of which the placement of one joint is missing.
+    Either it is meant so, or a link has two parents and the placement of one joint is missing.
     """
-    found: dict[str, None] = {}
+    found: list[str] = []
     for first, second in _neighbours(closures):
         apart = float(np.linalg.norm(np.cross(second.point - first.point, first.axis)))
         if apart < DIGITS and float(np.linalg.norm(np.cross(first.axis, second.axis))) < DIGITS:
-            found[
-                f"'{first.name}' and '{second.name}' turn the body between them about one line, so that it turns alone"
-            ] = None
-    return list(found)
+            found.append(f"'{first.name}' and '{second.name}' are on one line: the body between them turns alone")
+    return list(dict.fromkeys(found))
 
 
 class _Axis(NamedTuple):

@@ -99,7 +99,7 @@ def load(
             continue
         _log.info("%s: joint '%s' closes a loop: it is cut and becomes a closure", mechanism.name, joint)
     for words in on_one_line(mechanism.closures):
-        _log.warning("%s: %s: is the placement of one missing?", mechanism.name, words)
+        _log.info("%s: %s", mechanism.name, words)
     nearly = near_parallels(mechanism.closures)
     for words in () if nearly else map(partial(odd_axis, q=mechanism.robot.neutral), mechanism.closures):
         if words:
