@@ -14,10 +14,8 @@ from ..errors import UndefinedError
 from ..linear_algebra import numerical_rank
 from ..loops import ConstraintSet, RodClosure
 from ..rows.row_owner import RowOwner
+from .laws.link_state import COINCIDENT
 from .multipliers import Body, body_matrix, frame_rows
-
-COINCIDENT = 1e-14
-"""Distance [m] below which two points are one, and the line between them has no direction; Robotran's threshold."""
 
 UNIQUE = 1e-6
 """Part of a direction that is not determined, of norm 1, up to which an axis of the world has no part in it."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from liegroups import Segments
 from liegroups.arguments import as_tuple, expect
 
 from ..errors import UnknownJointError
-from .space import RobotSpace
+
+if TYPE_CHECKING:
+    from .space import RobotSpace
 
 
 @dataclass(frozen=True)

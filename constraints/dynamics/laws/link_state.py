@@ -16,7 +16,9 @@ from ...robot.moving_frames import RelativeFrame, WrenchSlopes
 from ...robot.pinocchio import pin
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
-from ..constraint_force import COINCIDENT
+
+COINCIDENT = 1e-14
+"""Distance [m] below which two points are one, and the line between them has no direction; Robotran's threshold."""
 
 
 class LinkStatus(StatusEnum):

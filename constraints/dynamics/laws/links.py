@@ -20,9 +20,8 @@ from ...problem.questions import ask_of_length
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
 from ...robot.moving_frames import joint_force_slopes
-from ..constraint_force import COINCIDENT
 from ..law import InTime, Law, NoEnergyError, is_function
-from .link_state import LinkState, LinkStatus, along_line
+from .link_state import COINCIDENT, LinkState, LinkStatus, along_line
 
 
 class Link(ABC):

@@ -29,12 +29,13 @@ READY = "complete"
 
 
 def sources() -> list[Path]:
-    """The files that kernels are compiled from: all of this folder but those that only keep and load them."""
-    here, groups = Path(__file__).resolve().parent, Path(liegroups.__file__).resolve().parent
-    contacts = here.parents[1] / "functions" / "contact"
-    formulas = [groups / name for name in ("maps.py", "series.py", "unit_vectors.py")]
+    """The files that kernels are compiled from: all of these rooms but those that only keep and load them."""
+    solvers, groups = Path(__file__).resolve().parents[1], Path(liegroups.__file__).resolve().parent
+    contacts = solvers.parent / "functions" / "contact"
+    formulas = [groups / name for name in ("formulas/maps.py", "formulas/series.py", "unit_vectors.py")]
     formulas += [contacts / "contact_rows.py", contacts / "contact_pose.py"]
-    kernels = [path for path in sorted(here.glob("*.py")) if path.name not in ("cache.py", "loading.py")]
+    files = [path for room in ("kernels", "machine", "tape") for path in sorted((solvers / room).glob("*.py"))]
+    kernels = [path for path in files if path.name not in ("cache.py", "loading.py")]
     return [*kernels, *formulas]
 
 

@@ -1,7 +1,7 @@
 r"""The maps of each Lie group, by leaf of a space: SO(2), SO(3), SE(2), SE(3).
 
-The formulas of one vector are those of `liegroups.maps`: what takes and gives plain numbers there is compiled as it
-stands. What is added here reads and writes memory.
+The formulas of one vector are those of `liegroups.maps`: what takes and gives plain numbers there is compiled
+as it stands. What is added here reads and writes memory.
 
 Poses are 12 numbers, the rotation matrix by rows and then the translation. Matrices of Jacobians are by column:
 entry (i, c) at `J + c * stride + i`.
