@@ -13,7 +13,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from plain_rows import nearest
 
-from constraints.robot.packages import find_resource
+from constraints.robot.files.packages import find_resource
 
 Vector = NDArray[np.float64]
 

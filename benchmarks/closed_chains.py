@@ -32,8 +32,8 @@ import numpy as np
 from constraints import Bounds, Options, Workspace
 from constraints.loops import Assembly, ConstraintSet, assemble_position
 from constraints.models import load, mechanisms
-from constraints.models.closing import close, starts
-from constraints.models.mechanism import Mechanism
+from constraints.models.structure.closing import close, starts
+from constraints.models.structure.mechanism import Mechanism
 from constraints.solvers import DampedCholesky, NewtonEngine, SparseKKT
 from constraints.solvers.newton.sparse_kkt import is_long_and_sparse
 from constraints.solvers.projection.engines import ENGINES

@@ -54,7 +54,7 @@ from constraints.actions import Actuators, ContactForwardDynamics
 from constraints.dynamics import forward_dynamics
 from constraints.dynamics.derivatives import solution_slopes
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
-from constraints.robot.packages import robot_data_folder
+from constraints.robot.files.packages import robot_data_folder
 from constraints.rows.stacking import Order, stack_rows
 from constraints.workspace import Workspace
 

@@ -30,7 +30,7 @@ from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Base, CenterOfMass, ComBetweenFeet, ConvexShapeContact, Frame, Implicit, Robot, Surface
 from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink, PointSpring
-from constraints.dynamics.external_force import Force
+from constraints.dynamics.laws.external_force import Force
 from constraints.functions import Identity
 from constraints.loops import (
     Baumgarte,
@@ -43,7 +43,7 @@ from constraints.loops import (
     assemble_velocity,
 )
 from constraints.models import load
-from constraints.robot.packages import robot_data_folder
+from constraints.robot.files.packages import robot_data_folder
 from constraints.rows import RowOwner
 
 KINDS = ("anymal", "talos_legs", "trees", "cassie", "talos", "actions")

@@ -34,7 +34,7 @@ from constraints import Base, Robot
 from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics
 from constraints.loops import ConstraintSet, Form, PointContact, SurfaceContact
 from constraints.models import load
-from constraints.robot.packages import robot_data_folder
+from constraints.robot.files.packages import robot_data_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))

@@ -13,7 +13,7 @@ from random_trees import joint_makers, random_axis, random_placement
 
 from constraints import CenterOfMass, Frame, Implicit, Position, Robot
 from constraints.dynamics import ExternalForce
-from constraints.dynamics.external_force import Force
+from constraints.dynamics.laws.external_force import Force
 from constraints.loops import (
     Axes,
     Baumgarte,

@@ -23,7 +23,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from constraints import Robot
-from constraints.dynamics.sparse_solution import solve_sparse
+from constraints.dynamics.methods.sparse_solution import solve_sparse
 from constraints.loops import Closure, ConstraintSet
 from constraints.models import mechanisms
 

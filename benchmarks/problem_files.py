@@ -41,8 +41,8 @@ from constraints import (
     locked_joint,
     rigid_transform,
 )
+from constraints.robot.files.packages import find_resource
 from constraints.robot.frame_table import FrameKind
-from constraints.robot.packages import find_resource
 from liegroups import Rn
 
 BASES = {"anchor": Base.FIXED, "freeflyer": Base.FREE_FLYER, "planar": Base.PLANAR}

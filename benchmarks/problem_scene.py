@@ -12,7 +12,7 @@ import pinocchio as pin
 from checking import assembled
 from numpy.typing import NDArray
 
-from constraints.robot.packages import find_resource
+from constraints.robot.files.packages import find_resource
 
 Row = dict[str, Any]
 Vector = NDArray[np.float64]

@@ -36,7 +36,7 @@ from constraints.dynamics import Method, MethodError, forward_dynamics
 from constraints.errors import ConstraintError
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import Mechanism
-from constraints.models.closing import close
+from constraints.models.structure.closing import close
 from constraints.reduced import minimal_coordinates, reduced_forward_dynamics
 
 DIGITS = {4: 1e-3, 6: 1e-5, 8: 1e-7, 12: 1e-9}

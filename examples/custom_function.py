@@ -6,7 +6,7 @@
 
 The quick way wraps any Python function of the configuration; its Jacobian is then by differences, two evaluations a
 joint (0.3 ms here). The other way is a class with the Jacobian as a formula (0.01 ms here);
-`constraints/functions/_template.py` shows one in full. `check_function` tells whether either is right.
+`constraints/functions/frames/_template.py` shows one in full. `check_function` tells whether either is right.
 
     python examples/custom_function.py            # prints a few lines
     python examples/custom_function.py --plot OUT.png   # draws start and result too
@@ -22,7 +22,7 @@ from time import perf_counter
 import numpy as np
 
 from constraints import Function, Implicit, Problem, Projector, Robot, project
-from constraints.functions.frame_function import posture_of, supporting_columns
+from constraints.functions.frames.frame_function import posture_of, supporting_columns
 from constraints.models import sample_two_arms
 from constraints.pictures import plot_configurations
 from constraints.testing import CheckFailed, check_function

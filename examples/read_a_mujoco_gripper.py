@@ -21,8 +21,8 @@ import numpy as np
 
 from constraints import Implicit, Options, Position, Projector
 from constraints.models import Mechanism, load
-from constraints.models.closing import close
-from constraints.models.mjcf import from_qpos
+from constraints.models.files.mjcf import from_qpos
+from constraints.models.structure.closing import close
 from constraints.pictures import plot_assembly
 
 FINGER = """

@@ -13,7 +13,6 @@ Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`
 frame, metres and radians. This package needs only numpy.
 """
 
-from .batch_maps import BatchMaps as BatchMaps
 from .element import Element as Element
 from .errors import (
     ConstraintError as ConstraintError,
@@ -29,10 +28,11 @@ from .errors import (
     UnknownNameError as UnknownNameError,
     WrongObjectError as WrongObjectError,
 )
-from .group_maps import GroupMaps as GroupMaps
+from .formulas.batch_maps import BatchMaps as BatchMaps
+from .formulas.group_maps import GroupMaps as GroupMaps
+from .formulas.looped_maps import LoopedMaps as LoopedMaps
 from .groups import SE2 as SE2, SE3 as SE3, SO2 as SO2, SO3 as SO3, Group as Group, R3xSO3 as R3xSO3, Rn as Rn
 from .layout import Factor as Factor, Layout as Layout
-from .looped_maps import LoopedMaps as LoopedMaps
 from .product import ProductSpace as ProductSpace
 from .segments import Segments as Segments
 from .space import Space as Space

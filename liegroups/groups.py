@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from . import log_slopes, maps, second_order
 from .arguments import natural_number
 from .arrays import Matrix, Vector
-from .batch_maps import SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
-from .group_maps import GroupMaps
+from .formulas import log_slopes, maps, second_order
+from .formulas.batch_maps import SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
+from .formulas.group_maps import GroupMaps
 from .layout import Layout
 from .product import ProductSpace
 from .space import Space

@@ -9,9 +9,9 @@ import numpy as np
 
 from .arguments import as_name, as_tuple, natural_number
 from .arrays import Matrix, Vector
-from .batch_maps import BatchMaps
 from .errors import SizeError
-from .group_maps import GroupMaps
+from .formulas.batch_maps import BatchMaps
+from .formulas.group_maps import GroupMaps
 from .layout import Factor, Layout
 from .space import Space, as_space
 

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from .arguments import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
 from .arrays import FLOAT64, Matrix, Numbers, TangentLike, Vector
-from .batch_maps import repeated
 from .by_name import NoFactor, no_factor, tangent_of
 from .errors import OperatorError, WrongObjectError
+from .formulas.batch_maps import repeated
 from .layout import Factor
 from .structure import Structure
 from .unit_blocks import refuse_unnormalized

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from .arguments import expect, one_vector, stacked
 from .arrays import FLOAT64, Matrix, Numbers, Vector
-from .batch_maps import BatchMaps
 from .errors import SizeError
-from .group_maps import GroupMaps
+from .formulas.batch_maps import BatchMaps
+from .formulas.group_maps import GroupMaps
+from .formulas.looped_maps import LoopedMaps
+from .formulas.second_order import log_second_by_differences, structure_constants
 from .layout import Atom, Layout
-from .looped_maps import LoopedMaps
-from .second_order import log_second_by_differences, structure_constants
 from .unit_blocks import UniformPoints, normalized
 
 

@@ -20,7 +20,7 @@ from constraints import Frame
 from constraints.dynamics import ExternalForce, forward_dynamics
 from constraints.loops import ConstraintSet
 from constraints.models import Mechanism, load, mechanisms
-from constraints.models.mjcf import from_qpos
+from constraints.models.files.mjcf import from_qpos
 from constraints.reduced import (
     ClosedState,
     DeadPointError,

@@ -11,8 +11,8 @@ import pinocchio as pin
 from constraints import Robot
 from constraints.loops import PointClosure
 from constraints.models import Mechanism
-from constraints.models.parts import add_bar
-from constraints.models.tree import JointKind, Tree, rotation_about, translation
+from constraints.models.built_in.parts import add_bar
+from constraints.models.structure.tree import JointKind, Tree, rotation_about, translation
 
 Y, Z = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
 BASE, PLATFORM, ARM, ROD, WIDTH, ANGLE = 0.2, 0.06, 0.25, 0.5, 0.08, 0.4

@@ -11,7 +11,7 @@ import pytest
 
 from constraints.models import sample_arm, sample_two_arms
 from constraints.robot import Base, Robot
-from constraints.robot.packages import robot_data_folder
+from constraints.robot.files.packages import robot_data_folder
 
 __all__ = [
     "arm",

@@ -32,7 +32,7 @@ from constraints import (
     rigid_transform,
 )
 from constraints.functions import Constant, Identity, Polynomial
-from constraints.functions._template import DistanceBetween
+from constraints.functions.frames._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
 
 __all__ = [

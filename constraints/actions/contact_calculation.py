@@ -12,9 +12,9 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics import DynamicsDerivatives, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes
+from ..dynamics.methods.row_space import RowSpace
+from ..dynamics.methods.system import Question
 from ..dynamics.multipliers import Body, pulling_words, wrench_of
-from ..dynamics.row_space import RowSpace
-from ..dynamics.system import Question
 from ..errors import OptionError
 from ..loops import Axes
 from ..robot import Frame

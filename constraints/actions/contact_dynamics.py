@@ -15,9 +15,9 @@ from liegroups.frozen import frozen, read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
-from ..dynamics.row_space import in_balance
-from ..dynamics.saddle_point import solve_direct
-from ..dynamics.system import open_words_at, status_of, wanted
+from ..dynamics.methods.row_space import in_balance
+from ..dynamics.methods.saddle_point import solve_direct
+from ..dynamics.methods.system import open_words_at, status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole

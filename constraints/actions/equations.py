@@ -12,7 +12,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import Balance, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
-from ..dynamics.row_space import RowSpace
+from ..dynamics.methods.row_space import RowSpace
 from ..errors import OptionError
 from ..loops import ConstraintSet
 from ..rows.right_hand_side import RightHandSide

@@ -10,16 +10,16 @@ import numpy as np
 from liegroups import ProductSpace, Rn, Segments
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
-from ..functions.frame_function import as_frame
+from ..functions.frames.frame_function import as_frame
 from ..functions.function import Function
 from ..loops import Axes
 from ..loops.contacts import as_axes
 from ..point import Point
 from ..robot import Frame, Posture, Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 
 
 @dataclass(frozen=True, eq=False, repr=False)

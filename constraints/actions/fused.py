@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, final
 from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.fused_contacts import FusedContacts
-from ..dynamics.proximal import is_its_own
+from ..dynamics.methods.proximal import is_its_own
 from ..linear_algebra import is_finite
 from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.contacts import TwistRows
 from ..loops.frame_rows import FrameRows
-from ..loops.pose_map import Split, TurnedLog
+from ..loops.hinges.pose_map import Split, TurnedLog
 from ..robot import Frame
-from ..robot.inertia import is_depth_first
-from ..robot.pinocchio import pin
+from ..robot.model.inertia import is_depth_first
+from ..robot.model.pinocchio import pin
 from ..workspace import Pool
 from .action import Pair
 from .actuators import Drive

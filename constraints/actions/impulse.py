@@ -18,10 +18,10 @@ from liegroups.frozen import read_only
 from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import Balance, SolutionSlopes
 from ..dynamics.impact import restitutions
+from ..dynamics.methods.row_space import RowSpace
+from ..dynamics.methods.saddle_point import solve_direct
+from ..dynamics.methods.system import status_of
 from ..dynamics.multipliers import Body, wrench_of
-from ..dynamics.row_space import RowSpace
-from ..dynamics.saddle_point import solve_direct
-from ..dynamics.system import status_of
 from ..errors import UnknownOptionError
 from ..loops import Axes, ConstraintSet
 from ..loops.set_slopes import set_slopes

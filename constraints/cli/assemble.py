@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import ConstraintError
 from ..models import Mechanism, load
-from ..models.closing import Closing, close
-from ..models.mechanism import grouped
+from ..models.structure.closing import Closing, close
+from ..models.structure.mechanism import grouped
 from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 

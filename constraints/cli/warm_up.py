@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from time import perf_counter
 
-from ..solvers.kernels.cache import folder, is_warm
 from ..solvers.kernels.loading import entrances
+from ..solvers.machine.cache import folder, is_warm
 from .arguments import ALL_WELL
 
 

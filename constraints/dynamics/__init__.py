@@ -1,9 +1,7 @@
 """Constrained dynamics: forward and inverse, impacts, forces of constraints, and motions in time."""
 
 from .actuation import Actuation as Actuation
-from .applicability import MethodError as MethodError
 from .constraint_force import ConstraintForce as ConstraintForce
-from .external_force import ExternalForce as ExternalForce, Force as Force
 from .forward import (
     ForwardDynamics as ForwardDynamics,
     NoAccelerationError as NoAccelerationError,
@@ -16,7 +14,6 @@ from .forward_derivatives import (
     WrenchDerivatives as WrenchDerivatives,
     dynamics_derivatives as dynamics_derivatives,
 )
-from .hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
 from .inverse import (
     EffortBeyond as EffortBeyond,
@@ -24,7 +21,6 @@ from .inverse import (
     NoActuationError as NoActuationError,
     inverse_dynamics as inverse_dynamics,
 )
-from .law import NoEnergyError as NoEnergyError, NoTimeError as NoTimeError
 from .laws import (
     BodyForces as BodyForces,
     Forces as Forces,
@@ -37,6 +33,12 @@ from .laws import (
     PointLink as PointLink,
     PointSpring as PointSpring,
 )
+from .laws.external_force import ExternalForce as ExternalForce, Force as Force
+from .laws.hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
+from .laws.law import NoEnergyError as NoEnergyError, NoTimeError as NoTimeError
+from .methods.applicability import MethodError as MethodError
+from .methods.status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
+from .methods.system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
 from .motions import (
     Correction as Correction,
     Crossing as Crossing,
@@ -51,5 +53,3 @@ from .motions import (
     simulate as simulate,
 )
 from .multipliers import NoWrenchError as NoWrenchError
-from .status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
-from .system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system

@@ -16,7 +16,7 @@ from ..errors import OptionError, SizeError, UnknownNameError, WrongObjectError
 from ..loops import Closure, ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
-from .hinge_forces import HingeForce, check_robot, relative_jacobian
+from .laws.hinge_forces import HingeForce, check_robot, relative_jacobian
 
 Actuated: TypeAlias = "Iterable[str | Segments | Closure] | Segments | Closure"
 """What is actuated: names of joints and closures, Segments, closures."""

@@ -24,7 +24,7 @@ from ..loops import ConstraintSet
 from ..loops.set_slopes import SetSlopes, set_slopes
 from ..robot.elementary import ElementaryTree
 from ..rows.right_hand_side import RightHandSide
-from .row_space import RowSpace
+from .methods.row_space import RowSpace
 
 CHANGES = 1e-7
 """What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""

@@ -18,25 +18,18 @@ from ..loops.mobility import taking_part
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
-from .applicability import check_method
-from .articulated import solve_test_forces
-from .branches import branches_at
-from .external_force import Force, as_external, generalised
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
-from .proximal import fast_anchors_of, solve_fast, solve_proximal
+from .laws.external_force import Force, as_external, generalised
+from .methods.applicability import check_method
+from .methods.articulated import solve_test_forces
+from .methods.branches import branches_at
+from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal
+from .methods.row_space import in_balance
+from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .methods.sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
+from .methods.status import DynamicsStatus, Factorisation, Method, member
+from .methods.system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 from .row_forces import RowForces, misses
-from .row_space import in_balance
-from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
-from .status import DynamicsStatus, Factorisation, Method, member
-from .system import (
-    ConstrainedSystem,
-    Question,
-    check_state,
-    status_of,
-    wanted,
-    wanted_accelerations,
-)
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""

@@ -11,23 +11,23 @@ import numpy as np
 
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
-from liegroups.third_order import se3_coad
+from liegroups.formulas.third_order import se3_coad
 
 from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from ..words import first_names
 from .derivatives import SolutionSlopes, balance_at, slopes_of_balance
-from .external_force import force_slopes
 from .fused_contacts import fused_contacts_of
+from .laws.external_force import force_slopes
+from .methods.status import DynamicsStatus
+from .methods.system import Question
 from .multipliers import Body, NoWrenchError
-from .status import DynamicsStatus
-from .system import Question
 
 if TYPE_CHECKING:
     from .forward import ForwardDynamics

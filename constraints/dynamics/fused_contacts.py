@@ -16,10 +16,10 @@ from liegroups.arrays import Matrix, Vector
 from ..loops import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
-from ..robot.inertia import is_depth_first
-from ..robot.pinocchio import data_of, pin
+from ..robot.model.inertia import is_depth_first
+from ..robot.model.pinocchio import data_of, pin
 from .derivatives import SolutionSlopes
-from .proximal import STEEP, is_its_own
+from .methods.proximal import STEEP, is_its_own
 
 _TINY = 1e-14
 

@@ -20,16 +20,16 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
 from ..words import counted, first_names
-from .applicability import check_method
-from .articulated import solve_test_forces
-from .branches import branches_at
+from .methods.applicability import check_method
+from .methods.articulated import solve_test_forces
+from .methods.branches import branches_at
+from .methods.proximal import solve_proximal
+from .methods.row_space import RowSpace, missed
+from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .methods.status import DynamicsStatus, Factorisation, Method, member
+from .methods.system import check_state, open_words, status_of, vanished
 from .multipliers import Body, pulling_contacts, pulling_words, wrench_of
-from .proximal import solve_proximal
 from .row_forces import misses
-from .row_space import RowSpace, missed
-from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .status import DynamicsStatus, Factorisation, Method, member
-from .system import check_state, open_words, status_of, vanished
 
 AT_REST = 1e-6
 """Velocities below this are rounding of a robot at rest [m/s, rad/s]: rows contradict each other by none of theirs."""

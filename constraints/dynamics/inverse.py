@@ -20,13 +20,13 @@ from ..robot.bounds import limits_of
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .actuation import Actuated, Actuation, actuation_at
-from .external_force import Force, as_external
-from .least_deviation import completed, solve_inverse
+from .laws.external_force import Force, as_external
+from .methods.least_deviation import completed, solve_inverse
+from .methods.row_space import in_balance
+from .methods.saddle_point import Solution
+from .methods.status import DynamicsStatus
+from .methods.system import ConstrainedSystem, Question, check_state, status_of
 from .row_forces import RowForces, misses
-from .row_space import in_balance
-from .saddle_point import Solution
-from .status import DynamicsStatus
-from .system import ConstrainedSystem, Question, check_state, status_of
 
 TARGET = "wanted acceleration of inverse dynamics"
 

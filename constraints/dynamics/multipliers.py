@@ -13,7 +13,7 @@ from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes, ConstraintSet, PointContact
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Posture
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from ..words import first_names
 

@@ -17,12 +17,12 @@ from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
 from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
-from .external_force import Force
-from .hinge_forces import motion_subspace, on_predecessor, wrench_at
+from .laws.external_force import Force
+from .laws.hinge_forces import motion_subspace, on_predecessor, wrench_at
+from .methods.row_space import RowSpace, in_balance, missed
+from .methods.saddle_point import Solution
+from .methods.system import ConstrainedSystem, Question, open_words, vanished
 from .multipliers import Body, frame_rows, pulling_contacts, pulling_words, seen_at, wrench_of
-from .row_space import RowSpace, in_balance, missed
-from .saddle_point import Solution
-from .system import ConstrainedSystem, Question, open_words, vanished
 
 
 class RowForces(ByJoint):

@@ -13,11 +13,11 @@ from liegroups import Group, ProductSpace, Rn, Segments, Space
 
 from ..errors import ModelError, NotSavableError
 from ..functions.contact.contact_surface import Surface
+from ..functions.frames.mass import MassFunction
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
-from ..functions.mass import MassFunction
 from ..loops.frame_rows import FrameRows
-from ..loops.pose_map import OfRelativePose
+from ..loops.hinges.pose_map import OfRelativePose
 from ..reduced import LoopFunction, PlanarLoop
 from ..robot import Frame, Robot
 from ..robot.space import RobotSpace

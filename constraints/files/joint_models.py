@@ -15,8 +15,8 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import ModelError
-from ..robot.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_axis, joint_whole, type_name
-from ..robot.pinocchio import Model, Placement, pin
+from ..robot.model.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_axis, joint_whole, type_name
+from ..robot.model.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, JsonValue
 
 _TYPES = (*JOINT_TYPES, COMPOSITE)

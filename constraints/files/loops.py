@@ -9,8 +9,8 @@ from ..loops.axes import hinge_of_axes
 from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
 from ..loops.frame_rows import Form, FrameRows
-from ..loops.hinge import Hinge
-from ..loops.pose_map import Rod, Split
+from ..loops.hinges.hinge import Hinge
+from ..loops.hinges.pose_map import Rod, Split
 from ..robot import Robot
 from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
 from .json_values import JsonValue

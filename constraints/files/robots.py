@@ -10,9 +10,9 @@ from liegroups.arrays import Vector
 
 from ..robot.bounds import Bounds
 from ..robot.configuration import checked_postures
-from ..robot.disabled_collisions import DisabledCollision, as_disabled, link_names
+from ..robot.files.disabled_collisions import DisabledCollision, as_disabled, link_names
 from ..robot.frame_table import FrameTable
-from ..robot.mimic import Mimic
+from ..robot.model.mimic import Mimic
 from ..robot.robot import Robot
 from ..robot.space import RobotSpace
 from .entries import FRAME, NUMBER, TEXT, Entry, record, vector

@@ -13,15 +13,15 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..functions.contact.contact_surface import Surface
-from ..manipulation.factory import ConstraintGraphFactory, MovableObject
+from ..manipulation.factory.factory import ConstraintGraphFactory, MovableObject
+from ..manipulation.factory.rules import Rule
+from ..manipulation.factory.semantics import Semantics, read_semantics
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.gripper import Gripper, Handle
-from ..manipulation.rules import Rule
-from ..manipulation.semantics import Semantics, read_semantics
 from ..paths.collision import CollisionModel
 from ..paths.collision_shapes import Shape
 from ..robot import Base, Part, Robot
-from ..robot.pinocchio import Placement, pin
+from ..robot.model.pinocchio import Placement, pin
 from ..solvers import Options
 from .documents import read_document
 from .entries import FLAG, several, vector

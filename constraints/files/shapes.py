@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation, _template as _template
+from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
+from ..functions.frames import _template as _template
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
 

@@ -11,8 +11,8 @@ import numpy as np
 from liegroups import Rn
 from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.formulas.log_slopes import is_exact_on
 from liegroups.frozen import set_fields
-from liegroups.log_slopes import is_exact_on
 
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, Point

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
 from ..point import MovingPoint, Point, motion_at, place, place_motion
 

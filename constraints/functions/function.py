@@ -45,7 +45,7 @@ class Function(Answering, ABC):
     .. math:: h(q \oplus v) = h(q) \oplus (J(q)\, v + o(\|v\|)), \quad J \in \mathbb{R}^{n_v^{out} \times n_v^{in}}
 
     A subclass is a `@dataclass(frozen=True, eq=False)` of arrays, integers, frames and functions, that calls
-    `declare` in `__post_init__` and implements `evaluate`; `functions/_template.py` is an example to copy. It
+    `declare` in `__post_init__` and implements `evaluate`; `functions/frames/_template.py` is an example to copy. It
     has no state and no cache, and changes nothing. Two functions are equal only if they are the same object.
 
     Attributes:

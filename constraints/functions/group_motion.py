@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import bracket_matrix, cobracket_matrix, log_slopes
+from liegroups.formulas.log_slopes import bracket_matrix, cobracket_matrix, log_slopes
 
 from ..point import MovingPoint, Point, motion_at
 

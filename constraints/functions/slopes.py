@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import so3_log_slopes
-from liegroups.second_order import cross
+from liegroups.formulas.log_slopes import so3_log_slopes
+from liegroups.formulas.second_order import cross
 
+from ..robot.model.pinocchio import pin
 from ..robot.moving_frames import RelativeFrame
-from ..robot.pinocchio import pin
 from ..robot.placement import rotation_log
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..exports import from_extra
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 
 LIMIT = 1e-9
 """Difference of accelerations [rad/s^2] up to which the wheels belong together."""

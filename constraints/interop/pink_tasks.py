@@ -21,7 +21,7 @@ from ..functions.function import Function
 from ..point import Point
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from ..robot.space import RobotSpace
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide

@@ -33,7 +33,7 @@ from ..errors import ConstraintError, WrongObjectError
 from ..functions import Pose, Position
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from ..rows.implicit import Implicit
 
 _TAKEN = "a pinocchio RigidConstraintModel, PointAnchorConstraintModel or FrameAnchorConstraintModel"

@@ -18,7 +18,12 @@ from .constraint_set import Baumgarte as Baumgarte, ConstraintSet as ConstraintS
 from .contact_limits import FrictionCone as FrictionCone, Sole as Sole
 from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact as SurfaceContact
 from .frame_rows import Form as Form
-from .hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind, HingeTypeError as HingeTypeError
-from .hinge_fit import HingeMotion as HingeMotion
+from .hinges.hinge import (
+    Hinge as Hinge,
+    HingeError as HingeError,
+    HingeKind as HingeKind,
+    HingeTypeError as HingeTypeError,
+)
+from .hinges.hinge_fit import HingeMotion as HingeMotion
 from .open_mechanism import OpenMechanismError as OpenMechanismError
 from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint

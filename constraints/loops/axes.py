@@ -11,7 +11,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DtypeError, SizeError, WrongObjectError
-from .hinge import Hinge, HingeTypeError, composed
+from .hinges.hinge import Hinge, HingeTypeError, composed
 
 
 def hinge_of_mask(mask: Sequence[bool]) -> Hinge:

@@ -13,18 +13,18 @@ from liegroups.arguments import as_name, expect, finite_number
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError
-from ..functions.frame_function import world_or_frame
+from ..functions.frames.frame_function import world_or_frame
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import Placement, pin
+from ..robot.model.pinocchio import Placement, pin
 from ..robot.placement import pose_log
 from ..rows.target import Target
 from .axes import hinge_of_axes, hinge_of_mask
 from .frame_rows import Form, FrameRows
-from .hinge import Hinge
-from .hinge_fit import HingeMotion, fitted, hinge_rows
-from .hinge_rates import hinge_rates
-from .pose_map import Rod, Split, second_of_pose_log
+from .hinges.hinge import Hinge
+from .hinges.hinge_fit import HingeMotion, fitted, hinge_rows
+from .hinges.hinge_rates import hinge_rates
+from .hinges.pose_map import Rod, Split, second_of_pose_log
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,21 +11,21 @@ import numpy as np
 
 from liegroups.arguments import as_flag, as_name, expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
-from liegroups.second_order import cross
 
 from ..errors import OptionError
-from ..functions.frame_function import as_frame
+from ..functions.frames.frame_function import as_frame
 from ..functions.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
-from ..robot.pinocchio import Placement, pin
+from ..robot.model.pinocchio import Placement, pin
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
-from .masked_map import MaskedMap, as_mask
-from .pose_map import LogPose, PoseMap, Split, TurnedLog
-from .rotation_rows import Turn
-from .subhinge import unit_axis
+from .hinges.masked_map import MaskedMap, as_mask
+from .hinges.pose_map import LogPose, PoseMap, Split, TurnedLog
+from .hinges.rotation_rows import Turn
+from .hinges.subhinge import unit_axis
 
 
 class Axes(Enum):

@@ -13,12 +13,12 @@ from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 from liegroups.frozen import set_fields
 
 from ..robot import Frame, Robot
-from ..robot.pinocchio import Placement
+from ..robot.model.pinocchio import Placement
 from ..rows.comparison import Comparison, RowTable
 from ..rows.row_owner import RowOwner
 from ..rows.target import Target
 from ..words import counted
-from .pose_map import OfRelativePose, PoseMap
+from .hinges.pose_map import OfRelativePose, PoseMap
 
 
 class Form(Enum):

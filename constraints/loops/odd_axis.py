@@ -14,7 +14,7 @@ from ..robot import Robot
 from ..rows.row_owner import RowOwner
 from ..words import first_names
 from .closures import Closure
-from .hinge import HingeKind
+from .hinges.hinge import HingeKind
 
 AGREE, ASKEW = 1e-5, 1e-4
 """Axes of files agree up to the first angle [rad]; one that is off by more than the second is odd."""

@@ -12,12 +12,12 @@ from liegroups import SE3
 from ..solvers.compiled.frame_functions import pack_frames
 from ..solvers.compiled.functions import TABLE
 from ..solvers.compiled.packing import Argument, NotPacked, Packer, Result
-from ..solvers.kernels import layout
+from ..solvers.machine import layout
 from .contacts import LocalPoint
-from .custom_fit import CustomRows
-from .hinge_fit import ScrewRows
-from .pose_map import LogPose, OfRelativePose, Rod, Split, TurnedLog
-from .rotation_rows import Cross, RotationRows, Swing, Turn
+from .hinges.custom_fit import CustomRows
+from .hinges.hinge_fit import ScrewRows
+from .hinges.pose_map import LogPose, OfRelativePose, Rod, Split, TurnedLog
+from .hinges.rotation_rows import Cross, RotationRows, Swing, Turn
 
 
 class _Rows(NamedTuple):

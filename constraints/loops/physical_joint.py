@@ -12,12 +12,12 @@ from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import ConstraintError
 from ..robot import Frame, Robot
-from ..robot.joints import copied_joint, type_name
-from ..robot.pinocchio import Placement, pin
+from ..robot.model.joints import copied_joint, type_name
+from ..robot.model.pinocchio import Placement, pin
 from .closures import Closure
-from .hinge import Hinge, chain
-from .hinge_fit import fitted
-from .subhinge import Subhinge
+from .hinges.hinge import Hinge, chain
+from .hinges.hinge_fit import fitted
+from .hinges.subhinge import Subhinge
 
 
 class NotAJointError(ConstraintError):

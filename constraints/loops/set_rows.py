@@ -15,16 +15,16 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.segments import as_slice
 
-from ..functions.frame_function import supporting_columns
+from ..functions.frames.frame_function import supporting_columns
 from ..robot import Motion, Robot
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from ..robot.posture import Kinematics
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
 from ..rows.stack import Stack
 from .contacts import PointRates
 from .frame_rows import FrameRows
-from .pose_map import Split
+from .hinges.pose_map import Split
 
 _LOCAL: Any = pin.LOCAL
 _ALIGNED: Any = pin.LOCAL_WORLD_ALIGNED

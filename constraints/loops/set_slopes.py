@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.third_order import se3_coad
 from liegroups.segments import as_slice
-from liegroups.third_order import se3_coad
 
 from ..functions.slopes import STRAIGHT
 from ..robot.elementary import ElementaryTree
+from ..robot.model.pinocchio import pin
 from ..robot.moving_frames import MovingFrames, RelativeFrame
-from ..robot.pinocchio import pin
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
 from .constraint_set import ConstraintSet

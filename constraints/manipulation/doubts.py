@@ -24,7 +24,7 @@ from .memory import GraphMemory
 from .problems import GraphProblems, PathProblem
 
 if TYPE_CHECKING:
-    from .factory import MovableObject
+    from .factory.factory import MovableObject
     from .selector import StateSelector
     from .states import State, Transition
 

@@ -2,7 +2,11 @@
 
 from ..loops.mobility import Mobility as Mobility
 from . import mechanisms as mechanisms
+from .built_in.samples import (
+    sample_arm as sample_arm,
+    sample_humanoid as sample_humanoid,
+    sample_two_arms as sample_two_arms,
+)
 from .installed import installed_robots as installed_robots
 from .loading import load as load
-from .mechanism import Mechanism as Mechanism, Unread as Unread
-from .samples import sample_arm as sample_arm, sample_humanoid as sample_humanoid, sample_two_arms as sample_two_arms
+from .structure.mechanism import Mechanism as Mechanism, Unread as Unread

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..errors import MissingExtraError
 from ..named import Named
-from ..robot.packages import robot_data_folder
+from ..robot.files.packages import robot_data_folder
 
 
 def installed_robots() -> dict[str, tuple[Path, ...]]:

@@ -15,16 +15,16 @@ from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops.odd_axis import near_parallels, odd_axis, on_one_line
 from ..robot import Base
-from ..robot.packages import robot_data_folder
-from ..robot.urdf_graph import listed
-from ..robot.xml import read_xml
+from ..robot.files.packages import robot_data_folder
+from ..robot.files.urdf_graph import listed
+from ..robot.files.xml import read_xml
 from ..words import counted
 from . import mechanisms
+from .files.mjcf import mechanism_from_mjcf
+from .files.sdf import mechanism_from_sdf
+from .files.urdf import mechanism_from_urdf
 from .installed import installed_robots
-from .mechanism import LOOSE, Mechanism
-from .mjcf import mechanism_from_mjcf
-from .sdf import mechanism_from_sdf
-from .urdf import mechanism_from_urdf
+from .structure.mechanism import LOOSE, Mechanism
 
 KINDS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
 """Outermost element -> kind of file."""

@@ -22,8 +22,8 @@ from ..keywords import absent, closed
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..robot.packages import as_folders
-from ..robot.pinocchio import Model, pin
+from ..robot.files.packages import as_folders
+from ..robot.model.pinocchio import Model, pin
 from ..words import counted
 from ..workspace import Pool
 from .collision_pairs import (

@@ -17,7 +17,7 @@ from ..errors import OptionError, UnknownJointError
 from ..problem.questions import LONGER, PLAIN
 from ..questions import LONG, ask_once
 from ..robot import Robot
-from ..robot.pinocchio import pin
+from ..robot.model.pinocchio import pin
 from .relative_motion import CollisionPair, two_names
 
 IndexPair = tuple[int, int]

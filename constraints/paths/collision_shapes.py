@@ -19,13 +19,13 @@ from ..errors import ConstraintError, DuplicateError, ModelError, OptionError
 from ..problem.questions import LONGER, reach_of
 from ..questions import FAR_AWAY, LONG, ask_once
 from ..robot import Frame, Robot
-from ..robot.disabled_collisions import link_names
+from ..robot.files.disabled_collisions import link_names
+from ..robot.files.packages import robot_data_folder
+from ..robot.files.urdf import captured_stderr
+from ..robot.files.xml import read_xml
 from ..robot.frame_table import FrameKind
-from ..robot.packages import robot_data_folder
-from ..robot.pinocchio import Placement, pin
+from ..robot.model.pinocchio import Placement, pin
 from ..robot.placement import as_placement
-from ..robot.urdf import captured_stderr
-from ..robot.xml import read_xml
 
 _SIZES = {"Box": 3, "Sphere": 1, "Cylinder": 2, "Capsule": 2}
 

@@ -16,7 +16,7 @@ from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, UnknownJointError, WrongObjectError
 from ..functions.contact.contact import ConvexShapeContactHold
-from ..functions.frame_function import FrameFunction
+from ..functions.frames.frame_function import FrameFunction
 from ..functions.lifted import Lifted
 from ..robot import Robot
 from ..rows.explicit import Explicit

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
     from .browser import View as View, render as render, show as show
     from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
-    from .dependencies import plot_dependencies as plot_dependencies
-    from .graph import plot_graph as plot_graph
+    from .graphs.dependencies import plot_dependencies as plot_dependencies
+    from .graphs.graph import plot_graph as plot_graph
     from .modes import animate_mode as animate_mode, plot_modes as plot_modes
     from .motions import plot_motion as plot_motion
     from .paths import animate as animate, plot_path as plot_path
@@ -22,8 +22,8 @@ __getattr__, __dir__ = _on_use(
         "browser": "View render show",
         "assemblies": "plot_assembly plot_iterates",
         "configurations": "plot_configurations plot_robot",
-        "dependencies": "plot_dependencies",
-        "graph": "plot_graph",
+        "graphs.dependencies": "plot_dependencies",
+        "graphs.graph": "plot_graph",
         "modes": "animate_mode plot_modes",
         "motions": "plot_motion",
         "paths": "animate plot_path",

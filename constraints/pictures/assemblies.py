@@ -22,7 +22,7 @@ from .views import Wanted
 
 if TYPE_CHECKING:
     from ..loops.constraint_set import ConstraintSet
-    from ..models.mechanism import Mechanism
+    from ..models.structure.mechanism import Mechanism
 
 NAMED = 6
 """How many closures are written out below a picture, the worst first."""

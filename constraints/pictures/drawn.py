@@ -13,9 +13,9 @@ from liegroups.arguments import as_flag, as_tuple
 from liegroups.arrays import Matrix, Vector
 
 from ..dynamics import HingeSpring, JointSpring, PointLink, PointSpring
-from ..dynamics.external_force import as_external
+from ..dynamics.laws.external_force import as_external
 from ..robot import Frame, Posture, Robot
-from ..robot.joints import radian_columns
+from ..robot.model.joints import radian_columns
 from . import symbols
 from .figures import TEXT
 from .views import PARALLEL, View

@@ -18,7 +18,7 @@ from ..reduced.sweeps.singularities import Singularity, SingularityKind
 from ..reduced.sweeps.sweep_result import Sweep, least_values, passive_columns
 from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
-from ..robot.joints import radian_columns
+from ..robot.model.joints import radian_columns
 from ..words import first_names
 from .figures import BAD, PALETTE, new_figure, save_figure
 

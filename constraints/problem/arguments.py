@@ -32,8 +32,8 @@ from ..point import PlacedSpace, revolute_columns
 from ..questions import say_once
 from ..robot import Bounds, Robot
 from ..robot.arguments import robot_for
-from ..robot.joints import FULL_TURN
-from ..robot.urdf import FREE_ROBOTS
+from ..robot.files.urdf import FREE_ROBOTS
+from ..robot.model.joints import FULL_TURN
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner

@@ -11,12 +11,12 @@ from liegroups.arrays import Vector
 
 from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..functions.affine import Constant
-from ..functions.frame_function import FrameFunction
+from ..functions.frames.frame_function import FrameFunction
+from ..functions.frames.pose import Pose
+from ..functions.frames.position import Position
+from ..functions.frames.transformation import Transformation
 from ..functions.function import Function
 from ..functions.lifted import Lifted
-from ..functions.pose import Pose
-from ..functions.position import Position
-from ..functions.transformation import Transformation
 from ..rows.angle_limits import idle_limits, rotation_rows
 from ..rows.comparison import INTERVAL, RowTable
 from ..rows.explicit import Explicit

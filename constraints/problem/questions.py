@@ -20,11 +20,11 @@ from liegroups.unit_blocks import plain_entries
 
 from ..errors import UndefinedError
 from ..functions.affine import Affine
-from ..functions.center_of_mass import CenterOfMass
-from ..functions.frame_function import FrameFunction
-from ..functions.pose import Pose
-from ..functions.position import Position
-from ..functions.transformation import Transformation
+from ..functions.frames.center_of_mass import CenterOfMass
+from ..functions.frames.frame_function import FrameFunction
+from ..functions.frames.pose import Pose
+from ..functions.frames.position import Position
+from ..functions.frames.transformation import Transformation
 from ..linear_algebra import norm
 from ..questions import FAR_AWAY, TURN, TURNS, Coordinate, ask_once, asked_of_turns, coordinate_at, far_entries, say
 from ..robot import Bounds, Frame, Robot, rigid_transform

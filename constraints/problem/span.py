@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Vector
 
-from ..functions.transformation import Transformation
+from ..functions.frames.transformation import Transformation
 from ..linear_algebra import norm
 from ..robot.space import RobotSpace
 from ..rows.row_owner import RowOwner

@@ -12,10 +12,10 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, TangentLike, Vector
 
-from ..dynamics.dense import lightest
-from ..dynamics.external_force import Force, as_external, generalised
-from ..dynamics.saddle_point import EVEN, LIGHT, NO_MOTION, SINGULAR, unit_scale
-from ..dynamics.system import Question
+from ..dynamics.laws.external_force import Force, as_external, generalised
+from ..dynamics.methods.dense import lightest
+from ..dynamics.methods.saddle_point import EVEN, LIGHT, NO_MOTION, SINGULAR, unit_scale
+from ..dynamics.methods.system import Question
 from ..errors import ConstraintError
 from ..keywords import names_checked
 from ..linear_algebra import is_finite

@@ -11,8 +11,8 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ..dynamics.actuation import Actuated, Actuation, actuation_at
-from ..dynamics.external_force import Force, as_external
-from ..dynamics.system import Question
+from ..dynamics.laws.external_force import Force, as_external
+from ..dynamics.methods.system import Question
 from ..errors import ConstraintError, OptionError
 from ..keywords import names_checked
 from ..linear_algebra import is_finite, largest, numerical_rank, pivots

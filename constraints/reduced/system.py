@@ -11,8 +11,8 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, TangentLike, Vector
 
-from ..dynamics.external_force import Force, as_external, generalised
-from ..dynamics.saddle_point import EVEN
+from ..dynamics.laws.external_force import Force, as_external, generalised
+from ..dynamics.methods.saddle_point import EVEN
 from ..keywords import names_checked
 from ..loops.mobility import CLOSED
 from .state import ClosedState

@@ -1,6 +1,7 @@
 """Robots: a model, its configuration space, named frames and bounds; postures and motions at which things are read."""
 
 from .bounds import Bounds as Bounds
+from .files.urdf import Base as Base
 from .frame import Frame as Frame
 from .frame_table import FrameKind as FrameKind
 from .placement import (
@@ -13,4 +14,3 @@ from .posture import Motion as Motion, Posture as Posture
 from .robot import Robot as Robot
 from .space import RobotSpace as RobotSpace
 from .system import Part as Part
-from .urdf import Base as Base

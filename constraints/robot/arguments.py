@@ -11,7 +11,7 @@ from liegroups.arrays import ArrayLike
 
 from ..errors import ConstraintError, SizeError, SpaceMismatchError, WrongObjectError
 from ..linear_algebra import norm
-from .pinocchio import Placement, pin
+from .model.pinocchio import Placement, pin
 from .placement import (
     TYPED,
     HasMatrix,

@@ -22,8 +22,8 @@ from liegroups.unit_blocks import plain_entries
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from ..questions import Coordinate, asked_of_limit, asked_of_turns, coordinate_at, far_entries, say
 from ..words import counted, first_names
-from .joints import radian_columns
-from .pinocchio import Model
+from .model.joints import radian_columns
+from .model.pinocchio import Model
 from .space import RobotSpace
 
 _log = logging.getLogger(__package__)

@@ -21,7 +21,7 @@ from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectErro
 from ..keywords import names_checked
 from ..questions import TURN, asked_of_turns, far_entries, say_once
 from .bounds import Bounds
-from .joints import radian_columns
+from .model.joints import radian_columns
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
 from .space import RobotSpace
 

@@ -13,10 +13,10 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from ..keywords import absent, names_checked
 from ..words import counted
 from .bounds import Bounds
+from .files.urdf import FREE_ROBOTS
 from .frame import Frame
-from .joints import joint_kind, radian_columns
+from .model.joints import joint_kind, radian_columns
 from .space import RobotSpace
-from .urdf import FREE_ROBOTS
 
 if TYPE_CHECKING:
     from .robot import Robot

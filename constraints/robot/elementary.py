@@ -13,15 +13,15 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS
-from liegroups.third_order import se3_coad
+from liegroups.formulas.log_slopes import FIVE_POINTS
+from liegroups.formulas.third_order import se3_coad
 
 from ..workspace import Pool
 from .frame import Frame
-from .inertia import is_depth_first
-from .joints import COMPOSITE, joint_whole, type_name
+from .model.inertia import is_depth_first
+from .model.joints import COMPOSITE, joint_whole, type_name
+from .model.pinocchio import Model, data_of, pin
 from .moving_frames import MovingFrames
-from .pinocchio import Model, data_of, pin
 
 
 @final

@@ -14,7 +14,7 @@ from liegroups.frozen import read_only, set_fields
 
 from ..errors import FrozenValueError, WrongObjectError
 from ..keywords import unchanging
-from .pinocchio import Placement, pin
+from .model.pinocchio import Placement, pin
 from .placement import as_placement
 
 _ANOTHER = "robot.with_frame(name, on, placement) adds a frame elsewhere, and placement.copy() can be changed"

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from .frame import Frame
-from .pinocchio import Placement, pin
+from .model.pinocchio import Placement, pin
 
 _LOCAL: Any = pin.LOCAL
 FrameJacobian = Callable[[Any, Any, int, Placement, Any], Matrix]

@@ -14,7 +14,7 @@ from liegroups.errors import DuplicateNameError
 
 from ..errors import ConstraintError, ModelError, UnknownFrameError
 from .frame import Frame
-from .pinocchio import Model, Placement, pin
+from .model.pinocchio import Model, Placement, pin
 from .placement import as_placement
 
 if TYPE_CHECKING:

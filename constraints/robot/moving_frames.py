@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.second_order import cross
-from liegroups.third_order import se3_ad
+from liegroups.formulas.second_order import cross
+from liegroups.formulas.third_order import se3_ad
 
 from .frame import Frame
-from .pinocchio import pin
+from .model.pinocchio import pin
 
 if TYPE_CHECKING:
     from .elementary import ElementaryTree

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from ..linear_algebra import dot
 from ..questions import SHOWN, asked_of_angles, say
-from .pinocchio import Placement, pin
+from .model.pinocchio import Placement, pin
 
 _log = logging.getLogger(__package__)
 _ASKED: set[tuple[float, ...]] = set()

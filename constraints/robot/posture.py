@@ -17,8 +17,8 @@ from ..workspace import Workspace
 from .frame import Frame
 from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
-from .inertia import inertia_of, inverse_inertia_of
-from .pinocchio import Placement, data_of, pin
+from .model.inertia import inertia_of, inverse_inertia_of
+from .model.pinocchio import Placement, data_of, pin
 
 if TYPE_CHECKING:
     from .space import RobotSpace

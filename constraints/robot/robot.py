@@ -23,17 +23,17 @@ from ..workspace import Kept, Workspace
 from .bounds import Bounds
 from .configuration import ByJoint, checked_postures, random_configuration
 from .description import Drawn, configuration_table, description
-from .disabled_collisions import DisabledCollision, as_disabled, link_names
+from .files.disabled_collisions import DisabledCollision, as_disabled, link_names
+from .files.packages import VisualFile, as_folders, as_visuals
+from .files.urdf import Base, read_urdf
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
-from .mimic import Mimic, as_mimics
-from .packages import VisualFile, as_folders, as_visuals
-from .pinocchio import Model, model_for, pin
+from .model.mimic import Mimic, as_mimics
+from .model.pinocchio import Model, model_for, pin
 from .posture import OF_ROBOTS, Motion, Posture
 from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
-from .urdf import Base, read_urdf
 
 _log = logging.getLogger(__package__)
 

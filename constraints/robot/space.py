@@ -20,8 +20,8 @@ from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
 from .elementary import ElementaryTree
 from .frame import Frame
-from .joints import angular_columns, joint_space
-from .pinocchio import Model, pin
+from .model.joints import angular_columns, joint_space
+from .model.pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
 from .subtree import truncated
 

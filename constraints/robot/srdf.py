@@ -16,9 +16,9 @@ from liegroups.errors import UnknownNameError, nearest_names
 from ..errors import FileError
 from ..words import first_names
 from .configuration import joint_value
-from .disabled_collisions import DisabledCollision, link_names
+from .files.disabled_collisions import DisabledCollision, link_names
+from .files.xml import in_file, numbers, read_xml
 from .space import RobotSpace
-from .xml import in_file, numbers, read_xml
 
 _log = logging.getLogger(__package__)
 

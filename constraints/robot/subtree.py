@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .pinocchio import Model, pin
+from .model.pinocchio import Model, pin
 
 
 def truncated(model: Model, last: int) -> Any:

@@ -12,11 +12,11 @@ from liegroups.arguments import as_label, as_name, as_tuple, expect
 from liegroups.arrays import Vector
 from liegroups.errors import DuplicateNameError
 
-from .disabled_collisions import DisabledCollision
+from .files.disabled_collisions import DisabledCollision
+from .files.packages import VisualFile
 from .frame_table import FrameTable
-from .mimic import Mimic
-from .packages import VisualFile
-from .pinocchio import Model, Placement, pin
+from .model.mimic import Mimic
+from .model.pinocchio import Model, Placement, pin
 from .placement import as_placement
 
 if TYPE_CHECKING:

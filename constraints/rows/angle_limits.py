@@ -8,10 +8,10 @@ import numpy as np
 
 from liegroups import Space
 
+from ..functions.frames.orientation import Orientation
+from ..functions.frames.transformation import Transformation
 from ..functions.function import Function
 from ..functions.lifted import Lifted
-from ..functions.orientation import Orientation
-from ..functions.transformation import Transformation
 from ..words import row_numbers
 from .comparison import RowTable
 

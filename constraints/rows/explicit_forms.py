@@ -16,15 +16,15 @@ from ..errors import OptionError, WrongObjectError
 from ..functions.affine import Affine, Constant
 from ..functions.contact.contact import ConvexShapeContactHold
 from ..functions.contact.contact_pose import PoseOfContact
-from ..functions.frame_function import world_or_frame
-from ..functions.pose import Pose
-from ..functions.pose_from_rows import PoseFromRows
-from ..functions.transformation import Transformation
+from ..functions.frames.frame_function import world_or_frame
+from ..functions.frames.pose import Pose
+from ..functions.frames.pose_from_rows import PoseFromRows
+from ..functions.frames.transformation import Transformation
 from ..functions.translation import RightTranslation
 from ..robot import Frame, Robot, pose_vector
 from ..robot.arguments import as_robot
 from ..robot.configuration import joint_value
-from ..robot.mimic import Mimic
+from ..robot.model.mimic import Mimic
 from .comparison import Comparison
 from .explicit import Explicit
 

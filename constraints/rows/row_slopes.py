@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS, is_exact_on
+from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on
 
 from ..functions.group_motion import GroupMotion, force_derivative_of, force_of_logarithm
 from ..point import MovingPoint, place_motion

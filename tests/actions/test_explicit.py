@@ -19,7 +19,7 @@ from constraints.actions import Actuators, ContactForwardDynamics
 from constraints.loops import Axes, Baumgarte, ConstraintSet, Form, PointContact
 from constraints.reduced import minimal_coordinates
 from constraints.reduced.system import motion_matrix, reduced_mass_matrix
-from constraints.robot.mimic import Mimic
+from constraints.robot.model.mimic import Mimic
 
 RATIO, OFFSET = -0.7, 0.2
 

@@ -14,7 +14,7 @@ from constraints.functions import Affine, Function
 from constraints.loops import ConstraintSet, PointContact
 from constraints.models import sample_arm, sample_humanoid
 from liegroups import Rn
-from liegroups.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
 ROBOT = sample_humanoid()
 STATE = StateSpace(ROBOT)

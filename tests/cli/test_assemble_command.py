@@ -13,7 +13,7 @@ from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
 from constraints.__main__ import main
 from constraints.errors import SizeError
 from constraints.models import load, mechanisms
-from constraints.models.closing import close
+from constraints.models.structure.closing import close
 from constraints.pictures import plot_assembly
 
 SHORT = """<mujoco><worldbody><site name="there" pos="3 0 0"/>

@@ -13,9 +13,9 @@ from liegroups.arrays import Matrix, Vector
 pytest.importorskip("numba")
 
 from constraints.solvers.compiled.problem import Packed, packed
-from constraints.solvers.kernels import layout
 from constraints.solvers.kernels.entry import rows_of
-from constraints.solvers.kernels.jit import places
+from constraints.solvers.machine import layout
+from constraints.solvers.machine.jit import places
 
 LIMIT = 1e-12
 """Of the largest entry of errors or Jacobian."""

@@ -49,7 +49,7 @@ def run(script: str, folder: Path, variables: dict[str, str], count: int = 1) ->
 
 def _begun(folder: str, variables: dict[str, str], number: int) -> int:
     """The number of a process that runs the script."""
-    from constraints.solvers.kernels import cache
+    from constraints.solvers.machine import cache
 
     child = os.fork()
     if child:
@@ -77,7 +77,7 @@ def main() -> None:
     """Answer until the input ends."""
     import numba
 
-    from constraints.solvers.kernels import jit
+    from constraints.solvers.machine import jit
 
     assert jit.entrance
     numba.njit(lambda x: x + 1.0)(1.0)  # a compiler that has begun

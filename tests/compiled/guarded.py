@@ -24,32 +24,33 @@ pytest.importorskip("numba")
 from constraints.solvers.compiled.packing import Packer
 from constraints.solvers.compiled.problem import Packed, packed
 from constraints.solvers.compiled.statuses import STATUSES
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 
-ROOM = "constraints.solvers.kernels"
+ROOMS = "constraints.solvers.kernels", "constraints.solvers.tape", "constraints.solvers.machine"
 numba: Any = importlib.import_module("numba")
 POISON = 10**12
 """A number of a table that nobody is to read: no index is that large."""
 
 
 @functools.cache
-def plain(name: str) -> ModuleType:
+def plain(name: str, room: str = "kernels") -> ModuleType:
     """A module of kernels, as Python functions; all of one set, beside those that the library has compiled."""
-    return _plain_modules()[f"{ROOM}.{name}"]
+    return _plain_modules()[f"constraints.solvers.{room}.{name}"]
 
 
 @functools.cache
 def _plain_modules() -> dict[str, ModuleType]:
-    own = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOM)}
+    own = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     above, before = importlib.import_module("constraints.solvers"), numba.config.DISABLE_JIT
     try:
         numba.config.DISABLE_JIT = 1
-        importlib.import_module(f"{ROOM}.entry")
-        return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOM)}
+        importlib.import_module("constraints.solvers.kernels.entry")
+        return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     finally:
         numba.config.DISABLE_JIT = before
         sys.modules.update(own)
-        above.kernels = own[ROOM]  # pyright: ignore[reportAttributeAccessIssue]
+        for room in ROOMS:
+            setattr(above, room.rsplit(".", 1)[1], own[room])
 
 
 class Guarded:

@@ -18,7 +18,7 @@ from constraints.solvers import CompiledEngine, Status
 from constraints.solvers.compiled import program as compiled_program
 from constraints.solvers.compiled.program import CompiledProgram
 from constraints.solvers.engine import RowsInterrupted
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 from constraints.workspace import Workspace
 from liegroups import Rn
 

@@ -17,12 +17,12 @@ from compiled import forks
 
 from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_arm
-from constraints.solvers.kernels import cache
+from constraints.solvers.machine import cache
 
 KERNEL = """
 from __future__ import annotations
 import numpy as np
-from constraints.solvers.kernels.jit import Vector, entrance
+from constraints.solvers.machine.jit import Vector, entrance
 
 @entrance
 def total(x: Vector) -> float:
@@ -98,7 +98,7 @@ def test_kernels_compile_where_inner_parts_of_numba_are_missing(tmp_path: Path) 
     """Linking kernels into their entrance is for the time of compiling alone: another numba compiles as it does."""
     script = """
 import importlib, numba.core.typed_passes
-from constraints.solvers.kernels import jit
+from constraints.solvers.machine import jit
 assert set(jit._COMPILER) == {"pipeline_class"}
 kept = numba.core.typed_passes.NopythonTypeInference
 del numba.core.typed_passes.NopythonTypeInference
@@ -114,7 +114,7 @@ def test_kernels_leave_the_interpreter_to_other_threads(tmp_path: Path) -> None:
 from __future__ import annotations
 import threading, time
 import numpy as np
-from constraints.solvers.kernels.jit import Numbers, entrance, integers_at, places, taken
+from constraints.solvers.machine.jit import Numbers, entrance, integers_at, places, taken
 
 @entrance
 def turns_until_told(where: Numbers) -> int:

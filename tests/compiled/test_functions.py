@@ -37,7 +37,7 @@ from constraints import (
 from constraints.errors import UndefinedError
 from constraints.functions import Constant, Identity, Polynomial
 from constraints.functions.contact.contact_pose import PoseOfContact
-from constraints.functions.pose_from_rows import PoseFromRows
+from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
 from constraints.functions.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -47,9 +47,9 @@ pytest.importorskip("numba")
 from constraints.solvers.compiled.engine import why_not
 from constraints.solvers.compiled.functions import TABLE, pack_function
 from constraints.solvers.compiled.packing import Argument, NotPacked, Packer
-from constraints.solvers.kernels import jit, layout
-from constraints.solvers.kernels.tape import run_tape
-from constraints.solvers.kernels.trees import place
+from constraints.solvers.machine import jit, layout
+from constraints.solvers.tape.tape import run_tape
+from constraints.solvers.tape.trees import place
 
 Numbers = Any  # the name that the kernels' type is known by
 

@@ -161,7 +161,7 @@ def test_turns_take_z_to_the_axis_and_z_needs_none() -> None:
 
 
 def test_every_joint_type_of_the_library_is_here() -> None:
-    from constraints.robot.joints import COMPOSITE, JOINT_TYPES, type_name
+    from constraints.robot.model.joints import COMPOSITE, JOINT_TYPES, type_name
 
     assert {type_name(joint) for joint in JOINTS.values()} == {*JOINT_TYPES, COMPOSITE}
 

@@ -19,8 +19,8 @@ from constraints import Bounds, Frame, Implicit, Options, Pose, Problem, Project
 from constraints.loops import Axes, Closure, Form, Hinge, PointClosure, PointContact, RodClosure, SurfaceContact
 from constraints.loops.contacts import LocalPoint
 from constraints.loops.frame_rows import FrameRows
-from constraints.loops.pose_map import OfRelativePose, PoseMap, Split, TurnedLog
-from constraints.loops.rotation_rows import RotationRows, perpendicular_pair
+from constraints.loops.hinges.pose_map import OfRelativePose, PoseMap, Split, TurnedLog
+from constraints.loops.hinges.rotation_rows import RotationRows, perpendicular_pair
 from constraints.models import mechanisms
 from constraints.solvers.compiled.engine import why_not
 from liegroups import ProductSpace, Rn

@@ -29,7 +29,7 @@ from constraints.solvers.compiled.problem import packed
 from constraints.solvers.compiled.sparsity import row_ranges
 from constraints.solvers.compiled.tree import Tree
 from constraints.solvers.engine import Outcomes
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 from constraints.solvers.newton.computed_bodies import ComputedBodies
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 

@@ -17,9 +17,9 @@ from compiled.test_plain_kernels import memory
 
 from constraints import Implicit, Options, Problem
 from constraints.functions import Affine
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 from liegroups import Rn
-from liegroups.series import EXP_SWITCH, LOG_SWITCH
+from liegroups.formulas.series import EXP_SWITCH, LOG_SWITCH
 
 
 def turns_of_a_cube() -> list[np.ndarray]:
@@ -30,7 +30,7 @@ def turns_of_a_cube() -> list[np.ndarray]:
 
 
 def test_quaternions_of_exact_turns_have_the_signs_of_pinocchio() -> None:
-    kernels, turns = plain("groups"), turns_of_a_cube()
+    kernels, turns = plain("groups", "tape"), turns_of_a_cube()
     assert len(turns) == 24
     across = np.outer([3.0, -3.0, 1.0], [3.0, -3.0, 1.0]) * 2.0 / 19.0 - np.eye(3)  # a half turn
     for R in (*turns, across, across[::-1, ::-1], pin.exp3(np.array([0.4, -0.9, 2.6]))):
@@ -45,7 +45,7 @@ def test_quaternions_of_exact_turns_have_the_signs_of_pinocchio() -> None:
 
 def test_coefficients_of_logarithm_and_exponential_are_those_of_40_digits() -> None:
     """k(t) = (1 - (a / 2) cot(a / 2)) / t, twice its slope, (a - sin a) / a^3, t = a^2; at switches to both sides."""
-    kernels, step = plain("groups"), mpmath.mpf(10) ** -14
+    kernels, step = plain("groups", "tape"), mpmath.mpf(10) ** -14
     with mpmath.workdps(60):
 
         def k(t: Any) -> Any:

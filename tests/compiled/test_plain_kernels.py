@@ -16,7 +16,7 @@ from robots import arm
 
 from constraints import Implicit, Options, Orientation, Pose, Position, Problem
 from constraints.functions import Affine, Identity
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 from constraints.solvers.newton import rules
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn
 

@@ -12,25 +12,25 @@ import pytest
 
 pytest.importorskip("numba")
 
-from constraints.solvers.kernels import cache
+from constraints.solvers.machine import cache
 
-ROOM = "constraints.solvers.kernels"
+ROOMS = ("kernels", "tape", "machine")
 OURS = {"constraints", "liegroups"}
 
 
 def imported(path: Path) -> set[Path]:
     """The files of ours that a module of kernels imports from."""
-    files = set[Path]()
+    files, room = set[Path](), f"constraints.solvers.{path.parent.name}"
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            module = importlib.import_module(resolve_name("." * node.level + (node.module or ""), ROOM))
+            module = importlib.import_module(resolve_name("." * node.level + (node.module or ""), room))
             for alias in node.names:
                 thing = getattr(module, alias.name)
                 files.add(Path(getattr(thing if isinstance(thing, ModuleType) else module, "__file__", None) or "/"))
     return {file.resolve() for file in files if OURS & set(file.parts)}
 
 
-KERNELS = [path for path in cache.sources() if path.parent.name == "kernels"]
+KERNELS = [path for path in cache.sources() if path.parent.name in ROOMS]
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.name)

@@ -12,7 +12,7 @@ pytest.importorskip("numba")
 from constraints import Implicit, Pose, Problem, explicit_relative_pose
 from constraints.models import mechanisms
 from constraints.solvers.compiled.sparsity import fours, profile, row_ranges
-from constraints.solvers.kernels import layout
+from constraints.solvers.machine import layout
 
 
 def blocks_of(rng: np.random.Generator, columns: int) -> list[tuple[slice, list[int]]]:

@@ -18,7 +18,7 @@ pytest.importorskip("numba")
 from compiled import forks
 
 from constraints.solvers import trusted_files as trusted
-from constraints.solvers.kernels import cache
+from constraints.solvers.machine import cache
 from constraints.solvers.trusted_files import DamagedError, Place, UntrustedError, opened, read, write
 
 pytestmark = pytest.mark.skipif(not trusted.POSSIBLE, reason="needs a system with descriptors of folders")
@@ -28,7 +28,7 @@ KERNEL = """
 from __future__ import annotations
 import errno, os, sys
 import numpy as np
-from constraints.solvers.kernels.jit import Vector, entrance
+from constraints.solvers.machine.jit import Vector, entrance
 
 {before}
 @entrance
@@ -41,7 +41,7 @@ def total(x: Vector) -> float:
 print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
 """
 FULL = """
-from constraints.solvers.kernels import cache
+from constraints.solvers.machine import cache
 def full(*_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 cache.write = full
 cache._can_be_written_to = lambda candidate: True

@@ -237,7 +237,7 @@ def homes() -> list[object]:
         "testing",
     ):
         modules.append(importlib.import_module(f"constraints.{name}"))
-    for name in ("dynamics.saddle_point", "paths.collision", "paths.interpolation", "loops.mobility", "loops.hinge"):
+    for name in ("dynamics.methods.saddle_point", "loops.mobility", "loops.hinges.hinge"):
         modules.append(importlib.import_module(f"constraints.{name}"))
     return [*modules, importlib.import_module("liegroups")]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from constraints.dynamics import DynamicsStatus, Factorisation
-from constraints.dynamics.branches import Branches, dense_branches
-from constraints.dynamics.saddle_point import (
+from constraints.dynamics.methods.branches import Branches, dense_branches
+from constraints.dynamics.methods.saddle_point import (
     Solution,
     bases_of,
     solve_direct,

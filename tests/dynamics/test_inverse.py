@@ -27,7 +27,7 @@ from constraints.dynamics import (
     forward_dynamics,
     inverse_dynamics,
 )
-from constraints.dynamics.least_deviation import solve_inverse
+from constraints.dynamics.methods.least_deviation import solve_inverse
 from constraints.errors import (
     NotFiniteError,
     OptionError,

@@ -11,7 +11,7 @@ import pytest
 from constraints import Robot
 from constraints.dynamics import DynamicsStatus, Method, MethodError, forward_dynamics
 from constraints.loops import Axes, ConstraintSet, Form, PointContact
-from constraints.robot.inertia import is_depth_first
+from constraints.robot.model.inertia import is_depth_first
 
 
 def two_arms(in_turn: bool) -> Any:

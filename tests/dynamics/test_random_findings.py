@@ -12,9 +12,9 @@ import pytest
 
 from constraints import Frame, Robot
 from constraints.dynamics import DynamicsStatus, Factorisation, Method, forward_dynamics, impact
-from constraints.dynamics.least_deviation import solve_inverse
-from constraints.dynamics.row_space import missed
-from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.dynamics.methods.least_deviation import solve_inverse
+from constraints.dynamics.methods.row_space import missed
+from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.loops import ConstraintSet, Form, PointContact
 from constraints.robot import Motion
 

@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 
 from constraints.dynamics import DynamicsStatus, Method, MotionStatus, forward_dynamics, impact, simulate
-from constraints.dynamics.row_space import RowSpace
+from constraints.dynamics.methods.row_space import RowSpace
 from constraints.linear_algebra import rank_of_rows, singular_values
 from constraints.loops import Closure, ConstraintSet, Hinge, PointContact, assemble_velocity
 from constraints.loops.partition import partition

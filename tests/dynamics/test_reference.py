@@ -20,8 +20,8 @@ from constraints.dynamics import (
     forward_dynamics,
     impact,
 )
-from constraints.dynamics.branches import Branches
-from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.dynamics.methods.branches import Branches
+from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.loops import ConstraintSet
 
 LINEAR = ("fivebar_planar", "fourbar_planar", "humanoid_4contacts")

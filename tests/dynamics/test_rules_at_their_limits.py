@@ -13,14 +13,14 @@ from crocoddyl_cases import robot_of
 from constraints import Affine, Implicit, Robot
 from constraints.dynamics import Event, forward_dynamics, simulate
 from constraints.dynamics.derivatives import _changes_rank
+from constraints.dynamics.events.events import Watch
 from constraints.dynamics.fused_contacts import FusedContacts
-from constraints.dynamics.motions.events import Watch
+from constraints.dynamics.methods.row_space import RowSpace, _are_clearly_independent
+from constraints.dynamics.methods.sparse_solution import SparseStatus, _judged
 from constraints.dynamics.motions.run import is_open
 from constraints.dynamics.motions.stiffness import stiffness_at
-from constraints.dynamics.row_space import RowSpace, _are_clearly_independent
 from constraints.dynamics.sparse.independent_rows import Block, Paths
 from constraints.dynamics.sparse.rank import _growth, is_rank_certain
-from constraints.dynamics.sparse_solution import SparseStatus, _judged
 from constraints.loops import Axes, ConstraintSet, Form, PointContact
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from constraints.dynamics import impact
-from constraints.dynamics.row_space import RowSpace
-from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.dynamics.methods.row_space import RowSpace
+from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.loops import PointContact, assemble_position
 from constraints.models import load
 

@@ -22,9 +22,9 @@ from broken_structures import broken_structure, fault
 from constraints import Problem, Robot
 from constraints.errors import ConstraintError, FileError
 from constraints.models import load
-from constraints.models.sidecar import LARGEST_SIDECAR
+from constraints.models.files.sidecar import LARGEST_SIDECAR
 from constraints.robot.files.reading import LARGEST_FILE, read_bytes
-from constraints.robot.urdf_graph import MOST_FREEDOMS, MOST_LEVELS, MOST_LINKS
+from constraints.robot.files.urdf_graph import MOST_FREEDOMS, MOST_LEVELS, MOST_LINKS
 
 LINK = "<robot name='r'><link name='a'/></robot>"
 LINKS = "<link name='l{0}'/>"
@@ -262,7 +262,7 @@ def test_a_pipe_that_nobody_writes_to_does_not_hang(tmp_path: Path) -> None:
 def test_archives_are_no_meshes(tmp_path: Path) -> None:
     """Honest 25: a zip of 1 MB took 3.3 GB."""
     pytest.importorskip("trimesh")
-    from constraints.models.visual_shapes import Mesh
+    from constraints.models.structure.visual_shapes import Mesh
     from constraints.pictures.browser.meshes import LARGEST_MESH, Meshes
 
     for name in ("bomb.zip", "bomb.3mf"):

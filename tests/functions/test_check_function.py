@@ -21,8 +21,8 @@ from constraints.errors import (
     UndefinedError,
     WrongObjectError,
 )
-from constraints.functions._template import DistanceBetween
-from constraints.functions.frame_function import kinematics_at
+from constraints.functions.frames._template import DistanceBetween
+from constraints.functions.frames.frame_function import kinematics_at
 from constraints.testing import CheckFailed, check_function
 from liegroups import SO2, SO3, Rn
 

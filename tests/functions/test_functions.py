@@ -53,13 +53,13 @@ from constraints.errors import (
     UnknownJointError,
     WrongObjectError,
 )
-from constraints.functions._template import DistanceBetween
+from constraints.functions.frames._template import DistanceBetween
 from constraints.point import place, place_motion
 from constraints.questions import ask_once
 from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
-from liegroups.second_order import so3_log_second
+from liegroups.formulas.second_order import so3_log_second
 
 mp: Any = _mp  # half of its names are made when it is imported
 

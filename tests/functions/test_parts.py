@@ -28,8 +28,8 @@ from constraints import (
 from constraints.errors import ModelError, OperatorError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Constant, Identity, Sum
 from constraints.functions.contact.contact_pose import PoseOfContact
+from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.polynomial import Polynomial
-from constraints.functions.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
 from constraints.functions.twin import Twin
 from constraints.point import place, place_motion

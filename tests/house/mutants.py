@@ -48,14 +48,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 COPIED = ("constraints", "liegroups", "tests", "benchmarks", "examples", "docs", "README.md", "pyproject.toml")
 NEIGHBOURS = {"solvers/newton": "newton", "solvers/refinement": "refinement", "solvers/projection": "projection",
               "solvers/diagnosis": "diagnosis", "solvers/compiled": "compiled", "solvers/kernels": "compiled",
-              "functions/contact": "functions"}  # fmt: skip
-"""Rooms whose tests are in a folder of another name."""
+              "solvers/tape": "compiled", "solvers/machine": "compiled"}  # fmt: skip
+"""Rooms whose tests are in a folder of another name; a room of a room without one is judged by those of that room."""
 PRELOADED = ("numpy.testing", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial.transform",
              "pinocchio", "networkx", "hypothesis", "mpmath", "yaml", "concurrent.futures", "xml.etree.ElementTree",
              "doctest", "_pytest.assertion.rewrite", "_pytest.doctest", "_pytest.python")  # fmt: skip
 """What a judge has imported before it forks."""
-MAKERS = {"constraints/solvers/kernels/jit.py": "tests/compiled/test_cache.py",
-          "constraints/solvers/kernels/cache.py": "tests/compiled/test_cache.py"}  # fmt: skip
+MAKERS = {"constraints/solvers/machine/jit.py": "tests/compiled/test_cache.py",
+          "constraints/solvers/machine/cache.py": "tests/compiled/test_cache.py"}  # fmt: skip
 """What makes kernels and keeps them is judged with numba's compiler, by these tests alone."""
 FIRST = 20
 """So many of the quickest tests are tried before the others are even collected."""
@@ -85,7 +85,10 @@ def parts_of(room: str, files: list[str]) -> list[Part]:
     Kernels are judged as Python functions: a change would be compiled for a minute otherwise, and no line of them seen.
     """
     names = [NEIGHBOURS[r] for r in NEIGHBOURS if r.startswith("solvers/")] if room == "solvers" else []
-    folders = dict.fromkeys(f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)])
+    while not names:
+        name = NEIGHBOURS.get(room, room)
+        names, room = ([name], room) if (ROOT / "tests" / name).is_dir() else ([], _above(room))
+    folders = dict.fromkeys(f"tests/{name}" for name in names)
     plain = {"NUMBA_DISABLE_JIT": "1"} if "tests/compiled" in folders else {}
     left_out = [f"--ignore={tests}" for tests in dict.fromkeys(MAKERS.values())] if plain else []
     others = [file for file in files if file not in MAKERS]
@@ -93,6 +96,12 @@ def parts_of(room: str, files: list[str]) -> list[Part]:
     for tests in dict.fromkeys(MAKERS.values()):
         found.append(Part([f for f in files if MAKERS.get(f) == tests], [tests], {}))
     return [part for part in found if part.files]
+
+
+def _above(room: str) -> str:
+    if "/" not in room:
+        raise SystemExit(f"no folder of tests judges {room!r}")
+    return room.rsplit("/", 1)[0]
 
 
 def copied(into: Path) -> Path:

@@ -18,7 +18,7 @@ from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, is_c
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
 DOORS = (
     *("constraints", "constraints.__main__", "constraints.functions", "constraints.solvers", "constraints.dynamics"),
-    *("constraints.reduced", "constraints.loops", "constraints.manipulation"),
+    *("constraints.reduced", "constraints.loops", "constraints.manipulation", "constraints.paths"),
 )
 """Packages that offer names of rooms inside them, and the entrances: they import what they offer, and no room them."""
 

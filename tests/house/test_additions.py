@@ -10,7 +10,7 @@ import pytest
 
 from constraints import Implicit, Pose, Problem, Projector, Status
 from constraints.errors import OptionError, StepError, WrongObjectError
-from constraints.loops.pose_map import OfRelativePose, PoseMap
+from constraints.loops.hinges.pose_map import OfRelativePose, PoseMap
 from constraints.models import sample_arm
 from constraints.solvers import DampedCholesky, LinearStep, NewtonEngine, Options, SparseKKT
 from constraints.testing import check_function

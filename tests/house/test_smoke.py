@@ -19,7 +19,7 @@ from constraints.errors import MissingExtraError
 from constraints.functions import Identity
 
 NEEDS_AN_EXTRA = ("constraints.interop",)
-KERNELS = "constraints.solvers.kernels."
+KERNELS = "constraints.solvers.kernels.", "constraints.solvers.tape.", "constraints.solvers.machine."
 WITHOUT_NUMBA = ("cache", "layout", "loading")
 """Modules of that room that do without it; kernels are compiled as they are imported."""
 
@@ -31,7 +31,7 @@ def module_names() -> list[str]:
         for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
         if not found.name.startswith(NEEDS_AN_EXTRA)
         and not found.name.endswith("__main__")
-        and (not found.name.startswith(KERNELS) or found.name.removeprefix(KERNELS) in WITHOUT_NUMBA)
+        and (not found.name.startswith(KERNELS) or found.name.rpartition(".")[2] in WITHOUT_NUMBA)
     )
 
 

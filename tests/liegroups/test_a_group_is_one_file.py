@@ -22,7 +22,7 @@ from constraints.errors import NotSavableError
 from constraints.functions import Identity
 from constraints.testing import check_function, check_space
 from liegroups import SE3, Group, GroupMaps, Layout, NotNormalizedError, R3xSO3, Rn, SizeError, WrongObjectError
-from liegroups.batch_maps import SE3Maps
+from liegroups.formulas.batch_maps import SE3Maps
 
 # --- the group -------------------------------------------------------------------------------------------------------
 

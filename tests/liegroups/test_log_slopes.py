@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liegroups import SE2, SE3, SO2, SO3, Group, NotNormalizedError, Space
-from liegroups.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
+from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
 
 
 def test_five_points_take_the_derivative_of_every_polynomial_of_degree_four() -> None:

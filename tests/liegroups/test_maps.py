@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from mpmath import mp as _mp, mpf
 
-from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space, batch_algebra, maps, series
+from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space
+from liegroups.formulas import batch_algebra, maps, series
 
 mp: Any = _mp  # half of its names are made when it is imported
 

@@ -15,7 +15,7 @@ import pytest
 from mpmath import matrix, mp, mpf
 
 from liegroups import SE2, SE3, SO2, SO3, Space
-from liegroups.series import EXP_SWITCH, LOG_SWITCH, TINY
+from liegroups.formulas.series import EXP_SWITCH, LOG_SWITCH, TINY
 
 RELATIVE = 4e-15  # 1e-15 was reached; the rest is for other mathematical libraries
 

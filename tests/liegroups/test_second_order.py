@@ -18,7 +18,7 @@ from constraints.rows.stack import Stack
 from constraints.rows.stacking import Order, stack_rows
 from constraints.testing import check_space
 from liegroups import SE2, SE3, SO2, SO3, GroupMaps, Layout, R3xSO3, Rn, SizeError, Space
-from liegroups.second_order import se3_log_second
+from liegroups.formulas.second_order import se3_log_second
 
 GROUPS = [Rn(3), SO2, SE2, SO3, SE3, R3xSO3, SE2 * SO3 * Rn(1)]
 

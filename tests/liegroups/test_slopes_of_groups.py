@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
-from liegroups.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
-from liegroups.third_order import third_coefficient
+from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
+from liegroups.formulas.third_order import third_coefficient
 
 
 def near(mine: Any, theirs: Any, tolerance: float) -> bool:

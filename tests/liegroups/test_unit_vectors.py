@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from liegroups.series import LOG_SWITCH, k_third
-from liegroups.third_order import third_coefficient
+from liegroups.formulas.series import LOG_SWITCH, k_third
+from liegroups.formulas.third_order import third_coefficient
 from liegroups.unit_vectors import NEAR_HALF_TURN, arcsine, unit_log, unit_log_third
 
 PRODUCTS = [1.0, 1.0 - 1e-12, 1.0 - 1e-5, 0.9501, 0.95, 0.9499, 0.5, 0.0, -0.3, -0.9, cos(pi - 2.0 * NEAR_HALF_TURN)]

@@ -12,11 +12,11 @@ from samples import placement, two_arms_frames
 from constraints.errors import OptionError, SizeError, WrongObjectError
 from constraints.loops import Axes, Form, FrictionCone, PointContact, Sole, SurfaceContact
 from constraints.loops.contacts import PointRates, TwistRows
-from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge import Hinge
-from constraints.loops.masked_map import MaskedMap, as_mask
-from constraints.loops.pose_map import LogPose, Split, TurnedLog
-from constraints.loops.rotation_rows import Turn
+from constraints.loops.hinges.custom_fit import CustomRows
+from constraints.loops.hinges.hinge import Hinge
+from constraints.loops.hinges.masked_map import MaskedMap, as_mask
+from constraints.loops.hinges.pose_map import LogPose, Split, TurnedLog
+from constraints.loops.hinges.rotation_rows import Turn
 
 WORLD, LOCAL = Axes.LOCAL_WORLD_ALIGNED, Axes.LOCAL
 TURN = pin.exp3(np.array([0.3, -0.8, 0.5]))

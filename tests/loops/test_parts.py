@@ -14,13 +14,13 @@ from constraints.errors import NotNormalizedError, OptionError, SizeError, Unkno
 from constraints.loops import Hinge, HingeKind, HingeTypeError, RodClosure
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
 from constraints.loops.branch import Branch, branch_between, meets_dead_centre
-from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
+from constraints.loops.hinges.custom_fit import CustomRows
+from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
+from constraints.loops.hinges.pose_map import LogPose, Rod, Split
+from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair
+from constraints.loops.hinges.subhinge import Motion, Subhinge, unit_axis
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
-from constraints.loops.pose_map import LogPose, Rod, Split
-from constraints.loops.rotation_rows import Cross, Swing, Turn, perpendicular_pair
-from constraints.loops.subhinge import Motion, Subhinge, unit_axis
 from liegroups import Rn
 from liegroups.unit_vectors import NEAR_HALF_TURN, unit_log
 

@@ -24,7 +24,7 @@ from constraints.loops import (
 )
 from constraints.loops.set_slopes import SetSlopes, set_slopes
 from constraints.models import sample_humanoid
-from liegroups.log_slopes import FIVE_POINTS
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
 AWAY = pin.SE3(pin.exp3(np.array([0.4, -0.7, 1.1])), np.array([0.3, -0.2, 0.5]))
 

@@ -12,12 +12,12 @@ from loops.test_hinges import HINGES
 from constraints.linear_algebra import norm
 from constraints.loops import Hinge
 from constraints.loops.contacts import LocalPoint, PointRates, TwistRows
-from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge_fit import hinge_rows, rate_matrix, rate_slopes
-from constraints.loops.hinge_rates import hinge_rates
-from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
-from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
-from liegroups.log_slopes import FIVE_POINTS
+from constraints.loops.hinges.custom_fit import CustomRows
+from constraints.loops.hinges.hinge_fit import hinge_rows, rate_matrix, rate_slopes
+from constraints.loops.hinges.hinge_rates import hinge_rates
+from constraints.loops.hinges.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
+from constraints.loops.hinges.rotation_rows import Cross, RotationRows, Swing, Turn
+from liegroups.formulas.log_slopes import FIVE_POINTS
 
 TURN = pin.exp3(np.array([0.3, -0.8, 0.5]))
 SOME = np.array([[0.3, -0.2, 0.9], [1.0, 0.4, 0.0]])

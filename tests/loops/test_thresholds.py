@@ -25,8 +25,8 @@ from constraints.loops import (
     assemble_position,
     assemble_velocity,
 )
-from constraints.loops.custom_fit import CustomRows
-from constraints.loops.hinge_fit import fitted, hinge_rows, rate_matrix
+from constraints.loops.hinges.custom_fit import CustomRows
+from constraints.loops.hinges.hinge_fit import fitted, hinge_rows, rate_matrix
 from constraints.loops.partition import partition
 from constraints.models import mechanisms
 from constraints.solvers.projection.projection import NotProjectedError

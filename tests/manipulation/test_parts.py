@@ -24,9 +24,9 @@ from constraints.manipulation import (
     Transition,
     read_semantics,
 )
+from constraints.manipulation.factory.polygon_repair import repaired
+from constraints.manipulation.factory.rules import check_rules, is_allowed
 from constraints.manipulation.graph_errors import GraphErrors
-from constraints.manipulation.polygon_repair import repaired
-from constraints.manipulation.rules import check_rules, is_allowed
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.validation import Rate, Validation
 from constraints.manipulation.walks.walk import Walk, walk

@@ -23,10 +23,10 @@ from constraints.manipulation import (
     pregrasp,
     preplacement,
 )
+from constraints.manipulation.factory.grasp import is_free_object
+from constraints.manipulation.factory.polygon_repair import repaired
 from constraints.manipulation.foliation import leaf_at
 from constraints.manipulation.graph_errors import GraphErrors
-from constraints.manipulation.grasp import is_free_object
-from constraints.manipulation.polygon_repair import repaired
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.walks import refusals as refusals_of_walks
 from constraints.manipulation.walks.refusals import Task, _elsewhere, _without_target, refusals

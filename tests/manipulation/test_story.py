@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints.robot.packages import find_resource, robot_data_folder
+from constraints.robot.files.packages import find_resource, robot_data_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TOLERANCE = 1.0e-4

@@ -10,7 +10,7 @@ import pytest
 from constraints import Base, Robot
 from constraints.errors import FileError, MissingExtraError, UnknownNameError
 from constraints.models import installed_robots, load
-from constraints.robot.packages import robot_data_folder
+from constraints.robot.files.packages import robot_data_folder
 
 
 def test_installed_robots_can_be_loaded() -> None:

@@ -14,8 +14,8 @@ import pytest
 from constraints import ConstraintError, Explicit, Implicit, Projector
 from constraints.errors import FileError, OptionError, UnknownJointError
 from constraints.models import Mechanism, load
-from constraints.models.mjcf import from_qpos
-from constraints.models.sdf_document import read_sdf
+from constraints.models.files.mjcf import from_qpos
+from constraints.models.files.sdf_document import read_sdf
 from constraints.robot import Base, FrameKind
 
 FOLDER = Path(__file__).parent.parent / "data" / "mechanisms"

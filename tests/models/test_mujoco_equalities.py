@@ -13,7 +13,7 @@ from constraints import Explicit, Implicit
 from constraints.errors import ModelError
 from constraints.loops import PointClosure
 from constraints.models import Mechanism, load
-from constraints.models.mjcf import from_qpos
+from constraints.models.files.mjcf import from_qpos
 from constraints.robot import FrameKind
 from constraints.testing import check_function
 

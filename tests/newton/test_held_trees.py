@@ -27,7 +27,7 @@ from constraints import (
     explicit_relative_pose,
 )
 from constraints.errors import ConstraintError, OverlapError
-from constraints.functions._template import DistanceBetween
+from constraints.functions.frames._template import DistanceBetween
 
 KINDS: list[Callable[[], Any]] = [
     pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelPZ, pin.JointModelSpherical, pin.JointModelRUBZ,

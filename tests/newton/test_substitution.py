@@ -288,7 +288,7 @@ def test_a_projected_velocity_leads_along_the_constraints() -> None:
 @functools.cache
 def grasp() -> tuple[Robot, Any]:
     """A UR5 with a free-flying box, where the gripper holds it, and how the box is to stand."""
-    from constraints.robot.packages import robot_data_folder
+    from constraints.robot.files.packages import robot_data_folder
 
     if robot_data_folder() is None:  # pragma: no cover - the test is skipped then
         raise FileNotFoundError

@@ -24,7 +24,7 @@ from constraints.errors import (
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.models import sample_arm
 from constraints.questions import ask_once
-from constraints.robot.packages import find_resource, robot_data_folder
+from constraints.robot.files.packages import find_resource, robot_data_folder
 
 BOX = "<robot name='box'><link name='body'/></robot>"
 UR5 = "package://example-robot-data/robots/ur_description/urdf/ur5_robot.urdf"

@@ -26,7 +26,7 @@ from constraints.manipulation import (
     read_scene,
     walk,
 )
-from constraints.robot.packages import find_resource, robot_data_folder
+from constraints.robot.files.packages import find_resource, robot_data_folder
 
 PANDA = "package://example-robot-data/robots/panda_description"
 URDF, SRDF = f"{PANDA}/urdf/panda_collision.urdf", f"{PANDA}/srdf/panda.srdf"

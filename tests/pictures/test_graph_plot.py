@@ -19,7 +19,7 @@ from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transi
 from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
 from constraints.pictures.figures import new_figure
-from constraints.pictures.graph_layout import Picture, picture_of
+from constraints.pictures.graphs.graph_layout import Picture, picture_of
 from constraints.pictures.shapes import wires
 
 CASES = {

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from constraints.pictures.layered import heights
+from constraints.pictures.graphs.layered import heights
 
 
 def crossings(columns: dict[str, int], lines: list[tuple[str, str]], y: dict[str, float]) -> int:

@@ -20,15 +20,15 @@ from constraints.errors import FileError, MissingExtraError, OptionError, WrongO
 from constraints.loops import assemble_position
 from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import load, mechanisms, sample_arm
-from constraints.models.visual_shapes import Mesh, Solid, Triangles
-from constraints.models.visuals import visuals_of
+from constraints.models.files.visuals import visuals_of
+from constraints.models.structure.visual_shapes import Mesh, Solid, Triangles
 from constraints.pictures import View, show
 from constraints.pictures.browser.films import Film, film_of
 from constraints.pictures.browser.meshes import between
 from constraints.pictures.browser.sticks import Ends, sticks_of
 from constraints.reduced import equilibrium
 from constraints.robot import Part
-from constraints.robot.packages import VisualFile
+from constraints.robot.files.packages import VisualFile
 
 pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
 

@@ -43,7 +43,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Polynomial, Sum
-from constraints.functions.frame_function import posture_of, supporting_columns
+from constraints.functions.frames.frame_function import posture_of, supporting_columns
 from constraints.models import sample_arm
 from constraints.testing import CheckFailed, check_function, check_space, check_target
 from liegroups import SE3, SO3, Rn

@@ -49,8 +49,8 @@ from constraints.errors import (
 from constraints.loops import assemble_position
 from constraints.manipulation import ConstraintGraph, State, Transition, Walk, interpolate, walk
 from constraints.models import Mechanism, Unread, mechanisms, sample_arm
-from constraints.models.closing import close
-from constraints.models.mechanism import grouped
+from constraints.models.structure.closing import close
+from constraints.models.structure.mechanism import grouped
 from constraints.solvers.option_names import option_meant
 from constraints.solvers.projection.projection import NotProjectedError
 from constraints.solvers.result import Result

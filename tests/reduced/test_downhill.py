@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 
 from constraints.dynamics import JointSpring
-from constraints.dynamics.law import NoEnergyError
+from constraints.dynamics.laws.law import NoEnergyError
 from constraints.errors import UndefinedError
 from constraints.models import mechanisms
 from constraints.reduced.equilibria.downhill import LONGEST, downhill, potential_of

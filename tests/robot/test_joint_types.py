@@ -11,8 +11,16 @@ from robots import joint_models
 from constraints import Robot
 from constraints.errors import ModelError
 from constraints.files.joint_models import model_data
-from constraints.robot.joints import COMPOSITE, JOINT_TYPES, Angle, joint_along, joint_kind, joint_space, type_name
-from constraints.robot.pinocchio import pin
+from constraints.robot.model.joints import (
+    COMPOSITE,
+    JOINT_TYPES,
+    Angle,
+    joint_along,
+    joint_kind,
+    joint_space,
+    type_name,
+)
+from constraints.robot.model.pinocchio import pin
 
 EVERY = sorted({name.removeprefix("JointModel") for name in dir(pin) if name.startswith("JointModel")} - {""})
 """What pinocchio can make."""

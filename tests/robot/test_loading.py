@@ -14,8 +14,8 @@ from robots import needs_robot_data, panda, pr2, talos, ur5
 from constraints.errors import ConstraintError, FileError, WrongObjectError
 from constraints.models import load
 from constraints.robot import Base, Bounds, Part, Robot
-from constraints.robot.mimic import Mimic
-from constraints.robot.packages import find_resource, robot_data_folder
+from constraints.robot.files.packages import find_resource, robot_data_folder
+from constraints.robot.model.mimic import Mimic
 from liegroups import SE2, SE3, SO2
 
 DATA = Path(__file__).parent.parent / "data"

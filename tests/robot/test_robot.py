@@ -28,7 +28,7 @@ from constraints.errors import (
 from constraints.problem.arguments import wrapping_columns
 from constraints.robot import Base, Bounds, Frame, Part, Robot
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
-from constraints.robot.mimic import Mimic
+from constraints.robot.model.mimic import Mimic
 from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, Rn
 from liegroups.errors import DuplicateNameError, OverlapError

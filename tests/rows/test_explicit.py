@@ -65,10 +65,10 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Identity
-from constraints.functions.pose_from_rows import PoseFromRows
+from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation
 from constraints.functions.twin import Twin
-from constraints.robot.mimic import Mimic
+from constraints.robot.model.mimic import Mimic
 from constraints.rows import Order, stack_rows
 from constraints.rows.rotation_vectors import shorter, to_nearest_turn
 from constraints.rows.row_owner import Reference

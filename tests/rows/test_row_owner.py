@@ -22,7 +22,7 @@ from constraints import (
     linear_coupling,
     locked_joint,
 )
-from constraints.functions.pose_from_rows import PoseFromRows
+from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.loops import Closure, ConstraintSet, PointClosure, PointContact, RodClosure, SurfaceContact
 from constraints.rows import RowOwner
 from liegroups import Rn, Segments

@@ -17,7 +17,7 @@ from liegroups.layout import Factor
 from ...errors import RobotMismatchError
 from ...robot import Motion, Robot
 from ...robot.arguments import as_robot
-from ..law import InTime, Law, NoEnergyError, numbers_of, plain
+from .law import InTime, Law, NoEnergyError, numbers_of, plain
 
 
 class AtJoint(ABC):

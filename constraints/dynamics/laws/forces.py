@@ -17,10 +17,10 @@ from ...errors import RobotMismatchError, UnknownNameError
 from ...loops import Axes
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
-from ...robot.pinocchio import pin
-from ..external_force import Force, as_external, generalised
-from ..hinge_forces import AtHinge
-from ..law import NoEnergyError
+from ...robot.model.pinocchio import pin
+from .external_force import Force, as_external, generalised
+from .hinge_forces import AtHinge
+from .law import NoEnergyError
 
 WORLD = 0
 """Index of the world among the bodies."""

@@ -14,8 +14,8 @@ from liegroups.frozen import set_fields
 
 from ...errors import RobotMismatchError
 from ...robot import Frame, Motion, Robot
-from ...robot.pinocchio import Placement, pin
-from ..law import InTime, Law, NoEnergyError
+from ...robot.model.pinocchio import Placement, pin
+from .law import InTime, Law, NoEnergyError
 from .links import ends
 
 

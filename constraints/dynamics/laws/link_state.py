@@ -12,8 +12,8 @@ from liegroups.arrays import Vector
 
 from ...errors import UndefinedError
 from ...linear_algebra import norm
+from ...robot.model.pinocchio import pin
 from ...robot.moving_frames import RelativeFrame, WrenchSlopes
-from ...robot.pinocchio import pin
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
 

@@ -14,13 +14,13 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import ConstraintError, OptionError, RobotMismatchError, UndefinedError, UnknownNameError
-from ...functions.frame_function import world_or_frame
+from ...functions.frames.frame_function import world_or_frame
 from ...loops import FixedClosureError
 from ...problem.questions import ask_of_length
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
 from ...robot.moving_frames import joint_force_slopes
-from ..law import InTime, Law, NoEnergyError, is_function
+from .law import InTime, Law, NoEnergyError, is_function
 from .link_state import COINCIDENT, LinkState, LinkStatus, along_line
 
 

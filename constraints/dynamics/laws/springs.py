@@ -13,20 +13,20 @@ import numpy as np
 from liegroups import SO2, Space
 from liegroups.arguments import expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.formulas.log_slopes import log_slopes
 from liegroups.frozen import read_only, set_fields
 from liegroups.layout import Factor
-from liegroups.log_slopes import log_slopes
 
 from ...errors import OptionError
 from ...loops import Closure
-from ...loops.hinge import Hinge
-from ...loops.hinge_fit import fitted, rate_matrix
-from ...loops.subhinge import Motion as Step
+from ...loops.hinges.hinge import Hinge
+from ...loops.hinges.hinge_fit import fitted, rate_matrix
+from ...loops.hinges.subhinge import Motion as Step
 from ...problem.questions import ask_of_rest
 from ...questions import TURN, ask_once
 from ...robot import Motion, Robot
-from ..hinge_forces import CLOSURE, AtHinge, check_robot
 from .at_joint import AtJoint, joint_factor
+from .hinge_forces import CLOSURE, AtHinge, check_robot
 
 _log = logging.getLogger("constraints.dynamics")
 

@@ -20,21 +20,21 @@ from ...loops.open_mechanism import OpenMechanismError
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
-from ..external_force import Force
-from ..law import Law
+from ..events.events import Event, as_events
+from ..events.floor import refuse_half_a_floor
+from ..events.sides import Sides
+from ..events.stops import PASS, Stops, as_stops
+from ..events.unilateral import Unilateral
+from ..laws.external_force import Force
 from ..laws.forces import Forces
-from ..status import Method, member
-from .events import Event, as_events
-from .floor import refuse_half_a_floor
+from ..laws.law import Law
+from ..methods.status import Method, member
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
 from .run import Row, Run, is_open
 from .runge_kutta import Accuracy
-from .sides import Sides
 from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
-from .stops import PASS, Stops, as_stops
-from .unilateral import Unilateral
 
 _log = logging.getLogger(__package__)
 

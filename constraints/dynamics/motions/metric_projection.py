@@ -12,7 +12,7 @@ from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
-from ..saddle_point import Solution, solve_direct
+from ..methods.saddle_point import Solution, solve_direct
 
 MOST_STEPS = 20
 """Newton steps of one projection. A step of an integrator takes one or two."""

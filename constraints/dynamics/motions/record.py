@@ -19,10 +19,10 @@ from ...rows.row_owner import RowOwner
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum
 from ...words import counted, first_names
-from ..law import Law
+from ..events.events import Crossing
 from ..laws.forces import Forces
-from ..status import DynamicsStatus
-from .events import Crossing
+from ..laws.law import Law
+from ..methods.status import DynamicsStatus
 from .limits import LimitPassed, limits_passed
 from .remarks import of_record
 from .series import constraint_forces, forces_by_name, half_turns, series_of

@@ -9,10 +9,10 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...words import first_names
-from ..law import NoEnergyError
+from ..events.balance import POOR
 from ..laws.forces import Forces
+from ..laws.law import NoEnergyError
 from ..multipliers import pushing_rows
-from .balance import POOR
 
 if TYPE_CHECKING:
     from .record import MotionRecord

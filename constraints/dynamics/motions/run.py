@@ -13,10 +13,10 @@ from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...robot import Motion
-from ..status import DynamicsStatus
-from .balance import Balance, energies
-from .events import Crossing, Event, Watch, restarted
-from .locating import Piece, changes_in
+from ..events.balance import Balance, energies
+from ..events.events import Crossing, Event, Watch, restarted
+from ..events.locating import Piece, changes_in
+from ..methods.status import DynamicsStatus
 from .metric_projection import Errors
 from .pace import Pace
 from .record import MotionStatus

@@ -11,9 +11,9 @@ from liegroups.arrays import Vector
 
 from ...loops.mobility import coordinate_names, row_names
 from ...robot import Motion, Robot
-from ..external_force import Force
-from ..hinge_forces import AtHinge
+from ..laws.external_force import Force
 from ..laws.forces import Forces
+from ..laws.hinge_forces import AtHinge
 from ..laws.springs import JointSpring
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ..forward import forward_dynamics
-from ..law import Law, NoEnergyError
 from ..laws.forces import Forces
-from ..status import DynamicsStatus, Method
+from ..laws.law import Law, NoEnergyError
+from ..methods.status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
 from .remarks import BURST, TOO_LONG

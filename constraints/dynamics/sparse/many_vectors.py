@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.second_order import log_coefficients
+from liegroups.formulas.second_order import log_coefficients
 
 FAR_TURN = 3.0
 """Beyond this angle [rad] the logarithm of a rotation is taken one by one."""
@@ -74,7 +74,7 @@ def pose_logs(R: Matrix, p: Vector, twist: Vector, acceleration: Vector) -> tupl
     r"""Logarithms (k, 6) of poses, their Jacobians (k, 6, 6), and their second time derivatives (k, 6).
 
     With A the bracket of the logarithm r = (v, w), E what takes the angular part to the linear one, and k as in
-    `liegroups.second_order`,
+    `liegroups.formulas.second_order`,
 
     .. math:: J = 1 + \tfrac12 A + (k + 2 k' (w \cdot v)\,E)\,A^2.
 

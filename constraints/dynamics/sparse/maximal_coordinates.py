@@ -26,8 +26,8 @@ from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ...robot.joints import type_name
-from ...robot.pinocchio import Model, pin
+from ...robot.model.joints import type_name
+from ...robot.model.pinocchio import Model, pin
 from ...robot.posture import Kinematics
 from .many_vectors import crossed, inverse_actions, skews, turned, turned_back, turned_rows
 from .relative_rows import RelativeMotions

@@ -11,9 +11,9 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.unit_vectors import NEAR_HALF_TURN
 
-from ...loops.pose_map import LogPose, PoseMap, Rod, Split
-from ...loops.rotation_rows import Swing, Turn
-from ...robot.pinocchio import pin
+from ...loops.hinges.pose_map import LogPose, PoseMap, Rod, Split
+from ...loops.hinges.rotation_rows import Swing, Turn
+from ...robot.model.pinocchio import pin
 from .many_vectors import FAR_TURN, crossed, pose_logs, turned, turned_back
 
 

@@ -21,7 +21,7 @@ from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
-from ..frame_function import Framed, FrameFunction, kinematics_at, motion_of
+from ..frames.frame_function import Framed, FrameFunction, kinematics_at, motion_of
 from ..slopes import Rows
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_sides import ask_of_sides

@@ -22,7 +22,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...robot.pinocchio import pin
+from ...robot.model.pinocchio import pin
 from ..slopes import Rows, Slopes, translation_slopes
 from .contact_rows import NO_TWIST, UPSIDE_DOWN, Touch
 

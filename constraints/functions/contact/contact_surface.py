@@ -15,7 +15,7 @@ from liegroups.frozen import read_only, set_fields
 from ...errors import ModelError, SizeError
 from ...keywords import FieldOf
 from ...robot import Frame
-from ...robot.pinocchio import Placement, pin
+from ...robot.model.pinocchio import Placement, pin
 from ...words import counted
 
 FLATNESS = 1e-4

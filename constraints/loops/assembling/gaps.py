@@ -12,11 +12,11 @@ from liegroups.arrays import Matrix, Vector
 
 from ...problem.resolution import dof_names
 from ...robot import Frame, Robot
-from ...robot.pinocchio import pin
+from ...robot.model.pinocchio import pin
 from ...rows.row_owner import RowOwner
 from ...solvers import Projection
 from ..closures import Closure, PointClosure, RodClosure
-from ..hinge import HingeKind
+from ..hinges.hinge import HingeKind
 from ..odd_axis import joints_between, odd_axis
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")

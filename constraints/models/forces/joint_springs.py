@@ -12,11 +12,11 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
 from ...dynamics import HingeSpring, JointSpring
-from ...dynamics.external_force import Force
+from ...dynamics.laws.external_force import Force
 from ...errors import ConstraintError
 from ...loops import Closure
 from ...robot import Robot
-from ...robot.urdf_graph import Fault
+from ...robot.files.urdf_graph import Fault
 from ...rows.row_owner import RowOwner
 
 DRY = "dry friction is no law here, for it is no function of position and velocity at rest: a joint has none"

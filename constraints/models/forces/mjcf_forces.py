@@ -12,8 +12,8 @@ from liegroups.arrays import Vector
 
 from ...dynamics import JointLaw, PointSpring
 from ...robot import Frame, Robot
-from ...robot.pinocchio import Placement, pin
-from ...robot.urdf_graph import Fault
+from ...robot.files.urdf_graph import Fault
+from ...robot.model.pinocchio import Placement, pin
 from .joint_springs import DRY, FileForces, Passive
 
 _NO_SPRINGS, _NO_DAMPERS = 32, 64

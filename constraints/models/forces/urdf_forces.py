@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ...robot import Robot
-from ...robot.urdf_graph import UrdfGraph, UrdfJoint
-from ...robot.xml import numbers
+from ...robot.files.urdf_graph import UrdfGraph, UrdfJoint
+from ...robot.files.xml import numbers
 from ...rows.row_owner import RowOwner
 from .joint_springs import FileForces, Passive
 

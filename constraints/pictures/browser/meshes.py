@@ -13,9 +13,9 @@ from liegroups.arrays import Matrix, Vector
 
 from ...errors import FileError
 from ...exports import from_extra
-from ...models.visual_shapes import Colour, Form, Mesh, Solid, Triangles
+from ...models.structure.visual_shapes import Colour, Form, Mesh, Solid, Triangles
 from ...robot import pose_vector
-from ...robot.pinocchio import Placement
+from ...robot.model.pinocchio import Placement
 
 PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 """Of shapes whose file gives no colour."""

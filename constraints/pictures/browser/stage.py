@@ -12,10 +12,10 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError
-from ...models.visual_shapes import Solid, Triangles, Visual
-from ...models.visuals import visuals_of
+from ...models.files.visuals import visuals_of
+from ...models.structure.visual_shapes import Solid, Triangles, Visual
 from ...robot import Frame, FrameKind, Robot
-from ...robot.packages import VisualFile
+from ...robot.files.packages import VisualFile
 from ...words import first_names
 from ..views import Region
 from .films import Film

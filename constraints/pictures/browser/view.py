@@ -23,7 +23,7 @@ from ...manipulation.graph import ConstraintGraph
 from ...paths.collision_shapes import Shape
 from ...ranges import whole_number
 from ...robot import Frame, Robot
-from ...robot.packages import VisualFile, as_folders
+from ...robot.files.packages import VisualFile, as_folders
 from .films import Film, film_of
 from .joint_sliders import JointSliders
 from .origins import as_origins, checked_origins, refuse_sharing, warn_of_others

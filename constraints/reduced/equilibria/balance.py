@@ -13,7 +13,7 @@ from liegroups.arguments import as_name, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ...dynamics.external_force import Force
+from ...dynamics.laws.external_force import Force
 from ...errors import SizeError, WrongObjectError
 from ...keywords import can_be_called
 from ...named import Named

@@ -9,9 +9,9 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ...dynamics.law import NoEnergyError
+from ...dynamics.laws.law import NoEnergyError
 from ...errors import OptionError, UndefinedError
-from ...robot.pinocchio import data_of, pin
+from ...robot.model.pinocchio import data_of, pin
 from .balance import Balance, Point
 from .prescribed import NOT_BESIDE
 

@@ -23,7 +23,7 @@ from liegroups.arrays import ArrayLike, Indices, TangentLike, Vector
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
-from ...dynamics.external_force import Force
+from ...dynamics.laws.external_force import Force
 from ...errors import ConstraintError, OptionError, UndefinedError
 from ...keywords import names_checked
 from ...linear_algebra import largest

@@ -12,7 +12,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
-from ...dynamics.external_force import Force
+from ...dynamics.laws.external_force import Force
 from ...errors import ConstraintError, OptionError, UndefinedError
 from ...keywords import names_checked
 from ...linear_algebra import largest

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arrays import Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
-from ...dynamics.external_force import Force, as_external
+from ...dynamics.laws.external_force import Force, as_external
 from ...errors import ConstraintError
 from ...linear_algebra import largest
 from ...loops.mobility import CLOSED

@@ -15,11 +15,11 @@ from liegroups.frozen import set_fields
 
 from ...loops import ConstraintSet
 from ...loops.closures import Closure, PointClosure, RodClosure
-from ...loops.pose_map import OfRelativePose
+from ...loops.hinges.pose_map import OfRelativePose
 from ...point import Point
 from ...robot import Frame, Robot
-from ...robot.joints import copied_joint
-from ...robot.pinocchio import pin
+from ...robot.model.joints import copied_joint
+from ...robot.model.pinocchio import pin
 from .implied_slopes import EquationSlopes
 
 _nx: Any = nx  # for the calls whose stubs leave types open

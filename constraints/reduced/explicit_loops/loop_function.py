@@ -10,8 +10,8 @@ from scipy.linalg import lapack
 
 from liegroups import SO3
 from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.formulas.log_slopes import log_slopes
 from liegroups.frozen import read_only, read_only_copy, set_fields
-from liegroups.log_slopes import log_slopes
 
 from ...errors import UndefinedError
 from ...functions.function import Function

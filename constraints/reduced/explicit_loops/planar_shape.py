@@ -11,7 +11,7 @@ from liegroups import SO2, Space
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
-from ...functions.frame_function import supporting_columns
+from ...functions.frames.frame_function import supporting_columns
 from ...linear_algebra import largest
 from ...loops import Hinge, HingeKind
 from ...loops.closures import Closure, PointClosure

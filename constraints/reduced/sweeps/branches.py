@@ -21,7 +21,7 @@ from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...ranges import whole_number
 from ...robot import Bounds
-from ...robot.joints import angular_columns
+from ...robot.model.joints import angular_columns
 from ...words import counted, first_names
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates

@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...errors import OptionError, SizeError
 from ...loops.closures import Closure, PointClosure, RodClosure
-from ...loops.hinge import HingeKind
+from ...loops.hinges.hinge import HingeKind
 from ...robot import Frame, Posture, Robot
 from ..coordinates import MinimalCoordinates
 

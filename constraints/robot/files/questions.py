@@ -14,7 +14,7 @@ from ...linear_algebra import norm
 from ...questions import NO_LIMIT
 
 if TYPE_CHECKING:
-    from ..pinocchio import Model
+    from ..model.pinocchio import Model
 
 LONG_LINK = 30.0
 """A joint so far from the joint that carries it [m] is asked about; cranes and wind turbines have such ones."""

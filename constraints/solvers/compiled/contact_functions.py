@@ -8,7 +8,7 @@ from typing import Any
 from ...functions import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
 from ...functions.contact.contact_pose import PoseOfContact
 from ...functions.contact.contact_surface import edges_of
-from ..kernels import layout
+from ..machine import layout
 from .frame_functions import chains
 from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
 

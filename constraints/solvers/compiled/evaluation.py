@@ -21,8 +21,8 @@ from ...rows.stack import Stack
 from ...rows.stacking import Rows
 from ...workspace import Workspace
 from ..evaluation import Evaluation
-from ..kernels import layout
 from ..kernels.loading import Entrances, entrances
+from ..machine import layout
 from ..options import Options
 from .packing import NotPacked
 from .problem import Packed, packed

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...functions import Pose
-from ...functions.frame_function import FrameFunction
-from ..kernels import layout
+from ...functions.frames.frame_function import FrameFunction
+from ..machine import layout
 from .packing import Argument, Packer, Result, numbers_of
 
 

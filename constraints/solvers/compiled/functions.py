@@ -31,14 +31,14 @@ from ...functions import (
     Transformation,
 )
 from ...functions.contact.contact_pose import PoseOfContact
-from ...functions.frame_function import Framed
+from ...functions.frames.frame_function import Framed
+from ...functions.frames.mass import MassFunction
+from ...functions.frames.pose_from_rows import PoseFromRows
 from ...functions.lifted import Lifted
-from ...functions.mass import MassFunction
-from ...functions.pose_from_rows import PoseFromRows
 from ...functions.restriction import Restriction
 from ...functions.translation import RightTranslation, Translated
 from ...functions.twin import Twin
-from ..kernels import layout
+from ..machine import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet

@@ -13,8 +13,8 @@ from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import LeafProgram, Outcome, Source, new_tuple
 from ..evaluation import Evaluation, ValueReader
-from ..kernels import layout
 from ..kernels.loading import entrances
+from ..machine import layout
 from .evaluation import CompiledEvaluation, EvaluationMemory
 from .problem import Packed
 from .statuses import STATUSES

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...functions import CenterOfMass, ComBetweenFeet
-from ...functions.mass import MassFunction
+from ...functions.frames.mass import MassFunction
 from ...robot import Frame
-from ..kernels import layout
+from ..machine import layout
 from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
 
 

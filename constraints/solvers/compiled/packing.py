@@ -13,7 +13,7 @@ from liegroups.arrays import Vector
 
 from ...functions.function import Function
 from ...robot import Frame, Robot
-from ..kernels import layout
+from ..machine import layout
 from .tree import Tree
 
 Integers = NDArray[np.int64]

@@ -16,7 +16,7 @@ from ...problem.problem import Problem
 from ...rows.explicit import Explicit
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
-from ..kernels import layout
+from ..machine import layout
 from ..newton.computed_bodies import ComputedBodies
 from ..options import Options
 from ..step_control import FullSteps

@@ -18,8 +18,8 @@ from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
-from ..kernels import layout
 from ..kernels.loading import entrances
+from ..machine import layout
 from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram

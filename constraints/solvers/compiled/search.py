@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from ...problem.problem import Problem
-from ..kernels import layout
+from ..machine import layout
 from ..newton.bounds import SolverBounds
 from ..newton.computed_bodies import ComputedBodies
 from ..newton.free_bodies import FreeBodies

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ...robot import Robot
-from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_axis, joint_whole, type_name
-from ...robot.pinocchio import pin
-from ..kernels import layout
+from ...robot.model.joints import COMPOSITE, JOINT_TYPES, joint_axis, joint_whole, type_name
+from ...robot.model.pinocchio import pin
+from ..machine import layout
 
 if TYPE_CHECKING:
     from .packing import Argument, Packer

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     BEST_TRY,
     MANDATORY,
     MERIT,
@@ -20,6 +19,7 @@ from .layout import (
     STATE,
     TRIES,
 )
+from .configurations import copy_to
 
 
 @kernel

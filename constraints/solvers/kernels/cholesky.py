@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import inf
 
-from .jit import Floats, Integers, kernel
-from .layout import FOURS, HELD, NORMAL, PROFILE, RANGES, SCALE
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import FOURS, HELD, NORMAL, PROFILE, RANGES, SCALE
 
 
 @kernel

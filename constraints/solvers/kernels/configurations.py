@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import ceil, inf, sqrt
 
-from .groups import se2_move, se3_move, so2_move, so3_move
-from .jit import Floats, Integers, as_bits, kernel
-from .layout import LIVE, MOVES, SE2, SE3, SO2, SO3, UNITS, VECTOR
+from ..machine.jit import Floats, Integers, as_bits, kernel
+from ..machine.layout import LIVE, MOVES, SE2, SE3, SO2, SO3, UNITS, VECTOR
+from ..tape.groups import se2_move, se3_move, so2_move, so3_move
 
 UNIT = 1e-12
 """As in `newton.program`."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from .configurations import is_point
-from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
-from .layout import (
+from ..machine.jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
+from ..machine.layout import (
     ERROR,
     FINAL_JOINTS,
     HAS_READER,
@@ -33,10 +32,11 @@ from .layout import (
     WITH_JACOBIAN,
     Q,
 )
+from ..tape.tape import run_tape
+from ..tape.trees import place
+from .configurations import is_point
 from .levels import measure, rows_at
 from .search import project
-from .tape import run_tape
-from .trees import place
 
 AT_ONCE = 16
 """Rows that a thread takes: few, so that all threads end together."""

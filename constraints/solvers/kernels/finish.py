@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from .best import forget, take
-from .bodies import columns_turned
-from .configurations import copy_to, is_finite, turned, within
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     ALIGNED_ENTRIES,
     ALIGNED_LIMITS,
     ALL_BOUNDED,
@@ -51,10 +48,13 @@ from .layout import (
     WITH_JACOBIAN,
     Q,
 )
+from ..tape.trees import place
+from .best import forget, take
+from .bodies import columns_turned
+from .configurations import copy_to, is_finite, turned, within
 from .levels import level_at, measure, rows_at
 from .rows import measured
 from .substitution import resolved
-from .trees import place
 
 STATIONARY_RATIO = 0.02
 """As in `newton.rules`."""

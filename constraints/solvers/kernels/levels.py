@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .configurations import copy_to, is_finite
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     CLEARED,
     COMPUTED,
     ERROR,
@@ -25,10 +24,11 @@ from .layout import (
     THRESHOLDS,
     Q,
 )
+from ..tape.tape import run_tape
+from ..tape.trees import place
+from .configurations import copy_to, is_finite
 from .rows import measured, set_apart, write_rows
 from .substitution import reduced, resolved
-from .tape import run_tape
-from .trees import place
 
 
 @kernel

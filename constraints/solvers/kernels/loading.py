@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ...exports import from_extra
-from .cache import folder, is_warm, mark_ready
+from ..machine.cache import folder, is_warm, mark_ready
 
 
 class Entrances(NamedTuple):
@@ -38,8 +38,8 @@ def entrances() -> Entrances:
             "engine='readable' answers at once, `python -m constraints warm-up` compiles beforehand",
             file=sys.stderr,
         )
+    from ..machine.jit import places
     from .entry import on_leaf, project_row, project_rows, rows_of
-    from .jit import places
 
     if not warm:
         mark_ready()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import inf, pi, sqrt
 
-from .groups import log_carried, point_log
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     BLOCK_JACOBIAN,
     BLOCK_SIZE,
     BLOCKS,
@@ -31,6 +30,7 @@ from .layout import (
     VALUE,
     WHERE,
 )
+from ..tape.groups import log_carried, point_log
 
 NO_TURN = 1e-12
 """As in `rows.rotation_vectors`."""

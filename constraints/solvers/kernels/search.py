@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from .advance import advanced
-from .best import falls, forget, keep
-from .configurations import clamped, copy_to, is_point, normalised, same_numbers, within
-from .finish import accepted, contains, failed
-from .jit import Floats, Integers, as_bits, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, as_bits, kernel
+from ..machine.layout import (
     ALL_JOINTS,
     BEST_TRY,
     BOX,
@@ -66,12 +62,16 @@ from .layout import (
     WITH_JACOBIAN,
     Q,
 )
+from ..tape.tape import run_tape
+from ..tape.trees import place
+from .advance import advanced
+from .best import falls, forget, keep
+from .configurations import clamped, copy_to, is_point, normalised, same_numbers, within
+from .finish import accepted, contains, failed
 from .levels import level_at, measure, rows_at
 from .lower import caps_adapted, caps_begun
 from .rows import measured
 from .substitution import written
-from .tape import run_tape
-from .trees import place
 
 CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 """As in `newton.program`."""

@@ -5,10 +5,8 @@ r"""The step of level 0: damped, within bounds, capped.
 
 from __future__ import annotations
 
-from .cholesky import normal_solved, weight
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     CAP,
     DUAL,
     ERROR,
@@ -28,6 +26,8 @@ from .layout import (
     TO_BOUND,
     UNCLIPPED,
 )
+from .cholesky import normal_solved, weight
+from .configurations import copy_to
 
 
 @kernel

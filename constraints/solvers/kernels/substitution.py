@@ -5,9 +5,8 @@ r"""Computed dofs: outputs written into configurations, their derivative E by th
 
 from __future__ import annotations
 
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
-from .layout import (
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
     CHAIN,
     COMPUTED,
     EXPLICIT_JACOBIAN,
@@ -23,8 +22,9 @@ from .layout import (
     WRITES,
     Q,
 )
-from .tape import run_tape
-from .trees import place
+from ..tape.tape import run_tape
+from ..tape.trees import place
+from .configurations import copy_to
 
 
 @kernel

@@ -15,12 +15,12 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import EmptyProblemError, SizeError, UnknownNameError
-from ...functions.frame_function import FrameOfRobot
+from ...functions.frames.frame_function import FrameOfRobot
 from ...keywords import answered
 from ...problem.problem import Problem
 from ...robot import Frame, Robot, as_placement
 from ...robot.arguments import GivenPoint, robot_for
-from ...robot.mimic import Mimic
+from ...robot.model.mimic import Mimic
 from ...robot.placement import pose_vector, shape_of
 from ...rows.explicit_forms import mimic_constraint
 from ...rows.implicit import Implicit

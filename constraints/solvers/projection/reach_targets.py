@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike
 
 from ...errors import SizeError, SpaceMismatchError, WrongObjectError
 from ...functions import Function, Pose, Position, Rotation
-from ...functions.frame_function import FrameOfRobot
+from ...functions.frames.frame_function import FrameOfRobot
 from ...robot.arguments import GivenPoint, refuse_posture
 from ...robot.placement import HasMatrix, matrix_of, way_from
 from ...rows.row_owner import RowOwner

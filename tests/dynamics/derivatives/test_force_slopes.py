@@ -24,7 +24,7 @@ from constraints.dynamics import (
     PointLink,
     PointSpring,
 )
-from constraints.dynamics.external_force import force_slopes
+from constraints.dynamics.laws.external_force import force_slopes
 from constraints.errors import RobotMismatchError
 from constraints.loops import Axes, Closure
 

@@ -14,7 +14,7 @@ from dynamics.motions.test_floor import G, box, particle
 from robots import arm
 
 from constraints.dynamics import MotionStatus
-from constraints.dynamics.motions.balance import POOR, STEADY, Balance, energies
+from constraints.dynamics.events.balance import POOR, STEADY, Balance, energies
 from constraints.dynamics.motions.pace import LEAPS, MANY, SAFETY, TINY, TURN, AdaptivePace, FixedPace
 from constraints.dynamics.motions.runge_kutta import Accuracy, Halt, Step
 from constraints.dynamics.motions.stiffness import Stiffness

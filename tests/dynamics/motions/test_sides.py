@@ -18,13 +18,13 @@ from dynamics.motions.test_stops import slider
 from robots import arm
 
 from constraints.dynamics import Floor, Stops
-from constraints.dynamics.motions.hits import _less, hit
+from constraints.dynamics.events.hits import _less, hit
+from constraints.dynamics.events.locating import TIME, bisected
+from constraints.dynamics.events.sides import CREEP, NEAR, SLACK, SLOW, STILL, Seen, Standing, balanced
+from constraints.dynamics.events.stops import as_stops
+from constraints.dynamics.events.unilateral import Unilateral
 from constraints.dynamics.motions.limits import PASSED, limits_passed
-from constraints.dynamics.motions.locating import TIME, bisected
 from constraints.dynamics.motions.pace import damped_size
-from constraints.dynamics.motions.sides import CREEP, NEAR, SLACK, SLOW, STILL, Seen, Standing, balanced
-from constraints.dynamics.motions.stops import as_stops
-from constraints.dynamics.motions.unilateral import Unilateral
 from constraints.errors import OptionError, UndefinedError
 
 

@@ -17,8 +17,8 @@ import rbdl_models
 
 from constraints import Frame, Implicit, Position, Robot, Target
 from constraints.dynamics import MethodError
+from constraints.dynamics.methods.sparse_solution import SparseSolution, SparseStatus, solve_sparse, why_not
 from constraints.dynamics.sparse.relative_rows import RelativeMotions, closure_rows, rows_by_kind
-from constraints.dynamics.sparse_solution import SparseSolution, SparseStatus, solve_sparse, why_not
 from constraints.errors import NotFiniteError, OtherConstraintsError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.loops import (
     Axes,

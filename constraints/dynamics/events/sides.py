@@ -1,0 +1,249 @@
+"""Sides of a robot that push and never pull, and what friction on them does to its accelerations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.linalg import norm
+
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ...errors import UndefinedError
+from ...loops import ConstraintSet
+from ...robot import Motion
+from ...rows.row_owner import RowOwner
+from ..forward import ForwardDynamics, forward_dynamics
+from ..laws.forces import Forces
+from ..laws.law import Law
+
+SLACK = 1e-8
+"""How far below a side a motion is when it touches it [m, rad]: more than rounding leaves of a projected state."""
+
+NEAR = 1e-6
+"""Distances up to this are none [m, rad]."""
+
+STILL = 1e-8
+"""Speeds up to this are none [m/s, rad/s]: more than a projection leaves."""
+
+SLOW = 1e-4
+"""A point that slips sticks when it is slower than this [m/s]."""
+
+CREEP = 10.0 * SLOW
+"""Below this speed the direction of friction is not that of the velocity alone [m/s]."""
+
+LITTLE = 1e-9
+"""Part of the forces (of the accelerations, of the impulses) that is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One row that is never negative, and what it does.
+
+    Attributes:
+        name: in events.
+        normal: the row: its value is the distance, its multiplier the push.
+        tangents: rows across it whose values are speeds; none where there is no friction.
+        friction: Coulomb's coefficient.
+        restitution: e of Newton's law.
+        touches, leaves: names of its events.
+    """
+
+    name: str
+    normal: RowOwner
+    tangents: tuple[RowOwner, ...] = ()
+    friction: float = 0.0
+    restitution: float = 0.0
+    touches: str = ""
+    leaves: str = ""
+
+
+class Standing(NamedTuple):
+    """Which sides are touched, and which of them stick.
+
+    Attributes:
+        on: (n,) touched.
+        sticks: (n,) touched, and held along the tangents.
+    """
+
+    on: BoolVector
+    sticks: BoolVector
+
+    @property
+    def slips(self) -> BoolVector:
+        """(n,) touched, and not held."""
+        return self.on & ~self.sticks
+
+    def changed(self, i: int, on: bool, sticks: bool) -> Standing:
+        """With another side i."""
+        new = Standing(self.on.copy(), self.sticks.copy())
+        new.on[i], new.sticks[i] = on, sticks
+        return new
+
+
+@final
+class Seen:
+    """A state seen from the sides.
+
+    Attributes:
+        gaps, rates: (n,) distances and their rates.
+        slipping: (n, 2) velocities along the tangents; zero without them.
+        rows: (size, nv) Jacobian of all sides, on or off, with their velocity products `drift` (size,).
+    """
+
+    def __init__(self, sides: Sides, motion: Motion, t: float, holds: ConstraintSet) -> None:
+        self.sides, self.motion, self.t, self.holds = sides, motion, t, holds
+        rows = sides.every(holds).rows_at(motion, holds.rhs_at(t))
+        places = [holds.slice_of(side.normal).start for side in sides.sides]
+        self.jacobian, self.drift = rows.jacobian.copy(), rows.drift.copy()
+        self.gaps, self.rates = rows.position[places], rows.velocity[places]
+        self.normals = places
+        self.tangents = [[holds.slice_of(row).start for row in side.tangents] for side in sides.sides]
+        self.slipping = np.zeros((len(places), 2))
+        for i, along in enumerate(self.tangents):
+            self.slipping[i, : len(along)] = rows.velocity[along]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Which rows of the set are on."""
+        on, active = self.holds.stack.index, self.holds.active
+        touched = np.array([active[on(side.normal)] for side in self.sides.sides], dtype=np.bool_)
+        held = [bool(side.tangents) and active[on(side.tangents[0])] for side in self.sides.sides]
+        return Standing(touched, touched & np.array(held, dtype=np.bool_))
+
+    @cached_property
+    def drag(self) -> Matrix:
+        """Generalised forces (nv, k) of friction on the sides that slip, for a push of one each."""
+        columns = [
+            -self.sides.sides[i].friction * self.direction(i) @ self.jacobian[self.tangents[i]] for i in self.dragging
+        ]
+        return np.array(columns).reshape(len(columns), self.motion.v.size).T
+
+    @cached_property
+    def dragging(self) -> list[int]:
+        """The sides that slip with friction."""
+        slips = self.standing.slips
+        return [i for i in np.flatnonzero(slips).tolist() if self.tangents[i]]
+
+    def direction(self, i: int) -> Vector:
+        """The direction in which side i slips: of its velocity; near rest it turns to that against what would hold it.
+
+        Without this a slow point would be damped across its way at a rate of mu g / |v|, and take steps as short.
+        """
+        speed = float(norm(self.slipping[i]))
+        part = 1.0 - speed / CREEP
+        if part <= 0.0:
+            return self.slipping[i] / speed
+        along = self.sides.held_still(self).multipliers[self.tangents[i]]
+        size = float(norm(along))
+        mixed = self.slipping[i] - (SLOW * part / size * along if size > 0.0 else 0.0)
+        size = float(norm(mixed))
+        return np.asarray(mixed / size if size > 0.0 else mixed)
+
+    @cached_property
+    def dynamics(self) -> ForwardDynamics:
+        """Accelerations and pushes, with friction."""
+        free = self.sides.dynamics(self, np.zeros(self.motion.v.size))
+        return self.sides.dynamics(self, self.friction(free)) if self.dragging else free
+
+    def friction(self, free: ForwardDynamics | None = None) -> Vector:
+        """Generalised force of friction (nv,) on the sides that slip.
+
+        Args:
+            free: the dynamics without it, where they are known.
+        """
+        if not self.dragging:
+            return np.zeros(self.motion.v.size)
+        places = [self.normals[i] for i in self.dragging]
+        none = self.sides.dynamics(self, np.zeros(self.motion.v.size)) if free is None else free
+
+        def pushes(tau: Vector) -> Vector:
+            return self.sides.dynamics(self, tau).multipliers[places]
+
+        return self.drag @ balanced(none.multipliers[places], pushes, self.drag)
+
+    @property
+    def push(self) -> Vector:
+        """Forces (n,) of the sides [N, N m], zero where they are not touched."""
+        return np.where(self.standing.on, self.dynamics.multipliers[self.normals], 0.0)
+
+    def along(self, i: int) -> Vector:
+        """The force (2,) that holds side i along its tangents."""
+        return self.dynamics.multipliers[self.tangents[i]]
+
+
+def balanced(free: Vector, pushes: Callable[[Vector], Vector], drag: Matrix) -> Vector:
+    r"""Pushes f (k,) that cause friction which gives these pushes: :math:`f = p(D f)`, p affine.
+
+    Args:
+        free: p(0).
+        pushes: p, of a generalised force.
+        drag: D (nv, k).
+
+    Raises:
+        UndefinedError: friction presses the points into the ground as much as they are pushed out (Painleve's paradox).
+    """
+    own = np.array([pushes(column) - free for column in drag.T]).T
+    equations = np.eye(len(free)) - own
+    if np.linalg.eigvals(equations).real.min() <= LITTLE:
+        raise UndefinedError(
+            "friction jams: it presses a slipping point as hard as the ground pushes it (Painleve's paradox); no "
+            "force solves the equations of a rigid body there"
+        )
+    return np.asarray(np.linalg.solve(equations, free), dtype=np.float64)
+
+
+@final
+class Sides:
+    """Some sides, and what acts on the robot besides.
+
+    Args:
+        sides: the rows that push.
+        forces: what acts besides constraints, gravity and friction.
+        rest_speed: slower impacts end a bounce [m/s, rad/s].
+    """
+
+    def __init__(self, sides: Sequence[Side], forces: Forces | Law | None, rest_speed: float) -> None:
+        self.sides, self.forces, self.rest_speed = tuple(sides), forces, rest_speed
+        self.grips: BoolVector = np.array([bool(side.tangents) for side in sides], dtype=np.bool_)
+        self._seen: Seen | None = None
+
+    def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> Seen:
+        """A state seen from the sides; the last one is kept, for all events look at the same."""
+        last = self._seen
+        if last is None or last.motion is not motion or last.t != t or last.holds is not holds:
+            last = self._seen = Seen(self, motion, t, holds)
+        return last
+
+    def every(self, holds: ConstraintSet) -> ConstraintSet:
+        """The set with all rows of the sides on."""
+        return self.switched(holds, Standing(np.ones(len(self.sides), np.bool_), np.ones(len(self.sides), np.bool_)))
+
+    def switched(self, holds: ConstraintSet, standing: Standing) -> ConstraintSet:
+        """The set with the sides so."""
+        active = holds.active.copy()
+        for side, touched, held in zip(self.sides, *standing, strict=True):
+            active[holds.stack.index(side.normal)] = touched
+            active[[holds.stack.index(row) for row in side.tangents]] = held
+        return holds.switched(np.flatnonzero(active).tolist())
+
+    def dynamics(self, seen: Seen, friction: Vector, holds: ConstraintSet | None = None) -> ForwardDynamics:
+        """Accelerations of a state with a given friction."""
+        chosen = seen.holds if holds is None else holds
+        given = None if self.forces is None else self.forces.under(chosen)
+        tau, laws = friction, ()
+        if isinstance(given, Forces):
+            laws = given.at(seen.t)
+        elif given is not None:
+            own = given.in_time(seen.t, seen.motion)
+            tau = tau if own is None else tau + chosen.robot.space.check_tangent(own, "tau")
+        return forward_dynamics(chosen, seen.motion, tau, external=laws, rhs=chosen.rhs_at(seen.t))
+
+    def held_still(self, seen: Seen) -> ForwardDynamics:
+        """Accelerations and forces if all that slips slowly were held."""
+        still = self.grips & np.array([norm(v) < CREEP for v in seen.slipping], dtype=np.bool_)
+        held = self.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | (seen.standing.on & still)))
+        return self.dynamics(seen, np.zeros(seen.motion.v.size), held)

@@ -1,0 +1,332 @@
+r"""The linear algebra of constrained dynamics, on matrices of one's own.
+
+.. math:: H\,a = c + G^T \lambda, \qquad G\,a = \gamma
+
+H (n, n) is symmetric, and positive definite at least on the motions that G leaves. Redundant rows are left out by the
+same rule in all methods (`RowSpace`); they differ in what they factorise.
+
+Source: the three `SolveConstrainedSystem...` of RBDL, whose multipliers of the null space method are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import read_only
+
+from ...errors import OptionError, SizeError
+from ...linear_algebra import RANK_TOLERANCE, is_finite
+from .branches import Branches, dense_branches
+from .dense import DEFINITE, GRAM, SQUARE, lightest
+from .matrices import fitting, own_bases
+from .row_space import Independent, RowSpace, in_balance
+from .status import DynamicsStatus, Factorisation
+
+NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
+"""Where no motion is left free."""
+
+SINGULAR = 1e-12
+"""A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
+
+LIGHT = 1e-9
+"""A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
+
+NEAT = 1e-13
+"""Part of its terms by which an equation may be missed before it is corrected."""
+
+EVEN = 1e-3
+"""Least pivot, as a part of its diagonal entry, from which on nothing needs to be corrected."""
+
+
+class Solution(NamedTuple):
+    """What solves a saddle point system.
+
+    Attributes:
+        acceleration: a (n,).
+        multipliers: lambda (k,), of least norm where rows are redundant.
+        status: whether both equations hold.
+        row_space: rank and redundant rows.
+        free: (n, m) an orthonormal basis of the motions that neither mass nor rows hold, where the status is
+            SINGULAR_SYSTEM.
+    """
+
+    acceleration: Vector
+    multipliers: Vector
+    status: DynamicsStatus
+    row_space: RowSpace
+    free: Matrix = NO_MOTION
+
+
+def solve_direct(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    size: float = 0.0,
+    rounding: float = RANK_TOLERANCE,
+) -> Solution:
+    r"""Solve by one factorisation of the whole saddle point (n + rank unknowns).
+
+    Args:
+        H: (n, n); may be singular.
+        G: (k, n).
+        c: (n,).
+        gamma: (k,).
+        factorisation: of the saddle point.
+        size: size of the accelerations that gamma was computed from, by which rounding is judged; that of c comes on
+            top.
+        rounding: singular values of G up to this part of the largest one do not count.
+    """
+
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        if factorisation is Factorisation.CHOLESKY:
+            found = _by_blocks(H, rows.rows, c, rows.wanted)
+            if found is not None:
+                return solved(space, rows, *found)
+        found, free = _whole(H, rows, c, SQUARE[factorisation])
+        if found is not None:
+            return solved(space, rows, *found)
+        if free.shape[1]:
+            return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
+        return solve_null_space(H, G, c, gamma, factorisation, size=size, rounding=rounding)
+
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
+
+
+def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers by H = L L^T and the Cholesky factor of B H^-1 B^T; None where H is too light."""
+    n, r = len(c), len(B)
+    if _lacks_mass(H):
+        return None
+    L, failed = lapack.dpotrf(H, lower=1)
+    least = 0.0 if failed else lightest(L, H)
+    if least <= LIGHT:
+        return None
+    right = np.empty((n, r + 1), order="F")
+    right[:, :r], right[:, r] = B.T, c
+    Y = lapack.dtrtrs(L, right, lower=1)[0]
+    K = Y[:, :r].T @ Y
+    if not r:
+        return lapack.dtrtrs(L, Y[:, r], lower=1, trans=1)[0], beta
+    M, failed = lapack.dpotrf(K[:r, :r], lower=1)
+    if failed:
+        return None
+
+    def solve(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
+        mu = lapack.dpotrs(M, asked - z @ Y[:, :r], lower=1)[0]
+        return lapack.dtrtrs(L, z + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
+
+    found = solve(Y[:, r], beta)
+    if min(least, lightest(M, K[:r, :r])) > EVEN:
+        return found
+    return _corrected(H, B, c, beta, found, lambda f, g: solve(lapack.dtrtrs(L, f, lower=1)[0], g))
+
+
+def _corrected(
+    H: Matrix,
+    B: Matrix,
+    c: Vector,
+    beta: Vector,
+    found: tuple[Vector, Vector],
+    solve: Callable[[Vector, Vector], tuple[Vector, Vector]],
+) -> tuple[Vector, Vector]:
+    """What both equations still miss is solved for again: the factors have the square of the condition of B."""
+    a, mu = found
+    for _ in range(2):
+        force, rows = c + mu @ B - H @ a, beta - B @ a
+        size = np.abs(a)
+        if (np.abs(force) <= NEAT * (np.abs(H) @ size)).all() and (np.abs(rows) <= NEAT * (np.abs(B) @ size)).all():
+            break
+        more, push = solve(force, rows)
+        a, mu = a + more, mu + push
+    return a, mu
+
+
+def _whole(
+    H: Matrix, rows: Independent, c: Vector, solve: Callable[[Matrix, Vector], Any]
+) -> tuple[tuple[Vector, Vector] | None, Matrix]:
+    """Acceleration and multipliers by the whole matrix, or the motions that nothing holds."""
+    B, n, r = rows.rows, len(c), len(rows.rows)
+    scale = unit_scale(H)
+    scaled = B * scale
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    scaled /= lengths[:, None]
+    K = np.zeros((n + r, n + r), order="F")
+    K[:n, :n] = H * scale * scale[:, None]
+    K[:n, n:], K[n:, :n] = scaled.T, scaled
+    x = solve(K, np.concatenate([c * scale, rows.wanted / lengths]))
+    if x is None:
+        return None, _massless(H, B, scale)
+    return (x[:n] * scale, -x[n:] / lengths), np.zeros((n, 0))
+
+
+def solve_range_space(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    branches: Branches | None = None,
+    size: float = 0.0,
+    rounding: float = RANK_TOLERANCE,
+) -> Solution:
+    r"""Solve by :math:`H = L^T L` along the branches, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
+
+    Args:
+        H: (n, n), positive definite, zero outside the branches.
+        G, c, gamma, size, rounding: as in `solve_direct`.
+        factorisation: of K, or (QR) of Y.
+        branches: which entries of H may differ from zero; all by default.
+    """
+
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        tree = dense_branches(len(c)) if branches is None else branches
+        if tree.nv != len(c):
+            raise SizeError("branches of a mass matrix", len(c), tree.nv, "degrees of freedom")
+        if type(branches) is Branches and not branches.is_zero_outside(H):
+            raise OptionError("H of a saddle point: expected zeros outside the given branches")
+        L = None if _lacks_mass(H) else tree.factor(H)
+        if L is None:
+            return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
+        Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
+        if not len(rows.wanted):
+            return solved(space, rows, tree.solve(L, z), rows.wanted)
+
+        def by_factors(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
+            mu = GRAM[factorisation](Y, asked - Y.T @ z)
+            return tree.solve(L, z + Y @ mu), mu
+
+        def again(f: Vector, g: Vector) -> tuple[Vector, Vector]:
+            return by_factors(tree.solve_transposed(L, f), g)
+
+        found = by_factors(z, rows.wanted)
+        return solved(space, rows, *_corrected(H, rows.rows, c, rows.wanted, found, again))
+
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
+
+
+def solve_null_space(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    bases: tuple[Matrix, Matrix] | None = None,
+    size: float = 0.0,
+    rounding: float = RANK_TOLERANCE,
+) -> Solution:
+    r"""Solve by :math:`a = Y y + Z z`, with Y a basis of the rows and Z one of what they leave.
+
+    .. math:: (G Y)\,y = \gamma, \quad (Z^T H Z)\,z = Z^T (c - H Y y), \quad (G Y)^T \lambda = Y^T (H a - c)
+
+    Args:
+        H: (n, n); may be singular, but not on the motions that G leaves.
+        G, c, gamma, size, rounding: as in `solve_direct`.
+        factorisation: of Z^T H Z.
+        bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
+    """
+
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        scale = unit_scale(H) if bases is None else np.ones(len(c))
+        A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
+        Y, Z = bases_of(B) if bases is None else own_bases(bases, space, len(c))
+        square = B @ Y
+        a: Vector = Y @ np.linalg.solve(square, rows.wanted)
+        if Z.shape[1]:
+            K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
+            z = None if _is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
+            if z is None:
+                values, vectors = np.linalg.eigh(K)
+                free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
+                if free.shape[1]:
+                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
+                z = np.linalg.solve(K, right)
+            a = a + Z @ z
+        mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
+        return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
+
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
+
+
+def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
+    """Orthonormal bases Y (n, k) of the rows of B (k, n), which has full rank, and Z (n, n - k) of what they leave."""
+    Q = np.linalg.qr(B.T, mode="complete")[0] if len(B) else np.eye(B.shape[1])
+    return Q[:, : len(B)], Q[:, len(B) :]
+
+
+def _with_rows(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    size: float,
+    rounding: float,
+    solve: Callable[[Matrix, Vector, RowSpace, Independent], Solution],
+) -> Solution:
+    """Bring the rows to full rank, and solve."""
+    mass, rows, force, asked = fitting(H, G, c, gamma)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
+        space = RowSpace(rows, rounding)
+        if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
+            return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
+        known = size if space.is_full else size + in_balance(float(mass.trace()), force)
+        return solve(mass, force, space, space.independent(asked, known))
+
+
+def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
+    """The solution of independent rows as one of all rows."""
+    if not (is_finite(a) and is_finite(mu)):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
+    if not rows.are_all_met_by(a):
+        status = DynamicsStatus.INCONSISTENT
+    else:
+        status = DynamicsStatus.SOLVED if space.is_full else DynamicsStatus.RANK_DEFICIENT
+    return Solution(a, space.multipliers(mu), status, space)
+
+
+def unsolved(space: RowSpace, status: DynamicsStatus, n: int, free: Matrix | None = None) -> Solution:
+    """No solution: zeros, with the reason."""
+    return Solution(np.zeros(n), np.zeros(len(space.G)), status, space, NO_MOTION if free is None else free)
+
+
+def unit_scale(H: Matrix) -> Vector:
+    """Factors of the unknowns that bring the diagonal of H to one where it is not zero."""
+    diagonal = np.diagonal(H)
+    heavy = diagonal > SINGULAR * diagonal.max(initial=0.0)
+    return 1.0 / np.sqrt(np.where(heavy, diagonal, diagonal.max(initial=0.0) or 1.0))
+
+
+def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
+    """Orthonormal basis (n, m) of the motions that B leaves and that have no mass."""
+    _, Z = bases_of(B * scale)
+    if not Z.shape[1]:
+        return np.zeros((len(scale), 0))
+    values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
+    free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
+    return np.linalg.qr(free)[0] if free.shape[1] else free
+
+
+def _is_light(K: Matrix, heaviest: float) -> bool:
+    """Whether a pivot of the inertia of free motions may be rounding, beside the heaviest of all coordinates."""
+    L, failed = lapack.dpotrf(K, lower=1)
+    pivots: Vector = L.diagonal()
+    return bool(failed) or not (pivots * pivots > LIGHT * heaviest).all()
+
+
+def _lacks_mass(H: Matrix) -> bool:
+    """Whether a motion of one coordinate has none, beside the heaviest."""
+    diagonal = H.diagonal()
+    return bool(diagonal.min(initial=np.inf) <= SINGULAR * diagonal.max(initial=0.0))
+
+
+def _largest(H: Matrix) -> float:
+    return float(np.diagonal(H).max(initial=0.0))

@@ -1,0 +1,95 @@
+"""How constrained dynamics are solved, and how that ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from liegroups.arguments import expect
+
+from ...errors import UnknownNameError
+from ...solvers.status import StatusEnum
+
+
+class DynamicsStatus(StatusEnum):
+    """How a solution of constrained dynamics ended: each value is a sentence for humans."""
+
+    SOLVED = "Both equations hold; all rows are independent."
+    RANK_DEFICIENT = (
+        "Both equations hold; some rows repeat others, or nothing moves them, to the `rounding` of the set; of all "
+        "multipliers that give the force these have the least norm."
+    )
+    INCONSISTENT = (
+        "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows "
+        "are met in the sense of least squares."
+    )
+    SINGULAR_MASS = (
+        "The mass matrix is singular and this method factorises it: Method.DIRECT and Method.NULL_SPACE do not, and "
+        "solve it if the constraints hold the massless motions."
+    )
+    SINGULAR_SPARSE = (
+        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows nearly repeat others; "
+        "Method.DIRECT decides which of them count."
+    )
+    SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
+    UNDERACTUATED = (
+        "Both equations hold, but the actuators cannot give the wanted acceleration: this is the nearest one that they "
+        "can give, in the metric of the mass matrix."
+    )
+    OFF_CONSTRAINTS = (
+        "Both equations hold, but the wanted acceleration contradicts the constraints: this is the nearest one that "
+        "meets them, in the metric of the mass matrix."
+    )
+    NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether both equations are solved; in inverse dynamics, for the wanted acceleration."""
+        return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
+
+
+class Method(Enum):
+    """How the system of constrained dynamics is solved."""
+
+    AUTOMATIC = (
+        "the fastest method for the set: proximal for contacts with pinocchio's rows, test forces for other contacts, "
+        "sparse for long chains of loops, else direct"
+    )
+    DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
+    RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
+    NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
+    TEST_FORCES = "Kokkevis: responses of articulated bodies to unit forces, no mass matrix; contacts only"
+    PROXIMAL = "pinocchio's constraint dynamics; contacts of three or six rows, closures that hold a point or a frame"
+    SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Factorisation(Enum):
+    """The dense factorisation of the methods direct, range space and null space."""
+
+    CHOLESKY = "Cholesky; of the saddle point by blocks, and LU where its first block is singular"
+    LU = "LU with partial pivoting"
+    PIVOTED_QR = "QR with column pivoting"
+    QR = "QR"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def member(kind: Any, candidate: object, what: str) -> Any:
+    """A member of an Enum: the member, or its name in any case.
+
+    Raises:
+        UnknownNameError: text that names none.
+        WrongObjectError: something else.
+    """
+    if type(candidate) is kind:
+        return candidate
+    if isinstance(candidate, str):
+        name = candidate.upper().replace("-", "_").replace(" ", "_")
+        if name not in kind.__members__:
+            raise UnknownNameError(what, candidate, tuple(kind.__members__))
+        return kind[name]
+    return expect(candidate, kind, what, f"a member of {kind.__name__}")

@@ -1,0 +1,212 @@
+"""The system of constrained dynamics: inertia, bias, rows and what they ask for, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arguments import expect, finite_vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
+
+from ...errors import RobotMismatchError
+from ...loops import ConstraintSet
+from ...loops.assembling.assembly import OPEN
+from ...loops.set_rows import SetRows
+from ...robot import Motion
+from ...rows.right_hand_side import RightHandSide
+from ..laws.external_force import Force, as_external, generalised
+from .row_space import RowSpace
+from .saddle_point import Solution
+from .status import DynamicsStatus
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConstrainedSystem:
+    r"""Equations of motion with constraints at one state.
+
+    .. math:: H\,a + C = \tau + G^T \lambda, \qquad G\,a = \gamma
+
+    with :math:`\gamma` = wanted accelerations - drift - stabilisation, and lambda acting on the successors (on the
+    robot, for contacts).
+
+    Attributes:
+        constraint_set: the constraints.
+        q, v: the state.
+        tau: generalised forces of the actuators (nv,) [N, N m].
+        mass_matrix: H (nv, nv), joint-space inertia.
+        bias: C (nv,): Coriolis, centrifugal and gravity forces, minus the external forces.
+        rows: G, errors, rates and drift of the constraints.
+        gamma: (size,), required accelerations of the rows.
+    """
+
+    constraint_set: ConstraintSet
+    q: Vector
+    v: Vector
+    tau: Vector
+    mass_matrix: Matrix
+    bias: Vector
+    rows: SetRows
+    gamma: Vector
+
+    @property
+    def jacobian(self) -> Matrix:
+        """G (size, nv); rows of zeros where a constraint is off."""
+        return self.rows.jacobian
+
+    @property
+    def position_error(self) -> Vector:
+        """Errors of the constraints (size,) at q."""
+        return self.rows.position
+
+    @property
+    def velocity_error(self) -> Vector:
+        """Their rates (size,)."""
+        return self.rows.velocity
+
+    @property
+    def force(self) -> Vector:
+        """Tau - C (nv,): the force that accelerates the robot without constraints."""
+        return self.tau - self.bias
+
+
+def constrained_system(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: TangentLike | None = None,
+    *,
+    external: Iterable[Force] = (),
+    acceleration: ArrayLike | None = None,
+    rhs: RightHandSide | None = None,
+) -> ConstrainedSystem:
+    r"""Inertia, bias, rows and right-hand sides of constrained dynamics at one state.
+
+    Args:
+        constraint_set: closures, contacts and other constraints, with their stabilisation.
+        motion: the state, `robot.at(q, v)`; it need not satisfy the constraints.
+        tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
+        external: external forces: wrenches on bodies, forces at hinges, springs.
+        acceleration: wanted second derivative of each row (size,); zero by default; accelerations of targets are added.
+        rhs: right-hand sides with their rates from `constraint_set.rhs_at(t)`; constant default ones if absent.
+
+    Raises:
+        RobotMismatchError: the motion is of another robot.
+        WrongObjectError, SizeError, NotFiniteError: an invalid argument.
+
+    Source: `CalcConstrainedSystemVariables` of RBDL.
+    """
+    check_state(constraint_set, motion)
+    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    asked = wanted_accelerations(acceleration, constraint_set)
+    return assembled(constraint_set, motion, force, as_external(external), asked, rhs)
+
+
+def assembled(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: Vector,
+    external: tuple[Force, ...],
+    acceleration: Vector | None,
+    rhs: RightHandSide | None,
+) -> ConstrainedSystem:
+    """The system of arguments that have been checked."""
+    bias = motion.bias_force()
+    if external:
+        bias -= generalised(external, motion)
+    rows = constraint_set.rows_at(motion, rhs)
+    gamma = wanted(constraint_set, rows, acceleration)
+    return ConstrainedSystem(constraint_set, motion.q, motion.v, tau, motion.mass_matrix(), bias, rows, gamma)
+
+
+def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: ConstraintSet) -> Vector | None:
+    """Wanted accelerations of the rows (size,), from what a user gave."""
+    if acceleration is None:
+        return None
+    return finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+
+
+class Question(NamedTuple):
+    """What was asked: a state with its forces, from which everything else can be computed again."""
+
+    constraint_set: ConstraintSet
+    q: Vector
+    v: Vector
+    tau: Vector
+    external: tuple[Force, ...]
+    acceleration: Vector | None
+    rhs: RightHandSide | None
+
+    def system(self, motion: Motion | None = None) -> ConstrainedSystem:
+        """The system at that state."""
+        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
+        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
+
+
+def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | None) -> Vector:
+    """What the rows are asked for, gamma (size,): zero where they are off, or hold on one side."""
+    gamma = -rows.drift
+    gains = constraint_set.gains
+    if gains is not None:
+        gamma -= gains[0] * rows.position + gains[1] * rows.velocity
+    if acceleration is not None:
+        gamma += np.where(constraint_set.counts_in(rows), acceleration, 0.0)
+    return gamma
+
+
+def vanished(constraint_set: ConstraintSet, rows: SetRows, space: RowSpace) -> Indices:
+    """Rows (indices) that are zero though they count: no joint moves them, always or at this pose."""
+    zero = space.zero_rows
+    return zero[constraint_set.counts_in(rows)[zero]] if zero.size else zero
+
+
+def open_words(constraint_set: ConstraintSet, position: Vector, velocity: Vector, v: Vector) -> list[str]:
+    """The line of a result that says how far the state is off the constraints; none where it is closed.
+
+    Open is what is off by more than 1e-4, or has rates above that part of the velocity.
+
+    Args:
+        constraint_set: the constraints.
+        position, velocity: errors and rates of all rows (size,).
+        v: velocity of the state (nv,).
+    """
+    stack = constraint_set.stack
+    errors, rates = dict(stack.norms(position)), dict(stack.norms(velocity))
+    off, rate = max(errors.values(), default=0.0), max(rates.values(), default=0.0)
+    if off <= OPEN and rate <= OPEN * (1.0 + float(np.abs(v).max(initial=0.0))):
+        return []
+    by = errors if off > OPEN else rates
+    worst = max(by, key=lambda name: by[name])
+    words = f"'{worst}' is off by {errors[worst]:.3g}, its rate by {rates[worst]:.3g}"
+    return [f"  at an open state, {words}: close it first (assemble_position, assemble_velocity)"]
+
+
+def open_words_at(constraint_set: ConstraintSet, motion: Motion, rhs: RightHandSide | None = None) -> list[str]:
+    """As `open_words`, of a state alone.
+
+    Args:
+        constraint_set: the constraints.
+        motion: the state.
+        rhs: right-hand sides; the default ones if absent.
+    """
+    rows = constraint_set.rows_at(motion, rhs)
+    return open_words(constraint_set, rows.position, rows.velocity, motion.v)
+
+
+def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:
+    """The status of a solution, where rows that nothing moves are redundant."""
+    if found.status is DynamicsStatus.SOLVED and vanished(constraint_set, rows, found.row_space).size:
+        return DynamicsStatus.RANK_DEFICIENT
+    return found.status
+
+
+def check_state(constraint_set: object, motion: object) -> None:
+    """Refuse what is no constraint set, no motion, or of two robots."""
+    whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
+    state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
+    if not whole.robot.space.same_robot(state.posture.space):
+        raise RobotMismatchError(
+            "the motion is of another robot than the constraint set; give `constraint_set.robot.at(q, v)`"
+        )

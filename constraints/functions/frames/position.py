@@ -1,0 +1,58 @@
+"""Position of a frame's origin, in the world or seen from another frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
+
+from ...point import MovingPoint, Point
+from ..slopes import Rows, pose_rows
+from .frame_function import FrameOfRobot, kinematics_at
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Position(FrameOfRobot):
+    r"""Position of the origin of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
+
+    .. math:: f(q) = {}^ap_b = {}^oR_a^T({}^op_b - {}^op_a) \in \mathbb{R}^3, \quad J = {}^aR_b\, J_{lin}
+
+    with :math:`J_{lin}` the linear rows of the Jacobian of the body twist of b relative to a.
+
+    Args:
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (3,): [m] in the axes of a.
+        jacobian (3, nv): zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `Position`, `RelativePosition` of hpp-constraints.
+    """
+
+    group = Rn(3)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        k = kinematics_at(point, jacobian, self.last_joint)
+        frames = self.relative_frames(k)
+        value[:] = frames.translation
+        if jacobian is not None:
+            frames.linear[:] = frames.rotation
+            self.write_jacobian(k, frames.rows[:3], jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        aMb, twist, gamma = self.relative_motion(motion)
+        out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

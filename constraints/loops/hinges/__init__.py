@@ -1,0 +1,1 @@
+"""Hinges: their coordinates, rows and rates, as maps of one relative pose."""

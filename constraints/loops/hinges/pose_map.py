@@ -1,0 +1,364 @@
+"""What closures and contacts measure: functions of the pose of one frame seen from another, with two derivatives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import SE3, Rn
+from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.formulas.log_slopes import FIVE_POINTS, se3_log_slopes
+from liegroups.formulas.second_order import cross, se3_log_second
+from liegroups.frozen import set_fields
+from liegroups.segments import as_slice
+
+from ...functions.frames.frame_function import FrameFunction, kinematics_at
+from ...functions.slopes import Rows, Slopes, translation_slopes
+from ...point import MovingPoint, Point
+from ...robot import Frame, Robot
+from ...robot.model.pinocchio import pin
+from ...robot.placement import pose_log
+from .rotation_rows import RotationRows
+
+
+def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
+    r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.
+
+    Args:
+        pose: a placement, its rotation short of half a turn.
+        twist, acceleration: its body twist (6,) and the derivative of that.
+    """
+    return se3_log_second(pose_log(pose), twist, acceleration)
+
+
+class PoseMap(ABC):
+    r"""A function r of a pose X, differentiable twice: :math:`\dot r = D(X)\,\nu` with :math:`\nu` the body twist of X.
+
+    A value: arrays and numbers, no state. Derivatives of dynamics take its `slopes`.
+    """
+
+    size: int
+    in_own_axes: bool = False
+    """Whether the rows are all of the body twist, or the velocity of the origin, in the body's axes, as pinocchio has
+    them: with the spatial acceleration, or the classical one of the point."""
+
+    @abstractmethod
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """Write r (size,), and D (size, 6) where one is given (linear, then angular columns; zero when new).
+
+        Args:
+            pose: X, a placement.
+            out: to be filled.
+            D: to be filled.
+        """
+
+    @abstractmethod
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """Write the second time derivative of r (size,).
+
+        Args:
+            pose: X.
+            twist: its body twist (6,).
+            acceleration: the derivative of that (spatial acceleration, in the axes of X).
+            out: to be filled.
+        """
+
+    def value_and_second(
+        self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
+    ) -> None:
+        """Write r, D and the second time derivative of r: `value` and `second` together."""
+        self.value(pose, out, D)
+        self.second(pose, twist, acceleration, second)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""What `value` and `second` change by with pose and twist; by five-point differences, unless overridden.
+
+        Args:
+            pose: X.
+            twist: :math:`\nu` (6,).
+            acceleration: the derivative of that.
+            multipliers: :math:`\lambda` (size,).
+        """
+        found, near = Slopes.zero(self.size), self.near(pose)
+
+        def seen(X: Any, nu: Vector) -> tuple[Matrix, Vector]:
+            D, out = np.zeros((self.size, 6)), np.zeros(self.size)
+            near.value(X, out, D)
+            near.second(X, nu, acceleration, out)
+            return D, out
+
+        for i, e in enumerate(np.eye(6)):
+            for step, factor in FIVE_POINTS:
+                D, second = seen(pose * pin.exp6(step * e), twist)
+                found.rate[:, i] += factor * (D @ twist)
+                found.force[:, i] += factor * (multipliers @ D)
+                found.by_pose[:, i] += factor * second
+                found.by_twist[:, i] += factor * seen(pose, twist + step * e)[1]
+        return found
+
+    def near(self, pose: Any) -> PoseMap:
+        """The same map for poses beside this one, with no jump between them: what differences are taken of."""
+        return self
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `slopes` is a formula: no difference."""
+        return type(self).slopes is not PoseMap.slopes
+
+
+@final
+class Split(PoseMap):
+    r"""Rows of the translation, in the axes of the reference, then rows of the rotation.
+
+    .. math:: r = (N\,p,\; \rho(R)), \qquad D = \begin{pmatrix} N R & 0 \\ 0 & \rho'(R) \end{pmatrix}
+
+    Args:
+        directions: N, (k, 3), in the axes of the reference; may have no row.
+        rotation: rows of the rotation; None for none.
+    """
+
+    __slots__ = ("_whole", "directions", "rotation", "size")
+
+    def __init__(self, directions: Matrix, rotation: RotationRows | None) -> None:
+        self.directions, self.rotation = directions, rotation
+        self._whole = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
+        self.size = directions.shape[0] + (0 if rotation is None else rotation.size)
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        N, R, k = self.directions, pose.rotation, self.directions.shape[0]
+        out[:k] = pose.translation if self._whole else N.dot(pose.translation)
+        if D is not None:
+            D[:k, :3] = R if self._whole else N.dot(R)
+        if self.rotation is not None:
+            self.rotation.value(R, out[k:], None if D is None else D[k:, 3:])
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        k = self.directions.shape[0]
+        out[:k] = self.directions @ (pose.rotation @ (acceleration[:3] + cross(twist[3:], twist[:3])))
+        if self.rotation is not None:
+            self.rotation.second(pose.rotation, twist[3:], acceleration[3:], out[k:])
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`: both parts follow the rotation alone."""
+        found, k = Slopes.zero(self.size), self.directions.shape[0]
+        if k:
+            translation_slopes(found, self.directions, pose.rotation, twist, acceleration, multipliers[:k])
+        if self.rotation is not None:
+            own = self.rotation.slopes(pose.rotation, twist[3:], acceleration[3:], multipliers[k:])
+            found.rate[k:, 3:], found.by_pose[k:, 3:], found.by_twist[k:, 3:] = own.rate, own.by_pose, own.by_twist
+            found.force[3:, 3:] = own.force
+        return found
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """As of `PoseMap`: whether the rows of the rotation have a formula."""
+        return self.rotation is None or self.rotation.has_exact_slopes
+
+
+@final
+class LogPose(PoseMap):
+    r"""All six rows of :math:`\log_6 X`; :math:`D = J_{\log_6}(X)`."""
+
+    size = 6
+    __slots__ = ()
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        out[:] = pose_log(pose, D)
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        out[:] = second_of_pose_log(pose, twist, acceleration)
+
+    def value_and_second(
+        self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
+    ) -> None:
+        """As `PoseMap.value_and_second`, with one logarithm."""
+        out[:] = log = pose_log(pose, D)
+        second[:] = se3_log_second(log, twist, acceleration)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        return Slopes(*se3_log_slopes(pose_log(pose), twist, acceleration, multipliers)[1:])
+
+
+@final
+class TurnedLog(PoseMap):
+    r"""The logarithm in other axes, those of the pose itself and then others: :math:`r = C R\,\log_6 X`, by halves.
+
+    Args:
+        turn: C, (3, 3), from the axes of the reference to those of the rows.
+    """
+
+    size = 6
+    __slots__ = ("turn",)
+
+    def __init__(self, turn: Matrix) -> None:
+        self.turn = turn
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        R, J = self.turn @ pose.rotation, None if D is None else np.empty((6, 6))
+        log = pose_log(pose, J)
+        out[:3], out[3:] = R @ log[:3], R @ log[3:]
+        if D is not None and J is not None:
+            J[:3, 3:] -= pin.skew(log[:3])  # the axes turn with the body: R (w x u)
+            J[3:, 3:] -= pin.skew(log[3:])
+            D[:3], D[3:] = R @ J[:3], R @ J[3:]
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        R, log = self.turn @ pose.rotation, pose_log(pose)
+        rate, second = SE3.log_jacobian(log) @ twist, se3_log_second(log, twist, acceleration)
+        w, alpha = twist[3:], acceleration[3:]
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1 = log[half], rate[half]
+            out[half] = R @ (second[half] + 2.0 * cross(w, u1) + cross(alpha, u) + cross(w, cross(w, u)))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`: of halves :math:`C R\,u`, a vector R y turns by -R skew(y)."""
+        R, log, skew = self.turn @ pose.rotation, pose_log(pose), pin.skew
+        pulled = np.concatenate([multipliers[:3] @ R, multipliers[3:] @ R])
+        U, rate, force, by_pose, by_twist = se3_log_slopes(log, twist, acceleration, pulled)
+        second = se3_log_second(log, twist, acceleration)
+        w, W, A, first = twist[3:], skew(twist[3:]), skew(acceleration[3:]), U @ twist
+        found = Slopes.zero(6)
+        found.force[:] = force
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1, J, y = log[half], first[half], U[half], pulled[half]
+            x1 = u1 + cross(w, u)
+            x2 = second[half] + 2.0 * cross(w, u1) + A @ u + W @ (W @ u)
+            found.rate[half] = R @ (rate[half] + W @ J)
+            found.rate[half, 3:] -= R @ skew(x1)
+            found.by_pose[half] = R @ (by_pose[half] + 2.0 * W @ rate[half] + A @ J + W @ (W @ J))
+            found.by_pose[half, 3:] -= R @ skew(x2)
+            found.by_twist[half] = R @ (by_twist[half] + 2.0 * W @ J)
+            found.by_twist[half, 3:] -= R @ (2.0 * skew(u1) + skew(cross(w, u)) + W @ skew(u))
+            found.force[:, 3:] += J.T @ skew(y)
+            found.force[3:] -= skew(y) @ J
+            found.force[3:, 3:] += skew(u) @ skew(y)
+        return found
+
+
+@final
+class Rod(PoseMap):
+    r"""One row, :math:`r = \tfrac12(|p|^2 - l^2)`; :math:`D = (p^T R, 0)`.
+
+    Args:
+        length: l [m].
+    """
+
+    size = 1
+    __slots__ = ("length",)
+
+    def __init__(self, length: float) -> None:
+        self.length = length
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        p = pose.translation
+        out[0] = 0.5 * (p.dot(p) - self.length * self.length)
+        if D is not None:
+            D[0, :3] = p.dot(pose.rotation)
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        p = pose.translation @ pose.rotation  # in the axes of the body
+        out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`, with :math:`E = (I, \hat e)` the derivative of :math:`e = R^T p`."""
+        found, v, w = Slopes.zero(1), twist[:3], twist[3:]
+        e = pose.translation @ pose.rotation
+        E = np.hstack([np.eye(3), pin.skew(e)])
+        pull = acceleration[:3] + cross(w, v)
+        found.rate[0], found.by_pose[0] = v @ E, pull @ E
+        found.force[:3] = multipliers[0] * E
+        found.by_twist[0, :3], found.by_twist[0, 3:] = 2.0 * v + cross(e, w), cross(v, e)
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfRelativePose(FrameFunction):
+    r"""A `PoseMap` of the pose of frame b seen from frame a, as a function of the robot's configuration.
+
+    .. math:: f(q) = r({}^aM_b), \qquad J = D\,({}^bJ_b - {}^bX_a\,{}^aJ_a)
+
+    Only the columns of the joints on exactly one of the two chains are read and written.
+
+    Args:
+        robot: the robot.
+        a, b: Frames.
+        pose_map: r.
+        name: name in messages.
+    """
+
+    robot: Robot
+    a: Frame
+    b: Frame
+    pose_map: PoseMap
+    name: str = field(default="", kw_only=True)
+
+    _indices: Indices = field(init=False)
+    _block: slice | None = field(init=False)
+    _signs: Matrix = field(init=False)
+    _same_sign: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Resolve the frames, and note the columns."""
+        self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
+        indices = np.flatnonzero(self.columns)
+        set_fields(
+            self,
+            _indices=indices,
+            _block=as_slice(indices.tolist()),
+            _signs=np.ascontiguousarray(self._sign[0, indices]),
+            _same_sign=bool((self._sign[0, indices] == 1.0).all()),
+        )
+
+    @property
+    def indices(self) -> Indices:
+        """The tangent columns the function depends on."""
+        return self._indices
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """As `Function.evaluate`."""
+        if jacobian is None:
+            self.pose_map.value(self.relative_placement(kinematics_at(point, None)), value)
+        elif self._block is not None:
+            jacobian[:, self._block] = self.compact(point, value)
+        else:
+            jacobian[:, self._indices] = self.compact(point, value)
+
+    def compact(self, point: Point, value: Vector) -> Matrix:
+        """As `Function.compact`."""
+        k = kinematics_at(point, value)
+        frames = self.relative_frames(k)
+        D = frames.rows[: self.pose_map.size]
+        self.pose_map.value(frames.pose, value, D)
+        J = k.world_jacobian
+        columns = J[:, self._block] if self._block is not None else J.take(self._indices, 1)
+        seen: Matrix = D.dot(frames.to_b()).dot(columns)
+        if not self._same_sign:
+            seen *= self._signs
+        return seen
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        """As `FrameFunction.rows_at`."""
+        D, value = np.zeros((self.pose_map.size, 6)), np.zeros(self.pose_map.size)
+        self.pose_map.value(pose, value, D)
+        return Rows(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `FrameFunction`; and where the map has a formula."""
+        return super().has_exact_derivatives and self.pose_map.has_exact_slopes
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        """As `Function.drift`."""
+        self.pose_map.second(*self.relative_motion(motion), out)

@@ -1,0 +1,1 @@
+"""Mechanisms and robots made in Python."""

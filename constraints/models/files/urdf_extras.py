@@ -1,0 +1,88 @@
+"""What a URDF has beside its tree: mimic tags that mean nothing, and what joins bodies or joints in other tongues."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ...errors import UnknownNameError
+from ...robot.files.urdf_graph import SEARCHED, UrdfGraph
+from ..structure.mechanism import Unread
+
+KNOWN = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
+"""Elements of a URDF that hold the tree, or are looked through for what joins bodies."""
+
+
+def elements_beside(root: Element) -> Iterator[Unread]:
+    """Elements of no URDF, joints for Gazebo, mimics for ros2_control."""
+    for element in root:
+        if element.tag not in KNOWN:
+            yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "this element of a URDF is unknown here")
+    for joint in (joint for gazebo in root.findall("gazebo") for joint in gazebo.iter("joint")):
+        if joint.find("parent") is not None or joint.find("child") is not None:
+            reason = "only Gazebo reads it: close the loop in a sidecar (closed_loop), or by a <joint> of the URDF"
+            yield Unread(f"joint '{joint.get('name')}' in <gazebo>", reason)
+    told = {joint.get("name") for joint in root.findall("joint") if joint.find("mimic") is not None}
+    for control in root.findall("ros2_control"):
+        for joint in control.findall("joint"):
+            name = joint.get("name")
+            is_mimic = joint.get("mimic") == "true" or any(p.get("name") == "mimic" for p in joint.findall("param"))
+            if is_mimic and name not in told:
+                reason = "mimics are read only from the <mimic> tag of the joint itself"
+                yield Unread(f"mimic of joint '{name}' in <ros2_control>", reason)
+
+
+def wrong_mimics(graph: UrdfGraph) -> Iterator[Unread]:
+    """Mimic tags that couple nothing, with the reason."""
+    wrong = 0
+    for joint in graph.joints.values():
+        what = f"mimic tag of joint '{joint.name}'"
+        reason = _what_is_wrong(joint.element, graph, search=wrong < SEARCHED)
+        wrong += bool(reason)
+        if reason:
+            yield Unread(what, reason, is_mistake=True)
+        elif followed := _followed(joint.element):
+            still = next((j.name for j in (joint, graph.joints[followed]) if j.kind == "fixed"), None)
+            if still is not None:
+                yield Unread(what, f"joint '{still}' is fixed")
+
+
+def mimics_of_loops(graph: UrdfGraph, cut: set[str]) -> Iterator[Unread]:
+    """Mimic tags between joints of which one was cut."""
+    for joint in graph.joints.values():
+        followed = _followed(joint.element)
+        if followed and {joint.name, followed} & cut and not _what_is_wrong(joint.element, graph, search=False):
+            yield Unread(f"mimic tag of joint '{joint.name}'", "one of its joints closes a loop, and is cut")
+
+
+def _followed(joint: Element) -> str:
+    """The joint that a mimic tag follows; empty without one."""
+    tag = joint.find("mimic")
+    return "" if tag is None else tag.get("joint", "")
+
+
+def without_wrong_mimics(root: Element, graph: UrdfGraph) -> Element:
+    """The same URDF without the mimic tags that couple nothing; the given one where all are right."""
+    if not any(_what_is_wrong(joint.element, graph, search=False) for joint in graph.joints.values()):
+        return root
+    again = copy.deepcopy(root)
+    for joint in again.findall("joint"):
+        tag = joint.find("mimic")
+        if tag is not None and _what_is_wrong(joint, graph, search=False):
+            joint.remove(tag)
+    return again
+
+
+def _what_is_wrong(joint: Element, graph: UrdfGraph, *, search: bool) -> str:
+    tag = joint.find("mimic")
+    if tag is None:
+        return ""
+    source = tag.get("joint")
+    if not source:
+        return 'it does not name the joint to follow: expected <mimic joint="..."/>'
+    if source == joint.get("name"):
+        return "the joint mimics itself"
+    if source in graph.joints:
+        return ""
+    return str(UnknownNameError("joint", source, tuple(graph.joints) if search else (), search=search))

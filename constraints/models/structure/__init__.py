@@ -1,0 +1,1 @@
+"""What readers make: mechanisms, and the tree that they are built from."""

@@ -1,0 +1,1 @@
+"""Pictures of graphs: of constraints, and of dependencies."""

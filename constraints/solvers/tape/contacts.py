@@ -1,0 +1,239 @@
+r"""Contacts of convex polygons, and the pose that a contact asks for.
+
+With p, R the pose of the object's surface seen from the floor's, its rows are those of `functions.contact`: first the
+five of the contact, then the three of its place. Each is a row times the linear or the angular velocity of the object's
+surface in its own axes.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, hypot, inf, sin, sqrt
+
+from ...functions.contact import contact_rows
+from ...functions.contact.contact_pose import ON_THE_FLOOR
+from ...functions.contact.contact_rows import NO_TWIST
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
+    COLS,
+    CONTACT,
+    CONTACT_PLACE,
+    EDGE_COUNT,
+    EDGES,
+    FLOOR_POSE,
+    JS,
+    NUMBERS,
+    OBJECT_POSE,
+    OPERATION,
+    PAIR_SIZE,
+    PLACES,
+    SIGNS,
+    SURFACES,
+    TWISTS,
+    A,
+    B,
+    J,
+    X,
+    Y,
+)
+from .frames import relative_pose
+from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
+from .trees import product_of_poses
+
+swing = kernel(contact_rows.swing)
+swing_rates = kernel(contact_rows.swing_rates)
+
+
+@kernel
+def nearest_on_edges(F: Floats, edges: int, count: int, y: float, z: float) -> tuple[float, float, float, float, float]:
+    """Of a point outside a polygon, as `Surface.nearest`: the nearest point, and its derivative (yy, yz, zz)."""
+    best, ny, nz, yy, yz, zz = inf, y, z, 1.0, 0.0, 1.0
+    for n in range(count):
+        e = edges + 5 * n
+        dy, dz, ty, tz, length = y - F[e], z - F[e + 1], F[e + 2], F[e + 3], F[e + 4]
+        if ty * dz - tz * dy >= 0.0:
+            continue
+        along = ty * dy + tz * dz
+        held = min(max(along, 0.0), length)
+        py, pz = F[e] + held * ty, F[e + 1] + held * tz
+        distance = hypot(y - py, z - pz)
+        if distance < best:
+            best, ny, nz = distance, py, pz
+            if 0.0 < along and along < length:
+                yy, yz, zz = ty * ty, ty * tz, tz * tz
+            else:
+                yy, yz, zz = 0.0, 0.0, 0.0
+    return ny, nz, yy, yz, zz
+
+
+@kernel
+def nearest(F: Floats, edges: int, count: int, y: float, z: float) -> tuple[float, float, float, float, float]:
+    """The point of a polygon nearest to (y, z), and its derivative, as `Surface.nearest`."""
+    for n in range(count):
+        e = edges + 5 * n
+        if F[e + 2] * (z - F[e + 1]) - F[e + 3] * (y - F[e]) < 0.0:
+            return nearest_on_edges(F, edges, count, y, z)
+    return y, z, 1.0, 0.0, 1.0
+
+
+@kernel
+def _placed(I: Integers, F: Floats, W: Floats, pair: int) -> int:
+    """The object's surface seen from the floor's: where its pose is."""
+    out, surfaces = I[pair + PLACES], I[pair + SURFACES]
+    product_of_poses(W, I[pair + FLOOR_POSE], F, surfaces, out)
+    product_of_poses(W, I[pair + OBJECT_POSE], F, surfaces + 12, out + 12)
+    relative_pose(W, out, out + 12, out + 24)
+    return out + 24
+
+
+@kernel
+def _squared_error(I: Integers, F: Floats, W: Floats, pair: int, M: int, margin: float) -> float:
+    """Of the five rows of a contact."""
+    x, y, z = W[M + 9] + margin, W[M + 10], W[M + 11]
+    ny, nz, _, _, _ = nearest(F, I[pair + EDGES], I[pair + EDGE_COUNT], y, z)
+    _, u, w, ratio = swing(W[M], W[M + 3], W[M + 6])
+    return x * x + (y - ny) * (y - ny) + (z - nz) * (z - nz) + (u * u + w * w) * ratio * ratio
+
+
+@kernel
+def _nearest_pair(I: Integers, F: Floats, W: Floats, pairs: int, margin: float) -> int:
+    """The pair of surfaces that counts, the one whose contact has the smallest error; all are placed."""
+    best, found = inf, pairs + 1
+    for n in range(I[pairs]):
+        pair = pairs + 1 + PAIR_SIZE * n
+        M = _placed(I, F, W, pair)
+        if I[pairs] > 1:
+            error = sqrt(_squared_error(I, F, W, pair, M, margin))
+            if error < best:
+                best, found = error, pair
+    return found
+
+
+@kernel
+def _contact_rows(
+    W: Floats, M: int, ny: float, nz: float, yy: float, yz: float, zz: float, margin: float, y: int, o: int
+) -> None:
+    """Value of the contact at y, and its five rows at o."""
+    s, u, w, ratio = swing(W[M], W[M + 3], W[M + 6])
+    W[y], W[y + 1], W[y + 2] = W[M + 9] + margin, W[M + 10] - ny, W[M + 11] - nz
+    W[y + 3], W[y + 4] = ratio * u, ratio * w
+    for i in range(3):
+        b, c = W[M + 3 + i], W[M + 6 + i]
+        W[o + i] = W[M + i]
+        W[o + 3 + i] = (1.0 - yy) * b - yz * c
+        W[o + 6 + i] = (1.0 - zz) * c - yz * b
+    W[o + 9], W[o + 12] = 0.0, 0.0
+    W[o + 10], W[o + 11], W[o + 13], W[o + 14] = swing_rates(
+        W[M], W[M + 1], W[M + 2], W[M + 4], W[M + 5], W[M + 7], W[M + 8], s, u, w, ratio
+    )
+
+
+@kernel
+def _place_rows(W: Floats, M: int, ny: float, nz: float, yy: float, yz: float, zz: float, y: int, o: int) -> None:
+    """Value of the place at y, and its three rows at o."""
+    c, s = W[M + 4] + W[M + 8], W[M + 7] - W[M + 5]
+    norm = hypot(c, s)
+    if norm < NO_TWIST:
+        c, s, norm = 1.0, 0.0, 1.0
+    W[y], W[y + 1], W[y + 2], W[y + 3] = ny, nz, c / norm, s / norm
+    for i in range(3):
+        W[o + i] = yy * W[M + 3 + i] + yz * W[M + 6 + i]
+        W[o + 3 + i] = yz * W[M + 3 + i] + zz * W[M + 6 + i]
+    square = norm * norm
+    W[o + 6] = 1.0
+    W[o + 7], W[o + 8] = -(c * W[M + 3] + s * W[M + 6]) / square, (s * W[M + 3] - c * W[M + 6]) / square
+
+
+@kernel
+def _columns(I: Integers, W: Floats, r: int, pair: int, first: int, last: int) -> None:
+    """Rows first to last times the velocity of the object's surface seen from the floor, by column."""
+    columns, rows, R = I[r + COLS], I[r + B], I[pair + PLACES] + 12
+    x, y, z = W[R + 9], W[R + 10], W[R + 11]
+    for n in range(I[columns]):
+        column, sign = I[columns + 1 + n], float(I[I[pair + SIGNS] + n])
+        t, o = I[TWISTS] + 6 * column, I[r + J] + column * I[r + JS]
+        if sign == 0.0:
+            for i in range(last - first):
+                W[o + i] = 0.0
+            continue
+        d, e, f = sign * W[t + 3], sign * W[t + 4], sign * W[t + 5]
+        a, b, c = sign * W[t] + e * z - f * y, sign * W[t + 1] + f * x - d * z, sign * W[t + 2] + d * y - e * x
+        a, b, c = (
+            W[R] * a + W[R + 3] * b + W[R + 6] * c,
+            W[R + 1] * a + W[R + 4] * b + W[R + 7] * c,
+            W[R + 2] * a + W[R + 5] * b + W[R + 8] * c,
+        )
+        d, e, f = (
+            W[R] * d + W[R + 3] * e + W[R + 6] * f,
+            W[R + 1] * d + W[R + 4] * e + W[R + 7] * f,
+            W[R + 2] * d + W[R + 5] * e + W[R + 8] * f,
+        )
+        for i in range(first, last):
+            k = rows + 3 * i
+            if i == 3 or i == 4 or i == 7:
+                W[o + i - first] = W[k] * d + W[k + 1] * e + W[k + 2] * f
+            else:
+                W[o + i - first] = W[k] * a + W[k + 1] * b + W[k + 2] * c
+
+
+@kernel
+def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
+    """A contact, its place or both, by operation. At [A] in I: pairs of surfaces; [B] memory for the rows."""
+    operation, y, rows, margin = I[r + OPERATION], I[r + Y], I[r + B], F[I[r + NUMBERS]]
+    pair = _nearest_pair(I, F, W, I[r + A], margin)
+    M, first, last = I[pair + PLACES] + 24, 0, 8
+    ny, nz, yy, yz, zz = nearest(F, I[pair + EDGES], I[pair + EDGE_COUNT], W[M + 10], W[M + 11])
+    if operation == CONTACT_PLACE:
+        first = 5
+    else:
+        _contact_rows(W, M, ny, nz, yy, yz, zz, margin, y, rows)
+        y += 5
+    if operation == CONTACT:
+        last = 5
+    else:
+        _place_rows(W, M, ny, nz, yy, yz, zz, y, rows + 15)
+    if jacobian != 0:
+        _columns(I, W, r, pair, first, last)
+
+
+@kernel
+def _pose_columns(I: Integers, W: Floats, r: int) -> None:
+    """Jacobian of `pose_of_contact`. At [B] in I: count, column of each of the eight coordinates or -1."""
+    x, q, columns = I[r + X], I[r + Y] + 3, I[r + B]
+    y, z, cosine, sine = W[x + 3], W[x + 4], W[x + 7], W[x + 8]
+    t = y * y + z * z
+    h, w = half_sinc(t)
+    half, third = 2.0 * h * h, exp_third(t, h, w)
+    for k in range(8):
+        if I[columns + 1 + k] < 0:
+            continue
+        o = I[r + J] + I[columns + 1 + k] * I[r + JS]
+        for i in range(6):
+            W[o + i] = 0.0
+        if k == 7:
+            W[o + 3] = 1.0
+        elif k == 3 or k == 4:
+            a, b, c = exp_times(0.0, y, z, half, third, 0.0, 4.0 - k, k - 3.0)
+            W[o + 3], W[o + 4], W[o + 5] = a, cosine * b + sine * c, cosine * c - sine * b
+        else:
+            axis = k if k < 3 else k - 4
+            a, b, c = 1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0
+            W[o], W[o + 1], W[o + 2] = rotate(-W[q], -W[q + 1], -W[q + 2], W[q + 3], a, b, c)
+
+
+@kernel
+def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
+    """As `PoseOfContact`, of nine numbers at [X]; False off the floor. Numbers: margin, then [A] edges of the floor."""
+    x, o, numbers = I[r + X], I[r + Y], I[r + NUMBERS]
+    y, z = W[x + 5], W[x + 6]
+    ny, nz, _, _, _ = nearest(F, numbers + 1, I[r + A], y, z)
+    if hypot(y - ny, z - nz) > ON_THE_FLOOR:
+        return False
+    W[o], W[o + 1], W[o + 2] = W[x] - F[numbers], W[x + 1] + y, W[x + 2] + z
+    angle = 0.5 * atan2(W[x + 8], W[x + 7])
+    s, w = half_sinc(W[x + 3] * W[x + 3] + W[x + 4] * W[x + 4])
+    a, b, c, d = quaternion_product(0.0, s * W[x + 3], s * W[x + 4], w, sin(angle), 0.0, 0.0, cos(angle))
+    n = 1.0 / sqrt(a * a + b * b + c * c + d * d)
+    W[o + 3], W[o + 4], W[o + 5], W[o + 6] = n * a, n * b, n * c, n * d
+    if jacobian != 0:
+        _pose_columns(I, W, r)
+    return True

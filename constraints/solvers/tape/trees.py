@@ -1,0 +1,203 @@
+"""The tree of joints: poses of joints in the world, and the twist of each of their dofs."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from ..machine.jit import Floats, Integers, kernel
+from ..machine.layout import (
+    CONSTANT,
+    CONTINUOUS,
+    ELLIPSOID,
+    ENTRY,
+    FREE,
+    HELICAL,
+    JOINT_COLUMNS,
+    JOINT_KIND,
+    JOINT_SIZE,
+    PARENT,
+    PLACED,
+    PLANAR,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    TRANSLATION,
+    TWISTS,
+)
+from .groups import rotation_matrix
+
+
+@kernel
+def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
+    """W[out] = W[M] F[N] R_z, poses of 12 numbers, the last one a turn by the angle of cosine c and sine s.
+
+    F[N] R_z comes first: it does not wait for W[M]. All is read before anything is written, which might be the same
+    for all that a compiler knows.
+    """
+    x, y, z = F[N + 2], F[N + 5], F[N + 8]
+    a, d, g = c * F[N] + s * F[N + 1], c * F[N + 3] + s * F[N + 4], c * F[N + 6] + s * F[N + 7]
+    b, e, h = c * F[N + 1] - s * F[N], c * F[N + 4] - s * F[N + 3], c * F[N + 7] - s * F[N + 6]
+    p, q, r = F[N + 9], F[N + 10], F[N + 11]
+    for i in range(3):
+        u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[out + 3 * i] = u * a + v * d + w * g
+        W[out + 3 * i + 1] = u * b + v * e + w * h
+        W[out + 3 * i + 2] = u * x + v * y + w * z
+        W[out + 9 + i] = W[M + 9 + i] + u * p + v * q + w * r
+
+
+@kernel
+def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
+    """W[out] = W[M] F[N], poses of 12 numbers."""
+    turned_product(W, M, F, N, 1.0, 0.0, out)
+
+
+@kernel
+def _turn_from(W: Floats, M: int, x: int, y: int, c: float, s: float) -> None:
+    """Turn a pose from its own axis x towards its axis y."""
+    for i in range(3):
+        a, b = W[M + 3 * i + x], W[M + 3 * i + y]
+        W[M + 3 * i + x], W[M + 3 * i + y] = c * a + s * b, c * b - s * a
+
+
+@kernel
+def _turn(W: Floats, M: int, c: float, s: float) -> None:
+    """Turn a pose about its own z."""
+    _turn_from(W, M, 0, 1, c, s)
+
+
+@kernel
+def _angular(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int) -> None:
+    if I[column] < 0:
+        return
+    o = twists + 6 * I[column]
+    x, y, z = W[M + axis], W[M + 3 + axis], W[M + 6 + axis]
+    a, b, c = W[M + 9], W[M + 10], W[M + 11]
+    W[o], W[o + 1], W[o + 2] = b * z - c * y, c * x - a * z, a * y - b * x
+    W[o + 3], W[o + 4], W[o + 5] = x, y, z
+
+
+@kernel
+def _linear(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int) -> None:
+    if I[column] < 0:
+        return
+    o = twists + 6 * I[column]
+    W[o], W[o + 1], W[o + 2] = W[M + axis], W[M + 3 + axis], W[M + 6 + axis]
+    W[o + 3], W[o + 4], W[o + 5] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns: int, twists: int, pitch: int) -> None:
+    """Twists of a joint's dofs that have a column: velocity of the point at the world's origin, angular velocity."""
+    if kind == PRISMATIC:
+        _linear(I, W, M, 2, columns, twists)
+    elif kind == HELICAL:
+        _angular(I, W, M, 2, columns, twists)
+        if I[columns] >= 0:
+            o = twists + 6 * I[columns]
+            for i in range(3):
+                W[o + i] += F[pitch] * W[M + 3 * i + 2]
+    elif kind == SPHERICAL:
+        for axis in range(3):
+            _angular(I, W, M, axis, columns + axis, twists)
+    elif kind == PLANAR:
+        _linear(I, W, M, 0, columns, twists)
+        _linear(I, W, M, 1, columns + 1, twists)
+        _angular(I, W, M, 2, columns + 2, twists)
+    elif kind != ELLIPSOID:  # which has written its own
+        for axis in range(3):
+            _linear(I, W, M, axis, columns + axis, twists)
+        if kind == FREE:
+            for axis in range(3):
+                _angular(I, W, M, axis, columns + 3 + axis, twists)
+
+
+@kernel
+def _shift(W: Floats, M: int, x: float, y: float, z: float) -> None:
+    """Shift a pose along its own axes."""
+    for i in range(3):
+        W[M + 9 + i] += x * W[M + 3 * i] + y * W[M + 3 * i + 1] + z * W[M + 3 * i + 2]
+
+
+@kernel
+def _rotate(W: Floats, M: int, x: int) -> None:
+    """Turn a pose by the quaternion at x, seen in its own axes."""
+    a, b, c, d, e, f, g, h, k = rotation_matrix(W[x], W[x + 1], W[x + 2], W[x + 3])
+    for i in range(3):
+        r, s, t = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[M + 3 * i] = r * a + s * d + t * g
+        W[M + 3 * i + 1] = r * b + s * e + t * h
+        W[M + 3 * i + 2] = r * c + s * f + t * k
+
+
+@kernel
+def _twist_at(W: Floats, M: int, o: int, x: float, y: float, z: float, a: float, b: float, c: float) -> None:
+    """Write a twist in the world, from the velocity (x, y, z) of M's origin and the angular (a, b, c), in M's axes."""
+    for i in range(3):
+        r, s, t = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[o + i], W[o + 3 + i] = r * x + s * y + t * z, r * a + s * b + t * c
+    x, y, z, a, b, c = W[o + 3], W[o + 4], W[o + 5], W[M + 9], W[M + 10], W[M + 11]
+    W[o], W[o + 1], W[o + 2] = W[o] + b * z - c * y, W[o + 1] + c * x - a * z, W[o + 2] + a * y - b * x
+
+
+@kernel
+def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, columns: int, jacobian: int) -> None:
+    r"""Slide on an ellipsoid, and turn with its normal and about it, by angles (u, v, w) at q.
+
+    .. math:: R = R_x(u)\, R_y(v)\, R_z(w), \qquad p = (a\,n_x,\; b\,n_y,\; c\,n_z), \quad n = R\,e_z
+
+    Twists are written before the turn, in the axes that the joint stands on.
+    """
+    cu, su, cv, sv = cos(W[q]), sin(W[q]), cos(W[q + 1]), sin(W[q + 1])
+    a, b, c, twists = F[radii], F[radii + 1], F[radii + 2], I[TWISTS]
+    _shift(W, M, a * sv, -b * su * cv, c * cu * cv)
+    if jacobian != 0:
+        if I[columns] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns], 0.0, -b * cu * cv, -c * su * cv, 1.0, 0.0, 0.0)
+        if I[columns + 1] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns + 1], a * cv, b * su * sv, -c * cu * sv, 0.0, cu, su)
+        if I[columns + 2] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns + 2], 0.0, 0.0, 0.0, sv, -su * cv, cu * cv)
+    _turn_from(W, M, 1, 2, cu, su)
+    _turn_from(W, M, 2, 0, cv, sv)
+    _turn(W, M, cos(W[q + 2]), sin(W[q + 2]))
+
+
+@kernel
+def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int) -> None:
+    r"""Place joints, parents before children: :math:`{}^oM_j = {}^oM_{parent}\, {}^{parent}M_j\, M(q_j)`.
+
+    Args:
+        joints: at in I: count, then joint records.
+        q: where the configuration is.
+        jacobian: whether the twists of their dofs are wanted.
+    """
+    for n in range(I[joints]):
+        j = joints + 1 + JOINT_SIZE * n
+        kind, x, M = I[j + JOINT_KIND], q + I[j + ENTRY], I[j + PLACED]
+        if kind == REVOLUTE or kind == CONTINUOUS:
+            c, s = (cos(W[x]), sin(W[x])) if kind == REVOLUTE else (W[x], W[x + 1])
+            turned_product(W, I[j + PARENT], F, I[j + CONSTANT], c, s, M)
+            if jacobian != 0:
+                _angular(I, W, M, 2, I[j + JOINT_COLUMNS], I[TWISTS])
+            continue
+        product_of_poses(W, I[j + PARENT], F, I[j + CONSTANT], M)
+        if kind == PRISMATIC:
+            _shift(W, M, 0.0, 0.0, W[x])
+        elif kind == HELICAL:
+            _shift(W, M, 0.0, 0.0, F[I[j + CONSTANT] + 12] * W[x])
+            _turn(W, M, cos(W[x]), sin(W[x]))
+        elif kind == TRANSLATION:
+            _shift(W, M, W[x], W[x + 1], W[x + 2])
+        elif kind == SPHERICAL:
+            _rotate(W, M, x)
+        elif kind == PLANAR:
+            _shift(W, M, W[x], W[x + 1], 0.0)
+            _turn(W, M, W[x + 2], W[x + 3])
+        elif kind == FREE:
+            _shift(W, M, W[x], W[x + 1], W[x + 2])
+            _rotate(W, M, x + 3)
+        else:
+            _ellipsoid(I, F, W, M, x, I[j + CONSTANT] + 12, I[j + JOINT_COLUMNS], jacobian)
+        if jacobian != 0:
+            _write_twists(I, F, W, kind, M, I[j + JOINT_COLUMNS], I[TWISTS], I[j + CONSTANT] + 12)
