@@ -10,6 +10,20 @@ from typing import Any
 
 from .errors import MissingExtraError
 
+ABOVE = {
+    "files": (
+        *("load_options", "load_problem", "load_rhs"),
+        *("save_motion", "save_options", "save_problem", "save_report", "save_rhs"),
+    ),
+    "pictures": (
+        *("animate", "animate_mode", "plot_dependencies", "plot_graph", "plot_iterates", "plot_modes", "plot_motion"),
+        *("plot_robot", "plot_sweep", "plot_trace"),
+    ),
+    "solvers": ("solved_by",),
+    "solvers.diagnosis": ("Sensitivity", "diagnose"),
+}
+"""Rooms -> what methods of lower rooms reach for in them: `problem.save(path)` is where people look for it."""
+
 
 def on_use(
     package: str, rooms: Mapping[str, str], elsewhere: Mapping[str, str] | None = None
@@ -59,3 +73,13 @@ def from_extra(module: str, extra: str, library: str = "") -> Any:
         if (error.name or "").partition(".")[0] != package:
             raise
         raise MissingExtraError(library or package, extra) from None
+
+
+def from_above(name: str) -> Any:
+    """What a method of a lower room reaches for in a room above, imported when it is called.
+
+    Args:
+        name: in `ABOVE`.
+    """
+    room = next(room for room, names in ABOVE.items() if name in names)
+    return getattr(importlib.import_module(f"{__package__}.{room}"), name)

@@ -13,6 +13,7 @@ import numpy as np
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
+from ..exports import from_above
 from ..keywords import FieldOf, absent, closed
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
@@ -376,9 +377,7 @@ class ConstraintGraph:
 
         `path`: also write it there. `ax`: axes to draw on. `waypoints`: draw waypoint states and inner transitions too.
         """
-        from ..pictures import plot_graph
-
-        return plot_graph(self, path, ax, waypoints)
+        return from_above("plot_graph")(self, path, ax, waypoints)
 
     def __repr__(self) -> str:
         whole = f"{counted(len(self.states), 'state')}, {counted(len(self.transitions), 'transition')}"

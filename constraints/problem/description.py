@@ -10,6 +10,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
+from ..exports import from_above
 from ..functions.affine import Constant
 from ..functions.frames.frame_function import FrameFunction
 from ..functions.frames.pose import Pose
@@ -53,9 +54,7 @@ def printed(problem: Problem) -> str:
     Args:
         problem: the problem.
     """
-    from ..solvers import solved_by  # it knows; a printed problem is where people look
-
-    return f"{summary(problem)}, solved by {solved_by(problem)}"
+    return f"{summary(problem)}, solved by {from_above('solved_by')(problem)}"
 
 
 def _sizes(problem: Problem, between: str = "") -> str:

@@ -14,6 +14,7 @@ from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
+from ..exports import from_above
 from ..keywords import absent, names_checked, unchanging
 from ..point import Point, as_point, place, place_alone, revolute_columns
 from ..rows.explicit import Explicit
@@ -365,16 +366,12 @@ class Problem:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file that `Problem.load` reads (`docs/problem_files.md`). Raises NotSavableError."""
-        from ..files import save_problem
-
-        save_problem(self, path)
+        from_above("save_problem")(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Problem:
         """Read a problem from a file, which is data, never code. Raises FileError, with the place in the file."""
-        from ..files import load_problem
-
-        return load_problem(path)
+        return from_above("load_problem")(path)
 
     def plot_dependencies(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
         """Draw the explicit constraints, left to right in resolution order; a matplotlib figure (extra `plot`).
@@ -383,9 +380,7 @@ class Problem:
             path: also write it there.
             ax: axes to draw in; a new figure if absent.
         """
-        from ..pictures import plot_dependencies
-
-        return plot_dependencies(self.resolution.dependencies(self.space), path, ax)
+        return from_above("plot_dependencies")(self.resolution.dependencies(self.space), path, ax)
 
     def __repr__(self) -> str:
         return summary(self)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from liegroups import SE2, SE3, SO2, Factor
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
+from ..exports import from_above
 from ..keywords import absent, names_checked
 from ..words import counted
 from .bounds import Bounds
@@ -153,10 +154,8 @@ class Drawn:
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ..pictures import plot_robot
-
         what: Any = self
-        return plot_robot(
+        return from_above("plot_robot")(
             what, q, path, view=view, ax=ax, tips=tips, frames=frames, placements=placements, shapes=shapes,
             forces=forces, names=names, degrees=degrees, colour=colour,
         )  # fmt: skip
@@ -192,10 +191,8 @@ class Drawn:
             UnknownNameError, WrongObjectError, MissingExtraError: as `plot`.
             FileError: the file cannot be written, or not as an animation.
         """
-        from ..pictures import animate
-
         what: Any = self
-        return animate(
+        return from_above("animate")(
             configurations, path, shapes, robot=what, rate=rate, view=view, tips=tips, frames=frames,
             placements=placements,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
 
 from ..errors import OperatorError, OtherConstraintsError, UnknownNameError, WrongObjectError
+from ..exports import from_above
 from ..functions.function import Function
 from ..keywords import answered, unchanging
 from ..point import Point, as_point
@@ -230,16 +231,12 @@ class RightHandSide:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them to a JSON file, by constraint, for `RightHandSide.load`. Raises FileError."""
-        from ..files import save_rhs
-
-        save_rhs(self, path)
+        from_above("save_rhs")(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
         """Read them from a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
-        from ..files import load_rhs
-
-        return load_rhs(path, stack)
+        return from_above("load_rhs")(path, stack)
 
     if not TYPE_CHECKING:
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from liegroups.arguments import is_finite_number
 
 from ..errors import FrozenOptionError, OptionError, UnknownOptionError
+from ..exports import from_above
 from ..keywords import answered
 from ..questions import ask_once
 from ..ranges import positive_number, whole_number
@@ -164,16 +165,12 @@ class Options:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the options to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
-        from ..files import save_options
-
-        save_options(self, path)
+        from_above("save_options")(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Options:
         """Read options from a file. Raises FileError, with the place in the file."""
-        from ..files import load_options
-
-        return load_options(path)
+        return from_above("load_options")(path)
 
     @staticmethod
     def local(**changes: Any) -> Options:

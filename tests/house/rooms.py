@@ -13,7 +13,7 @@ import networkx as nx
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, is_comfort, module_name
+from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, module_name
 
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
 DOORS = (
@@ -33,7 +33,7 @@ def room_of(module: str) -> str:
 
 
 def room_imports() -> Any:
-    """Rooms as a networkx digraph, an edge for each import; type-only imports, comfort methods and doors left out."""
+    """Rooms as a networkx digraph, an edge for each import, on use too; type-only imports and doors left out."""
     graph: Any = nx.DiGraph()
     for path in FILES:
         module = module_name(path)
@@ -43,7 +43,7 @@ def room_imports() -> Any:
         imports = Imports(module, path.name == "__init__.py")
         imports.visit(ast.parse(path.read_text(encoding="utf-8")))
         for item in imports.found:
-            if item.module.split(".")[0] not in PACKAGES or item.place == "TYPE_CHECKING" or is_comfort(module, item):
+            if item.module.split(".")[0] not in PACKAGES or item.place == "TYPE_CHECKING":
                 continue
             whole = f"{item.module}.{item.name}"
             here, there = room_of(module), room_of(whole if whole in MODULE_NAMES else item.module)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from constraints.exports import ABOVE, from_above
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGES = ("constraints", "liegroups")
 
@@ -53,24 +55,9 @@ FLOORS = {
 }
 ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above
 
-# Methods, and lazy names of a room, that reach up through the one door of files, of pictures, of the diagnosis or of
-# the solvers (a printed problem says which engine solves it): that is where people look for them. Nothing else imports
-# upwards.
-COMFORT = {
-    "constraints.robot.description": ("plot", "animate"),
-    "constraints.rows.right_hand_side": ("save", "load"),
-    "constraints.problem.problem": ("save", "load", "plot_dependencies"),
-    "constraints.problem.description": ("printed",),
-    "constraints.solvers.options": ("save", "load"),
-    "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
-    "constraints.dynamics.motions.record": ("plot", "save"),
-    "constraints.loops.assembling.iterates": ("plot_iterates",),
-    "constraints.reduced.sweeps.sweep_result": ("plot",),
-    "constraints.reduced.equilibria.modes": ("plot", "animate"),
-    "constraints.manipulation.graph": ("plot",),
-    "constraints.manipulation": ("TYPE_CHECKING",),
-}
-COMFORT_DOORS = ("constraints.files", "constraints.pictures", "constraints.solvers.diagnosis", "constraints.solvers")
+# The one import upwards: names that type checkers see at a door, and that are lazy there. Methods reach up by names
+# alone (`exports.from_above`).
+LAZY_NAMES = "constraints.manipulation"
 
 # Who may import what comes from outside the standard library. Anything else is imported on use (inside a function).
 EVERYWHERE = ("constraints", "liegroups")
@@ -222,12 +209,6 @@ def complaints(module: str, source: str, is_package: bool = False) -> Iterator[s
             yield from complaints_outside(module, head, item)
 
 
-def is_comfort(module: str, item: Import) -> bool:
-    """Whether an import upwards is that of a comfort method, through a door."""
-    through = item.module if item.name not in ("files", "pictures") else f"{item.module}.{item.name}"
-    return item.place in COMFORT.get(module, ()) and through in COMFORT_DOORS
-
-
 def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
     where = f"{module}:{item.line}"
     submodule = f"{item.module}.{item.name}"
@@ -235,7 +216,7 @@ def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
     other = floor_of(target)
     if other is None:
         yield f"{where} imports {target}, which has no floor: give it a line in FLOORS of {WHERE}"
-    elif other > floor and not is_comfort(module, item):
+    elif other > floor and (module, item.place) != (LAZY_NAMES, "TYPE_CHECKING"):
         yield f"{where} (floor {floor}) imports {target}, which is on floor {other}"
     if is_under(target, (PINOCCHIO_DOOR,)) and item.name in ("", "pin", "pinocchio", "*"):
         if not is_under(module, PINOCCHIO_ROOMS):
@@ -363,3 +344,12 @@ def test_wrong_imports_are_named(module: str, source: str, said: str) -> None:
     found = list(complaints(module, source))
     assert len(found) == 1
     assert said in found[0]
+
+
+def test_methods_reach_up_by_the_names_of_the_table_alone() -> None:
+    """Each name is taken by somebody, exists in the room that the table says, and no other is asked for."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
+    asked = re.findall(r"""from_above\(["'](\w+)["']\)""", texts)
+    assert texts.count("from_above(") == len(asked) + 1  # and its definition
+    assert sorted(set(asked)) == sorted(name for names in ABOVE.values() for name in names)
+    assert all(callable(from_above(name)) for name in asked)

@@ -13,6 +13,7 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import ConstraintError
+from ...exports import from_above
 from ...loops import ConstraintSet
 from ...named import Named
 from ...rows.row_owner import RowOwner
@@ -217,9 +218,7 @@ class MotionRecord(Result):
             OptionError: another ending, or parquet without pandas.
             FileError: the file cannot be written.
         """
-        from ...files import save_motion
-
-        save_motion(series_of(self), path)
+        from_above("save_motion")(series_of(self), path)
 
     def plot(self, path: str | os.PathLike[str] | None = None, what: Sequence[str] | str | None = None) -> Any:
         """Figure of the motion over time: a panel for each quantity, with the events.
@@ -236,9 +235,7 @@ class MotionRecord(Result):
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ...pictures import plot_motion
-
-        return plot_motion(self, path, what)
+        return from_above("plot_motion")(self, path, what)
 
     def multipliers_of(self, which: RowOwner | str | int) -> Matrix:
         """Multipliers (n, k) of one constraint: the object, its position, or its name."""

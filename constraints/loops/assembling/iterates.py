@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from ...exports import from_above
 from ...solvers.result import ByJoint
 
 
@@ -31,7 +32,5 @@ class DrawnIterates(ByJoint):
 
         Source: `mbs_anim_close_geo` of Robotran.
         """
-        from ...pictures import plot_iterates
-
         this: Any = self
-        return plot_iterates(this, path, poses, view)
+        return from_above("plot_iterates")(this, path, poses, view)

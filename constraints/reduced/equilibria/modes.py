@@ -16,6 +16,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import ConstraintError, OptionError
+from ...exports import from_above
 from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...solvers.result import Result
@@ -153,9 +154,7 @@ class Mode:
         view: str | Sequence[float] | None = None,
     ) -> Any:
         """The motion of the mode as an animation, also written to a file (extra `plot`), as `pictures.animate_mode`."""
-        from ...pictures import animate_mode
-
-        return animate_mode(self, path, frames, amplitude, view)
+        return from_above("animate_mode")(self, path, frames, amplitude, view)
 
     def __str__(self) -> str:
         return f"{self.kind.value}: {_numbers(self)}; {self.name}"
@@ -222,9 +221,7 @@ class Modes(Result, Sequence[Mode]):
         view: str | Sequence[float] | None = None,
     ) -> Any:
         """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
-        from ...pictures import plot_modes
-
-        return plot_modes(self, path, most, view)
+        return from_above("plot_modes")(self, path, most, view)
 
     def describe(self) -> str:
         """A table: class, frequency, damping, eigenvalue, and what moves most."""

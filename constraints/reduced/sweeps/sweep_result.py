@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import ConstraintError, OptionError, SizeError
+from ...exports import from_above
 from ...linear_algebra import singular_values
 from ...robot import Bounds, Frame
 from ...robot.bounds import Violation, outside_bounds
@@ -190,9 +191,7 @@ class Sweep(Result):
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ...pictures import plot_sweep
-
-        return plot_sweep(self, path)
+        return from_above("plot_sweep")(self, path)
 
     @property
     def reached_words(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
+from ...exports import from_above
 from ...keywords import FieldOf
 from ...problem.description import (
     MISSED,
@@ -207,9 +208,7 @@ class Projection(Solved, ByJoint):
         Raises:
             SensitivityError: they are not defined; see `Sensitivity`.
         """
-        from ..diagnosis import Sensitivity
-
-        return Sensitivity(self)
+        return from_above("Sensitivity")(self)
 
     def or_raise(self) -> Projection:
         """The projection itself, if it succeeded.
@@ -242,9 +241,7 @@ class Projection(Solved, ByJoint):
         Raises:
             OptionError: a budget that is not a positive whole number.
         """
-        from ..diagnosis import diagnose
-
-        return diagnose(self, iterations=iterations, trials=trials, seed=seed)
+        return from_above("diagnose")(self, iterations=iterations, trials=trials, seed=seed)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and the result.
@@ -257,9 +254,7 @@ class Projection(Solved, ByJoint):
                 nothing is written.
             FileError: the file cannot be written.
         """
-        from ...files import save_report
-
-        save_report(self, path)
+        from_above("save_report")(self, path)
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.
@@ -274,9 +269,7 @@ class Projection(Solved, ByJoint):
         Raises:
             OptionError: there is no trace; project with `Options(trace=True)`.
         """
-        from ...pictures import plot_trace
-
-        return plot_trace(self, path, self.options.threshold, ax)
+        return from_above("plot_trace")(self, path, self.options.threshold, ax)
 
     def __iter__(self) -> Never:
         """Refused: a projection is one value, not a pair as of other solvers.
