@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from ..loops.axes import hinge_of_axes
 from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
 from ..loops.frame_rows import Form, FrameRows
-from ..loops.hinges.hinge import Hinge
+from ..loops.hinges.hinge import Hinge, HingeKind
 from ..loops.hinges.pose_map import Rod, Split
 from ..robot import Robot
 from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
@@ -22,6 +23,8 @@ class HingeNotDataError(ValueError):
 
 def _hinge_data(hinge: Hinge) -> dict[str, Any]:
     word = hinge.kind.name.lower()
+    if word not in _HINGES:
+        raise HingeNotDataError(f"{hinge}: no constructor Hinge.{word} makes its kind again")
     entries = _HINGES[word][1]
     if not entries.keys() <= hinge.arguments.keys():
         raise HingeNotDataError(f"{hinge} was not made by a constructor of Hinge")
@@ -34,27 +37,25 @@ def _hinge_from_data(data: JsonValue, *left_out: str) -> Hinge:
     return data.build(make, **{name: entry.read(data.entry(name)) for name, entry in entries.items()})
 
 
-_AXIS = {"axis": vector(3)}
-_NORMAL = {"normal": vector(3)}
 _PARTS = several(Entry(_hinge_data, lambda data: _hinge_from_data(data, "custom")), 6)  # written as its simple parts
-_HINGES: dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]] = {
-    "locked": (Hinge.locked, {}),
-    "pin": (Hinge.pin, _AXIS),
-    "slider": (Hinge.slider, _AXIS),
-    "helical": (Hinge.helical, _AXIS | {"pitch": NUMBER}),
-    "universal": (Hinge.universal, {"first": vector(3), "second": vector(3)}),
-    "hooke": (Hinge.hooke, {"inboard": vector(3), "outboard": vector(3)}),
-    "cylindrical": (Hinge.cylindrical, _AXIS),
-    "two_sliders": (Hinge.two_sliders, _NORMAL),
-    "planar": (Hinge.planar, _NORMAL),
-    "gimbal": (Hinge.gimbal, {}),
-    "ball": (Hinge.ball, {}),
-    "translational": (Hinge.translational, {}),
-    "free": (Hinge.free, {}),
-    "composed": (hinge_of_axes, {"axes": Entry(NUMBERS.write, lambda data: data.matrix(6))}),
-    "custom": (Hinge.custom, {"subhinges": _PARTS}),
-}
-"""Hinges by type: what makes one, and of what."""
+_ARGUMENTS = {"axes": Entry(NUMBERS.write, lambda data: data.matrix(6)), "subhinges": _PARTS}
+"""Arguments of hinges that are neither a number nor a vector of three."""
+
+
+def _table() -> dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]]:
+    """Hinges by type: the constructor of that name, and its arguments."""
+    found: dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]] = {}
+    for kind in HingeKind:
+        word = kind.name.lower()
+        make = hinge_of_axes if kind is HingeKind.COMPOSED else getattr(Hinge, word, None)
+        if make is not None:
+            given = {name: p.annotation for name, p in signature(make).parameters.items()}
+            plain = {name: NUMBER if said == "float" else vector(3) for name, said in given.items()}
+            found[word] = make, {name: _ARGUMENTS.get(name, entry) for name, entry in plain.items()}
+    return found
+
+
+_HINGES = _table()
 
 _FRAMES = {"predecessor": FRAME_OR_NAME, "successor": FRAME_OR_NAME}
 _CONTACT = {"frame": FRAME_OR_NAME, "axes": member(Axes)}

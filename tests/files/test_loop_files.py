@@ -29,12 +29,14 @@ from constraints import (
 )
 from constraints.__main__ import main
 from constraints.errors import FileContentError, NotSavableError
+from constraints.files import loops
 from constraints.loops import (
     Axes,
     Closure,
     ConstraintSet,
     Form,
     Hinge,
+    HingeKind,
     PointClosure,
     PointContact,
     RodClosure,
@@ -366,6 +368,16 @@ def broken() -> dict[str, tuple[str, Callable[[dict[str, Any]], object], str]]:
         "other axes": ("sole", lambda d: d.update(axes="WORLD"), r"\.axes: expected one of LOCAL, LOCAL_WORLD_ALIGNED"),
         "another type": ("sole", lambda d: d.update(type="PointContct"), "PointContact"),
     }  # fmt: skip
+
+
+def test_hinges_are_saved_by_their_constructors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A kind whose constructor is not called as it is: a bare `KeyError`; all kinds there are have one."""
+    assert set(loops._HINGES) == {kind.name.lower() for kind in HingeKind}  # pyright: ignore[reportPrivateUsage]
+    robot = sample_two_arms()
+    problem = Problem(robot, [Closure(robot, "left_tool", "right_tool", Hinge.pin([0.0, 0.0, 1.0]), name="grip")])
+    monkeypatch.delitem(loops._HINGES, "pin")  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(NotSavableError, match=r"no constructor Hinge\.pin makes its kind again"):
+        problem.save(tmp_path / "problem.json")
 
 
 @pytest.mark.parametrize("case", broken())
