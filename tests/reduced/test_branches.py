@@ -12,6 +12,7 @@ from constraints.errors import OptionError, SizeError, SpaceMismatchError, Unkno
 from constraints.models import Mechanism, mechanisms
 from constraints.reduced import Branches, OpenMechanismError, branches, minimal_coordinates
 from constraints.reduced.closing import NotClosedError
+from constraints.reduced.sweeps.branches import _without_turns  # pyright: ignore[reportPrivateUsage]
 
 TURN = 2.0 * np.pi
 
@@ -115,6 +116,17 @@ def test_bounds_that_are_asked_for_are_kept() -> None:
     found = linkage.branches(closed(linkage), bounds=bounded)
     assert len(found) == 1
     assert found.open > 20
+
+
+def test_turns_are_taken_away_where_bounds_allow_it() -> None:
+    """A rocker found a turn away: brought back, but kept where its bounds have that turn alone."""
+    linkage = mechanisms.four_bar()
+    q = closed(linkage)
+    parts, far = minimal_coordinates(linkage.constraint_set(), q), np.array(q)
+    far[2] += 2.0 * np.pi
+    bounds = linkage.robot.with_bounds({"rocker": (q[2] + 1.0, q[2] + 8.0)}).bounds
+    np.testing.assert_allclose(_without_turns(parts, q, far, None), q, atol=1e-14)
+    np.testing.assert_array_equal(_without_turns(parts, q, far, bounds), far)
 
 
 def test_a_singular_way_has_no_sign() -> None:

@@ -31,6 +31,7 @@ from constraints.reduced import (
     ReducedStatus,
     minimal_coordinates,
     reduced_forward_dynamics,
+    reduced_inverse_dynamics,
     reduced_mass_matrix,
     reduced_residual,
     reduced_system,
@@ -173,6 +174,8 @@ def test_targets_that_contradict_in_acceleration_alone() -> None:
         found.or_raise()
     with pytest.raises(TruthValueError):
         bool(found)
+    inverse = reduced_inverse_dynamics(state, actuated=["crank"])
+    assert inverse.status is ReducedStatus.INCONSISTENT
 
 
 # Edges of the partition.
