@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import inf
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import FOURS, HELD, NORMAL, PROFILE, RANGES, SCALE
 
 
 @kernel
@@ -37,24 +37,24 @@ def _add_columns(W: Floats, m: int, A: int, B: int, C: int, D: int, N: int, firs
 @kernel
 def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> float:
     """Square of a column's scale; zero where it is held."""
-    if holding and W[I[HELD] + column] != 0.0:
+    if holding and W[I[at.HELD] + column] != 0.0:
         return 0.0
-    return 1.0 if I[SCALE] == 0 else F[I[SCALE] + column] * F[I[SCALE] + column]
+    return 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]
 
 
 @kernel
 def _made(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
     """Upper half of the matrix, as far as its profile."""
-    ranges, profile = I[RANGES], I[PROFILE]
+    ranges, profile = I[at.RANGES], I[at.PROFILE]
     for i in range(m):
         for j in range(i, I[profile + 2 * i]):
             W[N + i * m + j] = 0.0
         W[N + i * m + i] = mu
-    if holding or I[SCALE] != 0:
+    if holding or I[at.SCALE] != 0:
         for c in range(n):
             _add_column(W, m, J + c * m, N, I[ranges + 2 * c], I[ranges + 2 * c + 1], weight(I, F, W, c, holding))
         return
-    fours = I[FOURS]
+    fours = I[at.FOURS]
     left = fours + 1 + 6 * I[fours]
     for k in range(I[fours]):
         g = fours + 1 + 6 * k
@@ -155,7 +155,7 @@ def _six_made(I: Integers, F: Floats, W: Floats, n: int, J: int, mu: float, hold
         c11, c12, c22 = c11 + W[o + 4] * s, c12 + W[o + 4] * t, c22 + W[o + 5] * t
         x, s, t = g * u, g * v, g * w
         a00, a01, a02, a11, a12, a22 = a00 + u * x, a01 + u * s, a02 + u * t, a11 + v * s, a12 + v * t, a22 + w * t
-    N = I[NORMAL]
+    N = I[at.NORMAL]
     W[N], W[N + 1], W[N + 2], W[N + 3], W[N + 4], W[N + 5] = a00, a01, a02, b00, b01, b02
     W[N + 6], W[N + 7], W[N + 8], W[N + 9], W[N + 10] = a11, a12, b10, b11, b12
     W[N + 11], W[N + 12], W[N + 13], W[N + 14] = a22, b20, b21, b22
@@ -209,6 +209,6 @@ def normal_solved(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, y: 
         return _three_solved(I, F, W, n, J, y, mu, holding)
     if m == 6:
         _six_made(I, F, W, n, J, mu, holding)
-        return _six_solved(W, I[NORMAL], y)
-    _made(I, F, W, m, n, J, I[NORMAL], mu, holding)
-    return cholesky_solved(I, W, I[NORMAL], m, y, I[PROFILE])
+        return _six_solved(W, I[at.NORMAL], y)
+    _made(I, F, W, m, n, J, I[at.NORMAL], mu, holding)
+    return cholesky_solved(I, W, I[at.NORMAL], m, y, I[at.PROFILE])

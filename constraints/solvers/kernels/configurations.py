@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import ceil, inf, sqrt
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, as_bits, kernel
-from ..machine.layout import LIVE, MOVES, SE2, SE3, SO2, SO3, UNITS, VECTOR
 from ..tape.groups import se2_move, se3_move, so2_move, so3_move
 
 UNIT = 1e-12
@@ -34,7 +34,7 @@ def _norm(W: Floats, x: int, n: int) -> float:
 @kernel
 def normalised(I: Integers, W: Floats, q: int) -> bool:
     """Divide blocks of unit norm by their norms where one is off by more than 1e-12; whether anything was off."""
-    units, off = I[UNITS], False
+    units, off = I[at.UNITS], False
     for n in range(I[units]):
         o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
         off = off or not abs(_norm(W, o, size) - 1.0) <= UNIT
@@ -59,7 +59,7 @@ def is_finite(W: Floats, x: int, n: int) -> bool:
 @kernel
 def is_point(I: Integers, W: Floats, q: int, nq: int) -> bool:
     """Whether all numbers are finite, and blocks of unit norm have that norm."""
-    units = I[UNITS]
+    units = I[at.UNITS]
     for n in range(I[units]):
         if not abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE:
             return False
@@ -131,20 +131,20 @@ def _of(I: Integers, W: Floats, step: int, column: int, live: int) -> float:
 @kernel
 def moved(I: Integers, W: Floats, q: int, step: int, part: float) -> None:
     """Move a configuration by a part of a step, given by live column, in place."""
-    moves, live = I[MOVES], I[LIVE]
+    moves, live = I[at.MOVES], I[at.LIVE]
     for n in range(I[moves]):
         kind, o, c = I[moves + 1 + 3 * n], q + I[moves + 2 + 3 * n], I[moves + 3 + 3 * n]
-        if kind == VECTOR:
+        if kind == at.VECTOR:
             W[o] += part * W[step + c]
-        elif kind == SO2:
+        elif kind == at.SO2:
             so2_move(W, o, part * _of(I, W, step, c, live))
-        elif kind == SO3:
+        elif kind == at.SO3:
             x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
             so3_move(W, o, part * x, part * y, part * z)
-        elif kind == SE2:
+        elif kind == at.SE2:
             x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
             se2_move(W, o, part * x, part * y, part * z)
-        elif kind == SE3:
+        elif kind == at.SE3:
             x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
             a, b, d = _of(I, W, step, c + 3, live), _of(I, W, step, c + 4, live), _of(I, W, step, c + 5, live)
             se3_move(W, o, part * x, part * y, part * z, part * a, part * b, part * d)

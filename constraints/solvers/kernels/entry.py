@@ -4,34 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
-from ..machine.layout import (
-    ERROR,
-    FINAL_JOINTS,
-    HAS_READER,
-    HAS_SOURCE,
-    ITERATIONS,
-    JACOBIAN,
-    LEVEL_SIZE,
-    LEVEL_TABLE,
-    LEVELS,
-    LIVE,
-    NQ,
-    PREPARE,
-    Q_BEST,
-    Q_START,
-    Q_TRIAL,
-    RESIDUAL,
-    RHS,
-    RHS_SIZE,
-    ROWS,
-    STATE,
-    TAPE,
-    TRIES,
-    VALUES,
-    WITH_JACOBIAN,
-    Q,
-)
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import is_point
@@ -47,29 +21,29 @@ UNIT = 1e-15
 @kernel
 def _row(I: Integers, F: Floats, W: Floats, start: Vector, end: Vector) -> int:
     """Project one configuration; the status."""
-    for i in range(I[NQ]):
-        W[I[Q_START] + i] = start[i]
+    for i in range(I[at.NQ]):
+        W[I[at.Q_START] + i] = start[i]
     status = project(I, F, W)
-    for i in range(I[NQ]):
-        end[i] = W[I[Q_BEST] + i]
+    for i in range(I[at.NQ]):
+        end[i] = W[I[at.Q_BEST] + i]
     return status
 
 
 @kernel
 def _take_sides(I: Integers, W: Floats, side: Vector) -> None:
     """Write right-hand sides into the memory."""
-    for i in range(I[RHS_SIZE]):
-        W[I[RHS] + i] = side[i]
+    for i in range(I[at.RHS_SIZE]):
+        W[I[at.RHS] + i] = side[i]
 
 
 @kernel
 def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: int) -> bool:
     """Write entries of the values at Q_TRIAL into right-hand sides; False where a function has no value."""
-    for i in range(I[NQ]):
-        W[I[Q] + i] = W[I[Q_TRIAL] + i]
-    place(I, F, W, I[FINAL_JOINTS], I[Q], VALUES)
-    for n in range(I[LEVELS]):
-        if not run_tape(I, F, W, I[I[LEVEL_TABLE] + LEVEL_SIZE * n + TAPE], VALUES):
+    for i in range(I[at.NQ]):
+        W[I[at.Q] + i] = W[I[at.Q_TRIAL] + i]
+    place(I, F, W, I[at.FINAL_JOINTS], I[at.Q], at.VALUES)
+    for n in range(I[at.LEVELS]):
+        if not run_tape(I, F, W, I[I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n + at.TAPE], at.VALUES):
             return False
     count = table[1]
     for n in range(count):
@@ -89,8 +63,8 @@ def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: 
 @kernel
 def _copy_leaf(leaf: Floats, I: Integers, W: Floats) -> None:
     """Write the configuration of a leaf to Q_TRIAL."""
-    for i in range(I[NQ]):
-        W[I[Q_TRIAL] + i] = leaf[1 + i]
+    for i in range(I[at.NQ]):
+        W[I[at.Q_TRIAL] + i] = leaf[1 + i]
 
 
 @entrance
@@ -112,17 +86,17 @@ def on_leaf(where: Numbers) -> bool:
     I, W = integers_at(where[0]), floats_at(where[2])
     table, leaf = integers_at(where[9]), floats_at(where[10])
     _copy_leaf(leaf, I, W)
-    if not is_point(I, W, I[Q_TRIAL], I[NQ]):
+    if not is_point(I, W, I[at.Q_TRIAL], I[at.NQ]):
         return False
-    if table[0] & HAS_SOURCE != 0:
+    if table[0] & at.HAS_SOURCE != 0:
         Is, Fs, Ws = integers_at(where[3]), floats_at(where[4]), floats_at(where[5])
         _copy_leaf(leaf, Is, Ws)
-        if not (rows_at(Is, Fs, Ws, Is[Q_TRIAL], VALUES) and measure(Is, Fs, Ws)[0] <= leaf[0]):
+        if not (rows_at(Is, Fs, Ws, Is[at.Q_TRIAL], at.VALUES) and measure(Is, Fs, Ws)[0] <= leaf[0]):
             return False
-    if table[0] & HAS_READER != 0:
+    if table[0] & at.HAS_READER != 0:
         Ir, Fr, Wr = integers_at(where[6]), floats_at(where[7]), floats_at(where[8])
         _copy_leaf(leaf, Ir, Wr)
-        return _read(Ir, Fr, Wr, table, W, I[RHS])
+        return _read(Ir, Fr, Wr, table, W, I[at.RHS])
     return True
 
 
@@ -139,8 +113,8 @@ def project_row(where: Numbers, start: Vector, end: Vector) -> tuple[int, int, i
         Status, iterations, restarts, residual.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    status, state = _row(I, F, W, start, end), I[STATE]
-    return status, int(W[state + ITERATIONS]), int(W[state + TRIES]), W[state + RESIDUAL]
+    status, state = _row(I, F, W, start, end), I[at.STATE]
+    return status, int(W[state + at.ITERATIONS]), int(W[state + at.TRIES]), W[state + at.RESIDUAL]
 
 
 @entrance
@@ -158,7 +132,7 @@ def project_rows(
         figures: (n, 4), to be filled: status, iterations, restarts, residual.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    state, turn, count = I[STATE], integers_at(next_row[0]), starts.shape[0]
+    state, turn, count = I[at.STATE], integers_at(next_row[0]), starts.shape[0]
     first = taken(turn, AT_ONCE)
     if first < count and sides.shape[0] == 1:
         _take_sides(I, W, sides[0])
@@ -167,7 +141,11 @@ def project_rows(
             if sides.shape[0] > 1:
                 _take_sides(I, W, sides[n])
             figures[n, 0] = float(_row(I, F, W, starts[n], ends[n]))
-            figures[n, 1], figures[n, 2], figures[n, 3] = W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
+            figures[n, 1], figures[n, 2], figures[n, 3] = (
+                W[state + at.ITERATIONS],
+                W[state + at.TRIES],
+                W[state + at.RESIDUAL],
+            )
         first = taken(turn, AT_ONCE)
 
 
@@ -184,16 +162,16 @@ def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
         False where a function has no value.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    asked = WITH_JACOBIAN if jacobian.shape[0] > 0 else VALUES
-    if not (run_tape(I, F, W, I[PREPARE], VALUES) and rows_at(I, F, W, I[Q_TRIAL], asked)):
+    asked = at.WITH_JACOBIAN if jacobian.shape[0] > 0 else at.VALUES
+    if not (run_tape(I, F, W, I[at.PREPARE], at.VALUES) and rows_at(I, F, W, I[at.Q_TRIAL], asked)):
         return False
     row = 0
-    for n in range(I[LEVELS]):
-        level = I[LEVEL_TABLE] + LEVEL_SIZE * n
-        for i in range(I[level + ROWS]):
-            errors[row] = W[I[level + ERROR] + i]
+    for n in range(I[at.LEVELS]):
+        level = I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n
+        for i in range(I[level + at.ROWS]):
+            errors[row] = W[I[level + at.ERROR] + i]
             if asked != 0:
-                for c in range(I[LIVE]):
-                    jacobian[row, c] = W[I[level + JACOBIAN] + c * I[level + ROWS] + i]
+                for c in range(I[at.LIVE]):
+                    jacobian[row, c] = W[I[level + at.JACOBIAN] + c * I[level + at.ROWS] + i]
             row += 1
     return True

@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    CLEARED,
-    COMPUTED,
-    ERROR,
-    FINAL_JOINTS,
-    JACOBIAN,
-    LEVEL_SIZE,
-    LEVEL_TABLE,
-    LEVELS,
-    LIVE,
-    MANDATORY,
-    MAPS,
-    NQ,
-    ONE_SIDED,
-    ROWS,
-    SCORE,
-    TAPE,
-    THRESHOLD,
-    THRESHOLDS,
-    Q,
-)
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import copy_to, is_finite
@@ -34,15 +14,15 @@ from .substitution import reduced, resolved
 @kernel
 def level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> bool:
     """The rows of one level, joints being placed."""
-    if jacobian != 0 and I[level + CLEARED] != 0:
-        for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
-            W[I[level + JACOBIAN] + i] = 0.0
-    if not run_tape(I, F, W, I[level + TAPE], jacobian):
+    if jacobian != 0 and I[level + at.CLEARED] != 0:
+        for i in range(I[level + at.ROWS] * (I[at.LIVE] + I[at.COMPUTED])):
+            W[I[level + at.JACOBIAN] + i] = 0.0
+    if not run_tape(I, F, W, I[level + at.TAPE], jacobian):
         return False
     write_rows(I, F, W, level, jacobian)
-    if jacobian != 0 and I[MAPS] != 0:
+    if jacobian != 0 and I[at.MAPS] != 0:
         reduced(I, W, level)
-    if jacobian != 0 and I[level + ONE_SIDED] != 0:
+    if jacobian != 0 and I[level + at.ONE_SIDED] != 0:
         set_apart(I, W, level)
     return True
 
@@ -50,35 +30,35 @@ def level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> bo
 @kernel
 def _emptied(I: Integers, W: Floats, level: int) -> None:
     """Neither errors nor a Jacobian: an optional level where it has no value."""
-    for i in range(I[level + ROWS]):
-        W[I[level + ERROR] + i] = 0.0
-    for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
-        W[I[level + JACOBIAN] + i] = 0.0
+    for i in range(I[level + at.ROWS]):
+        W[I[level + at.ERROR] + i] = 0.0
+    for i in range(I[level + at.ROWS] * (I[at.LIVE] + I[at.COMPUTED])):
+        W[I[level + at.JACOBIAN] + i] = 0.0
 
 
 @kernel
 def _is_finite_level(I: Integers, W: Floats, level: int, jacobian: int) -> bool:
     """Whether all numbers of a level are finite."""
-    m = I[level + ROWS]
-    ok = is_finite(W, I[level + ERROR], m)
-    return ok and (jacobian == 0 or is_finite(W, I[level + JACOBIAN], m * I[LIVE]))
+    m = I[level + at.ROWS]
+    ok = is_finite(W, I[level + at.ERROR], m)
+    return ok and (jacobian == 0 or is_finite(W, I[level + at.JACOBIAN], m * I[at.LIVE]))
 
 
 @kernel
 def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Resolve q, and evaluate the rows of all levels there; False where a function has no value."""
-    if I[MAPS] == 0:
-        copy_to(W, q, I[NQ], I[Q])
+    if I[at.MAPS] == 0:
+        copy_to(W, q, I[at.NQ], I[at.Q])
     elif not resolved(I, F, W, q, jacobian):
         return False
-    place(I, F, W, I[FINAL_JOINTS], I[Q], jacobian)
-    for n in range(I[LEVELS]):
-        level = I[LEVEL_TABLE] + LEVEL_SIZE * n
+    place(I, F, W, I[at.FINAL_JOINTS], I[at.Q], jacobian)
+    for n in range(I[at.LEVELS]):
+        level = I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n
         if not level_at(I, F, W, level, jacobian):
-            if n < I[MANDATORY]:
+            if n < I[at.MANDATORY]:
                 return False
             _emptied(I, W, level)
-        elif n >= I[MANDATORY] and not _is_finite_level(I, W, level, jacobian):
+        elif n >= I[at.MANDATORY] and not _is_finite_level(I, W, level, jacobian):
             _emptied(I, W, level)
     return True
 
@@ -86,12 +66,12 @@ def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
 @kernel
 def measure(I: Integers, F: Floats, W: Floats) -> tuple[float, float]:
     """Write the score of each mandatory level; residual and merit."""
-    count, half = I[MANDATORY], 0.5 * F[I[THRESHOLDS] + THRESHOLD]
+    count, half = I[at.MANDATORY], 0.5 * F[I[at.THRESHOLDS] + at.THRESHOLD]
     residual, merit = 0.0, 0.0
     for n in range(count):
-        m, r = measured(I, W, I[LEVEL_TABLE] + LEVEL_SIZE * n)
-        W[I[SCORE] + n] = r if count == 1 or r > half else 0.0
+        m, r = measured(I, W, I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n)
+        W[I[at.SCORE] + n] = r if count == 1 or r > half else 0.0
         residual, merit = max(residual, r), merit + m
     if count == 0:
-        W[I[SCORE]] = 0.0
+        W[I[at.SCORE]] = 0.0
     return residual, merit

@@ -4,32 +4,8 @@ from __future__ import annotations
 
 from math import inf, pi, sqrt
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    BLOCK_JACOBIAN,
-    BLOCK_SIZE,
-    BLOCKS,
-    COLUMNS,
-    COUNT,
-    ERROR,
-    FIRST,
-    FLAT,
-    GROUP,
-    INTERVALS,
-    JACOBIAN,
-    LIVE,
-    LOG,
-    ONE_SIDED,
-    ROWS,
-    SCALED,
-    SIDE,
-    STRIDE,
-    TANGENT,
-    TURNS,
-    UNCLIPPED,
-    VALUE,
-    WHERE,
-)
 from ..tape.groups import log_carried, point_log
 
 NO_TURN = 1e-12
@@ -39,8 +15,8 @@ NO_TURN = 1e-12
 @kernel
 def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -> None:
     """Signed, scaled distances to the interval of each row; rows inside are zero, unless they are set apart later."""
-    table, columns, e, kept = I[b + INTERVALS], I[b + COLUMNS], I[b + LOG], I[b + SCALED]
-    for i in range(I[b + TANGENT]):
+    table, columns, e, kept = I[b + at.INTERVALS], I[b + at.COLUMNS], I[b + at.LOG], I[b + at.SCALED]
+    for i in range(I[b + at.TANGENT]):
         lower, upper, scale = F[table + 3 * i], F[table + 3 * i + 1], F[table + 3 * i + 2]
         r = W[e + i]
         off = r - min(max(r, lower), upper)
@@ -50,22 +26,22 @@ def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -
             W[kept + i] = r * scale
         if jacobian != 0 and factor != 1.0:
             for n in range(I[columns]):
-                o = I[b + BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + STRIDE] + i
+                o = I[b + at.BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + at.STRIDE] + i
                 W[o] = factor * W[o] if factor != 0.0 else 0.0
 
 
 @kernel
 def _copy_counting(I: Integers, W: Floats, level: int, b: int, jacobian: int) -> None:
     """Rows that count, from the memory of their constraint to the level."""
-    where, rows, columns = I[b + WHERE], I[level + ROWS], I[b + COLUMNS]
-    for i in range(I[b + TANGENT]):
+    where, rows, columns = I[b + at.WHERE], I[level + at.ROWS], I[b + at.COLUMNS]
+    for i in range(I[b + at.TANGENT]):
         if I[where + i] >= 0:
-            W[I[level + ERROR] + I[where + i]] = W[I[b + LOG] + i]
+            W[I[level + at.ERROR] + I[where + i]] = W[I[b + at.LOG] + i]
             if jacobian != 0:
                 for n in range(I[columns]):
                     c = I[columns + 1 + n]
-                    entry = W[I[b + BLOCK_JACOBIAN] + c * I[b + STRIDE] + i]
-                    W[I[level + JACOBIAN] + c * rows + I[where + i]] = entry
+                    entry = W[I[b + at.BLOCK_JACOBIAN] + c * I[b + at.STRIDE] + i]
+                    W[I[level + at.JACOBIAN] + c * rows + I[where + i]] = entry
 
 
 @kernel
@@ -82,7 +58,7 @@ def _shorter(W: Floats, r: int) -> tuple[float, float, float]:
 @kernel
 def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) -> None:
     """As `rows.rotation_vectors.to_nearest_turn`, of three rows."""
-    e, r, value = I[b + LOG] + first, I[b + SIDE] + first, I[b + VALUE] + first
+    e, r, value = I[b + at.LOG] + first, I[b + at.SIDE] + first, I[b + at.VALUE] + first
     p, q, s = _shorter(W, r)
     x, y, z = W[value] - p, W[value + 1] - q, W[value + 2] - s
     W[e], W[e + 1], W[e + 2] = x, y, z
@@ -95,9 +71,9 @@ def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) 
     u, v, w = u / angle, v / angle, w / angle
     W[e], W[e + 1], W[e + 2] = x - 2.0 * pi * u, y - 2.0 * pi * v, z - 2.0 * pi * w
     if jacobian != 0:
-        part, columns = 2.0 * pi / angle, I[b + COLUMNS]
+        part, columns = 2.0 * pi / angle, I[b + at.COLUMNS]
         for n in range(I[columns]):
-            o = I[b + BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + STRIDE] + first
+            o = I[b + at.BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + at.STRIDE] + first
             along = part * (u * W[o] + v * W[o + 1] + w * W[o + 2])
             W[o] = (1.0 - part) * W[o] + along * u
             W[o + 1] = (1.0 - part) * W[o + 1] + along * v
@@ -107,32 +83,38 @@ def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) 
 @kernel
 def write_rows(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> None:
     """Errors of all blocks of a level, whose functions have been evaluated."""
-    blocks = I[level + BLOCKS]
+    blocks = I[level + at.BLOCKS]
     for n in range(I[blocks]):
-        b = blocks + 1 + BLOCK_SIZE * n
-        nv, e, x, y = I[b + TANGENT], I[b + LOG], I[b + SIDE], I[b + VALUE]
-        if I[b + FLAT] != 0:
+        b = blocks + 1 + at.BLOCK_SIZE * n
+        nv, e, x, y = I[b + at.TANGENT], I[b + at.LOG], I[b + at.SIDE], I[b + at.VALUE]
+        if I[b + at.FLAT] != 0:
             for i in range(nv):
                 W[e + i] = W[y + i] - W[x + i]
-            for t in range(I[I[b + TURNS]]):
-                _to_nearest_turn(I, W, b, I[I[b + TURNS] + 1 + t], jacobian)
+            for t in range(I[I[b + at.TURNS]]):
+                _to_nearest_turn(I, W, b, I[I[b + at.TURNS] + 1 + t], jacobian)
         else:
-            point_log(I, W, I[b + GROUP], x, y, e)
+            point_log(I, W, I[b + at.GROUP], x, y, e)
             if jacobian != 0:
-                log_carried(I, W, I[b + GROUP], e, I[b + BLOCK_JACOBIAN], I[b + STRIDE], I[b + COLUMNS])
-        if I[b + INTERVALS] != 0:
+                log_carried(I, W, I[b + at.GROUP], e, I[b + at.BLOCK_JACOBIAN], I[b + at.STRIDE], I[b + at.COLUMNS])
+        if I[b + at.INTERVALS] != 0:
             _apply_intervals(I, F, W, b, jacobian)
-        if I[b + WHERE] != 0:
+        if I[b + at.WHERE] != 0:
             _copy_counting(I, W, level, b, jacobian)
 
 
 @kernel
 def set_apart(I: Integers, W: Floats, level: int) -> None:
     """Keep the Jacobian of all rows with an interval, and clear it where they hold: as `rows.one_sided`."""
-    table, m, n, J, to = I[level + ONE_SIDED], I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[level + UNCLIPPED]
+    table, m, n, J, to = (
+        I[level + at.ONE_SIDED],
+        I[level + at.ROWS],
+        I[at.LIVE],
+        I[level + at.JACOBIAN],
+        I[level + at.UNCLIPPED],
+    )
     for k in range(I[table]):
         i = I[table + 1 + 2 * k]
-        holds = W[I[level + ERROR] + i] == 0.0
+        holds = W[I[level + at.ERROR] + i] == 0.0
         for c in range(n):
             W[to + k * n + c] = W[J + c * m + i]
             if holds:
@@ -142,11 +124,11 @@ def set_apart(I: Integers, W: Floats, level: int) -> None:
 @kernel
 def measured(I: Integers, W: Floats, level: int) -> tuple[float, float]:
     """Squared norm of all rows of a level, and largest norm of one constraint; infinite where one is no number."""
-    blocks, merit, worst = I[level + BLOCKS], 0.0, 0.0
+    blocks, merit, worst = I[level + at.BLOCKS], 0.0, 0.0
     for n in range(I[blocks]):
-        b = blocks + 1 + BLOCK_SIZE * n
-        e, length2 = I[level + ERROR] + I[b + FIRST], 0.0
-        for i in range(I[b + COUNT]):
+        b = blocks + 1 + at.BLOCK_SIZE * n
+        e, length2 = I[level + at.ERROR] + I[b + at.FIRST], 0.0
+        for i in range(I[b + at.COUNT]):
             length2 += W[e + i] * W[e + i]
         merit += length2
         worst = max(worst, sqrt(length2))

@@ -5,27 +5,8 @@ r"""The step of level 0: damped, within bounds, capped.
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    CAP,
-    DUAL,
-    ERROR,
-    ERROR_TRIAL,
-    HELD,
-    JACOBIAN,
-    LEVEL_TABLE,
-    LIVE,
-    ONE_SIDED,
-    PASSES,
-    RANGES,
-    ROWS,
-    SIDES,
-    STEP,
-    STEP_TRIAL,
-    THRESHOLDS,
-    TO_BOUND,
-    UNCLIPPED,
-)
 from .cholesky import normal_solved, weight
 from .configurations import copy_to
 
@@ -59,13 +40,13 @@ def dot(W: Floats, x: int, y: int, n: int) -> float:
 @kernel
 def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
     """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
-    level = I[LEVEL_TABLE]
-    m, n, J, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[DUAL], I[STEP]
+    level = I[at.LEVEL_TABLE]
+    m, n, J, y, step = I[level + at.ROWS], I[at.LIVE], I[level + at.JACOBIAN], I[at.DUAL], I[at.STEP]
     copy_to(W, e, m, y)
     while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # rows of very different size, and rounding
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
         copy_to(W, e, m, y)
-    ranges = I[RANGES]
+    ranges = I[at.RANGES]
     for c in range(n):
         first, end = I[ranges + 2 * c] & -4, min((I[ranges + 2 * c + 1] + 3) & -4, m)  # in the same four parts
         W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m + first, y + first, end - first)
@@ -74,19 +55,19 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: b
 @kernel
 def entered(I: Integers, F: Floats, W: Floats, level: int, step: int) -> bool:
     """Make equalities of rows that hold and that a step crosses, as `rows.one_sided`; whether there are any."""
-    table, limits, m, n = I[level + ONE_SIDED], I[level + SIDES], I[level + ROWS], I[LIVE]
+    table, limits, m, n = I[level + at.ONE_SIDED], I[level + at.SIDES], I[level + at.ROWS], I[at.LIVE]
     found = False
     for k in range(I[table]):
         i = I[table + 1 + 2 * k]
-        if W[I[level + ERROR] + i] != 0.0:
+        if W[I[level + at.ERROR] + i] != 0.0:
             continue
-        value, row = W[I[table + 2 + 2 * k]], I[level + UNCLIPPED] + k * n
+        value, row = W[I[table + 2 + 2 * k]], I[level + at.UNCLIPPED] + k * n
         after = value + dot(W, row, step, n)
         limit = min(max(after, F[limits + 2 * k]), F[limits + 2 * k + 1])
         if limit != after:
-            W[I[level + ERROR] + i] = value - limit
+            W[I[level + at.ERROR] + i] = value - limit
             for c in range(n):
-                W[I[level + JACOBIAN] + c * m + i] = W[row + c]
+                W[I[level + at.JACOBIAN] + c * m + i] = W[row + c]
             found = True
     return found
 
@@ -103,18 +84,18 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
         limits: at in F: lower bounds of columns, then upper ones.
         entries: at in I: the entry of q that each column moves alone.
     """
-    level = I[LEVEL_TABLE]
-    m, n, step, held, e = I[level + ROWS], I[LIVE], I[STEP], I[HELD], I[level + ERROR]
+    level = I[at.LEVEL_TABLE]
+    m, n, step, held, e = I[level + at.ROWS], I[at.LIVE], I[at.STEP], I[at.HELD], I[level + at.ERROR]
     for c in range(n):
         W[held + c] = 0.0
-    holding, passes = False, I[PASSES]
+    holding, passes = False, I[at.PASSES]
     while True:
         more, leaves = False, False
         for c in range(n):
             x = W[q + I[entries + c]]
             target = x + W[step + c]
             inside = min(max(target, F[limits + c]), F[limits + n + c])
-            W[I[TO_BOUND] + c] = inside - x
+            W[I[at.TO_BOUND] + c] = inside - x
             if inside != target:
                 leaves = True
                 if W[held + c] == 0.0:
@@ -123,26 +104,26 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
             return holding
         holding = True
         if passes == 0:
-            copy_to(W, I[TO_BOUND], n, step)
+            copy_to(W, I[at.TO_BOUND], n, step)
             return True
         passes -= 1
-        copy_to(W, e, m, I[ERROR_TRIAL])
+        copy_to(W, e, m, I[at.ERROR_TRIAL])
         for c in range(n):
             if W[held + c] != 0.0:
                 for i in range(m):
-                    W[I[ERROR_TRIAL] + i] += W[I[level + JACOBIAN] + c * m + i] * W[I[TO_BOUND] + c]
-        copy_to(W, I[TO_BOUND], n, I[STEP_TRIAL])
-        damped_step(I, F, W, I[ERROR_TRIAL], mu, True)
+                    W[I[at.ERROR_TRIAL] + i] += W[I[level + at.JACOBIAN] + c * m + i] * W[I[at.TO_BOUND] + c]
+        copy_to(W, I[at.TO_BOUND], n, I[at.STEP_TRIAL])
+        damped_step(I, F, W, I[at.ERROR_TRIAL], mu, True)
         for c in range(n):
             if W[held + c] != 0.0:
-                W[step + c] = W[I[STEP_TRIAL] + c]
+                W[step + c] = W[I[at.STEP_TRIAL] + c]
 
 
 @kernel
 def part_within_cap(I: Integers, F: Floats, W: Floats, step: int) -> float:
     """How much of a step can be taken so that no coordinate moves more than the cap."""
-    longest, cap = 0.0, F[I[THRESHOLDS] + CAP]
-    for c in range(I[LIVE]):
+    longest, cap = 0.0, F[I[at.THRESHOLDS] + at.CAP]
+    for c in range(I[at.LIVE]):
         longest = max(longest, abs(W[step + c]))
     return cap / longest if longest > cap else 1.0
 
@@ -151,6 +132,6 @@ def part_within_cap(I: Integers, F: Floats, W: Floats, step: int) -> float:
 def squared_length(I: Integers, W: Floats, step: int) -> float:
     """Of a step."""
     s = 0.0
-    for c in range(I[LIVE]):
+    for c in range(I[at.LIVE]):
         s += W[step + c] * W[step + c]
     return s

@@ -5,23 +5,8 @@ r"""Computed dofs: outputs written into configurations, their derivative E by th
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    CHAIN,
-    COMPUTED,
-    EXPLICIT_JACOBIAN,
-    GENERATION_SIZE,
-    GENERATION_TAPE,
-    GENERATIONS,
-    JACOBIAN,
-    JOINTS,
-    LIVE,
-    NQ,
-    OUTPUTS,
-    ROWS,
-    WRITES,
-    Q,
-)
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import copy_to
@@ -37,7 +22,7 @@ def written(I: Integers, W: Floats, writes: int, q: int) -> None:
 @kernel
 def _chained(I: Integers, W: Floats) -> None:
     """Replace derivatives by computed dofs by those of their inputs. At [CHAIN] in I: count, then (k, earlier) each."""
-    chain, live, computed, E = I[CHAIN], I[LIVE], I[COMPUTED], I[EXPLICIT_JACOBIAN]
+    chain, live, computed, E = I[at.CHAIN], I[at.LIVE], I[at.COMPUTED], I[at.EXPLICIT_JACOBIAN]
     for n in range(I[chain]):
         k, earlier = I[chain + 1 + 2 * n], I[chain + 2 + 2 * n]
         through = W[E + (live + earlier) * computed + k]
@@ -50,18 +35,18 @@ def _chained(I: Integers, W: Floats) -> None:
 @kernel
 def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Read q, and write all computed outputs into it, generation by generation, and E; False where one has no value."""
-    generations, here = I[GENERATIONS], I[Q]
-    copy_to(W, q, I[NQ], here)
-    if jacobian != 0 and I[I[CHAIN]] > 0:
-        for i in range(I[COMPUTED] * (I[LIVE] + I[COMPUTED])):
-            W[I[EXPLICIT_JACOBIAN] + i] = 0.0
+    generations, here = I[at.GENERATIONS], I[at.Q]
+    copy_to(W, q, I[at.NQ], here)
+    if jacobian != 0 and I[I[at.CHAIN]] > 0:
+        for i in range(I[at.COMPUTED] * (I[at.LIVE] + I[at.COMPUTED])):
+            W[I[at.EXPLICIT_JACOBIAN] + i] = 0.0
     for n in range(I[generations]):
-        g = generations + 1 + GENERATION_SIZE * n
-        place(I, F, W, I[g + JOINTS], here, jacobian)
-        if not run_tape(I, F, W, I[g + GENERATION_TAPE], jacobian):
+        g = generations + 1 + at.GENERATION_SIZE * n
+        place(I, F, W, I[g + at.JOINTS], here, jacobian)
+        if not run_tape(I, F, W, I[g + at.GENERATION_TAPE], jacobian):
             return False
-        written(I, W, I[g + WRITES], here)
-    copy_to(W, here, I[NQ], q)
+        written(I, W, I[g + at.WRITES], here)
+    copy_to(W, here, I[at.NQ], q)
     if jacobian != 0:
         _chained(I, W)
     return True
@@ -70,8 +55,8 @@ def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
 @kernel
 def reduced(I: Integers, W: Floats, level: int) -> None:
     """Add to the Jacobian of a level what its rows see through computed dofs. At [OUTPUTS]: count, then dofs."""
-    outputs, m, live, computed = I[level + OUTPUTS], I[level + ROWS], I[LIVE], I[COMPUTED]
-    J, E = I[level + JACOBIAN], I[EXPLICIT_JACOBIAN]
+    outputs, m, live, computed = I[level + at.OUTPUTS], I[level + at.ROWS], I[at.LIVE], I[at.COMPUTED]
+    J, E = I[level + at.JACOBIAN], I[at.EXPLICIT_JACOBIAN]
     for c in range(live):
         to, n, by = J + c * m, 0, E + c * computed
         while n + 3 <= I[outputs]:  # three at a time: the column is read and written a third as often

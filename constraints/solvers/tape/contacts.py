@@ -12,29 +12,8 @@ from math import atan2, cos, hypot, inf, sin, sqrt
 from ...functions.contact import contact_rows
 from ...functions.contact.contact_pose import ON_THE_FLOOR
 from ...functions.contact.contact_rows import NO_TWIST
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    COLS,
-    CONTACT,
-    CONTACT_PLACE,
-    EDGE_COUNT,
-    EDGES,
-    FLOOR_POSE,
-    JS,
-    NUMBERS,
-    OBJECT_POSE,
-    OPERATION,
-    PAIR_SIZE,
-    PLACES,
-    SIGNS,
-    SURFACES,
-    TWISTS,
-    A,
-    B,
-    J,
-    X,
-    Y,
-)
 from .frames import relative_pose
 from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
 from .trees import product_of_poses
@@ -78,9 +57,9 @@ def nearest(F: Floats, edges: int, count: int, y: float, z: float) -> tuple[floa
 @kernel
 def _placed(I: Integers, F: Floats, W: Floats, pair: int) -> int:
     """The object's surface seen from the floor's: where its pose is."""
-    out, surfaces = I[pair + PLACES], I[pair + SURFACES]
-    product_of_poses(W, I[pair + FLOOR_POSE], F, surfaces, out)
-    product_of_poses(W, I[pair + OBJECT_POSE], F, surfaces + 12, out + 12)
+    out, surfaces = I[pair + at.PLACES], I[pair + at.SURFACES]
+    product_of_poses(W, I[pair + at.FLOOR_POSE], F, surfaces, out)
+    product_of_poses(W, I[pair + at.OBJECT_POSE], F, surfaces + 12, out + 12)
     relative_pose(W, out, out + 12, out + 24)
     return out + 24
 
@@ -89,7 +68,7 @@ def _placed(I: Integers, F: Floats, W: Floats, pair: int) -> int:
 def _squared_error(I: Integers, F: Floats, W: Floats, pair: int, M: int, margin: float) -> float:
     """Of the five rows of a contact."""
     x, y, z = W[M + 9] + margin, W[M + 10], W[M + 11]
-    ny, nz, _, _, _ = nearest(F, I[pair + EDGES], I[pair + EDGE_COUNT], y, z)
+    ny, nz, _, _, _ = nearest(F, I[pair + at.EDGES], I[pair + at.EDGE_COUNT], y, z)
     _, u, w, ratio = swing(W[M], W[M + 3], W[M + 6])
     return x * x + (y - ny) * (y - ny) + (z - nz) * (z - nz) + (u * u + w * w) * ratio * ratio
 
@@ -99,7 +78,7 @@ def _nearest_pair(I: Integers, F: Floats, W: Floats, pairs: int, margin: float) 
     """The pair of surfaces that counts, the one whose contact has the smallest error; all are placed."""
     best, found = inf, pairs + 1
     for n in range(I[pairs]):
-        pair = pairs + 1 + PAIR_SIZE * n
+        pair = pairs + 1 + at.PAIR_SIZE * n
         M = _placed(I, F, W, pair)
         if I[pairs] > 1:
             error = sqrt(_squared_error(I, F, W, pair, M, margin))
@@ -146,11 +125,11 @@ def _place_rows(W: Floats, M: int, ny: float, nz: float, yy: float, yz: float, z
 @kernel
 def _columns(I: Integers, W: Floats, r: int, pair: int, first: int, last: int) -> None:
     """Rows first to last times the velocity of the object's surface seen from the floor, by column."""
-    columns, rows, R = I[r + COLS], I[r + B], I[pair + PLACES] + 12
+    columns, rows, R = I[r + at.COLS], I[r + at.B], I[pair + at.PLACES] + 12
     x, y, z = W[R + 9], W[R + 10], W[R + 11]
     for n in range(I[columns]):
-        column, sign = I[columns + 1 + n], float(I[I[pair + SIGNS] + n])
-        t, o = I[TWISTS] + 6 * column, I[r + J] + column * I[r + JS]
+        column, sign = I[columns + 1 + n], float(I[I[pair + at.SIGNS] + n])
+        t, o = I[at.TWISTS] + 6 * column, I[r + at.J] + column * I[r + at.JS]
         if sign == 0.0:
             for i in range(last - first):
                 W[o + i] = 0.0
@@ -178,16 +157,16 @@ def _columns(I: Integers, W: Floats, r: int, pair: int, first: int, last: int) -
 @kernel
 def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     """A contact, its place or both, by operation. At [A] in I: pairs of surfaces; [B] memory for the rows."""
-    operation, y, rows, margin = I[r + OPERATION], I[r + Y], I[r + B], F[I[r + NUMBERS]]
-    pair = _nearest_pair(I, F, W, I[r + A], margin)
-    M, first, last = I[pair + PLACES] + 24, 0, 8
-    ny, nz, yy, yz, zz = nearest(F, I[pair + EDGES], I[pair + EDGE_COUNT], W[M + 10], W[M + 11])
-    if operation == CONTACT_PLACE:
+    operation, y, rows, margin = I[r + at.OPERATION], I[r + at.Y], I[r + at.B], F[I[r + at.NUMBERS]]
+    pair = _nearest_pair(I, F, W, I[r + at.A], margin)
+    M, first, last = I[pair + at.PLACES] + 24, 0, 8
+    ny, nz, yy, yz, zz = nearest(F, I[pair + at.EDGES], I[pair + at.EDGE_COUNT], W[M + 10], W[M + 11])
+    if operation == at.CONTACT_PLACE:
         first = 5
     else:
         _contact_rows(W, M, ny, nz, yy, yz, zz, margin, y, rows)
         y += 5
-    if operation == CONTACT:
+    if operation == at.CONTACT:
         last = 5
     else:
         _place_rows(W, M, ny, nz, yy, yz, zz, y, rows + 15)
@@ -198,7 +177,7 @@ def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
 @kernel
 def _pose_columns(I: Integers, W: Floats, r: int) -> None:
     """Jacobian of `pose_of_contact`. At [B] in I: count, column of each of the eight coordinates or -1."""
-    x, q, columns = I[r + X], I[r + Y] + 3, I[r + B]
+    x, q, columns = I[r + at.X], I[r + at.Y] + 3, I[r + at.B]
     y, z, cosine, sine = W[x + 3], W[x + 4], W[x + 7], W[x + 8]
     t = y * y + z * z
     h, w = half_sinc(t)
@@ -206,7 +185,7 @@ def _pose_columns(I: Integers, W: Floats, r: int) -> None:
     for k in range(8):
         if I[columns + 1 + k] < 0:
             continue
-        o = I[r + J] + I[columns + 1 + k] * I[r + JS]
+        o = I[r + at.J] + I[columns + 1 + k] * I[r + at.JS]
         for i in range(6):
             W[o + i] = 0.0
         if k == 7:
@@ -223,9 +202,9 @@ def _pose_columns(I: Integers, W: Floats, r: int) -> None:
 @kernel
 def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
     """As `PoseOfContact`, of nine numbers at [X]; False off the floor. Numbers: margin, then [A] edges of the floor."""
-    x, o, numbers = I[r + X], I[r + Y], I[r + NUMBERS]
+    x, o, numbers = I[r + at.X], I[r + at.Y], I[r + at.NUMBERS]
     y, z = W[x + 5], W[x + 6]
-    ny, nz, _, _, _ = nearest(F, numbers + 1, I[r + A], y, z)
+    ny, nz, _, _, _ = nearest(F, numbers + 1, I[r + at.A], y, z)
     if hypot(y - ny, z - nz) > ON_THE_FLOOR:
         return False
     W[o], W[o + 1], W[o + 2] = W[x] - F[numbers], W[x + 1] + y, W[x + 2] + z

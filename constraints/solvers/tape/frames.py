@@ -9,26 +9,8 @@ with a minus sign on the joints that carry frame a.
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    COLS,
-    JS,
-    NUMBERS,
-    OPERATION,
-    ORIENTATION,
-    POSE,
-    POSE_R3XSO3,
-    POSITION,
-    ROTATION,
-    TRANSFORMATION,
-    TWISTS,
-    A,
-    B,
-    C,
-    D,
-    J,
-    Y,
-)
 from .groups import log_coefficient, log_times, quaternion_of, rotation_between
 from .trees import product_of_poses
 
@@ -49,9 +31,9 @@ def relative_pose(W: Floats, a: int, b: int, out: int) -> None:
 @kernel
 def frames_placed(I: Integers, F: Floats, W: Floats, r: int) -> int:
     """Frame a, frame b, and b seen from a, one after the other: where they are."""
-    out = I[r + C]
-    product_of_poses(W, I[r + A], F, I[r + NUMBERS], out)
-    product_of_poses(W, I[r + B], F, I[r + NUMBERS] + 12, out + 12)
+    out = I[r + at.C]
+    product_of_poses(W, I[r + at.A], F, I[r + at.NUMBERS], out)
+    product_of_poses(W, I[r + at.B], F, I[r + at.NUMBERS] + 12, out + 12)
     relative_pose(W, out, out + 12, out + 24)
     return out
 
@@ -59,7 +41,7 @@ def frames_placed(I: Integers, F: Floats, W: Floats, r: int) -> int:
 @kernel
 def _linear_rows(I: Integers, W: Floats, R: int, p: int, columns: int, plus: int, J: int, stride: int) -> None:
     """Velocity of the point p, along the axes R; columns are `plus` of the chain of b, then those of a."""
-    twists = I[TWISTS]
+    twists = I[at.TWISTS]
     x, y, z = W[p], W[p + 1], W[p + 2]
     for n in range(I[columns]):
         c = I[columns + 1 + n]
@@ -76,7 +58,7 @@ def _linear_rows(I: Integers, W: Floats, R: int, p: int, columns: int, plus: int
 @kernel
 def _angular_rows(I: Integers, W: Floats, R: int, columns: int, plus: int, J: int, stride: int) -> None:
     """Angular velocity along the axes R."""
-    twists = I[TWISTS]
+    twists = I[at.TWISTS]
     for n in range(I[columns]):
         column = I[columns + 1 + n]
         t, o = twists + 6 * column, J + column * stride
@@ -101,26 +83,26 @@ def _log_rows(I: Integers, W: Floats, w: int, columns: int, J: int, stride: int)
 @kernel
 def frame_function(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     """One of the functions above, by its operation."""
-    operation, y = I[r + OPERATION], I[r + Y]
+    operation, y = I[r + at.OPERATION], I[r + at.Y]
     M = frames_placed(I, F, W, r)
-    if operation != ORIENTATION and operation != ROTATION:
+    if operation != at.ORIENTATION and operation != at.ROTATION:
         W[y], W[y + 1], W[y + 2] = W[M + 33], W[M + 34], W[M + 35]
         y += 3
-    if operation != POSITION:
+    if operation != at.POSITION:
         a, b, c, d = quaternion_of(W, M + 24)
-        if operation == ORIENTATION or operation == TRANSFORMATION:
+        if operation == at.ORIENTATION or operation == at.TRANSFORMATION:
             W[y], W[y + 1], W[y + 2] = rotation_between(0.0, 0.0, 0.0, 1.0, a, b, c, d)
         else:
             W[y], W[y + 1], W[y + 2], W[y + 3] = a, b, c, d
     if jacobian == 0:
         return
-    columns, plus, o, stride = I[r + COLS], I[r + D], I[r + J], I[r + JS]
-    if operation != ORIENTATION and operation != ROTATION:
-        axes = M + 12 if operation == POSE else M
+    columns, plus, o, stride = I[r + at.COLS], I[r + at.D], I[r + at.J], I[r + at.JS]
+    if operation != at.ORIENTATION and operation != at.ROTATION:
+        axes = M + 12 if operation == at.POSE else M
         _linear_rows(I, W, axes, M + 21, columns, plus, o, stride)
         o += 3
-    if operation == POSE or operation == POSE_R3XSO3 or operation == ROTATION:
+    if operation == at.POSE or operation == at.POSE_R3XSO3 or operation == at.ROTATION:
         _angular_rows(I, W, M + 12, columns, plus, o, stride)
-    elif operation != POSITION:
+    elif operation != at.POSITION:
         _angular_rows(I, W, M + 12, columns, plus, o, stride)
-        _log_rows(I, W, I[r + Y] + (3 if operation == TRANSFORMATION else 0), columns, o, stride)
+        _log_rows(I, W, I[r + at.Y] + (3 if operation == at.TRANSFORMATION else 0), columns, o, stride)

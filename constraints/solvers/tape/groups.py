@@ -14,8 +14,8 @@ from math import atan2, cos, sin, sqrt
 from liegroups.formulas import maps
 from liegroups.formulas.series import C_VALUE, EXP_SWITCH, K_PRIME, K_VALUE, LOG_SWITCH
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import SE2, SE3, SO2, SO3, VECTOR
 
 quaternion_product = kernel(maps.quaternion_product)
 rotate = kernel(maps.rotate)
@@ -194,14 +194,14 @@ def point_product(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> Non
     """Write z = x y; z may be x."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
-        if kind == VECTOR:
+        if kind == at.VECTOR:
             for i in range(nq):
                 W[z + i] = W[x + i] + W[y + i]
-        elif kind == SO2:
+        elif kind == at.SO2:
             _so2_product(W, x, y, z)
-        elif kind == SO3:
+        elif kind == at.SO3:
             _so3_product(W, x, y, z)
-        elif kind == SE2:
+        elif kind == at.SE2:
             c, s, px, py = W[x + 2], W[x + 3], W[y], W[y + 1]
             W[z], W[z + 1] = W[x] + c * px - s * py, W[x + 1] + s * px + c * py
             _so2_product(W, x + 2, y + 2, z + 2)
@@ -229,14 +229,14 @@ def point_quotient(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> No
     """Write z = x^-1 y; z is neither."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
-        if kind == VECTOR:
+        if kind == at.VECTOR:
             for i in range(nq):
                 W[z + i] = W[y + i] - W[x + i]
-        elif kind == SO2:
+        elif kind == at.SO2:
             _so2_quotient(W, x, y, z)
-        elif kind == SO3:
+        elif kind == at.SO3:
             _so3_quotient(W, x, y, z)
-        elif kind == SE2:
+        elif kind == at.SE2:
             c, s, px, py = W[x + 2], W[x + 3], W[y] - W[x], W[y + 1] - W[x + 1]
             W[z], W[z + 1] = c * px + s * py, c * py - s * px
             _so2_quotient(W, x + 2, y + 2, z + 2)
@@ -261,13 +261,13 @@ def seen_from(I: Integers, W: Floats, G: int, x: int, J: int, stride: int, colum
         kind, nq, nv = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf], I[G + 3 + 3 * leaf]
         for n in range(I[columns]):
             o = first + I[columns + 1 + n] * stride
-            if kind == SO3:
+            if kind == at.SO3:
                 W[o], W[o + 1], W[o + 2] = rotate(-W[x], -W[x + 1], -W[x + 2], W[x + 3], W[o], W[o + 1], W[o + 2])
-            elif kind == SE2:
+            elif kind == at.SE2:
                 c, s, w = W[x + 2], W[x + 3], W[o + 2]
                 a, b = W[o] - W[x + 1] * w, W[o + 1] + W[x] * w
                 W[o], W[o + 1] = c * a + s * b, c * b - s * a
-            elif kind == SE3:
+            elif kind == at.SE3:
                 d, e, f = W[o + 3], W[o + 4], W[o + 5]
                 a = W[o] - (W[x + 1] * f - W[x + 2] * e)
                 b = W[o + 1] - (W[x + 2] * d - W[x] * f)
@@ -293,14 +293,14 @@ def point_log(I: Integers, W: Floats, G: int, x: int, y: int, e: int) -> None:
     """Write e = log(x^-1 y), the shortest."""
     for leaf in range(I[G]):
         kind, nq, nv = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf], I[G + 3 + 3 * leaf]
-        if kind == VECTOR:
+        if kind == at.VECTOR:
             for i in range(nq):
                 W[e + i] = W[y + i] - W[x + i]
-        elif kind == SO2:
+        elif kind == at.SO2:
             W[e] = _so2_log(W, x, y)
-        elif kind == SO3:
+        elif kind == at.SO3:
             W[e], W[e + 1], W[e + 2] = _so3_log(W, x, y)
-        elif kind == SE2:
+        elif kind == at.SE2:
             c, s, px, py = W[x + 2], W[x + 3], W[y] - W[x], W[y + 1] - W[x + 1]
             px, py = c * px + s * py, c * py - s * px
             w = _so2_log(W, x + 2, y + 2)
@@ -366,10 +366,10 @@ def log_carried(I: Integers, W: Floats, G: int, e: int, J: int, stride: int, col
     first = J
     for leaf in range(I[G]):
         kind, nv = I[G + 1 + 3 * leaf], I[G + 3 + 3 * leaf]
-        if kind == SO3:
+        if kind == at.SO3:
             _so3_carried(I, W, e, first, stride, columns)
-        elif kind == SE2:
+        elif kind == at.SE2:
             _se2_carried(I, W, e, first, stride, columns)
-        elif kind == SE3:
+        elif kind == at.SE3:
             _se3_carried(I, W, e, first, stride, columns)
         e, first = e + nv, first + nv

@@ -10,17 +10,17 @@ the last term on the dofs that carry frame a alone.
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import COLS, JS, NUMBERS, TWISTS, A, B, C, D, J, X, Y
 from .trees import product_of_poses
 
 
 @kernel
 def _columns(I: Integers, W: Floats, r: int, M: int, part: float, x: float, y: float, z: float) -> None:
-    columns, sums, twists, moved = I[r + COLS], I[r + C] + 12, I[TWISTS], I[r + B]
+    columns, sums, twists, moved = I[r + at.COLS], I[r + at.C] + 12, I[at.TWISTS], I[r + at.B]
     for n in range(I[columns]):
         column, body = I[columns + 1 + n], I[moved + 2 * n]
-        t, o = twists + 6 * column, I[r + J] + column * I[r + JS]
+        t, o = twists + 6 * column, I[r + at.J] + column * I[r + at.JS]
         u, v, w, d, e, f = W[t], W[t + 1], W[t + 2], W[t + 3], W[t + 4], W[t + 5]
         a, b, c = 0.0, 0.0, 0.0
         if body >= 0:
@@ -40,9 +40,9 @@ def center_of_mass(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> 
     A body without mass may be there for those that it carries. At [B] in I: for each column the body that it moves, or
     -1, and whether it carries frame a; [C] memory: frame a, then four numbers a body; [D] pose of the joint of frame a.
     """
-    bodies, numbers, M, y = I[r + A], I[r + NUMBERS], I[r + C], I[r + Y]
-    count, sums = I[bodies], I[r + C] + 12
-    product_of_poses(W, I[r + D], F, numbers, M)
+    bodies, numbers, M, y = I[r + at.A], I[r + at.NUMBERS], I[r + at.C], I[r + at.Y]
+    count, sums = I[bodies], I[r + at.C] + 12
+    product_of_poses(W, I[r + at.D], F, numbers, M)
     numbers += 12
     for n in range(count):
         o, pose, f = sums + 4 * n, I[bodies + 1 + 2 * n], numbers + 4 * n
@@ -91,7 +91,7 @@ def _velocity(W: Floats, t: int, p: int, moves: int) -> tuple[float, float, floa
 @kernel
 def _feet_columns(I: Integers, W: Floats, r: int, M: int) -> None:
     """Jacobian of `com_between_feet`, by the product rule."""
-    center, columns, moved = I[r + X], I[r + COLS], I[r + A]
+    center, columns, moved = I[r + at.X], I[r + at.COLS], I[r + at.A]
     cx, cy, cz, lx, ly, lz = W[center], W[center + 1], W[center + 2], W[M + 9], W[M + 10], W[M + 11]
     rx, ry, rz, x, y, z = W[M + 21], W[M + 22], W[M + 23], W[M + 26], W[M + 29], W[M + 32]
     u, v, w = rx - lx, ry - ly, rz - lz
@@ -99,7 +99,7 @@ def _feet_columns(I: Integers, W: Floats, r: int, M: int) -> None:
     mx, my, mz = q * w - s * v, s * u - p * w, p * v - q * u
     for n in range(I[columns]):
         column, flags = I[columns + 1 + n], moved + 3 * n
-        t, k, o = I[TWISTS] + 6 * column, I[r + B] + 3 * column, I[r + J] + column * I[r + JS]
+        t, k, o = I[at.TWISTS] + 6 * column, I[r + at.B] + 3 * column, I[r + at.J] + column * I[r + at.JS]
         a, b, c = W[k], W[k + 1], W[k + 2]
         d, e, f = _velocity(W, t, M + 9, I[flags])
         g, h, i = _velocity(W, t, M + 21, I[flags + 1])
@@ -125,9 +125,9 @@ def com_between_feet(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -
     At [X] and [B] in W: c and its Jacobian (3 numbers a column); at [A] in I: for each column whether it carries the
     left foot, the right one, the reference; at [C] memory for their poses; at [D] in I: poses of their joints.
     """
-    M, y, c = I[r + C], I[r + Y], I[r + X]
+    M, y, c = I[r + at.C], I[r + at.Y], I[r + at.X]
     for k in range(3):
-        product_of_poses(W, I[I[r + D] + k], F, I[r + NUMBERS] + 12 * k, M + 12 * k)
+        product_of_poses(W, I[I[r + at.D] + k], F, I[r + at.NUMBERS] + 12 * k, M + 12 * k)
     u, v, w = W[M + 21] - W[M + 9], W[M + 22] - W[M + 10], W[M + 23] - W[M + 11]
     a, b, d = W[c] - W[M + 9], W[c + 1] - W[M + 10], W[c + 2] - W[M + 11]
     e, f, g = W[c] - W[M + 21], W[c + 1] - W[M + 22], W[c + 2] - W[M + 23]

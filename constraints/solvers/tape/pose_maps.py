@@ -13,34 +13,8 @@ from math import asin, atan2, pi, sqrt
 
 from liegroups import unit_vectors
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    COLS,
-    CROSS,
-    DIRECTIONS,
-    FIRST_ANGULAR,
-    JS,
-    LINEAR_ROWS,
-    LOCAL_POINT,
-    LOG_POSE,
-    MAP,
-    MAP_COLUMNS,
-    MAP_GROUP,
-    MAP_ROWS,
-    NUMBERS,
-    ROD,
-    ROTATION_MAP,
-    SCREW,
-    SPLIT,
-    SWING,
-    TURN,
-    TURNED_LOG,
-    TWISTS,
-    D,
-    J,
-    X,
-    Y,
-)
 from .frames import frames_placed
 from .groups import log_carried, log_coefficient, log_times, quaternion_of, rotation_vector
 
@@ -134,18 +108,18 @@ def _cross(F: Floats, W: Floats, R: int, n: int, y: int, d: int, jacobian: int) 
 @kernel
 def _rotation(I: Integers, F: Floats, W: Floats, t: int, R: int, n: int, y: int, d: int, jacobian: int) -> None:
     """Rows of a rotation, if any."""
-    if I[t + ROTATION_MAP] == TURN:
+    if I[t + at.ROTATION_MAP] == at.TURN:
         _turn(F, W, R, n, y, d, jacobian)
-    elif I[t + ROTATION_MAP] == SWING:
+    elif I[t + at.ROTATION_MAP] == at.SWING:
         _swing(F, W, R, n, y, d, jacobian)
-    elif I[t + ROTATION_MAP] == CROSS:
+    elif I[t + at.ROTATION_MAP] == at.CROSS:
         _cross(F, W, R, n, y, d, jacobian)
 
 
 @kernel
 def _split(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d: int, jacobian: int) -> None:
     """Translations along some directions, then rows of the rotation. At n in F: the directions, then its numbers."""
-    count = I[t + DIRECTIONS]
+    count = I[t + at.DIRECTIONS]
     _translations(F, W, M, n, count, y, d, jacobian)
     _rotation(I, F, W, t, M, n + 3 * count, y + count, d + count, jacobian)
 
@@ -185,7 +159,7 @@ def _log_pose(I: Integers, W: Floats, t: int, M: int, y: int, d: int, jacobian: 
         for j in range(6):
             for i in range(6):
                 W[d + 6 * j + i] = 1.0 if i == j else 0.0
-        log_carried(I, W, I[t + MAP_GROUP], y, d, 6, I[t + MAP_COLUMNS])
+        log_carried(I, W, I[t + at.MAP_GROUP], y, d, 6, I[t + at.MAP_COLUMNS])
 
 
 @kernel
@@ -261,16 +235,16 @@ def _write_rows(W: Floats, o: int, d: int, count: int, x: float, y: float, z: fl
 def _columns(I: Integers, W: Floats, r: int, t: int, R: int, p: int, d: int) -> None:
     """D times the twist of each dof, that of the point p in the axes R; columns as in `frames`."""
     columns, plus, rows, linear, angular = (
-        I[r + COLS],
-        I[r + D],
-        I[t + MAP_ROWS],
-        I[t + LINEAR_ROWS],
-        I[t + FIRST_ANGULAR],
+        I[r + at.COLS],
+        I[r + at.D],
+        I[t + at.MAP_ROWS],
+        I[t + at.LINEAR_ROWS],
+        I[t + at.FIRST_ANGULAR],
     )
     x, y, z = W[p], W[p + 1], W[p + 2]
     for n in range(I[columns]):
         c = I[columns + 1 + n]
-        s, o = I[TWISTS] + 6 * c, I[r + J] + c * I[r + JS]
+        s, o = I[at.TWISTS] + 6 * c, I[r + at.J] + c * I[r + at.JS]
         sign = 1.0 if n < plus else -1.0
         e, f, g = sign * W[s + 3], sign * W[s + 4], sign * W[s + 5]
         u, v, w = sign * W[s] + f * z - g * y, sign * W[s + 1] + g * x - e * z, sign * W[s + 2] + e * y - f * x
@@ -295,19 +269,19 @@ def _columns(I: Integers, W: Floats, r: int, t: int, R: int, p: int, d: int) -> 
 @kernel
 def pose_map(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     """Rows of a pose, by the record at [X] in I. [A] to [D] and the first 24 numbers as in `frames`; then its own."""
-    t, n, y, first = I[r + X], I[r + NUMBERS] + 24, I[r + Y], frames_placed(I, F, W, r)
-    M, d, kind = first + 24, first + 36, I[t + MAP]
-    if kind == SPLIT:
+    t, n, y, first = I[r + at.X], I[r + at.NUMBERS] + 24, I[r + at.Y], frames_placed(I, F, W, r)
+    M, d, kind = first + 24, first + 36, I[t + at.MAP]
+    if kind == at.SPLIT:
         _split(I, F, W, t, M, n, y, d, jacobian)
-    elif kind == SCREW:
+    elif kind == at.SCREW:
         _screw(I, F, W, t, M, n, y, d, jacobian)
-    elif kind == LOG_POSE:
+    elif kind == at.LOG_POSE:
         _log_pose(I, W, t, M, y, d, jacobian)
-    elif kind == TURNED_LOG:
+    elif kind == at.TURNED_LOG:
         _turned_log(I, F, W, t, M, n, y, d, jacobian)
-    elif kind == ROD:
+    elif kind == at.ROD:
         _rod(F, W, M, n, y, d, jacobian)
-    elif kind == LOCAL_POINT:
-        _local_point(F, W, M, n, I[t + DIRECTIONS], y, d, jacobian)
+    elif kind == at.LOCAL_POINT:
+        _local_point(F, W, M, n, I[t + at.DIRECTIONS], y, d, jacobian)
     if jacobian != 0:
         _columns(I, W, r, t, first + 12, first + 21, d)

@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    AFFINE,
-    BETWEEN_FEET,
-    CENTER,
-    CHAIN_RULE,
-    CONTACT,
-    CONTACT_HOLD,
-    COPY,
-    INSTRUCTION_SIZE,
-    LOGARITHM,
-    OPERATION,
-    POLYNOMIAL,
-    POSE_FROM_ROWS,
-    POSE_MAP,
-    POSE_OF_CONTACT,
-    PRODUCT,
-    ROTATION,
-    SELECT,
-    SUM,
-    TWIN,
-)
 from .algebra import (
     affine,
     chain_rule,
@@ -46,40 +26,40 @@ from .pose_maps import pose_map
 def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
     """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
     for n in range(I[tape]):
-        r = tape + 1 + INSTRUCTION_SIZE * n
-        operation = I[r + OPERATION]
-        if operation <= ROTATION:
+        r = tape + 1 + at.INSTRUCTION_SIZE * n
+        operation = I[r + at.OPERATION]
+        if operation <= at.ROTATION:
             frame_function(I, F, W, r, jacobian)
-        elif operation == CENTER:
+        elif operation == at.CENTER:
             center_of_mass(I, F, W, r, jacobian)
-        elif operation == AFFINE:
+        elif operation == at.AFFINE:
             affine(I, F, W, r, jacobian)
-        elif operation == COPY:
+        elif operation == at.COPY:
             copied(I, W, r, jacobian)
-        elif operation == PRODUCT:
+        elif operation == at.PRODUCT:
             product(I, W, r, jacobian)
-        elif operation == TWIN:
+        elif operation == at.TWIN:
             twin(I, W, r, jacobian)
-        elif operation == CHAIN_RULE:
+        elif operation == at.CHAIN_RULE:
             if jacobian != 0:
                 chain_rule(I, W, r)
-        elif operation == SELECT:
+        elif operation == at.SELECT:
             selected(I, W, r, jacobian)
-        elif operation == POSE_FROM_ROWS:
+        elif operation == at.POSE_FROM_ROWS:
             pose_from_rows(I, W, r, jacobian)
-        elif operation == POSE_MAP:
+        elif operation == at.POSE_MAP:
             pose_map(I, F, W, r, jacobian)
-        elif operation == SUM:
+        elif operation == at.SUM:
             weighted_sum(I, F, W, r, jacobian)
-        elif operation == LOGARITHM:
+        elif operation == at.LOGARITHM:
             logarithm(I, W, r, jacobian)
-        elif operation == POLYNOMIAL:
+        elif operation == at.POLYNOMIAL:
             polynomial(I, F, W, r, jacobian)
-        elif operation == BETWEEN_FEET:
+        elif operation == at.BETWEEN_FEET:
             com_between_feet(I, F, W, r, jacobian)
-        elif CONTACT <= operation and operation <= CONTACT_HOLD:
+        elif at.CONTACT <= operation and operation <= at.CONTACT_HOLD:
             contact(I, F, W, r, jacobian)
-        elif operation == POSE_OF_CONTACT:
+        elif operation == at.POSE_OF_CONTACT:
             if not pose_of_contact(I, F, W, r, jacobian):
                 return False
     return True

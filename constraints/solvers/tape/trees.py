@@ -4,26 +4,8 @@ from __future__ import annotations
 
 from math import cos, sin
 
+from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from ..machine.layout import (
-    CONSTANT,
-    CONTINUOUS,
-    ELLIPSOID,
-    ENTRY,
-    FREE,
-    HELICAL,
-    JOINT_COLUMNS,
-    JOINT_KIND,
-    JOINT_SIZE,
-    PARENT,
-    PLACED,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
-    SPHERICAL,
-    TRANSLATION,
-    TWISTS,
-)
 from .groups import rotation_matrix
 
 
@@ -89,25 +71,25 @@ def _linear(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int)
 @kernel
 def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns: int, twists: int, pitch: int) -> None:
     """Twists of a joint's dofs that have a column: velocity of the point at the world's origin, angular velocity."""
-    if kind == PRISMATIC:
+    if kind == at.PRISMATIC:
         _linear(I, W, M, 2, columns, twists)
-    elif kind == HELICAL:
+    elif kind == at.HELICAL:
         _angular(I, W, M, 2, columns, twists)
         if I[columns] >= 0:
             o = twists + 6 * I[columns]
             for i in range(3):
                 W[o + i] += F[pitch] * W[M + 3 * i + 2]
-    elif kind == SPHERICAL:
+    elif kind == at.SPHERICAL:
         for axis in range(3):
             _angular(I, W, M, axis, columns + axis, twists)
-    elif kind == PLANAR:
+    elif kind == at.PLANAR:
         _linear(I, W, M, 0, columns, twists)
         _linear(I, W, M, 1, columns + 1, twists)
         _angular(I, W, M, 2, columns + 2, twists)
-    elif kind != ELLIPSOID:  # which has written its own
+    elif kind != at.ELLIPSOID:  # which has written its own
         for axis in range(3):
             _linear(I, W, M, axis, columns + axis, twists)
-        if kind == FREE:
+        if kind == at.FREE:
             for axis in range(3):
                 _angular(I, W, M, axis, columns + 3 + axis, twists)
 
@@ -149,7 +131,7 @@ def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, co
     Twists are written before the turn, in the axes that the joint stands on.
     """
     cu, su, cv, sv = cos(W[q]), sin(W[q]), cos(W[q + 1]), sin(W[q + 1])
-    a, b, c, twists = F[radii], F[radii + 1], F[radii + 2], I[TWISTS]
+    a, b, c, twists = F[radii], F[radii + 1], F[radii + 2], I[at.TWISTS]
     _shift(W, M, a * sv, -b * su * cv, c * cu * cv)
     if jacobian != 0:
         if I[columns] >= 0:
@@ -173,31 +155,31 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
         jacobian: whether the twists of their dofs are wanted.
     """
     for n in range(I[joints]):
-        j = joints + 1 + JOINT_SIZE * n
-        kind, x, M = I[j + JOINT_KIND], q + I[j + ENTRY], I[j + PLACED]
-        if kind == REVOLUTE or kind == CONTINUOUS:
-            c, s = (cos(W[x]), sin(W[x])) if kind == REVOLUTE else (W[x], W[x + 1])
-            turned_product(W, I[j + PARENT], F, I[j + CONSTANT], c, s, M)
+        j = joints + 1 + at.JOINT_SIZE * n
+        kind, x, M = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED]
+        if kind == at.REVOLUTE or kind == at.CONTINUOUS:
+            c, s = (cos(W[x]), sin(W[x])) if kind == at.REVOLUTE else (W[x], W[x + 1])
+            turned_product(W, I[j + at.PARENT], F, I[j + at.CONSTANT], c, s, M)
             if jacobian != 0:
-                _angular(I, W, M, 2, I[j + JOINT_COLUMNS], I[TWISTS])
+                _angular(I, W, M, 2, I[j + at.JOINT_COLUMNS], I[at.TWISTS])
             continue
-        product_of_poses(W, I[j + PARENT], F, I[j + CONSTANT], M)
-        if kind == PRISMATIC:
+        product_of_poses(W, I[j + at.PARENT], F, I[j + at.CONSTANT], M)
+        if kind == at.PRISMATIC:
             _shift(W, M, 0.0, 0.0, W[x])
-        elif kind == HELICAL:
-            _shift(W, M, 0.0, 0.0, F[I[j + CONSTANT] + 12] * W[x])
+        elif kind == at.HELICAL:
+            _shift(W, M, 0.0, 0.0, F[I[j + at.CONSTANT] + 12] * W[x])
             _turn(W, M, cos(W[x]), sin(W[x]))
-        elif kind == TRANSLATION:
+        elif kind == at.TRANSLATION:
             _shift(W, M, W[x], W[x + 1], W[x + 2])
-        elif kind == SPHERICAL:
+        elif kind == at.SPHERICAL:
             _rotate(W, M, x)
-        elif kind == PLANAR:
+        elif kind == at.PLANAR:
             _shift(W, M, W[x], W[x + 1], 0.0)
             _turn(W, M, W[x + 2], W[x + 3])
-        elif kind == FREE:
+        elif kind == at.FREE:
             _shift(W, M, W[x], W[x + 1], W[x + 2])
             _rotate(W, M, x + 3)
         else:
-            _ellipsoid(I, F, W, M, x, I[j + CONSTANT] + 12, I[j + JOINT_COLUMNS], jacobian)
+            _ellipsoid(I, F, W, M, x, I[j + at.CONSTANT] + 12, I[j + at.JOINT_COLUMNS], jacobian)
         if jacobian != 0:
-            _write_twists(I, F, W, kind, M, I[j + JOINT_COLUMNS], I[TWISTS], I[j + CONSTANT] + 12)
+            _write_twists(I, F, W, kind, M, I[j + at.JOINT_COLUMNS], I[at.TWISTS], I[j + at.CONSTANT] + 12)
