@@ -248,17 +248,24 @@ class NotSavableError(ConstraintError):
         super().__init__(f"{what} cannot be saved: {reason}")
 
 
-class PathError(ConstraintError):
-    """A path does not exist, is not connected, or was asked for something that it does not have.
+class FailedError(ConstraintError):
+    """An operation did not succeed.
 
     Args:
-        message: what is wrong.
-        result: the Projection, Interpolation or Walk that failed, if any; its `describe()` says more.
+        result: what it gave back; its `describe()` says more.
+        words: what to say; by default what the result says of itself.
     """
 
-    def __init__(self, message: str, result: Any = None) -> None:
+    def __init__(self, result: Any, words: str = "") -> None:
         self.result = result
-        super().__init__(message)
+        super().__init__(words or str(result))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.result, str(self))
+
+
+class PathError(ConstraintError):
+    """A path is not connected, or was asked for something that it does not have."""
 
 
 class GraphError(ConstraintError):

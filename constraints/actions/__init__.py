@@ -6,8 +6,6 @@ from .action import (
     Derivatives as Derivatives,
     DifferentialAction as DifferentialAction,
     DiscreteAction as DiscreteAction,
-    NoCalculationError as NoCalculationError,
-    NoSlopesError as NoSlopesError,
     StageSlopes as StageSlopes,
 )
 from .activations import Activation as Activation, Quadratic as Quadratic, QuadraticBarrier as QuadraticBarrier
@@ -27,11 +25,7 @@ from .integrated import (
     SemiImplicitEuler as SemiImplicitEuler,
     StepCalculation as StepCalculation,
 )
-from .quasi_static import (
-    NoEquilibriumError as NoEquilibriumError,
-    QuasiStatic as QuasiStatic,
-    StanceStatus as StanceStatus,
-)
+from .quasi_static import QuasiStatic as QuasiStatic, StanceStatus as StanceStatus
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .stance import Load as Load
 from .state_space import StageSpace as StageSpace, StateSpace as StateSpace

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -15,30 +15,14 @@ from liegroups.arguments import expect, finite_vector, is_float64
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics import DerivativeStatus
-from ..errors import ConstraintError, OptionError
+from ..dynamics.methods.status import DynamicsStatus
+from ..errors import OptionError
 from ..linear_algebra import is_finite
 from ..solvers.result import Result
 from .costs import Cost, CostStack
 from .residuals import Place
 from .stage_constraints import ConstraintStack, StageConstraint
 from .state_space import StageSpace, StateSpace
-
-
-class NoCalculationError(ConstraintError):
-    """A node was not calculated; carries the result: `result`."""
-
-    def __init__(self, result: Calculation) -> None:
-        self.result = result
-        super().__init__(str(result))
-
-
-class NoSlopesError(ConstraintError):
-    """A node has no derivatives; carries the result: `result`."""
-
-    def __init__(self, result: Derivatives) -> None:
-        self.result = result
-        super().__init__(str(result))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,16 +58,6 @@ class Calculation(Result):
     def reason(self) -> str:
         """How the calculation ended, in words."""
         return "solved" if self.success else "the cost is not finite"
-
-    def or_raise(self) -> Self:
-        """The calculation itself if it succeeded.
-
-        Raises:
-            NoCalculationError: it did not; the error carries it.
-        """
-        if not self.success:
-            raise NoCalculationError(self)
-        return self
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -127,22 +101,7 @@ class Derivatives(Result):
     Gu: Matrix
     Hx: Matrix
     Hu: Matrix
-    status: DerivativeStatus = DerivativeStatus.SOLVED
-
-    @property
-    def success(self) -> bool:
-        """Whether there are derivatives."""
-        return self.status.is_success
-
-    def or_raise(self) -> Self:
-        """The derivatives themselves if there are any.
-
-        Raises:
-            NoSlopesError: there are none; the error carries the result.
-        """
-        if not self.success:
-            raise NoSlopesError(self)
-        return self
+    status: DynamicsStatus = DynamicsStatus.SOLVED
 
     def __str__(self) -> str:
         return str(self.status)

@@ -10,16 +10,17 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..dynamics import DynamicsDerivatives, DynamicsStatus
+from ..dynamics import DynamicsDerivatives
 from ..dynamics.derivatives import SolutionSlopes
 from ..dynamics.methods.row_space import RowSpace
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..dynamics.multipliers import Body, pulling_words, wrench_of
-from ..errors import OptionError
+from ..errors import FailedError, OptionError
 from ..loops import Axes
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, NoSlopesError, StageSlopes
+from .action import Calculation, Derivatives, StageSlopes
 from .fused import Trace
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class ContactDerivatives(Derivatives):
         Raises:
             NoWrenchError: the constraint is neither a contact nor a closure.
             OptionError: they were not asked for (`with_force_derivatives=True`), or it is a terminal node.
-            NoSlopesError: there are no derivatives.
+            FailedError: there are no derivatives.
         """
         done, l_x, l_u = self.calculation, self.multipliers_x, self.multipliers_u
         if done is None or l_x is None or l_u is None or done.multipliers is None:
@@ -143,7 +144,7 @@ class ContactDerivatives(Derivatives):
                 "with_force_derivatives=True"
             )
         if not self.success:
-            raise NoSlopesError(self)
+            raise FailedError(self)
         action, n = done.action, done.action.state.nv
         asked = Question(action.constraint_set, *action.state.split(done.x), np.zeros(n), (), None, action.rhs)
         k = len(l_x)

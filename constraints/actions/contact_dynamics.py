@@ -13,10 +13,10 @@ from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import frozen, read_only
 
-from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import SolutionSlopes, balance_at
 from ..dynamics.methods.row_space import in_balance
 from ..dynamics.methods.saddle_point import solve_direct
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import open_words_at, status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
@@ -292,17 +292,17 @@ class ContactForwardDynamics(DifferentialAction):
         if u is None or a is None:
             return ContactDerivatives(Fx=None, Fu=None, **self._slopes(done), calculation=done)
         if not done.success:
-            return self._without(done, DerivativeStatus.NOT_SOLVED, ())
+            return self._without(done, DynamicsStatus.NOT_SOLVED, ())
         drive, names = self.actuators.drive(done.x[: self.state.nq], u), ()
         if done.trace is not None and done.multipliers is not None and self._fused is not None:
             by, push = self._fused.slopes(done.x, u, done.multipliers, done.trace, drive)
         else:
             found, names = self._own_slopes(done, a)
             if found is None:
-                return self._without(done, DerivativeStatus.SINGULAR, names)
+                return self._without(done, DynamicsStatus.NO_DERIVATIVES, names)
             by, push = (drive.by_stage(*each) for each in _of(found))
         if not np.isfinite(by[0]).all():
-            return self._without(done, DerivativeStatus.SINGULAR, names)
+            return self._without(done, DynamicsStatus.NO_DERIVATIVES, names)
         status = _REPEATED if done.status is DynamicsStatus.RANK_DEFICIENT else _DIFFERENTIATED
         return self._differentiated(done, self._slopes(done, done.multipliers, push), by, push, status, names)
 
@@ -320,7 +320,7 @@ class ContactForwardDynamics(DifferentialAction):
         return found, rough + balance.rows.by_differences
 
     def _without(
-        self, done: ContactCalculation, status: DerivativeStatus, names: tuple[str, ...]
+        self, done: ContactCalculation, status: DynamicsStatus, names: tuple[str, ...]
     ) -> ContactDerivatives:
         """What is left where there are no derivatives of the dynamics: NaN for these."""
         n, ndx, nu, k = self.state.nv, self.state.ndx, self.nu, self.constraint_set.size
@@ -333,7 +333,7 @@ class ContactForwardDynamics(DifferentialAction):
         node: NodeSlopes,
         by: Pair,
         push: Pair,
-        status: DerivativeStatus,
+        status: DynamicsStatus,
         names: tuple[str, ...],
     ) -> ContactDerivatives:
         """The result, from derivatives of costs and rows, of accelerations, and of multipliers."""
@@ -381,7 +381,7 @@ def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Mat
     return (found.a_q, found.a_v, found.a_tau), (found.l_q, found.l_v, found.l_tau)
 
 
-_SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DerivativeStatus.SOLVED, DerivativeStatus.RANK_DEFICIENT
+_SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DynamicsStatus.SOLVED, DynamicsStatus.RANK_DEFICIENT
 """Members of enumerations, read once: 0.1 us each."""
 _NONE = read_only(np.zeros(0))
 

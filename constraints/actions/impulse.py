@@ -15,11 +15,11 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics import DerivativeStatus, DynamicsStatus
 from ..dynamics.derivatives import Balance, SolutionSlopes
 from ..dynamics.impact import restitutions
 from ..dynamics.methods.row_space import RowSpace
 from ..dynamics.methods.saddle_point import solve_direct
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import status_of
 from ..dynamics.multipliers import Body, wrench_of
 from ..errors import UnknownOptionError
@@ -235,13 +235,13 @@ class ImpulseDynamics(DiscreteAction):
         n = self.state.nv
         Fu = np.zeros((2 * n, 0))
         found: SolutionSlopes | None = None
-        names, status = (), DerivativeStatus.NOT_SOLVED
+        names, status = (), DynamicsStatus.NOT_SOLVED
         if done.success:
             found, names = self._own_slopes(done)
             is_rank_deficient = done.status is DynamicsStatus.RANK_DEFICIENT
-            status = DerivativeStatus.RANK_DEFICIENT if is_rank_deficient else DerivativeStatus.SOLVED
+            status = DynamicsStatus.RANK_DEFICIENT if is_rank_deficient else DynamicsStatus.SOLVED
             if found is None or not np.isfinite(found.a_q).all():
-                found, status = None, DerivativeStatus.SINGULAR
+                found, status = None, DynamicsStatus.NO_DERIVATIVES
         if found is None:
             none, no_impulses = np.full((2 * n, 2 * n), np.nan), np.full((self.constraint_set.size, 2 * n), np.nan)
             node = self._slopes(done, done.impulses)

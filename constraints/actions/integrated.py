@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arguments import expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..dynamics import DerivativeStatus
+from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError
 from ..questions import ask_once
 from .action import Calculation, Derivatives, DifferentialAction, DiscreteAction, own
@@ -103,7 +103,7 @@ class IntegratedAction(DiscreteAction):
         """Where a stage has no derivatives: NaN for those of dynamics and cost, and what the first stage has."""
         ndx, nu = self.state.ndx, self.nu
         first = stages[0] if stages else self.differential.calc_diff(done.stages[0])
-        status = stages[-1].status if stages and not stages[-1].success else DerivativeStatus.NOT_SOLVED
+        status = stages[-1].status if stages and not stages[-1].success else DynamicsStatus.NOT_SOLVED
         x, u, xx, xu, uu = (np.full(s, np.nan) for s in (ndx, nu, (ndx, ndx), (ndx, nu), (nu, nu)))
         return Derivatives(xx, xu, x, u, xx, xu, uu, first.Gx, first.Gu, first.Hx, first.Hu, status)
 
@@ -259,6 +259,6 @@ def _summed(
         g += w * (np.concatenate([d.Lx, d.Lu]) @ T)
         curvature += w * (T.T @ np.block([[d.Lxx, d.Lxu], [d.Lxu.T, d.Luu]]) @ T)
     costs = g[:n], g[n:], curvature[:n, :n], curvature[:n, n:], curvature[n:, n:]
-    deficient = [d.status for d in stages if d.status is not DerivativeStatus.SOLVED]
-    status = deficient[0] if deficient else DerivativeStatus.SOLVED
+    deficient = [d.status for d in stages if d.status is not DynamicsStatus.SOLVED]
+    status = deficient[0] if deficient else DynamicsStatus.SOLVED
     return Derivatives(Fx, Fu, *costs, first.Gx, first.Gu, first.Hx, first.Hu, status)

@@ -12,7 +12,7 @@ from liegroups.arguments import as_mapping, as_tolerance, natural_number, real_n
 from liegroups.arrays import ArrayLike, Vector
 
 from ..dynamics.inverse import EffortBeyond, beyond_words, efforts_beyond
-from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError
+from ..errors import OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..loops import FrictionCone, Sole
 from ..loops.mobility import coordinate_names
@@ -31,25 +31,12 @@ RANK = 1e-12
 """Singular values of the balance below this part of the largest, times its larger size, are zero: Crocoddyl's."""
 
 
-class StanceStatus(StatusEnum):
+class StanceStatus(StatusEnum, successes=("EQUILIBRIUM",)):
     """How a quasi-static balance ended."""
 
     EQUILIBRIUM = "Controls and contacts hold the robot at rest."
     NO_EQUILIBRIUM = "Controls and contacts cannot hold the robot at rest, whatever they carry."
     NOT_ADMISSIBLE = "Controls and contacts could hold the robot at rest, but not within cones and soles."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the robot is held at rest."""
-        return self is StanceStatus.EQUILIBRIUM
-
-
-class NoEquilibriumError(ConstraintError):
-    """No controls hold the robot at rest; carries the result: `result`."""
-
-    def __init__(self, result: QuasiStatic) -> None:
-        self.result = result
-        super().__init__(str(result))
 
 
 @final
@@ -86,11 +73,6 @@ class QuasiStatic(Result):
     unbalanced: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
-    def success(self) -> bool:
-        """Whether the balance is met, within cones and soles where they were given."""
-        return self.status.is_success
-
-    @property
     def pulling(self) -> dict[str, float]:
         """Contacts that pull -> their normal force [N], negative: ground that only pushes does not hold this stance."""
         return {name: load.normal_force for name, load in self.loads.items() if load.normal_force < -self.limit}
@@ -110,12 +92,6 @@ class QuasiStatic(Result):
         """The result in words: open state, efforts beyond limits, and a line a contact."""
         lines = [str(self)] + ([f"  {self.opened}"] if self.opened else []) + beyond_words(self.beyond_limits)
         return "\n".join([*lines, *(f"  '{name}': {load}" for name, load in self.loads.items())])
-
-    def or_raise(self) -> QuasiStatic:
-        """The result itself if it is an equilibrium. Raises NoEquilibriumError, which carries it."""
-        if not self.success:
-            raise NoEquilibriumError(self)
-        return self
 
     def __repr__(self) -> str:
         return f"QuasiStatic({self})"

@@ -2,23 +2,16 @@
 
 from .actuation import Actuation as Actuation
 from .constraint_force import ConstraintForce as ConstraintForce
-from .forward import (
-    ForwardDynamics as ForwardDynamics,
-    NoAccelerationError as NoAccelerationError,
-    forward_dynamics as forward_dynamics,
-)
+from .forward import ForwardDynamics as ForwardDynamics, forward_dynamics as forward_dynamics
 from .forward_derivatives import (
-    DerivativeStatus as DerivativeStatus,
     DynamicsDerivatives as DynamicsDerivatives,
-    NoDerivativesError as NoDerivativesError,
     WrenchDerivatives as WrenchDerivatives,
     dynamics_derivatives as dynamics_derivatives,
 )
-from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
+from .impact import Impact as Impact, impact as impact
 from .inverse import (
     EffortBeyond as EffortBeyond,
     InverseDynamics as InverseDynamics,
-    NoActuationError as NoActuationError,
     inverse_dynamics as inverse_dynamics,
 )
 from .laws import (
@@ -47,7 +40,6 @@ from .motions import (
     LimitPassed as LimitPassed,
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
-    NoMotionError as NoMotionError,
     Scheme as Scheme,
     Stops as Stops,
     simulate as simulate,

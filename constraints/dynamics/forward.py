@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
-from ..errors import ConstraintError
+from ..dynamics.methods.status import DynamicsStatus
 from ..linear_algebra import dot, is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import taking_part
@@ -26,21 +26,13 @@ from .methods.branches import branches_at
 from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal
 from .methods.row_space import in_balance
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .methods.sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
-from .methods.status import DynamicsStatus, Factorisation, Method, member
+from .methods.sparse_solution import is_long_and_sparse, solve_sparse
+from .methods.status import Factorisation, Method, member
 from .methods.system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 from .row_forces import RowForces, misses
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
-
-
-class NoAccelerationError(ConstraintError):
-    """Constrained dynamics were not solved; carries the result: `result`."""
-
-    def __init__(self, result: ForwardDynamics) -> None:
-        self.result = result
-        super().__init__(result.describe())
 
 
 @final
@@ -72,11 +64,6 @@ class ForwardDynamics(RowForces):
     solved: ConstrainedSystem | None = None
 
     @property
-    def success(self) -> bool:
-        """Whether acceleration and multipliers solve both equations."""
-        return self.status.is_success
-
-    @property
     def acting(self) -> tuple[Force, ...]:
         """The external forces, which act besides tau and the constraints."""
         return self.question.external
@@ -87,16 +74,6 @@ class ForwardDynamics(RowForces):
         if self.solution is None or not self.solution.free.size:
             return ()
         return taking_part(self.question.constraint_set.robot, self.solution.free)
-
-    def or_raise(self) -> ForwardDynamics:
-        """The result itself if both equations hold.
-
-        Raises:
-            NoAccelerationError: they do not; the error carries the result.
-        """
-        if not self.success:
-            raise NoAccelerationError(self)
-        return self
 
     def derivatives(self) -> DynamicsDerivatives:
         """Derivatives of accelerations, multipliers and wrenches: `dynamics_derivatives(self)`."""
@@ -226,21 +203,9 @@ def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
     force = question.tau + generalised(question.external, motion) if question.external else question.tau
     constraint_set = question.constraint_set
     found = solve_sparse(constraint_set, motion, force, acceleration=question.acceleration, rhs=question.rhs)
-    status = _OF_SPARSE[found.status]
     if not found.is_solved:
-        return _refused(question, Method.SPARSE, status)
-    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.SPARSE, question)
-
-
-_OF_SPARSE = {
-    SparseStatus.SOLVED: DynamicsStatus.SOLVED,
-    SparseStatus.REDUNDANT: DynamicsStatus.RANK_DEFICIENT,
-    SparseStatus.INCONSISTENT: DynamicsStatus.INCONSISTENT,
-    SparseStatus.SINGULAR: DynamicsStatus.SINGULAR_SPARSE,
-    SparseStatus.UNDECIDED: DynamicsStatus.SINGULAR_SPARSE,
-    SparseStatus.INACCURATE: DynamicsStatus.SINGULAR_SPARSE,
-    SparseStatus.NOT_FINITE: DynamicsStatus.NOT_FINITE,
-}
+        return _refused(question, Method.SPARSE, found.status)
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.SPARSE, question)
 
 
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
@@ -13,14 +13,13 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.third_order import se3_coad
 
-from ..errors import ConstraintError, UnknownNameError
+from ..errors import UnknownNameError
 from ..loops import Axes
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
 from ..robot.model.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
-from ..solvers.status import StatusEnum
 from ..words import first_names
 from .derivatives import SolutionSlopes, balance_at, slopes_of_balance
 from .fused_contacts import fused_contacts_of
@@ -31,34 +30,6 @@ from .multipliers import Body, NoWrenchError
 
 if TYPE_CHECKING:
     from .forward import ForwardDynamics
-
-
-class DerivativeStatus(StatusEnum):
-    """Whether a solution of constrained dynamics has derivatives: each value is a sentence for humans."""
-
-    SOLVED = "Derivatives of accelerations and multipliers; all rows are independent."
-    RANK_DEFICIENT = (
-        "Derivatives of accelerations, and of the multipliers of least norm: some rows repeat others, here and at all "
-        "states nearby."
-    )
-    SINGULAR = (
-        "There are no derivatives: the rank of the rows is different at neighbouring states (a dead point, or a "
-        "mechanism that moves only by its special lengths), or a matrix is singular."
-    )
-    NOT_SOLVED = "There is no solution of the dynamics to differentiate."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether there are derivatives."""
-        return self is DerivativeStatus.SOLVED or self is DerivativeStatus.RANK_DEFICIENT
-
-
-class NoDerivativesError(ConstraintError):
-    """A solution of constrained dynamics without derivatives; carries the result: `result`."""
-
-    def __init__(self, result: DynamicsDerivatives) -> None:
-        self.result = result
-        super().__init__(str(result))
 
 
 class WrenchDerivatives(NamedTuple):
@@ -88,31 +59,16 @@ class DynamicsDerivatives(Result):
         by_differences: names of constraints and external forces without formulas: their part is accurate to about 1e-9.
     """
 
-    status: DerivativeStatus
+    status: DynamicsStatus
     question: Question
     multipliers: Vector
     slopes: SolutionSlopes | None
     by_differences: tuple[str, ...]
 
     @property
-    def success(self) -> bool:
-        """Whether there are derivatives."""
-        return self.status.is_success
-
-    @property
     def has_exact_derivatives(self) -> bool:
         """Whether all derivatives come from formulas, without differences."""
         return self.success and not self.by_differences
-
-    def or_raise(self) -> Self:
-        """The result itself if there are derivatives.
-
-        Raises:
-            NoDerivativesError: there are none; the error carries the result.
-        """
-        if not self.success:
-            raise NoDerivativesError(self)
-        return self
 
     @property
     def acceleration_dq(self) -> Matrix:
@@ -225,16 +181,16 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
     expect(result, ForwardDynamics, "result to be differentiated", "what forward_dynamics returned")
     asked, multipliers = result.question, result.multipliers
     if not result.success:
-        return DynamicsDerivatives(DerivativeStatus.NOT_SOLVED, asked, multipliers, None, ())
+        return DynamicsDerivatives(DynamicsStatus.NOT_SOLVED, asked, multipliers, None, ())
     motion = _motion_of(asked)
     fused = _by_pinocchio(result, motion)
     if fused is not None:
-        return DynamicsDerivatives(DerivativeStatus.SOLVED, asked, multipliers, fused, ())
+        return DynamicsDerivatives(DynamicsStatus.SOLVED, asked, multipliers, fused, ())
     found, names = _by_rows(result, motion)
     if found is None or not isfinite(float(found.a_q.sum())):
-        return DynamicsDerivatives(DerivativeStatus.SINGULAR, asked, multipliers, None, names)
+        return DynamicsDerivatives(DynamicsStatus.NO_DERIVATIVES, asked, multipliers, None, names)
     whole = result.status is DynamicsStatus.SOLVED
-    status = DerivativeStatus.SOLVED if whole else DerivativeStatus.RANK_DEFICIENT
+    status = DynamicsStatus.SOLVED if whole else DynamicsStatus.RANK_DEFICIENT
     return DynamicsDerivatives(status, asked, multipliers, found, names)
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from liegroups.arguments import finite_number, finite_vector
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
-from ..errors import ConstraintError, OptionError
+from ..dynamics.methods.status import DynamicsStatus
+from ..errors import OptionError
 from ..linear_algebra import norm
 from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
 from ..loops.set_rows import SetRows
@@ -26,21 +27,13 @@ from .methods.branches import branches_at
 from .methods.proximal import solve_proximal
 from .methods.row_space import RowSpace, missed
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .methods.status import DynamicsStatus, Factorisation, Method, member
+from .methods.status import Factorisation, Method, member
 from .methods.system import check_state, open_words, status_of, vanished
 from .multipliers import Body, pulling_contacts, pulling_words, wrench_of
 from .row_forces import misses
 
 AT_REST = 1e-6
 """Velocities below this are rounding of a robot at rest [m/s, rad/s]: rows contradict each other by none of theirs."""
-
-
-class NoImpactError(ConstraintError):
-    """An impact was not solved; carries the result: `result`."""
-
-    def __init__(self, result: Impact) -> None:
-        self.result = result
-        super().__init__(result.describe())
 
 
 @final
@@ -79,11 +72,6 @@ class Impact(ByJoint):
     missed_rows: dict[str, float]
 
     @property
-    def success(self) -> bool:
-        """Whether velocity and impulses solve both equations."""
-        return self.status.is_success
-
-    @property
     def pulling(self) -> tuple[str, ...]:
         """Names of contacts with one normal whose impulse is negative: a contact that only pushes would open there."""
         return pulling_contacts(self.constraint_set, self.impulses)
@@ -106,15 +94,8 @@ class Impact(ByJoint):
         """
         return wrench_of(self.constraint_set, which, self.q, self.impulses, on, axes, frame)
 
-    def or_raise(self) -> Impact:
-        """The result itself if both equations hold.
-
-        Raises:
-            NoImpactError: they do not; the error carries the result.
-        """
-        if not self.success:
-            raise NoImpactError(self)
-        return self
+    def _failure(self) -> str:
+        return self.describe()
 
     def describe(self) -> str:
         """The impact in words: status, method, energy, open state, contacts that pull, rank and redundant rows."""

@@ -12,7 +12,7 @@ from liegroups.arguments import as_tolerance, finite_vector
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.by_name import block_of
 
-from ..errors import ConstraintError
+from ..dynamics.methods.status import DynamicsStatus
 from ..loops import Closure, ConstraintSet
 from ..loops.mobility import coordinate_names, taking_part
 from ..robot import Motion
@@ -24,7 +24,6 @@ from .laws.external_force import Force, as_external
 from .methods.least_deviation import completed, solve_inverse
 from .methods.row_space import in_balance
 from .methods.saddle_point import Solution
-from .methods.status import DynamicsStatus
 from .methods.system import ConstrainedSystem, Question, check_state, status_of
 from .row_forces import RowForces, misses
 
@@ -73,14 +72,6 @@ def beyond_words(beyond: Sequence[EffortBeyond]) -> list[str]:
     return [f"  beyond the effort limits of the model: {first_names([str(each) for each in beyond])}"] if beyond else []
 
 
-class NoActuationError(ConstraintError):
-    """The wanted acceleration was not met; carries the result: `result`."""
-
-    def __init__(self, result: InverseDynamics) -> None:
-        self.result = result
-        super().__init__(result.describe())
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseDynamics(RowForces):
@@ -119,11 +110,6 @@ class InverseDynamics(RowForces):
     question: Question
     solution: Solution | None
     solved: ConstrainedSystem | None
-
-    @property
-    def success(self) -> bool:
-        """Whether both equations hold and the acceleration is the wanted one."""
-        return self.status.is_success
 
     @property
     def tau(self) -> Vector:
@@ -166,16 +152,6 @@ class InverseDynamics(RowForces):
             UnknownNameError: it is not actuated; the message lists what is.
         """
         return self.effort[self.actuators.slice_of(which)]
-
-    def or_raise(self) -> InverseDynamics:
-        """The result itself if the wanted acceleration was met.
-
-        Raises:
-            NoActuationError: it was not; the error carries the result.
-        """
-        if not self.success:
-            raise NoActuationError(self)
-        return self
 
     def describe(self) -> str:
         """The result in words: status, open state, contacts that pull, actuation, deviation, what has no actuator."""

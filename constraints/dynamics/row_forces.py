@@ -49,6 +49,13 @@ class RowForces(ByJoint):
     def acting(self) -> tuple[Force, ...]:
         """What acts besides joint forces and the constraints, forces at hinges among it."""
 
+    @abstractmethod
+    def describe(self) -> str:
+        """The result in words."""
+
+    def _failure(self) -> str:
+        return self.describe()
+
     @cached_property
     def system(self) -> ConstrainedSystem:
         """Inertia, bias, rows, errors and rates at the state; computed on request where the method needed none."""

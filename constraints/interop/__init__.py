@@ -11,9 +11,5 @@ from .pinocchio_models import (
 )
 from .shooting import MultipleShooting as MultipleShooting
 from .shooting_nodes import Nodes as Nodes, Trajectory as Trajectory
-from .shooting_result import (
-    NoTrajectoryError as NoTrajectoryError,
-    ShootingResult as ShootingResult,
-    ShootingStatus as ShootingStatus,
-)
+from .shooting_result import ShootingResult as ShootingResult, ShootingStatus as ShootingStatus
 from .tangent_steps import TangentSteps as TangentSteps, as_nonlinear_constraint as as_nonlinear_constraint

@@ -10,8 +10,7 @@ import numpy as np
 
 from liegroups.arguments import expect
 
-from ..actions import NoCalculationError, NoSlopesError
-from ..errors import UndefinedError
+from ..errors import FailedError, UndefinedError
 from ..exports import from_extra
 from .shooting import MultipleShooting
 
@@ -47,7 +46,7 @@ def as_casadi(program: MultipleShooting) -> CasadiProgram:
     Raises:
         WrongObjectError: not a `MultipleShooting`.
         MissingExtraError: casadi is not installed.
-        NoCalculationError, NoSlopesError, UndefinedError: a node at `program.start` has no dynamics or no derivatives;
+        FailedError, FailedError, UndefinedError: a node at `program.start` has no dynamics or no derivatives;
             the sparsity is read there.
     """
     given = expect(program, MultipleShooting, "program for CasADi", "a MultipleShooting")
@@ -130,7 +129,7 @@ def _or_nan(derivatives: Callable[[], Any], n: int) -> Any:
     """Derivatives, or NaN where a node has none."""
     try:
         return derivatives()
-    except (NoCalculationError, NoSlopesError, UndefinedError):
+    except (FailedError, UndefinedError):
         return np.full(n, np.nan)
 
 

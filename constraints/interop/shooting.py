@@ -214,7 +214,7 @@ class MultipleShooting:
         return self.nodes(z).cost
 
     def gradient(self, z: ArrayLike) -> Vector:
-        """Gradient of the cost, (n,). Raises NoCalculationError, NoSlopesError."""
+        """Gradient of the cost, (n,). Raises FailedError, FailedError."""
         slopes, charts = self.nodes(z).slopes, self._charts(z)
         found = np.zeros(self.n)
         for k, d in enumerate(slopes):
@@ -225,7 +225,7 @@ class MultipleShooting:
         return found
 
     def hessian(self, z: ArrayLike) -> Any:
-        """Gauss-Newton Hessian of the cost: sparse (n, n). Raises NoCalculationError, NoSlopesError."""
+        """Gauss-Newton Hessian of the cost: sparse (n, n). Raises FailedError, FailedError."""
         slopes, charts = self.nodes(z).slopes, self._charts(z)
         parts = _Blocks()
         for k, d in enumerate(slopes):
@@ -255,7 +255,7 @@ class MultipleShooting:
         return np.concatenate(found)
 
     def jacobian(self, z: ArrayLike) -> Any:
-        """Jacobian of the rows: sparse (rows, n). Raises NoCalculationError, NoSlopesError."""
+        """Jacobian of the rows: sparse (rows, n). Raises FailedError, FailedError."""
         nodes, charts = self.nodes(z), self._charts(z)
         slopes, xs = nodes.slopes, nodes.trajectory.xs
         parts = _Blocks()

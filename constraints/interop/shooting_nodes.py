@@ -10,8 +10,8 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..actions import Action, Calculation, Derivatives, NoCalculationError
-from ..errors import ConstraintError, UndefinedError
+from ..actions import Action, Calculation, Derivatives
+from ..errors import ConstraintError, FailedError, UndefinedError
 
 
 @final
@@ -84,7 +84,7 @@ class Nodes:
         """Derivatives of all nodes.
 
         Raises:
-            NoCalculationError, NoSlopesError, UndefinedError: of the first node that has none.
+            FailedError, FailedError, UndefinedError: of the first node that has none.
         """
         if self._undefined is not None:
             raise self._undefined
@@ -92,6 +92,6 @@ class Nodes:
         for action, done in zip(self._actions, self.calculations, strict=True):
             calculation: Calculation = done
             if not calculation.success:
-                raise NoCalculationError(calculation)
+                raise FailedError(calculation)
             found.append(action.calc_diff(calculation).or_raise())
         return tuple(found)

@@ -13,8 +13,7 @@ from scipy.optimize import minimize
 from liegroups.arguments import as_callable, as_tolerance, finite_number, natural_number
 from liegroups.arrays import Vector
 
-from ..actions import NoCalculationError, NoSlopesError
-from ..errors import ConstraintError, OptionError, UndefinedError
+from ..errors import FailedError, OptionError, UndefinedError
 from ..functions.lifted import same_space
 from ..linear_algebra import largest
 from ..solvers.result import Result
@@ -29,7 +28,7 @@ SHORTEST = 1e-12
 
 
 @final
-class ShootingStatus(StatusEnum):
+class ShootingStatus(StatusEnum, successes=("CONVERGED",)):
     """Why an optimisation of a trajectory ended."""
 
     CONVERGED = "The trajectory is stationary and all rows hold, within the tolerance."
@@ -38,19 +37,6 @@ class ShootingStatus(StatusEnum):
     INTERRUPTED = "The callback stopped it."
     NO_DYNAMICS = "A node of the trajectory to start from has no dynamics, or no finite cost."
     NO_DERIVATIVES = "A node of an iterate has dynamics but no derivatives."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the trajectory is a solution."""
-        return self is ShootingStatus.CONVERGED
-
-
-class NoTrajectoryError(ConstraintError):
-    """No solution of a shooting problem was found; carries the result: `result`."""
-
-    def __init__(self, result: ShootingResult) -> None:
-        self.result = result
-        super().__init__(str(result))
 
 
 @final
@@ -82,17 +68,6 @@ class ShootingResult(Result):
     charts: int
     said: str
     opened: tuple[str, ...] = ()
-
-    @property
-    def success(self) -> bool:
-        """Whether the trajectory is a solution within the tolerance."""
-        return self.status.is_success
-
-    def or_raise(self) -> ShootingResult:
-        """The result itself if it is a solution. Raises NoTrajectoryError, which carries it."""
-        if not self.success:
-            raise NoTrajectoryError(self)
-        return self
 
     def __str__(self) -> str:
         return (
@@ -135,7 +110,7 @@ def minimised(
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "delta_grad == 0.0")
                 found: Any = _call(here, last, watch, options)
-        except (NoCalculationError, NoSlopesError, UndefinedError) as error:
+        except (FailedError, UndefinedError) as error:
             said = f"{type(error).__name__}: {error}"
             done = used + watch.iterations
             return _result(here, watch.z, ShootingStatus.NO_DERIVATIVES, None, done, charts, said)

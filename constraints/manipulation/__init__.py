@@ -37,7 +37,7 @@ from .graph_errors import GraphErrors as GraphErrors
 from .gripper import Gripper as Gripper, Handle as Handle
 from .problems import PathProblem as PathProblem
 from .states import State as State, Transition as Transition
-from .targets import TargetConfiguration as TargetConfiguration, UnreachedError as UnreachedError
+from .targets import TargetConfiguration as TargetConfiguration
 from .validation import Rate as Rate, Validation as Validation
 from .walks.walk import Walk as Walk, walk as walk
 

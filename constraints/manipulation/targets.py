@@ -14,7 +14,7 @@ from liegroups.arguments import is_float64
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy
 
-from ..errors import ConstraintError, GraphError
+from ..errors import GraphError
 from ..robot import Robot
 from ..solvers import Projection, Status
 from ..solvers.result import MEANT, Result
@@ -26,14 +26,6 @@ from .states import Transition
 
 DIAGNOSED = "`target.projections[-1].diagnose()`"
 """The diagnosis of a target that was not found: that of its last projection."""
-
-
-class UnreachedError(ConstraintError):
-    """A target configuration was not found; `target` has the projections."""
-
-    def __init__(self, target: TargetConfiguration) -> None:
-        self.target = target
-        super().__init__(str(target))
 
 
 @final
@@ -110,16 +102,6 @@ class TargetConfiguration(Result):
             return None
         inner = self.transition.inner
         return inner[len(self.projections) - 1] if inner else self.transition
-
-    def or_raise(self) -> TargetConfiguration:
-        """Itself if it succeeded.
-
-        Raises:
-            UnreachedError: it failed; the error carries it.
-        """
-        if not self.success:
-            raise UnreachedError(self)
-        return self
 
     def describe(self) -> str:
         """The result in words: how far it got, each inner transition, errors by constraint at the last."""

@@ -13,7 +13,7 @@ from liegroups.arrays import Vector
 
 from ..ranges import whole_number
 from ..solvers import Projection, Status
-from ..solvers.result import Result
+from ..solvers.result import Verdict
 from ..words import counted
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Rate(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation(Result):
+class Validation(Verdict):
     """Result of sampling a graph. It is neither true nor false (`if validation:` raises): see `success`.
 
     Attributes:

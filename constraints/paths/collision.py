@@ -330,7 +330,7 @@ class CollisionModel:
 
         Raises:
             OptionError: a limit that is not a positive number.
-            PathError: a configuration between two samples is not reached.
+            FailedError: a configuration between two samples is not reached.
             SpaceMismatchError: a path in another space than the robot's.
         """
         expect(path, Path, "path of a collision check")

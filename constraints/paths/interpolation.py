@@ -53,7 +53,7 @@ _BOTH_SIDES = "if a right-hand side moves, give both: `interpolate(problem, q0, 
 """What is said of an end that satisfies the constraints with other right-hand sides."""
 
 
-class PathStatus(StatusEnum):
+class PathStatus(StatusEnum, successes=("COMPLETE",)):
     """Why an interpolation ended: each value is a sentence for humans."""
 
     COMPLETE = "The path reaches its end, on the constraints, without a jump."
@@ -107,11 +107,6 @@ class Interpolation(Result):
     options: Options
     stop: Stop | None = None
 
-    @property
-    def success(self) -> bool:
-        """Whether the path reaches its end."""
-        return self.status is PathStatus.COMPLETE
-
     if not TYPE_CHECKING:
 
         def __call__(self, *_: object) -> NoReturn:
@@ -120,16 +115,12 @@ class Interpolation(Result):
             Raises:
                 PathError: says how.
             """
-            raise PathError("an Interpolation is called by its path, if it has one: `or_raise()(time)`", self)
+            raise PathError("an Interpolation is called by its path, if it has one: `or_raise()(time)`")
 
-    def or_raise(self) -> Path:
-        """The whole path.
-
-        Raises:
-            PathError: it does not reach its end; says why, and how far it got. The error carries the interpolation.
-        """
-        if self.path is None or not self.success:
-            raise PathError(str(self), self)
+    @property
+    def _given(self) -> Path:
+        """What `or_raise` gives: the whole path."""
+        assert self.path is not None
         return self.path
 
     def describe(self) -> str:

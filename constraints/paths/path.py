@@ -14,7 +14,7 @@ from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_numbe
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import FailedError, OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
 from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
@@ -155,7 +155,7 @@ class Piece:
         Before the first sample it is that one, after the last one that.
 
         Raises:
-            PathError: the projection did not succeed.
+            FailedError: the projection did not succeed.
         """
         i = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2))
         t0, t1 = float(self.times[i]), float(self.times[i + 1])
@@ -168,7 +168,7 @@ class Piece:
         """Configurations (n, nq) at several times, each as `at` gives it; the projections are a batch.
 
         Raises:
-            PathError: a projection did not succeed; the first is told.
+            FailedError: a projection did not succeed; the first is told.
         """
         t = np.atleast_1d(np.asarray(times, dtype=np.float64))
         i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
@@ -189,7 +189,7 @@ class Piece:
         """The projection, if it succeeded."""
         if not projection.success:
             words = f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}"
-            raise PathError(words, projection)
+            raise FailedError(projection, words)
         return projection
 
     def reversed(self) -> Piece:
@@ -264,7 +264,7 @@ class Path(NamesChecked):
             **options: those of `interpolate`, and `rhs`.
 
         Raises:
-            PathError: a piece does not reach its end; it names the two rows and carries the interpolation.
+            FailedError: a piece does not reach its end; it names the two rows and carries the interpolation.
             SizeError, NotFiniteError, NotNormalizedError: what is wrong with a waypoint, or there is only one.
         """
         from .interpolation import interpolate
@@ -278,7 +278,7 @@ class Path(NamesChecked):
         for i, (q0, q1) in enumerate(pairwise(rows)):
             found = interpolate(problem, q0, q1, **options)
             if found.path is None or not found.success:
-                raise PathError(f"waypoints {i} and {i + 1}: {found}", found)
+                raise FailedError(found, f"waypoints {i} and {i + 1}: {found}")
             pieces += found.path.pieces
         return Path(tuple(pieces))
 
@@ -316,7 +316,7 @@ class Path(NamesChecked):
         Raises:
             WrongObjectError: a time that is no finite number.
             OptionError: a time before or after the path.
-            PathError: a projection between two samples did not succeed.
+            FailedError: a projection between two samples did not succeed.
         """
         if not is_finite_number(time):
             several = "" if np.ndim(time) == 0 else "; of several times, [path(t) for t in times]"

@@ -58,7 +58,7 @@ def plot_modes(
 
     Raises:
         UnknownNameError: a view that is none.
-        NoModesError: there are no modes.
+        FailedError: there are no modes.
         OptionError: no shape to draw.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
@@ -109,7 +109,7 @@ def animate_mode(
     Raises:
         OptionError: no frame.
         UnknownNameError: a view that is none.
-        NotClosedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
+        FailedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written, or not as an animation.
     """

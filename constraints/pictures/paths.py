@@ -61,7 +61,7 @@ def plot_path(
         OptionError: fewer than two pictures.
         UnknownFrameError: a tip, or the frame of a shape, that the robot does not have.
         UnknownNameError: a view that is none.
-        PathError: the path breaks at a time that is drawn.
+        FailedError: the path breaks at a time that is drawn.
         MissingExtraError: matplotlib is not installed.
         FileError: the figure cannot be written.
     """
@@ -112,7 +112,7 @@ def animate(
         OptionError: fewer than two pictures of a path, or a rate that is not positive.
         WrongObjectError: configurations of no robot; something that is no shape.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a configuration.
-        UnknownFrameError, UnknownNameError, PathError, MissingExtraError: as `plot_path`.
+        UnknownFrameError, UnknownNameError, FailedError, MissingExtraError: as `plot_path`.
         FileError: the file cannot be written, or not as an animation.
     """
     check_film(path)

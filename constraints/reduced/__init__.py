@@ -5,13 +5,11 @@ from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
     DeadPointError as DeadPointError,
-    NotClosedError as NotClosedError,
     Step as Step,
     close_position as close_position,
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
-    NoReducedAccelerationError as NoReducedAccelerationError,
     ReducedDynamics as ReducedDynamics,
     Residual as Residual,
     reduced_forward_dynamics as reduced_forward_dynamics,
@@ -21,7 +19,6 @@ from .equilibria.balance import Unknown as Unknown
 from .equilibria.equilibrium import (
     Equilibrium as Equilibrium,
     EquilibriumStatus as EquilibriumStatus,
-    NoEquilibriumError as NoEquilibriumError,
     equilibrium as equilibrium,
 )
 from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind
@@ -30,14 +27,7 @@ from .equilibria.linearisation import (
     NoLinearisationError as NoLinearisationError,
     linearisation as linearisation,
 )
-from .equilibria.modes import (
-    Mode as Mode,
-    ModeClass as ModeClass,
-    Modes as Modes,
-    ModesStatus as ModesStatus,
-    NoModesError as NoModesError,
-    modes as modes,
-)
+from .equilibria.modes import Mode as Mode, ModeClass as ModeClass, Modes as Modes, modes as modes
 from .explicit_loops.explicit_loop import (
     ExplicitLoop as ExplicitLoop,
     ExplicitLoops as ExplicitLoops,
@@ -47,18 +37,16 @@ from .explicit_loops.loop_finding import explicit_loops as explicit_loops
 from .explicit_loops.loop_function import LoopFunction as LoopFunction
 from .explicit_loops.planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
 from .inverse import (
-    NoReducedActuationError as NoReducedActuationError,
     ReducedInverseDynamics as ReducedInverseDynamics,
     UnderactuatedError as UnderactuatedError,
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
 from .lu import LU as LU
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
-from .status import ReducedStatus as ReducedStatus
 from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .sweeps.sweep import sweep as sweep
-from .sweeps.sweep_result import NotSweptError as NotSweptError, Sweep as Sweep
+from .sweeps.sweep_result import Sweep as Sweep
 from .sweeps.travel import SweepStatus as SweepStatus
 from .system import (
     ReducedSystem as ReducedSystem,

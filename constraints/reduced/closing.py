@@ -48,7 +48,7 @@ ADVICE = (
 """What may help a closing that failed."""
 
 
-class ClosingStatus(StatusEnum):
+class ClosingStatus(StatusEnum, successes=("CONVERGED",)):
     """How closing by the dependent coordinates ended: each value is a sentence for humans."""
 
     CONVERGED = "All rows hold."
@@ -57,11 +57,6 @@ class ClosingStatus(StatusEnum):
     REDUNDANT_ROWS_OPEN = "The independent rows hold, but redundant ones do not: the loops are on another branch."
     UNDEFINED = "A function has no value at an iterate."
     DIVERGED = "The iterates became too large to compute with."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the mechanism is closed."""
-        return self is ClosingStatus.CONVERGED
 
 
 @final
@@ -90,11 +85,6 @@ class Closing(DrawnIterates):
     signs: tuple[float, ...]
     coordinates: MinimalCoordinates
     rhs: RightHandSide = field(repr=False)
-
-    @property
-    def success(self) -> bool:
-        """Whether q is closed."""
-        return self.status.is_success
 
     @property
     def iterations(self) -> int:
@@ -141,12 +131,6 @@ class Closing(DrawnIterates):
         """Coordinates of q outside the bounds of the robot, which closing ignores."""
         return self.constraint_set.robot.bounds.violations(self.q)
 
-    def or_raise(self) -> Closing:
-        """The closing itself if it succeeded. Raises NotClosedError, which carries it."""
-        if not self.success:
-            raise NotClosedError(self)
-        return self
-
     def describe(self) -> str:
         """The result in words: status, what was solved for, errors by constraint, coordinates outside their bounds."""
         lines = [str(self), f"  solved for: {first_names(self.coordinates.dependent) or 'nothing'}"]
@@ -173,14 +157,6 @@ class Closing(DrawnIterates):
 
     def __repr__(self) -> str:
         return f"Closing({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
-
-
-class NotClosedError(ConstraintError):
-    """The dependent coordinates do not close the mechanism; carries the result: `closing`."""
-
-    def __init__(self, closing: Closing) -> None:
-        self.closing = closing
-        super().__init__(str(closing))
 
 
 class DeadPointError(ConstraintError):

@@ -15,15 +15,14 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 from ..dynamics.laws.external_force import Force, as_external, generalised
 from ..dynamics.methods.dense import lightest
 from ..dynamics.methods.saddle_point import EVEN, LIGHT, NO_MOTION, SINGULAR, unit_scale
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
-from ..errors import ConstraintError
 from ..keywords import names_checked
 from ..linear_algebra import is_finite
 from ..loops.mobility import taking_part
 from ..words import first_names
 from .reduced_forces import ReducedForces
 from .state import ClosedState
-from .status import ReducedStatus
 from .system import (
     ReducedSystem,
     assembled,
@@ -47,7 +46,7 @@ class Factor(NamedTuple):
         free: (nv, m) motions without mass.
     """
 
-    status: ReducedStatus
+    status: DynamicsStatus
     solve: Callable[[Vector], Vector] = np.zeros_like
     evenness: float = 1.0
     free: Matrix = NO_MOTION
@@ -67,14 +66,6 @@ class Residual(NamedTuple):
     driven: Vector
     acceleration: Vector
     multipliers: Vector
-
-
-class NoReducedAccelerationError(ConstraintError):
-    """Reduced dynamics were not solved; carries the result: `result`."""
-
-    def __init__(self, result: ReducedDynamics) -> None:
-        self.result = result
-        super().__init__(str(result))
 
 
 @final
@@ -100,7 +91,7 @@ class ReducedDynamics(ReducedForces):
     acceleration: Vector
     driven_forces: Vector
     multipliers: Vector
-    status: ReducedStatus
+    status: DynamicsStatus
     state: ClosedState
     question: Question
     free: Matrix
@@ -114,24 +105,6 @@ class ReducedDynamics(ReducedForces):
     def free_motions(self) -> tuple[str, ...]:
         """Names of coordinates that neither mass nor rows nor drives hold, if the status is SINGULAR_SYSTEM."""
         return taking_part(self.state.coordinates.constraint_set.robot, self.free) if self.free.size else ()
-
-    def or_raise(self) -> ReducedDynamics:
-        """The result itself if all equations hold. Raises NoReducedAccelerationError, which carries it."""
-        if not self.success:
-            raise NoReducedAccelerationError(self)
-        return self
-
-    def describe(self) -> str:
-        """The result in words: status, accelerations of the independent coordinates, forces of the drives, rows."""
-        parts = self.state.coordinates
-        lines = [f"reduced dynamics: {self}"]
-        for name, x in zip(parts.independent, self.independent_acceleration, strict=True):
-            lines.append(f"  acceleration of {name}: {x:.6g}")
-        for name, force in zip(parts.driven, self.driven_forces, strict=True):
-            lines.append(f"  force of the drive of {name}: {force:.6g}")
-        if parts.redundant:
-            lines.append(f"  redundant: {first_names(parts.redundant)}")
-        return "\n".join(lines)
 
     def __str__(self) -> str:
         return f"{self.status}{f' Left free: {first_names(self.free_motions)}.' if self.free.size else ''}"
@@ -218,12 +191,12 @@ def reduced_forward_dynamics(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
         system = assembled(state, given, forces)
         factor = _factorised(system)
-        if factor.status is not ReducedStatus.SOLVED:
+        if factor.status is not DynamicsStatus.SOLVED:
             return _refused(state, factor, given, forces)
         a, driven, multipliers = _answer(system, factor, cdd)
     if not (is_finite(a) and is_finite(driven) and is_finite(multipliers)):
-        return _refused(state, Factor(ReducedStatus.NOT_FINITE), given, forces)
-    status = ReducedStatus.SOLVED if rows_agree(state, a) else ReducedStatus.INCONSISTENT
+        return _refused(state, Factor(DynamicsStatus.NOT_FINITE), given, forces)
+    status = DynamicsStatus.SOLVED if rows_agree(state, a) else DynamicsStatus.INCONSISTENT
     given[state.coordinates.partition.driven] += driven
     return ReducedDynamics(a, driven, multipliers, status, state, _question(state, given, forces), NO_MOTION)
 
@@ -266,9 +239,9 @@ def _factorised(system: ReducedSystem) -> Factor:
     """The factor of M_r."""
     M_r, heaviest = system.independent_mass, float(system.inertia.diagonal().max(initial=0.0))
     if not (is_finite(system.bias) and isfinite(float(M_r.trace()))):  # the diagonal of an inertia bounds all of it
-        return Factor(ReducedStatus.NOT_FINITE)
+        return Factor(DynamicsStatus.NOT_FINITE)
     if not M_r.size:
-        return Factor(ReducedStatus.SOLVED)
+        return Factor(DynamicsStatus.SOLVED)
     L, failed = lapack.dpotrf(M_r, lower=1)
     pivots: Vector = L.diagonal()
     evenness = 0.0 if failed else lightest(L, M_r)
@@ -278,7 +251,7 @@ def _factorised(system: ReducedSystem) -> Factor:
     def solve(right: Vector) -> Vector:
         return lapack.dpotrs(L, right, lower=1)[0]
 
-    return Factor(ReducedStatus.SOLVED, solve, evenness)
+    return Factor(DynamicsStatus.SOLVED, solve, evenness)
 
 
 def _weighed(system: ReducedSystem) -> Factor:
@@ -292,10 +265,10 @@ def _weighed(system: ReducedSystem) -> Factor:
     massless = values <= SINGULAR * max(values[-1], 1.0)
     if massless.any():
         free = np.linalg.qr(scale[:, None] * (Z @ vectors[:, massless]))[0]
-        return Factor(ReducedStatus.SINGULAR_SYSTEM, free=free)
+        return Factor(DynamicsStatus.SINGULAR_SYSTEM, free=free)
 
     def solve(right: Vector) -> Vector:
         push = lapack.dtrtrs(R, right, trans=1)[0]
         return lapack.dtrtrs(R, vectors @ ((push @ vectors) / values))[0]
 
-    return Factor(ReducedStatus.SOLVED, solve, 0.0)
+    return Factor(DynamicsStatus.SOLVED, solve, 0.0)

@@ -12,6 +12,7 @@ from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ..dynamics.actuation import Actuated, Actuation, actuation_at
 from ..dynamics.laws.external_force import Force, as_external
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..errors import ConstraintError, OptionError
 from ..keywords import names_checked
@@ -21,7 +22,6 @@ from ..words import counted, first_names
 from .dynamics import missing_force
 from .reduced_forces import ReducedForces
 from .state import ClosedState
-from .status import ReducedStatus
 from .system import (
     closed_acceleration,
     driven_acceleration as driven_acceleration_of,
@@ -54,14 +54,6 @@ class UnderactuatedError(ConstraintError):
         )
 
 
-class NoReducedActuationError(ConstraintError):
-    """Reduced inverse dynamics were not solved; carries the result: `result`."""
-
-    def __init__(self, result: ReducedInverseDynamics) -> None:
-        self.result = result
-        super().__init__(str(result))
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ReducedInverseDynamics(ReducedForces):
@@ -89,7 +81,7 @@ class ReducedInverseDynamics(ReducedForces):
     effort: Vector
     driven_forces: Vector
     multipliers: Vector
-    status: ReducedStatus
+    status: DynamicsStatus
     actuators: Actuation
     surplus: int
     without: tuple[str, ...]
@@ -119,11 +111,9 @@ class ReducedInverseDynamics(ReducedForces):
         """
         return self.effort[self.actuators.slice_of(which)]
 
-    def or_raise(self) -> ReducedInverseDynamics:
-        """The result itself if all equations hold. Raises NoReducedActuationError, which carries it."""
-        if not self.success:
-            raise NoReducedActuationError(self)
-        return self
+    def describe(self) -> str:
+        """As that of forward dynamics, and the forces of the actuators."""
+        return "\n".join([super().describe(), *(f"  force of {name}: {x:.6g}" for name, x in self.by_name.items())])
 
     def __str__(self) -> str:
         return f"{self.status}{f' Not reached: {first_names(self.without)}.' if self.without else ''}"
@@ -193,11 +183,11 @@ def reduced_inverse_dynamics(
     if len(reach) > effort.size and unreached:
         raise UnderactuatedError(effort.size, len(reach), unreached, "driven" if by_drives else "independent")
     driven = left[udd.size :]
-    status = ReducedStatus.SINGULAR_ACTUATION if unreached else ReducedStatus.SOLVED
+    status = DynamicsStatus.SINGULAR_ACTUATION if unreached else DynamicsStatus.SOLVED
     if not (is_finite(left) and is_finite(multipliers) and is_finite(effort)):
-        status = ReducedStatus.NOT_FINITE
+        status = DynamicsStatus.NOT_FINITE
     elif not unreached and not rows_agree(state, a):
-        status = ReducedStatus.INCONSISTENT
+        status = DynamicsStatus.INCONSISTENT
     other[coordinates.partition.driven] += driven
     question = Question(coordinates.constraint_set, state.q, state.v, other, forces, None, state.rhs)
     surplus = effort.size - rank

@@ -6,10 +6,11 @@ from typing import final
 
 from liegroups.arrays import Vector
 
+from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.row_forces import RowForces
 from ..errors import UnknownNameError
+from ..words import first_names
 from .state import ClosedState
-from .status import ReducedStatus
 
 
 class ReducedForces(RowForces):
@@ -26,14 +27,20 @@ class ReducedForces(RowForces):
     state: ClosedState
     acceleration: Vector
     driven_forces: Vector
-    status: ReducedStatus
+    status: DynamicsStatus
     solution, solved = None, None
 
-    @property
-    @final
-    def success(self) -> bool:
-        """Whether all equations hold."""
-        return self.status.is_success
+    def describe(self) -> str:
+        """The result in words: status, accelerations of the independent coordinates, forces of the drives, rows."""
+        parts = self.state.coordinates
+        lines = [f"reduced dynamics: {self}"]
+        for name, x in zip(parts.independent, self.independent_acceleration, strict=True):
+            lines.append(f"  acceleration of {name}: {x:.6g}")
+        for name, force in zip(parts.driven, self.driven_forces, strict=True):
+            lines.append(f"  force of the drive of {name}: {force:.6g}")
+        if parts.redundant:
+            lines.append(f"  redundant: {first_names(parts.redundant)}")
+        return "\n".join(lines)
 
     @property
     @final

@@ -139,7 +139,7 @@ def closed_state(
 
     Raises:
         OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
-        NotClosedError: with `close`, Newton's iteration failed; the error carries it.
+        FailedError: with `close`, Newton's iteration failed; the error carries it.
         DeadPointError: J_v is singular there.
         RankError: rows that are redundant for the coordinates are not redundant here.
         SizeError, NotFiniteError, NotNormalizedError: an invalid argument.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import ClassVar, NoReturn, final
+from typing import Any, ClassVar, NoReturn, Protocol, Self, TypeVar, final, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from liegroups import Space
 from liegroups.arrays import BoolVector, Vector
 from liegroups.by_name import by_name
 
-from ..errors import TruthValueError, UnknownNameError
+from ..errors import FailedError, TruthValueError, UnknownNameError
 from ..keywords import NamesChecked
 
 MEANT = {
@@ -27,11 +27,11 @@ MEANT = {
 """What results of other libraries call things, and how the same is said here."""
 
 
-class Result(NamesChecked, ABC):
-    """Result of an operation that may fail; `success` says whether it did not.
+class Verdict(NamesChecked, ABC):
+    """A value that says by `success` whether something went well.
 
-    A failure is an ordinary value, so `if result:` would pass for it. The truth value of a result therefore raises, as
-    for a numpy array. `result is None` and `len(batch) == 0` work as usual.
+    A failure is an ordinary value, so `if verdict:` would pass for it. Its truth value therefore raises, as for a numpy
+    array. `verdict is None` and `len(batch) == 0` work as usual.
     """
 
     _meant: ClassVar[Mapping[str, str]] = MEANT
@@ -39,7 +39,7 @@ class Result(NamesChecked, ABC):
     @property
     @abstractmethod
     def success(self) -> bool | BoolVector:
-        """Whether the operation succeeded; for several, (n,) booleans."""
+        """Whether it went well; for several, (n,) booleans."""
 
     @final
     def __bool__(self) -> NoReturn:
@@ -53,9 +53,50 @@ class Result(NamesChecked, ABC):
             here = f"true for {np.count_nonzero(success)} of {len(success)}"
             advice = f"`success.all()` or `success.any()` ({here}), or `len(...) == 0`"
         else:
-            raises = ", or call `or_raise()`" if hasattr(self, "or_raise") else ""
+            raises = ", or call `or_raise()`" if isinstance(self, Result) else ""
             advice = f"`success` ({success} here){raises}"
         raise TruthValueError(type(self).__name__, advice)
+
+
+Given = TypeVar("Given", covariant=True)
+
+
+class _Gives(Protocol[Given]):
+    """A result of which users want a part: the path of an interpolation."""
+
+    @property
+    def _given(self) -> Given: ...
+
+
+class Result(Verdict):
+    """Result of an operation that may fail: `success` says whether it did not, `or_raise` insists on it."""
+
+    @property
+    def success(self) -> bool:
+        """Whether it ended with a success, which `status` says."""
+        this: Any = self
+        return this.status.is_success
+
+    def _failure(self) -> str:
+        """What the error of `or_raise` says."""
+        return str(self)
+
+    @overload
+    def or_raise(self: _Gives[Given]) -> Given: ...
+
+    @overload
+    def or_raise(self) -> Self: ...
+
+    @final
+    def or_raise(self) -> Any:
+        """The result if it is a success; of an interpolation or a walk, its path.
+
+        Raises:
+            FailedError: it is none; the error carries the result.
+        """
+        if not self.success:
+            raise FailedError(self, self._failure())
+        return getattr(self, "_given", self)
 
 
 class ByJoint(Result):

@@ -43,8 +43,20 @@ class StatusEnum(Enum, metaclass=_Members):
     """Why a computation ended: each value is a sentence for humans; containers show the name.
 
     A status is not text: comparing it with text raises, because they are never equal. It is neither true nor false:
-    `if result.status:` would pass for a failure too. The first member means success.
+    `if result.status:` would pass for a failure too. A class names its successes:
+    `class MyStatus(StatusEnum, successes=("SOLVED",))`.
     """
+
+    _successes: tuple[str, ...]
+
+    def __init_subclass__(cls, *, successes: tuple[str, ...]) -> None:
+        super().__init_subclass__()
+        cls._successes = successes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the computation did what was asked."""
+        return self.name in self._successes
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same member.
@@ -67,7 +79,7 @@ class StatusEnum(Enum, metaclass=_Members):
             TruthValueError: names `success`, and the member to compare with.
         """
         kind = type(self).__name__
-        advice = f"`success` of the result, or `status is {kind}.{next(iter(type(self))).name}`"
+        advice = f"`success` of the result, or `status is {kind}.{self._successes[0]}`"
         raise TruthValueError(kind, advice, "a failure would count as true too")
 
     @classmethod
@@ -84,7 +96,7 @@ class StatusEnum(Enum, metaclass=_Members):
         return f"{type(self).__name__}.{self.name}"
 
 
-class Status(StatusEnum):
+class Status(StatusEnum, successes=("CONVERGED",)):
     """Why a projection ended. The value is a sentence for humans."""
 
     CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."

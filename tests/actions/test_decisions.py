@@ -35,7 +35,7 @@ from constraints.actions.actuators import Drive
 from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
 from constraints.actions.fused import fused_of
 from constraints.actions.stance import ROUNDING, least_within
-from constraints.dynamics import DerivativeStatus
+from constraints.dynamics import DynamicsStatus
 from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.errors import NotFiniteError, OptionError, SizeError
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
@@ -322,7 +322,7 @@ def test_an_impact_whose_cost_is_no_number_says_so() -> None:
         slopes = dear.calc_diff(bad)
     assert (bad.success, bad.reason) == (False, "the cost is not finite")
     assert bad.status is done.status
-    assert slopes.status is DerivativeStatus.NOT_SOLVED
+    assert slopes.status is DynamicsStatus.NOT_SOLVED
     assert slopes.Fx is not None
     assert slopes.impulses_x is not None
     assert (slopes.Fx.shape, slopes.impulses_x.shape) == ((36, 36), (rows.size, 36))

@@ -30,7 +30,6 @@ from constraints.actions import (
     Cost,
     FrameVelocity,
     ImpulseDynamics,
-    NoCalculationError,
     Quadratic,
     QuadraticBarrier,
     RungeKutta4,
@@ -41,6 +40,7 @@ from constraints.actions import (
 from constraints.errors import (
     ConstraintError,
     DuplicateNameError,
+    FailedError,
     NotFiniteError,
     NotNormalizedError,
     OptionError,
@@ -523,7 +523,7 @@ class TestSharing:
             with np.errstate(all="ignore"):
                 done = each.calc(x, u)
             assert not done.success
-            with pytest.raises(NoCalculationError):
+            with pytest.raises(FailedError):
                 done.or_raise()
             assert not each.calc_diff(done).success
             assert np.isnan(each.calc_diff(done).Fx).all()

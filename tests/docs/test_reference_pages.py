@@ -56,8 +56,7 @@ def test_each_other_status_is_on_the_page_and_successes_are_bold() -> None:
     members = [member for name in named for member in found[name]]
     assert statuses_in(others) == [member.name for member in members]
     bold = re.findall(r"\*\*`(\w+)`\*\*", others)
-    path = {"COMPLETE"}  # PathStatus and LinkStatus have no `is_success`
-    assert bold == [m.name for m in members if getattr(m, "is_success", m.name in path)]
+    assert bold == [member.name for member in members if member.is_success]
 
 
 def test_installing_has_each_extra_and_no_other() -> None:

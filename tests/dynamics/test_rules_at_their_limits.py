@@ -11,12 +11,12 @@ import pytest
 from crocoddyl_cases import robot_of
 
 from constraints import Affine, Implicit, Robot
-from constraints.dynamics import Event, forward_dynamics, simulate
+from constraints.dynamics import DynamicsStatus, Event, forward_dynamics, simulate
 from constraints.dynamics.derivatives import _changes_rank
 from constraints.dynamics.events.events import Watch
 from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.dynamics.methods.row_space import RowSpace, _are_clearly_independent
-from constraints.dynamics.methods.sparse_solution import SparseStatus, _judged
+from constraints.dynamics.methods.sparse_solution import _judged
 from constraints.dynamics.motions.run import is_open
 from constraints.dynamics.motions.stiffness import stiffness_at
 from constraints.dynamics.sparse.independent_rows import Block, Paths
@@ -141,10 +141,10 @@ def test_how_a_sparse_solution_is_judged() -> None:
     rows = block(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
     a = np.array([1.0, -1.0, 0.5])
     for missed, status in (
-        ((0.0, 0.0, 0.0), SparseStatus.REDUNDANT), ((0.0, 0.0, 1e-3), SparseStatus.INCONSISTENT),
-        ((0.0, 0.0, 1e-7), SparseStatus.INACCURATE), ((1e-3, 0.0, 1e-3), SparseStatus.INACCURATE),
-        ((1e-3, 0.0, 0.0), SparseStatus.INACCURATE), ((0.0, 1e-7, 1e-7), SparseStatus.INACCURATE),
-        ((0.0, 0.0, np.nan), SparseStatus.NOT_FINITE),
+        ((0.0, 0.0, 0.0), DynamicsStatus.RANK_DEFICIENT), ((0.0, 0.0, 1e-3), DynamicsStatus.INCONSISTENT),
+        ((0.0, 0.0, 1e-7), DynamicsStatus.SINGULAR_SPARSE), ((1e-3, 0.0, 1e-3), DynamicsStatus.SINGULAR_SPARSE),
+        ((1e-3, 0.0, 0.0), DynamicsStatus.SINGULAR_SPARSE), ((0.0, 1e-7, 1e-7), DynamicsStatus.SINGULAR_SPARSE),
+        ((0.0, 0.0, np.nan), DynamicsStatus.NOT_FINITE),
     ):  # fmt: skip
         gamma = np.array([1.0, -1.0, 1.0]) + np.nan_to_num(missed)
         state: Any = SimpleNamespace(blocks=[rows], on=on, gamma=gamma, scale=1.0, rounding=1e-6)
@@ -155,13 +155,13 @@ def test_how_a_sparse_solution_is_judged() -> None:
         )  # fmt: skip
         judged = _judged(state, found)
         assert judged.status is status, missed
-        if status is SparseStatus.REDUNDANT:
+        if status is DynamicsStatus.RANK_DEFICIENT:
             np.testing.assert_allclose(judged.multipliers, [1.0, 3.0, 1.0], atol=1e-12)
             assert judged.redundant.tolist() == [False, False, True]
         found.is_determined = False
-        assert _judged(state, found).status is SparseStatus.SINGULAR
+        assert _judged(state, found).status is DynamicsStatus.SINGULAR_SPARSE
         found.is_determined, found.left = True, 1e-6
-        assert _judged(state, found).status is not SparseStatus.REDUNDANT
+        assert _judged(state, found).status is not DynamicsStatus.RANK_DEFICIENT
 
 
 # Contacts of pinocchio.

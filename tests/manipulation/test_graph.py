@@ -16,27 +16,18 @@ from scenes import factory, record, recorded_graph
 
 from constraints import Implicit, Options, Pose, Position, Projector
 from constraints.errors import (
+    FailedError,
     GraphError,
     NoAttributeError,
     NotFiniteError,
     NotNormalizedError,
     OptionError,
-    PathError,
     SizeError,
     UnknownJointError,
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.manipulation import (
-    CollisionModel,
-    ConstraintGraph,
-    SecurityMargins,
-    State,
-    Tie,
-    Transition,
-    UnreachedError,
-    walk,
-)
+from constraints.manipulation import CollisionModel, ConstraintGraph, SecurityMargins, State, Tie, Transition, walk
 from constraints.solvers import CompiledEngine, NewtonEngine
 
 pytestmark = needs_robot_data
@@ -288,7 +279,7 @@ def test_a_target_out_of_reach_says_where_it_failed():
     target = graph.target(TAKE, q, guesses()[0])
     assert not target.success
     assert str(target.failed_at) == f"{TAKE}_01"
-    with pytest.raises(UnreachedError, match="f_01"):
+    with pytest.raises(FailedError, match="f_01"):
         target.or_raise()
     with pytest.raises(GraphError, match="chooses no leaf"):
         graph.target(TAKE, starts(FREE)[0], guesses()[0], leaf=q)
@@ -460,7 +451,7 @@ def test_a_walk_draws_again_where_a_path_is_not_reached_between_its_samples(monk
     graph, q = recorded_graph(), starts(FREE)[0]
 
     def fails(*_: object) -> None:
-        raise PathError("at time 0.5 of the piece the constraints are not reached")
+        raise FailedError(None, "at time 0.5 of the piece the constraints are not reached")
 
     monkeypatch.setattr(CollisionModel, "first_collision", fails)
     found = walk(
@@ -547,7 +538,7 @@ def test_a_walk_says_what_it_could_not_do() -> None:
         f"  no target found for '{TAKE}_01', the last time:",
         *(f"    {line}" for line in case.describe().splitlines()),
     ]
-    with pytest.raises(PathError) as caught:
+    with pytest.raises(FailedError) as caught:
         found.or_raise()
     assert caught.value.result is found
     alike = walk(recorded_graph(), q, asked[:2], np.random.default_rng(5), tries=4, patience=2, detours=0)

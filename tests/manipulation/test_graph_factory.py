@@ -16,6 +16,7 @@ from scenes import factory, forbid, record
 from constraints import Base, Comparison, ConvexShapeContact, Explicit, Implicit, Position, Robot, Surface
 from constraints.errors import (
     DuplicateNameError,
+    FailedError,
     GraphError,
     OptionError,
     SizeError,
@@ -31,7 +32,6 @@ from constraints.manipulation import (
     Rule,
     State,
     Transition,
-    UnreachedError,
     read_semantics,
 )
 
@@ -224,7 +224,7 @@ def test_a_target_off_its_leaf_is_no_success():
     assert not target.success
     assert not target.on_leaf
     assert "not on the leaf that was chosen" in str(target)
-    with pytest.raises(UnreachedError):
+    with pytest.raises(FailedError):
         target.or_raise()
 
 

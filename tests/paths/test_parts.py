@@ -22,6 +22,7 @@ from constraints import (
 )
 from constraints.errors import (
     DuplicateError,
+    FailedError,
     OptionError,
     SizeError,
     SpaceMismatchError,
@@ -289,7 +290,7 @@ def test_interpolations_in_words() -> None:
         assert off.stop is not None
         assert off.stop.time == time
         assert off.describe().splitlines()[1:] == [f"  at time {time:g}, threshold 0.0001:", "    'line': error 0.5"]
-        with pytest.raises(PathError) as caught:
+        with pytest.raises(FailedError) as caught:
             off.or_raise()
         assert caught.value.args
     hole = Function.from_callable(
@@ -568,7 +569,7 @@ def test_a_path_through_waypoints() -> None:
         assert abs(np.linalg.norm(path(1.5)) - 1.0) < 1e-4
         assert path.max_jump().length <= 0.05
     Q[2] *= 1.1
-    with pytest.raises(PathError, match="waypoints 1 and 2: END") as caught:
+    with pytest.raises(FailedError, match="waypoints 1 and 2: END") as caught:
         Path.through(problem, Q)
     assert caught.value.result.stop.q.tolist() == Q[2].tolist()
     for short in (Q[0], Q[:1], []):

@@ -26,7 +26,7 @@ from constraints import (
     Projector,
     linear_coupling,
 )
-from constraints.errors import OptionError, PathError, SizeError, WrongObjectError
+from constraints.errors import FailedError, OptionError, PathError, SizeError, WrongObjectError
 from constraints.manipulation import MovingRightHandSide, Path, PathStatus, interpolate
 from constraints.models import sample_arm, sample_two_arms
 from constraints.paths.path import Piece, StepSize
@@ -97,7 +97,7 @@ def test_ends_on_two_branches_are_not_joined() -> None:
     result = interpolate(Problem(Rn(1), [Implicit.zero(parabola)]), [-1.0], [1.0])
     assert not result.success
     assert result.status in (PathStatus.JUMP, PathStatus.NOT_PROJECTED)
-    with pytest.raises(PathError):
+    with pytest.raises(FailedError):
         result.or_raise()
 
 
@@ -329,7 +329,7 @@ def test_a_projection_that_fails_on_the_way_is_told() -> None:
     assert lines[1] == f"  at time 0.5: {stop.projection}"
     assert lines[2].startswith("    solved by the readable engine")
     assert lines[3:] == [f"    'one': error {stop.q[0] ** 2 + 3.0:.3g}"]
-    with pytest.raises(PathError, match="NOT_PROJECTED") as caught:
+    with pytest.raises(FailedError, match="NOT_PROJECTED") as caught:
         broken.or_raise()
     assert caught.value.result is broken
 
@@ -368,7 +368,7 @@ def test_errors_of_paths_carry_what_failed() -> None:
     piece = Piece(
         problem, MovingRightHandSide(problem.rhs), np.array(ends), np.array([0.0, 1.0]), Options.local(max_iterations=0)
     )
-    with pytest.raises(PathError, match=r"at time 0\.5 of the piece") as caught:
+    with pytest.raises(FailedError, match=r"at time 0\.5 of the piece") as caught:
         Path((piece,))(0.5)
     again = pickle.loads(pickle.dumps(caught.value))
     assert again.result.status is caught.value.result.status
@@ -450,5 +450,5 @@ def test_configurations_at_several_times_are_those_at_each() -> None:
     line = Problem(Rn(1), [slope], Bounds(Rn(1), np.zeros(1), np.ones(1)))
     sides = MovingRightHandSide.of(line, lambda t: line.rhs.replace(0, [t if t < 0.45 else 2.0 if t < 0.9 else 1.0]))
     piece = Piece(line, sides, np.array([[0.0], [1.0]]), np.array([0.0, 1.0]), Options.local())
-    with pytest.raises(PathError, match=r"at time 0\.5 "):
+    with pytest.raises(FailedError, match=r"at time 0\.5 "):
         piece.at_times([0.2, 0.5, 0.7])

@@ -36,9 +36,8 @@ from constraints import (
     project,
     rigid_transform,
 )
-from constraints.errors import ConstraintError, OptionError, UndefinedError, UnknownOptionError
+from constraints.errors import ConstraintError, FailedError, OptionError, UndefinedError, UnknownOptionError
 from constraints.functions import Identity
-from constraints.solvers.projection.projection import NotProjectedError
 from liegroups import SE3, SO3, R3xSO3, Rn, Space
 
 DATA = Path(__file__).parent.parent / "data"
@@ -530,9 +529,9 @@ def test_diagnostics_of_a_result():
     text = result.describe()
     for words in ("far", "elbow", result.status.name, f"{result.iterations} of 400 iterations", *expected_words):
         assert words in text
-    with pytest.raises(NotProjectedError, match=result.status.name) as caught:
+    with pytest.raises(FailedError, match=result.status.name) as caught:
         result.or_raise()
-    assert caught.value.projection is result
+    assert caught.value.result is result
     assert isinstance(caught.value, ConstraintError)
 
 

@@ -39,6 +39,7 @@ from constraints import (
 )
 from constraints.errors import (
     ConstraintError,
+    FailedError,
     OptionError,
     SizeError,
     TruthValueError,
@@ -52,8 +53,7 @@ from constraints.models import Mechanism, Unread, mechanisms, sample_arm
 from constraints.models.structure.closing import close
 from constraints.models.structure.mechanism import grouped
 from constraints.solvers.option_names import option_meant
-from constraints.solvers.projection.projection import NotProjectedError
-from constraints.solvers.result import Result
+from constraints.solvers.result import Verdict
 from constraints.words import counted
 from liegroups import Rn
 
@@ -101,7 +101,7 @@ def graph() -> ConstraintGraph:
 # --- Mend 2 -----------------------------------------------------------------------------------------------------------
 
 
-def results() -> dict[str, Callable[[], Result]]:
+def results() -> dict[str, Callable[[], Verdict]]:
     rng, q = np.random.default_rng(0), arm().neutral
     linkage = mechanisms.four_bar()
     circle = Problem(arm(), [hand()])
@@ -161,7 +161,7 @@ def test_whatever_has_a_success_is_a_result() -> None:
             if getattr(kind, "_is_protocol", False):  # what pictures ask of a result
                 continue
             if isinstance(inspect.getattr_static(kind, "success", None), property):
-                assert issubclass(kind, Result), kind
+                assert issubclass(kind, Verdict), kind
                 seen += 1
     assert seen > len(results())
 
@@ -211,10 +211,10 @@ def test_a_failure_says_what_it_used_and_what_to_do() -> None:
     used += "`diagnose()` says whether it is difficult or impossible"
     assert used in str(result)
     assert used in result.describe()
-    with pytest.raises(NotProjectedError) as caught:
+    with pytest.raises(FailedError) as caught:
         result.or_raise()
     assert used in str(caught.value)
-    assert caught.value.projection is result
+    assert caught.value.result is result
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     assert "; 1 iteration used, in 1 try" in str(failed(max_iterations=1))
     short = failed(restarts=False)
@@ -234,7 +234,7 @@ def test_an_assembly_says_what_it_used() -> None:
         getattr(short, "diagnose")  # noqa: B009
     left = assemble_position(rows, linkage.postures["closed"] + np.array([0.3, 0.0, 0.0]), stay_on_branch=1e-9)
     assert left.status is Status.LEFT_BRANCH
-    with pytest.raises(NotProjectedError, match=r"^LEFT_BRANCH"):
+    with pytest.raises(FailedError, match=r"^LEFT_BRANCH"):
         left.or_raise()
 
 

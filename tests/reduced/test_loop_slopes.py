@@ -12,7 +12,7 @@ from dynamics.derivatives.test_forward_derivatives import check
 from reduced.test_explicit_loops import BY_NEWTON, FILES, made
 
 from constraints import Implicit
-from constraints.dynamics import DerivativeStatus
+from constraints.dynamics import DynamicsStatus
 from constraints.errors import UndefinedError
 from constraints.functions import Identity
 from constraints.loops import ConstraintSet
@@ -79,7 +79,7 @@ def test_forward_dynamics_with_maps_as_rows(name: str) -> None:
     away = robot.space.integrate(q, 0.05 * rng.standard_normal(robot.nv))
     found = check(some, away, rng.standard_normal(robot.nv), rng.standard_normal(robot.nv))
     assert found.has_exact_derivatives
-    assert found.status is DerivativeStatus.SOLVED
+    assert found.status is DynamicsStatus.SOLVED
 
 
 def test_velocities_by_maps_close_the_loops_to_rounding() -> None:

@@ -10,18 +10,17 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ...errors import UndefinedError
 from ...linear_algebra import norm
 from ...robot.model.pinocchio import pin
 from ...robot.moving_frames import RelativeFrame, WrenchSlopes
-from ...solvers.result import Result
+from ...solvers.result import Verdict
 from ...solvers.status import StatusEnum
 
 COINCIDENT = 1e-14
 """Distance [m] below which two points are one, and the line between them has no direction; Robotran's threshold."""
 
 
-class LinkStatus(StatusEnum):
+class LinkStatus(StatusEnum, successes=("DEFINED", "LIMIT")):
     """Whether the force of a link has a direction: each value is a sentence for humans."""
 
     DEFINED = "The ends are apart, and the force is along the line between them."
@@ -32,7 +31,7 @@ class LinkStatus(StatusEnum):
 
 @final
 @dataclass(frozen=True, eq=False)
-class LinkState(Result):
+class LinkState(Verdict):
     """A link at a state. It is neither true nor false: `success` says whether its force is finite.
 
     Attributes:
@@ -55,16 +54,6 @@ class LinkState(Result):
     def success(self) -> bool:
         """Whether the force is finite in every component."""
         return bool(np.isfinite(self.force).all())
-
-    def or_raise(self) -> LinkState:
-        """The state itself if its force is finite.
-
-        Raises:
-            UndefinedError: it is not.
-        """
-        if not self.success:
-            raise UndefinedError(f"{self.link}: {self.status.value}")
-        return self
 
     def __str__(self) -> str:
         numbers = ", ".join(f"{f:.6g}" for f in self.force)

@@ -14,11 +14,11 @@ from scipy.linalg import blas, lapack
 
 from liegroups.arrays import Matrix, Vector
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import RANK_TOLERANCE, is_finite, norm
 from ...robot import Motion
 from .row_space import BALANCED, Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
-from .status import DynamicsStatus
 
 MET = 1e-10
 """Residual of the equation of motion, as a part of its largest term, up to which articulated bodies solved it."""

@@ -23,11 +23,11 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import RANK_TOLERANCE, numerical_rank
 from .dense import by_cholesky
 from .row_space import Independent, RowSpace, in_balance
 from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
-from .status import DynamicsStatus
 
 NO_DRIVE = 1e-8
 """Columns of actuators below this part of the longest one drive nothing."""

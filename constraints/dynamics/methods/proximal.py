@@ -13,6 +13,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.second_order import cross
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import norm
 from ...loops import ConstraintSet
 from ...loops.frame_rows import FrameRows
@@ -23,7 +24,6 @@ from ...robot.model.pinocchio import data_of, pin
 from .applicability import rows_of_point
 from .row_space import RowSpace, in_balance
 from .saddle_point import Solution, solved, unsolved
-from .status import DynamicsStatus
 
 DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 """Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""

@@ -19,13 +19,14 @@ from scipy.linalg import lapack
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError, SizeError
 from ...linear_algebra import RANK_TOLERANCE, is_finite
 from .branches import Branches, dense_branches
 from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace, in_balance
-from .status import DynamicsStatus, Factorisation
+from .status import Factorisation
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 """Where no motion is left free."""

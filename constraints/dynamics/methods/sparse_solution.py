@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple, final
 from weakref import WeakKeyDictionary
@@ -44,7 +43,7 @@ from ..sparse import (
 )
 from .applicability import MethodError
 from .row_space import BALANCED
-from .status import Method
+from .status import DynamicsStatus, Method
 from .system import check_state, wanted_accelerations
 
 MET = 1e-9
@@ -53,18 +52,6 @@ TRUSTED = 1e-7
 """Error of accelerations, relative, up to which factors are those of a regular matrix: found for a known vector."""
 DETERMINED = 1e-4
 """Error of multipliers, relative, beyond which rows may depend on each other: also found for a known vector."""
-
-
-class SparseStatus(Enum):
-    """How a sparse solution ended; each member carries its sentence."""
-
-    SOLVED = "solved: the rows are independent"
-    REDUNDANT = "solved: some rows follow from others, and hold too"
-    INCONSISTENT = "rows that depend on others contradict them: a dense method finds the best compromise"
-    SINGULAR = "the matrix is singular, or nearly: masses are missing, or rows are little more than rounding"
-    UNDECIDED = "rows nearly repeat others, or hardly anything moves them: a dense method decides which of them count"
-    INACCURATE = "the equations are left with an error: a dense method may do better"
-    NOT_FINITE = "numbers that are not finite came in"
 
 
 @final
@@ -85,7 +72,7 @@ class SparseSolution:
 
     acceleration: Vector
     multipliers: Vector
-    status: SparseStatus
+    status: DynamicsStatus
     independent: BoolVector
     redundant: BoolVector
     unmet: float
@@ -95,7 +82,7 @@ class SparseSolution:
     @property
     def is_solved(self) -> bool:
         """Whether the acceleration is that of the constrained motion."""
-        return self.status in (SparseStatus.SOLVED, SparseStatus.REDUNDANT)
+        return self.status.is_success
 
     @property
     def rank(self) -> int:
@@ -138,8 +125,8 @@ def solve_sparse(
     keeps rows short, or, where it cannot or was not enough, by a dense QR of cost n^3. The rank of dynamics counts
     singular values of all rows above `rounding` of the largest: the least of the kept rows is estimated by a sparse
     factorisation, what is left of the others is bounded, and where one of them is within a factor of 3 of that limit
-    the status is UNDECIDED. Whether factors can be trusted is found with a vector that is known: joint accelerations to
-    1e-7, or the status is SINGULAR.
+    the status is SINGULAR_SPARSE. So it is where the factors are not to be trusted, which a vector that is known shows:
+    its joint accelerations must come back to 1e-7.
 
     Args:
         constraint_set: of a kind that it takes (`why_not` names what it does not).
@@ -172,7 +159,7 @@ def solve_sparse(
 
 def _not_finite(nv: int, size: int) -> SparseSolution:
     none = np.zeros(size, dtype=np.bool_)
-    status = SparseStatus.NOT_FINITE
+    status = DynamicsStatus.NOT_FINITE
     return SparseSolution(np.full(nv, np.nan), np.full(size, np.nan), status, none, none, np.inf, np.inf, 0)
 
 
@@ -319,19 +306,21 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     multipliers, redundant = np.where(on, found.multipliers, 0.0), on & ~kept
     unmet = np.inf
     if not found.is_determined:
-        status = SparseStatus.SINGULAR
+        status = DynamicsStatus.SINGULAR_SPARSE
     elif not np.isfinite(a).all():
-        status = SparseStatus.NOT_FINITE
+        status = DynamicsStatus.NOT_FINITE
     else:
         unmet = _unmet(state, a, BALANCED * found.load, on)
         if unmet > MET and _unmet(state, a, BALANCED * found.load, kept) <= MET and unmet > state.rounding:
-            status = SparseStatus.INCONSISTENT
-        elif unmet > MET or found.left > MET:  # rows that are nearly met: the direct method lists them
-            status = SparseStatus.INACCURATE
-        elif not is_rank_certain(state.blocks, kept, found.rest, a.size, state.rounding):
-            status = SparseStatus.UNDECIDED
+            status = DynamicsStatus.INCONSISTENT
+        elif (  # rows that are nearly met, or nearly repeat others: the direct method decides which of them count
+            unmet > MET
+            or found.left > MET
+            or not is_rank_certain(state.blocks, kept, found.rest, a.size, state.rounding)
+        ):
+            status = DynamicsStatus.SINGULAR_SPARSE
         else:
-            status = SparseStatus.REDUNDANT if redundant.any() else SparseStatus.SOLVED
+            status = DynamicsStatus.RANK_DEFICIENT if redundant.any() else DynamicsStatus.SOLVED
             if found.choice is None:
                 multipliers = least_norm(state.blocks, on, kept, multipliers)
             else:

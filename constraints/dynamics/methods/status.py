@@ -11,17 +11,21 @@ from ...errors import UnknownNameError
 from ...solvers.status import StatusEnum
 
 
-class DynamicsStatus(StatusEnum):
-    """How a solution of constrained dynamics ended: each value is a sentence for humans."""
+class DynamicsStatus(StatusEnum, successes=("SOLVED", "RANK_DEFICIENT")):
+    """How constrained dynamics, their derivatives or modes ended: each value is a sentence for humans.
 
-    SOLVED = "Both equations hold; all rows are independent."
+    `forward_dynamics`, `inverse_dynamics`, `impact`, their counterparts in minimal coordinates, derivatives, `modes`
+    and nodes of optimal control all end in one of these.
+    """
+
+    SOLVED = "All equations hold."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, or nothing moves them, to the `rounding` of the set; of all "
+        "All equations hold; some rows repeat others, or nothing moves them, to the `rounding` of the set; of all "
         "multipliers that give the force these have the least norm."
     )
     INCONSISTENT = (
-        "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows "
-        "are met in the sense of least squares."
+        "Redundant rows require contradictory accelerations: the equation of motion holds, and the rows are met in the "
+        "sense of least squares; in minimal coordinates the independent rows are met."
     )
     SINGULAR_MASS = (
         "The mass matrix is singular and this method factorises it: Method.DIRECT and Method.NULL_SPACE do not, and "
@@ -31,21 +35,26 @@ class DynamicsStatus(StatusEnum):
         "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows nearly repeat others; "
         "Method.DIRECT decides which of them count."
     )
-    SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
+    SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint and no drive."
     UNDERACTUATED = (
-        "Both equations hold, but the actuators cannot give the wanted acceleration: this is the nearest one that they "
+        "All equations hold, but the actuators cannot give the wanted acceleration: this is the nearest one that they "
         "can give, in the metric of the mass matrix."
     )
+    SINGULAR_ACTUATION = (
+        "The actuators cannot drive every free motion at this state: the forces are the nearest ones, and do not give "
+        "the wanted acceleration."
+    )
     OFF_CONSTRAINTS = (
-        "Both equations hold, but the wanted acceleration contradicts the constraints: this is the nearest one that "
+        "All equations hold, but the wanted acceleration contradicts the constraints: this is the nearest one that "
         "meets them, in the metric of the mass matrix."
     )
+    NO_EQUILIBRIUM = "The state is not an equilibrium: the forces do not balance."
+    NOT_SOLVED = "There is no solution of the dynamics to differentiate."
+    NO_DERIVATIVES = (
+        "The dynamics are solved, but there are no derivatives: the rank of the rows is different at neighbouring "
+        "states (a dead point, or a mechanism that moves only by its special lengths), or a matrix is singular."
+    )
     NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether both equations are solved; in inverse dynamics, for the wanted acceleration."""
-        return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
 
 
 class Method(Enum):

@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...errors import RobotMismatchError
 from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
@@ -20,7 +21,6 @@ from ...rows.right_hand_side import RightHandSide
 from ..laws.external_force import Force, as_external, generalised
 from .row_space import RowSpace
 from .saddle_point import Solution
-from .status import DynamicsStatus
 
 
 @final

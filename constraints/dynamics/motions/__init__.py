@@ -5,5 +5,5 @@ from ..events.floor import Floor as Floor
 from ..events.stops import Stops as Stops
 from .integration import simulate as simulate
 from .limits import LimitPassed as LimitPassed
-from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus, NoMotionError as NoMotionError
+from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus
 from .stepping import Correction as Correction, Scheme as Scheme

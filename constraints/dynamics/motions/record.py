@@ -12,7 +12,7 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ...errors import ConstraintError
+from ...dynamics.methods.status import DynamicsStatus
 from ...exports import from_above
 from ...loops import ConstraintSet
 from ...named import Named
@@ -23,13 +23,12 @@ from ...words import counted, first_names
 from ..events.events import Crossing
 from ..laws.forces import Forces
 from ..laws.law import Law
-from ..methods.status import DynamicsStatus
 from .limits import LimitPassed, limits_passed
 from .remarks import of_record
 from .series import constraint_forces, forces_by_name, half_turns, series_of
 
 
-class MotionStatus(StatusEnum):
+class MotionStatus(StatusEnum, successes=("FINISHED", "EVENT")):
     """Why a simulation ended: each value is a sentence for humans."""
 
     FINISHED = "The motion was integrated over the whole duration."
@@ -51,19 +50,6 @@ class MotionStatus(StatusEnum):
     )
     OPEN_AFTER_RESET = "A reset gave a state that is off the constraints: the motion ends before it."
     ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether the motion reached its end, or a terminal event."""
-        return self is MotionStatus.FINISHED or self is MotionStatus.EVENT
-
-
-class NoMotionError(ConstraintError):
-    """A simulation ended early; carries the record of the motion so far: `record`."""
-
-    def __init__(self, record: MotionRecord) -> None:
-        self.record = record
-        super().__init__(str(record))
 
 
 @final
@@ -132,11 +118,6 @@ class MotionRecord(Result):
     forces: Forces | Law | None = None
     holding: tuple[ConstraintSet, ...] = ()
     remarks: tuple[str, ...] = ()
-
-    @property
-    def success(self) -> bool:
-        """Whether the motion reached its end, or a terminal event."""
-        return self.status.is_success
 
     @property
     def time(self) -> float:
@@ -240,16 +221,6 @@ class MotionRecord(Result):
     def multipliers_of(self, which: RowOwner | str | int) -> Matrix:
         """Multipliers (n, k) of one constraint: the object, its position, or its name."""
         return self.multipliers[:, self.constraint_set.slice_of(which)]
-
-    def or_raise(self) -> MotionRecord:
-        """The record itself if the motion reached its end.
-
-        Raises:
-            NoMotionError: it did not; the error carries the record.
-        """
-        if not self.success:
-            raise NoMotionError(self)
-        return self
 
     def describe(self) -> str:
         """The motion in words: status, energy, drift, singular poses and events."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
@@ -16,7 +17,6 @@ from ...robot import Motion
 from ..events.balance import Balance, energies
 from ..events.events import Crossing, Event, Watch, restarted
 from ..events.locating import Piece, changes_in
-from ..methods.status import DynamicsStatus
 from .metric_projection import Errors
 from .pace import Pace
 from .record import MotionStatus

@@ -10,6 +10,7 @@ import numpy as np
 
 from liegroups.arrays import TangentLike, Vector
 
+from ...dynamics.methods.status import DynamicsStatus
 from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
@@ -18,7 +19,7 @@ from ...rows.right_hand_side import RightHandSide
 from ..forward import forward_dynamics
 from ..laws.forces import Forces
 from ..laws.law import Law, NoEnergyError
-from ..methods.status import DynamicsStatus, Method
+from ..methods.status import Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
 from .remarks import BURST, TOO_LONG

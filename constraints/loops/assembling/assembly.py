@@ -24,7 +24,6 @@ from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
 from ...solvers.engine import Engine, new_tuple
 from ...solvers.newton.least_change import least_change
-from ...solvers.projection.projection import NotProjectedError
 from ...solvers.result import MEANT
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import Branch
@@ -91,11 +90,6 @@ class Assembly(DrawnIterates):
         """Configuration (nq,), read-only: closed, or the iterate of least residual."""
         return self.projection.q if self.split is None else self.split.q
 
-    @property
-    def success(self) -> bool:
-        """Whether q is closed, and on the branch of the start if that was required."""
-        return self.status is Status.CONVERGED
-
     iterations = FieldOf[int]("projection.iterations", "Jacobians with their steps.")
 
     @property
@@ -134,16 +128,6 @@ class Assembly(DrawnIterates):
     def dependence(self) -> Dependence:
         """Rank, redundant rows with their mismatch, and how inconsistent the rows are, at q."""
         return dependence(self.projection.problem, self.q, self.projection.rhs)
-
-    def or_raise(self) -> Assembly:
-        """The assembly itself if it succeeded.
-
-        Raises:
-            NotProjectedError: it failed; the error carries the projection.
-        """
-        if not self.success:
-            raise NotProjectedError(self.projection, str(self))
-        return self
 
     def describe(self) -> str:
         """The result in words: status, errors by constraint, and on failure the rank and redundancy of the rows."""

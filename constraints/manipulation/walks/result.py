@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import TYPE_CHECKING, final
 
-from ...errors import PathError
 from ...paths.collision import Collision
 from ...paths.collision_pairs import always_in_words
 from ...paths.interpolation import Interpolation
@@ -65,14 +64,10 @@ class Walk(Result):
         """Whether the whole sequence was walked."""
         return self.path is not None and self.done == len(self.transitions)
 
-    def or_raise(self) -> Path:
-        """The whole path.
-
-        Raises:
-            PathError: the walk did not reach its end; says how far it got, and why. The error carries it.
-        """
-        if self.path is None or not self.success:
-            raise PathError(str(self), self)
+    @property
+    def _given(self) -> Path:
+        """What `or_raise` gives: the whole path."""
+        assert self.path is not None
         return self.path
 
     def describe(self, details: bool = False) -> str:

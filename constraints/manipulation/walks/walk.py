@@ -17,7 +17,7 @@ import numpy as np
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ...errors import GraphError, PathError, WrongObjectError
+from ...errors import FailedError, GraphError, WrongObjectError
 from ...keywords import can_be_called
 from ...paths.collision import CollisionModel
 from ...paths.interpolation import Interpolation, PathStatus, interpolate
@@ -297,7 +297,7 @@ class _Walker:
         if path is not None and self._collisions is not None:
             try:
                 met = self._model(part, self._collisions).first_collision(path)
-            except PathError:  # between samples the path is projected, which may fail
+            except FailedError:  # between samples the path is projected, which may fail
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
                 self._collided = True

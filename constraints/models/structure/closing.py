@@ -12,7 +12,7 @@ from liegroups.arrays import Vector
 
 from ...loops import assemble_position
 from ...loops.mobility import Mobility
-from ...solvers.result import Result
+from ...solvers.result import Verdict
 from ...words import counted
 from .mechanism import Mechanism
 
@@ -26,7 +26,7 @@ NOISE = (0.15, 1.0)
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(Result):
+class Closing(Verdict):
     """What the assemblies of a mechanism from several starts gave.
 
     It is neither true nor false (`if closing:` raises): `success` says whether any of them closed it.

@@ -24,13 +24,13 @@ from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
 from ...dynamics.laws.external_force import Force
-from ...errors import ConstraintError, OptionError, UndefinedError
+from ...errors import FailedError, OptionError, UndefinedError
 from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import ByJoint
 from ...words import counted, first_names
-from ..closing import NotClosedError, driven_at
+from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import ClosedState
 from ..wishes import Wished, columns_of
@@ -48,14 +48,6 @@ ELSEWHERE = (
     "`reduced_residual` along it shows where."
 )
 """What is said of a search that stalled."""
-
-
-class NoEquilibriumError(ConstraintError):
-    """No equilibrium was found; carries the result: `equilibrium`."""
-
-    def __init__(self, equilibrium: Equilibrium) -> None:
-        self.equilibrium = equilibrium
-        super().__init__(str(equilibrium))
 
 
 @final
@@ -92,13 +84,8 @@ class Equilibrium(ByJoint):
     idle: tuple[str, ...] = ()
 
     @property
-    def success(self) -> bool:
-        """Whether q is an equilibrium."""
-        return self.status.is_success
-
-    @property
     def state(self) -> ClosedState:
-        """The closed state at q, with the kept velocities. Raises NoEquilibriumError if there is none."""
+        """The closed state at q, with the kept velocities. Raises FailedError if there is none."""
         return self._last.state
 
     @property
@@ -139,17 +126,11 @@ class Equilibrium(ByJoint):
         """Number of steps."""
         return len(self.factors)
 
-    def or_raise(self) -> Equilibrium:
-        """The equilibrium itself if it was found. Raises NoEquilibriumError, which carries it."""
-        if not self.success:
-            raise NoEquilibriumError(self)
-        return self
-
     def linearisation(self) -> Linearisation:
         """M_r, G_r and K_r at q, with the same forces.
 
         Raises:
-            NoEquilibriumError: the start does not close.
+            FailedError: the start does not close.
             NoLinearisationError: no neighbour of q closes.
         """
         return linearised(self._last.state, self._last.given)
@@ -185,7 +166,7 @@ class Equilibrium(ByJoint):
     @property
     def _last(self) -> Point:
         if not self.points:
-            raise NoEquilibriumError(self)
+            raise FailedError(self)
         return self.points[-1]
 
     def __str__(self) -> str:
@@ -312,7 +293,7 @@ def _searched(
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
             found = search(balance, balance.start(at), *limits)
-    except NotClosedError as error:
+    except FailedError as error:
         found = Search((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
     except UndefinedError as error:
         found = Search((), (), EquilibriumStatus.UNDEFINED, f"the start: {error}", ())

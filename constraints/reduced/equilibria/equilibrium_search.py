@@ -27,7 +27,7 @@ TAKES_PART = 0.1
 NO_VALUE = (UndefinedError, OptionError)
 
 
-class EquilibriumStatus(StatusEnum):
+class EquilibriumStatus(StatusEnum, successes=("CONVERGED",)):
     """How a search for an equilibrium ended: each value is a sentence for humans."""
 
     CONVERGED = "All forces balance: an equilibrium."
@@ -36,11 +36,6 @@ class EquilibriumStatus(StatusEnum):
     SINGULAR = "No force holds some coordinates, and something pushes them."
     STALLED = "No step reduces the residual."
     UNDEFINED = "A row or a force has no value at a point of the search."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether an equilibrium was found."""
-        return self is EquilibriumStatus.CONVERGED
 
 
 class Search(NamedTuple):

@@ -15,12 +15,12 @@ from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, na
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...errors import ConstraintError, OptionError
+from ...dynamics.methods.status import DynamicsStatus
+from ...errors import OptionError
 from ...exports import from_above
 from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...solvers.result import Result
-from ...solvers.status import StatusEnum
 from ..state import ClosedState
 from ..system import motion_matrix
 from ..wishes import Wished, columns_of
@@ -33,20 +33,6 @@ SAME = 1e-6
 """An idle motion is one of the rigid modes where no larger part of it is none."""
 
 
-class ModesStatus(StatusEnum):
-    """How a modal analysis ended: each value is a sentence for humans."""
-
-    FOUND = "All modes were found."
-    NO_EQUILIBRIUM = "The state is not an equilibrium: the forces do not balance."
-    SINGULAR_MASS = "M_r is singular: a coordinate moves nothing that has mass."
-    NOT_FINITE = "A matrix of the linearised motion is not finite."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether there are modes."""
-        return self is ModesStatus.FOUND
-
-
 class ModeClass(Enum):
     """Behaviour of a mode in time: each value describes it in words."""
 
@@ -56,14 +42,6 @@ class ModeClass(Enum):
     COMPLEX_NEUTRAL = "oscillates"
     COMPLEX_DECAYING = "decays, oscillating"
     REAL_DECAYING = "decays"
-
-
-class NoModesError(ConstraintError):
-    """There are no modes; carries the result: `modes`."""
-
-    def __init__(self, modes: Modes) -> None:
-        self.modes = modes
-        super().__init__(str(modes))
 
 
 @final
@@ -134,7 +112,7 @@ class Mode:
             amplitude: a, of the coordinate with the largest entry [rad or m].
 
         Raises:
-            NotClosedError, DeadPointError, LeftBranchError: the loops do not close at this amplitude; take a smaller
+            FailedError, DeadPointError, LeftBranchError: the loops do not close at this amplitude; take a smaller
                 one.
             OptionError, SizeError: an invalid number of frames.
         """
@@ -177,15 +155,10 @@ class Modes(Result, Sequence[Mode]):
     """
 
     found: tuple[Mode, ...]
-    status: ModesStatus
+    status: DynamicsStatus
     linearisation: Linearisation
     ignored: tuple[str, ...]
     missing: float
-
-    @property
-    def success(self) -> bool:
-        """Whether there are modes."""
-        return self.status.is_success
 
     @property
     def eigenvalues(self) -> ComplexVector:
@@ -199,7 +172,7 @@ class Modes(Result, Sequence[Mode]):
 
     @property
     def is_stable(self) -> bool:
-        """Whether no mode grows, to first order. Raises NoModesError if there are no modes."""
+        """Whether no mode grows, to first order. Raises FailedError if there are no modes."""
         growing = (ModeClass.REAL_GROWING, ModeClass.COMPLEX_GROWING)
         return all(mode.kind not in growing for mode in self.or_raise().found)
 
@@ -207,12 +180,6 @@ class Modes(Result, Sequence[Mode]):
         """The modes of one class."""
         expect(kind, ModeClass, "class of modes")
         return tuple(mode for mode in self.found if mode.kind is kind)
-
-    def or_raise(self) -> Modes:
-        """The modes themselves if they were found. Raises NoModesError, which carries the result."""
-        if not self.success:
-            raise NoModesError(self)
-        return self
 
     def plot(
         self,
@@ -253,7 +220,7 @@ class Modes(Result, Sequence[Mode]):
         return iter(self.found)
 
     def __str__(self) -> str:
-        if self.status is ModesStatus.NO_EQUILIBRIUM:
+        if self.status is DynamicsStatus.NO_EQUILIBRIUM:
             advice = "find one by `equilibrium`, or pass at_any_state=True"
             return f"{self.status} R_u is {self.missing:.3g}; {advice}"
         return f"{self.status} {len(self.found)} of {self.linearisation.state.coordinates!r}"
@@ -300,23 +267,23 @@ def modes(
     missing = largest(linearisation.residual[kept])
     names = tuple(coordinates.independent[int(i)] for i in held)
 
-    def ended(status: ModesStatus, found: tuple[Mode, ...] = ()) -> Modes:
+    def ended(status: DynamicsStatus, found: tuple[Mode, ...] = ()) -> Modes:
         return Modes(found, status, linearisation, names, missing)
 
     most = negligible(limit, linearisation.sizes, linearisation.rounding, linearisation.stiffness)
     if (np.abs(linearisation.residual) > most)[kept].any() and not anyhow:
-        return ended(ModesStatus.NO_EQUILIBRIUM)
+        return ended(DynamicsStatus.NO_EQUILIBRIUM)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
         matrices = _vibration(linearisation, kept)
     if not all(np.isfinite(matrix).all() for matrix in matrices):
-        return ended(ModesStatus.NOT_FINITE)
+        return ended(DynamicsStatus.NOT_FINITE)
     if kept.size:
         sizes = np.linalg.eigvalsh(matrices.mass)
         if sizes[0] <= 1e-13 * sizes[-1]:
-            return ended(ModesStatus.SINGULAR_MASS)
+            return ended(DynamicsStatus.SINGULAR_SYSTEM)
     T = motion_matrix(linearisation.state)[:, : len(linearisation.mass)]
     found = tuple(_mode(linearisation.state, root, kept, T) for root in roots(matrices))
-    return ended(ModesStatus.FOUND, _with_idle(linearisation.state, found, T))
+    return ended(DynamicsStatus.SOLVED, _with_idle(linearisation.state, found, T))
 
 
 def _with_idle(state: ClosedState, found: tuple[Mode, ...], T: Matrix) -> tuple[Mode, ...]:

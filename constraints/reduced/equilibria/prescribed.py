@@ -12,11 +12,11 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ...dynamics.laws.external_force import Force, as_external
-from ...errors import ConstraintError
+from ...errors import ConstraintError, FailedError
 from ...linear_algebra import largest
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
-from ..closing import Closing, DeadPointError, NotClosedError, newton_step
+from ..closing import Closing, DeadPointError, newton_step
 from ..dynamics import Residual, reduced_residual
 from ..state import ClosedState, RankError
 from ..system import motion_matrix
@@ -44,7 +44,7 @@ class LeftBranchError(ConstraintError):
         super().__init__(f"closing moved a coordinate by {moved:.3g} after a step of {step:.3g}: another branch")
 
 
-NOT_BESIDE = (NotClosedError, DeadPointError, OpenMechanismError, RankError, LeftBranchError)
+NOT_BESIDE = (FailedError, DeadPointError, OpenMechanismError, RankError, LeftBranchError)
 """Why there may be no closed state beside another one."""
 
 
@@ -140,7 +140,7 @@ def closed_beside(state: ClosedState, step: Vector, v: Vector | None = None) -> 
         v: velocity (nv,), of which the independent and driven parts count; that of the state by default.
 
     Raises:
-        NotClosedError, DeadPointError, OpenMechanismError, RankError, LeftBranchError: it does not close there.
+        FailedError, DeadPointError, OpenMechanismError, RankError, LeftBranchError: it does not close there.
         UndefinedError: a row, or a force, has no value there.
     """
     coordinates = at_rest(state.coordinates)

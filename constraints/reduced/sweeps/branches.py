@@ -143,7 +143,7 @@ def branches(
 
     Raises:
         OpenMechanismError: q is open, without `close`.
-        NotClosedError: q does not close.
+        FailedError: q does not close.
         OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: an invalid argument.
     """
     parts = expect(coordinates, MinimalCoordinates, "coordinates of branches", "MinimalCoordinates")

@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ...errors import ConstraintError, OptionError, SizeError
+from ...errors import OptionError, SizeError
 from ...exports import from_above
 from ...linear_algebra import singular_values
 from ...robot import Bounds, Frame
@@ -31,14 +31,6 @@ EDGE = 1e-6
 
 A_TURN = 1.01
 """A driver that goes over more turns than this is said to do so."""
-
-
-class NotSweptError(ConstraintError):
-    """A sweep did not reach all values; carries the result: `sweep`."""
-
-    def __init__(self, sweep: Sweep) -> None:
-        self.sweep = sweep
-        super().__init__(f"{sweep.status} ({sweep.reached_words})")
 
 
 @final
@@ -86,11 +78,6 @@ class Sweep(Result):
     steps: int
     actuated: tuple[str, ...]
     rhs: RightHandSide
-
-    @property
-    def success(self) -> bool:
-        """Whether all values were reached, or with `turn_back` reached again."""
-        return self.status.is_success
 
     @property
     def q(self) -> Vector:
@@ -171,12 +158,6 @@ class Sweep(Result):
             SizeError, UnknownNameError: as in `actuated` of `sweep`.
         """
         return least_values(self.coordinates, passive_columns(self.coordinates, held), self.rhs, self.qs)
-
-    def or_raise(self) -> Sweep:
-        """The sweep itself if it succeeded. Raises NotSweptError, which carries it."""
-        if not self.success:
-            raise NotSweptError(self)
-        return self
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Figure of the dependent coordinates, and of transmission angle or least singular value, over the driver.

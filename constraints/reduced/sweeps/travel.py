@@ -27,7 +27,7 @@ MARGIN = 1e-9
 """So much outside is within bounds [rad or m]: rounding."""
 
 
-class SweepStatus(StatusEnum):
+class SweepStatus(StatusEnum, successes=("COMPLETED", "TURNED_BACK")):
     """How a sweep ended: each value is a sentence for humans."""
 
     COMPLETED = "All values were reached, along one curve."
@@ -41,11 +41,6 @@ class SweepStatus(StatusEnum):
     NOT_CLOSED = "Newton's iteration does not close the mechanism, however short the step."
     SINGULAR_START = "The start is singular: the rank of the rows is higher beside it, where more coordinates follow."
     MAX_STEPS = "The limit of inner steps was reached before the last value."
-
-    @property
-    def is_success(self) -> bool:
-        """Whether all requested values were reached."""
-        return self in (SweepStatus.COMPLETED, SweepStatus.TURNED_BACK)
 
 
 class Manner(NamedTuple):

@@ -25,7 +25,7 @@ from ..compiled.engine import CompiledEngine
 from ..newton.engine import NewtonEngine
 from ..newton.linear_step import DampedCholesky, capped
 from ..projection.projection import Projection
-from ..result import Result
+from ..result import Verdict
 from ..status import Status
 from .conflict import Conflict, Finder, Kind, Trial, error_norm
 from .dependent_rows import Dependence, dependence, resolved
@@ -69,7 +69,7 @@ class Undefined(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Result):
+class Diagnosis(Verdict):
     """What is known about a projection; `str(diagnosis)` is the text.
 
     It is neither true nor false (`if diagnosis:` raises); `success` says whether the projection succeeded.
@@ -129,7 +129,7 @@ class Diagnosis(Result):
     @property
     def success(self) -> bool:
         """Whether the projection succeeded."""
-        return self.status is Status.CONVERGED
+        return self.status.is_success
 
     @property
     def suggestions(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from ..engine import Engine, Outcomes, RowsInterrupted
 from ..options import Options
-from ..result import MEANT, Result
+from ..result import MEANT, Verdict
 from ..status import Status
 from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
@@ -44,7 +44,7 @@ Objects = NDArray[np.object_]
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectionBatch(Result):
+class ProjectionBatch(Verdict):
     """Results of projecting many configurations: arrays, row i for start i. Read-only.
 
     `batch[i]` and iteration give a row as a `Projection`; it is bit for bit the result of `Projector.project` (except

@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import ConstraintError, WrongObjectError
+from ...errors import WrongObjectError
 from ...exports import from_above
 from ...keywords import FieldOf
 from ...problem.description import (
@@ -36,19 +36,6 @@ from .engines import solved_by
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
     from ..diagnosis import Diagnosis, Sensitivity
-
-
-class NotProjectedError(ConstraintError):
-    """Raised by `projection.or_raise()`; `projection` is the result with its best iterate.
-
-    Args:
-        projection: what failed.
-        words: what to say instead of what the projection says of itself.
-    """
-
-    def __init__(self, projection: Projection, words: str = "") -> None:
-        self.projection = projection
-        super().__init__(words or str(projection))
 
 
 class Case(NamedTuple):
@@ -131,11 +118,6 @@ class Projection(Solved, ByJoint):
         fields["case"], fields["outcome"], fields["seconds"] = case, outcome, seconds
 
     @property
-    def success(self) -> bool:
-        """Whether q satisfies all constraints within its bounds."""
-        return self.status is Status.CONVERGED
-
-    @property
     def stationarity(self) -> float | None:
         r"""How far a refined solution is from a stationary point of its objective; None without refinement.
 
@@ -209,16 +191,6 @@ class Projection(Solved, ByJoint):
             SensitivityError: they are not defined; see `Sensitivity`.
         """
         return from_above("Sensitivity")(self)
-
-    def or_raise(self) -> Projection:
-        """The projection itself, if it succeeded.
-
-        Raises:
-            NotProjectedError: it failed; the error carries the projection.
-        """
-        if not self.success:
-            raise NotProjectedError(self)
-        return self
 
     def describe(self) -> str:
         """The result in words: status, which engine solved it, errors by constraint, active bounds."""

@@ -18,13 +18,13 @@ from constraints.dynamics import (
     JointSpring,
     MotionRecord,
     MotionStatus,
-    NoMotionError,
     impact,
     simulate,
 )
 from constraints.dynamics.motions.metric_projection import MetricProjection
 from constraints.errors import (
     DtypeError,
+    FailedError,
     MissingExtraError,
     NotFiniteError,
     OptionError,
@@ -290,9 +290,9 @@ def test_step_that_cannot_be_projected_is_a_status(scheme: str) -> None:
     assert record.position_drift.max() <= 1e-10
     assert "'tip' is off by" in record.reason or "'line' is off by" in record.reason
     np.testing.assert_allclose(record.times, 0.01 * np.arange(len(record.times)), atol=1e-12)
-    with pytest.raises(NoMotionError, match="NOT_PROJECTED") as caught:
+    with pytest.raises(FailedError, match="NOT_PROJECTED") as caught:
         record.or_raise()
-    assert caught.value.record is record
+    assert caught.value.result is record
 
 
 def test_rows_that_contradict_are_a_status() -> None:

@@ -16,8 +16,8 @@ import pytest
 import rbdl_models
 
 from constraints import Frame, Implicit, Position, Robot, Target
-from constraints.dynamics import MethodError
-from constraints.dynamics.methods.sparse_solution import SparseSolution, SparseStatus, solve_sparse, why_not
+from constraints.dynamics import DynamicsStatus, MethodError
+from constraints.dynamics.methods.sparse_solution import SparseSolution, solve_sparse, why_not
 from constraints.dynamics.sparse.relative_rows import RelativeMotions, closure_rows, rows_by_kind
 from constraints.errors import NotFiniteError, OtherConstraintsError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.loops import (
@@ -137,7 +137,7 @@ def test_the_lift_moves_as_its_closed_form(growth: Any, stages: int, speed: floa
     tau = np.zeros(s.robot.nv)
     tau[0] = 2.0
     found = solve_sparse(s, s.robot.at(q, v), tau)
-    assert found.status is SparseStatus.REDUNDANT
+    assert found.status is DynamicsStatus.RANK_DEFICIENT
     assert found.rank == 2 * stages
     assert np.abs(found.acceleration - a).max() < 1e-8 * np.abs(a).max()
     assert found.unmet < 1e-12
@@ -160,7 +160,7 @@ def test_a_lift_in_balance_is_not_inconsistent(growth: Any, stages: int) -> None
     tau = np.zeros(v.size)
     tau[0] = a[1] / (a[1] - pushed[1])
     found = solve_sparse(s, s.robot.at(q, v), tau)
-    assert found.status is SparseStatus.REDUNDANT
+    assert found.status is DynamicsStatus.RANK_DEFICIENT
     assert np.abs(found.acceleration).max() < 1e-9
     assert abs(tau[0]) > 1e2
 
@@ -204,7 +204,7 @@ def test_closures_that_depend_on_each_other(growth: Any, stages: int) -> None:
     tau = np.zeros(s.robot.nv)
     tau[0] = 2.0
     found = solve_sparse(s, s.robot.at(q, v), tau)
-    assert found.status is SparseStatus.REDUNDANT
+    assert found.status is DynamicsStatus.RANK_DEFICIENT
     assert found.rank == 2 * stages
     assert np.abs(found.acceleration - a).max() < 1e-8 * np.abs(a).max()
     J = s.jacobian(q)
@@ -343,7 +343,7 @@ def test_random_trees_and_rows(trees: Any, seed: int) -> None:
         assert apart(found.acceleration, a) < 1e-8
         assert apart(found.multipliers, multipliers) < 1e-7
     else:
-        assert found.status is SparseStatus.INCONSISTENT
+        assert found.status is DynamicsStatus.INCONSISTENT
         assert apart(d.J @ a, d.gamma) > 1e-6
 
 
@@ -402,7 +402,7 @@ def test_no_constraint_and_all_off(growth: Any) -> None:
     free = pin.aba(s.robot.model, s.robot.model.createData(), q, v, tau)
     for these in (ConstraintSet(s.robot, []), s.switched([])):
         found = solve_sparse(these, s.robot.at(q, v), tau)
-        assert found.status is SparseStatus.SOLVED
+        assert found.status is DynamicsStatus.SOLVED
         assert apart(found.acceleration, free) < 1e-12
         assert not found.multipliers.any()
 
@@ -417,7 +417,7 @@ def test_flat_poses_have_a_status() -> None:
     rng = np.random.default_rng(6)
     assert compared(s, q, np.zeros(3), rng).rank == 1
     moving = solve_sparse(s, s.robot.at(q, legal_velocity(s, q, rng)))
-    assert moving.status is SparseStatus.INCONSISTENT
+    assert moving.status is DynamicsStatus.INCONSISTENT
     assert not moving.is_solved
 
 
@@ -427,7 +427,7 @@ def test_rows_that_contradict_each_other(growth: Any) -> None:
     wanted = np.zeros(s.size)
     wanted[-5:] = 1.0
     found = solve_sparse(s, s.robot.at(q, np.zeros(7)), acceleration=wanted)
-    assert found.status is SparseStatus.INCONSISTENT
+    assert found.status is DynamicsStatus.INCONSISTENT
     assert found.unmet > 1e-3
 
 
@@ -438,7 +438,7 @@ def test_massless_bodies() -> None:
     found = compared(s, rbdl_models.LINKAGE_CLOSED, np.zeros(5), rng)
     assert found.rank == 3
     free = solve_sparse(s.switched([]), s.robot.at(rbdl_models.LINKAGE_CLOSED, np.zeros(5)), np.ones(5))
-    assert free.status is SparseStatus.SINGULAR
+    assert free.status is DynamicsStatus.SINGULAR_SPARSE
     assert not free.is_solved
 
 
@@ -474,4 +474,4 @@ def test_arguments() -> None:
     with pytest.raises(NotFiniteError, match="wrenches"):
         solve_sparse(s, motion, wrenches=np.full((s.robot.model.njoints, 6), np.inf))
     fast = s.robot.at(np.zeros(s.robot.nq), np.full(s.robot.nv, 6e153))
-    assert solve_sparse(s.stabilised(Baumgarte(0.0, 1e200)), fast).status is SparseStatus.NOT_FINITE
+    assert solve_sparse(s.stabilised(Baumgarte(0.0, 1e200)), fast).status is DynamicsStatus.NOT_FINITE
