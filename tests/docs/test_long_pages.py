@@ -1,4 +1,4 @@
-"""The pages on closed chains, dynamics, motions, minimal coordinates, full turns: their code runs, block after block."""
+"""The pages on closed chains, dynamics, motions, minimal coordinates, full turns: their code runs, block by block."""
 
 from __future__ import annotations
 
