@@ -1,6 +1,6 @@
 """Robots of other people: whether each model of the installed packages loads, moves, and reaches a pose.
 
-    python benchmarks/models_tried.py [--write FILE.md] [--packages NAME ...]
+    python benchmarks/models_tried.py [--packages NAME ...]
     python benchmarks/models_tried.py --check
 
 Every URDF, MJCF and SDF file of the packages below that are installed is loaded by
@@ -25,15 +25,15 @@ import os
 import re
 import sys
 import tempfile
-import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from models_tried_page import Tried, page
 
 from constraints import Bounds, Frame, Implicit, Options, Pose, Problem, Projector, Robot
 from constraints.errors import ConstraintError
@@ -51,10 +51,47 @@ TRIES = 5
 """So many starts are given at most to a pose, and to the closing of a mechanism."""
 
 
+@dataclass
+class Tried:
+    """What became of one file.
+
+    Attributes:
+        package, file: where it is; the path within the package.
+        kind: URDF, MJCF or SDF.
+        reason: why we refuse it; empty where it loads.
+        home: why its home library refuses it; empty where it loads, None where that was not asked.
+        nv, rows: tangent dimension, and rows of closures and couplers.
+        mistakes: entries that are mistakes of the file, for which `load` refuses it unless `strict=False`.
+        closed: whether a mechanism with rows could be closed; None without rows.
+        pose: the projection in words; empty where none was tried.
+        reached: whether it succeeded.
+        starts: from how many starts it was tried: all but the last failed.
+        within_bounds: what the projection within the bounds of the file gave, where it was done without them too.
+    """
+
+    package: str
+    file: str
+    kind: str
+    reason: str = ""
+    home: str | None = None
+    nv: int = 0
+    rows: int = 0
+    mistakes: tuple[str, ...] = ()
+    closed: bool | None = None
+    pose: str = ""
+    reached: bool = False
+    starts: int = 0
+    within_bounds: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the refusal is ours alone."""
+        return bool(self.reason) and self.home == ""
+
+
 def main(given: Sequence[str] | None = None) -> int:
-    """Try all models, print or write the tables."""
+    """Try all models, and print the tables."""
     parser = argparse.ArgumentParser(description="Load the models of installed packages, and project onto a pose.")
-    parser.add_argument("--write", metavar="FILE.md", type=Path, help="write the tables there")
     parser.add_argument("--packages", nargs="+", default=PACKAGES, help="distributions to look into")
     parser.add_argument("--check", action="store_true", help="a quick check of this command")
     options = parser.parse_args(given)
@@ -72,11 +109,7 @@ def main(given: Sequence[str] | None = None) -> int:
         found = [attempt(package, str(name), path, kind) for name, path, kind in models_of(package)]
         print(f"{package}: {len(found)} models", file=sys.stderr, flush=True)
         tried += found
-    text = page(tried, versions)
-    if options.write:
-        options.write.write_text(text, encoding="utf-8")
-    else:
-        print(text)
+    print(report(tried, versions))
     findings = [t for t in tried if t.is_finding]
     for t in findings:
         print(f"finding: {t.package} {t.file}: {t.reason}", file=sys.stderr)
@@ -105,17 +138,14 @@ def kind_of(path: Path) -> str | None:
 def attempt(package: str, name: str, path: Path, kind: str) -> Tried:
     """Load one file here and at home, and project."""
     tried = Tried(package, name, kind, home=home_refusal(path, kind))
-    begin = time.perf_counter()
     try:
         mechanism = load(path, strict=False)
     except ConstraintError as error:
         tried.reason = one_line(str(error), path)
         return tried
-    tried.seconds = time.perf_counter() - begin
     robot = mechanism.robot
-    tried.nv, tried.rows, tried.unread = robot.nv, mechanism.rows, len(mechanism.unread)
+    tried.nv, tried.rows = robot.nv, mechanism.rows
     tried.mistakes = tuple(one_line(str(entry), path) for entry in mechanism.unread if entry.is_mistake)
-    tried.frozen = len(robot.bounds.frozen_joints)
     if robot.nv:
         project(mechanism, tried)
     return tried
@@ -145,7 +175,6 @@ def _project(mechanism: Mechanism, bounds: Bounds, tried: Tried) -> None:
             return
         target = closed.q
     frame = last_frame(robot)
-    tried.frame = frame.name
     pose = Pose(robot, frame)
     wanted = Implicit.equal(pose, pose.value(target), name="pose")
     problem = mechanism.problem([wanted], bounds=bounds) if mechanism.rows else Problem(robot, [wanted])
@@ -234,6 +263,61 @@ def one_line(reason: str, path: Path) -> str:
     return text if len(text) < 220 else text[:217] + "..."
 
 
+def report(tried: list[Tried], versions: dict[str, str | None]) -> str:
+    """Sums by package, and files by name: refused, with mistakes, not reached, reached without bounds only.
+
+    *Refused here alone* must be 0. *With mistakes*: names, types or keys that mean nothing; `load` refuses these files
+    unless `strict=False` is given. *Without bounds*: bounds of these files contradict their closures or couplers.
+    """
+    read = {None: "not asked", "": "**reads it**"}
+    free = [t for t in tried if t.reached and t.within_bounds]
+    parts = [
+        sums(tried, versions),
+        table("## Refused", "package", "file", "here", "its home library")
+        + [row(t.package, f"`{t.file}`", t.reason, read.get(t.home, t.home)) for t in tried if t.reason],
+        table("## With mistakes", "package", "file", "mistakes", "the first of them")
+        + [row(t.package, f"`{t.file}`", len(t.mistakes), t.mistakes[0]) for t in tried if t.mistakes],
+        table("## Not reached", "package", "file", "nv", "rows", "pose")
+        + [row(t.package, f"`{t.file}`", t.nv, t.rows, t.pose) for t in tried if t.nv and not t.reached],
+        table("## Reached without bounds only", "package", "file", "nv", "rows", "within bounds")
+        + [row(t.package, f"`{t.file}`", t.nv, t.rows, t.within_bounds) for t in free],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def sums(tried: list[Tried], versions: dict[str, str | None]) -> list[str]:
+    """A line a package and kind."""
+    lines = table(
+        "## Sums", "package", "kind", "files", "load", "refused", "refused here alone", "refused at home alone",
+        "with mistakes", "move", "closed", "poses reached", "from the first start", "without bounds",
+    )  # fmt: skip
+    groups: dict[tuple[str, str], list[Tried]] = defaultdict(list)
+    for t in tried:
+        groups[f"{t.package} {versions[t.package]}", t.kind].append(t)
+    for (package, kind), group in [*sorted(groups.items()), (("all", ""), tried)]:
+        loaded = [t for t in group if not t.reason]
+        moving, looped = [t for t in loaded if t.nv], [t for t in loaded if t.closed is not None]
+        lines.append(row(
+            package, kind, len(group), len(loaded), len(group) - len(loaded), sum(t.is_finding for t in group),
+            sum(bool(t.home) for t in loaded), sum(bool(t.mistakes) for t in loaded),
+            len(moving), f"{sum(bool(t.closed) for t in looped)} of {len(looped)}",
+            f"{sum(t.reached for t in moving)} of {len(moving)}",
+            sum(t.reached and t.starts == 1 for t in moving), sum(bool(t.within_bounds) for t in moving if t.reached),
+        ))  # fmt: skip
+    absent = [package for package, known in versions.items() if known is None]
+    return [*lines, "", f"Not installed: {', '.join(absent)}."] if absent else lines
+
+
+def table(heading: str, *columns: str) -> list[str]:
+    """Head of a table."""
+    return [heading, "", row(*columns), row(*("---" for _ in columns))]
+
+
+def row(*cells: object) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
 def check() -> int:
     """Whether the command tells apart what loads, what is refused by both, and what only we would refuse."""
     joint = (
@@ -254,7 +338,7 @@ def check() -> int:
             path = Path(where, f"{name}.urdf")
             path.write_text(text, encoding="utf-8")
             found[name] = attempt("made here", path.name, path, str(kind_of(path)))
-    text = page(list(found.values()), {"made here": "0"})
+    text = report(list(found.values()), {"made here": "0"})
     expected = {
         "an arm reaches its pose": found["arm"].reached and found["arm"].nv == 3,
         "a torn file is refused by both": bool(found["torn"].reason and found["torn"].home),

@@ -37,7 +37,7 @@ def test_robots_of_example_robot_data(models_tried: Any) -> None:
     assert sum(t.nv > 0 for t in tried) > 50
 
 
-def test_the_page_counts_what_was_tried(models_tried: Any, tmp_path: Path) -> None:
+def test_the_report_counts_what_was_tried(models_tried: Any, tmp_path: Path) -> None:
     """Mend, done when: the command on models made on the spot; a refusal of ours alone is a finding."""
     assert models_tried.main(["--check"]) == 0
     torn = tmp_path / "torn.urdf"
@@ -48,6 +48,6 @@ def test_the_page_counts_what_was_tried(models_tried: Any, tmp_path: Path) -> No
     assert not tried.is_finding
     tried.home = ""
     assert tried.is_finding
-    text = models_tried.page([tried], {"p": "1", "q": None})
+    text = models_tried.report([tried], {"p": "1", "q": None})
     assert "**reads it**" in text
-    assert "Not installed when this was written: q." in text
+    assert "Not installed: q." in text

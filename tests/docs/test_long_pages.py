@@ -1,4 +1,4 @@
-"""The pages on closed chains, dynamics and minimal coordinates: their code runs, block after block."""
+"""The pages on closed chains, dynamics, motions, minimal coordinates, full turns: their code runs, block by block."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
+PAGES = (("closed_chains", 3), ("dynamics", 12), ("motions", 5), ("reduced", 14), ("full_turns", 8))
 
-@pytest.mark.parametrize(("page", "least"), [("closed_chains", 3), ("dynamics", 10), ("reduced", 15)])
+
+@pytest.mark.parametrize(("page", "least"), PAGES)
 def test_the_code_of_a_page_runs(page: str, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # pictures are written here
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
