@@ -10,7 +10,7 @@ from typing import Any, Self, cast, final
 import numpy as np
 
 from liegroups.arguments import as_flag, expect
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import frozen, read_only
 
 from ..dynamics.derivatives import SolutionSlopes, balance_at
@@ -34,7 +34,7 @@ from .action import DifferentialAction, NodeSlopes, Pair, own
 from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
-from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
+from .equations import armature_of, damping_of, quick_solution, slopes_at
 from .fused import Fused, fused_of
 from .quasi_static import Cones, QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
@@ -164,8 +164,7 @@ class ContactForwardDynamics(DifferentialAction):
         rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
         if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
             other = copy.copy(self)
-            for name in ("_fused", "_on"):
-                vars(other).pop(name, None)
+            vars(other).pop("_fused", None)
             other._set(**changes)
             return other
         arguments["costs"], arguments["constraints"] = self.costs.costs, self.constraints.constraints
@@ -234,7 +233,7 @@ class ContactForwardDynamics(DifferentialAction):
 
     def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
         """A node by the library's own rows."""
-        rows_of, on = self.constraint_set, self._on
+        rows_of = self.constraint_set
         v = x[self.state.nq :]
         workspace = self._memory.take()
         motion = cast(Motion, place_motion(self.robot.space, x[: self.state.nq], v, workspace))
@@ -247,11 +246,10 @@ class ContactForwardDynamics(DifferentialAction):
         if not workspace.is_crowded:
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
-        J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
-        quick = quick_solution(M, J, force, asked, self.damping)
+        quick = quick_solution(M, rows_of.pick(rows.jacobian), force, rows_of.pick(gamma), self.damping)
         status, row_space = DynamicsStatus.SOLVED, None
         if quick is not None:
-            a, push = quick[0], spread(quick[1], on, rows_of.size)
+            a, push = quick[0], rows_of.spread(quick[1])
         elif self.damping:
             a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
         else:
@@ -280,10 +278,6 @@ class ContactForwardDynamics(DifferentialAction):
         rows = self.constraint_set
         key = rows.active.tobytes(), rows.baumgarte, self.damping, self.armature.tobytes()
         return self._kept.get(key, lambda: fused_of(rows, self.damping, self.armature))[0]
-
-    @cached_property
-    def _on(self) -> Indices | None:
-        return rows_on(self.constraint_set)
 
     def calc_diff(self, calculation: Any) -> ContactDerivatives:
         """As `Action.calc_diff`."""
@@ -314,14 +308,12 @@ class ContactForwardDynamics(DifferentialAction):
         balance = balance_at(self.constraint_set, q, v, a, push, tree, data, self.rhs)
         M = np.asarray(done.mass_matrix)
         is_quick = done.row_space is None
-        found = slopes_at(self.constraint_set, self._on, q, M, balance, push, data, self.damping, self.rhs, is_quick)
+        found = slopes_at(self.constraint_set, q, M, balance, push, data, self.damping, self.rhs, is_quick)
         tree.datas.give(data)
         rough = () if tree.is_exact else ("inertia of ellipsoid joints",)
         return found, rough + balance.rows.by_differences
 
-    def _without(
-        self, done: ContactCalculation, status: DynamicsStatus, names: tuple[str, ...]
-    ) -> ContactDerivatives:
+    def _without(self, done: ContactCalculation, status: DynamicsStatus, names: tuple[str, ...]) -> ContactDerivatives:
         """What is left where there are no derivatives of the dynamics: NaN for these."""
         n, ndx, nu, k = self.state.nv, self.state.ndx, self.nu, self.constraint_set.size
         by, push = ((np.full((rows, ndx), np.nan), np.full((rows, nu), np.nan)) for rows in (n, k))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arguments import as_tolerance, finite_vector, real_numbers
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import Balance, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
@@ -61,34 +62,6 @@ def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
     return read_only(whole)
 
 
-def rows_on(constraint_set: ConstraintSet) -> Indices | None:
-    """Rows (indices) of the constraints that are on; None where all are."""
-    if constraint_set.active.all():
-        return None
-    slices = constraint_set.stack.slices
-    on = [
-        np.arange(s.start, s.stop, dtype=np.intp)
-        for s, is_on in zip(slices, constraint_set.active, strict=True)
-        if is_on
-    ]
-    return np.concatenate([np.zeros(0, dtype=np.intp), *on])
-
-
-def spread(some: Matrix, on: Indices | None, size: int) -> Matrix:
-    """Rows of all constraints (size, ...), zero where one is off.
-
-    Args:
-        some: those that are on.
-        on: which these are; None for all.
-        size: of the set.
-    """
-    if on is None:
-        return some
-    every = np.zeros((size, *some.shape[1:]))
-    every[on] = some
-    return every
-
-
 def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector] | None:
     r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`.
 
@@ -131,7 +104,6 @@ def _is_even(pivots: Vector) -> bool:
 
 def slopes_at(
     constraint_set: ConstraintSet,
-    on: Indices | None,
     q: Vector,
     M: Matrix,
     balance: Balance,
@@ -145,7 +117,6 @@ def slopes_at(
 
     Args:
         constraint_set: whose rows.
-        on: `rows_on` of it.
         q: where (nq,).
         M: mass matrix (nv, nv), with armature.
         balance: at the solution.
@@ -158,20 +129,21 @@ def slopes_at(
     Returns:
         None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
     """
-    if on is None and is_independent:
+    on = constraint_set.on_rows
+    if len(on) == constraint_set.size and is_independent:
         return damped_slopes(M, balance, damping)
-    if on is not None:
+    if len(on) < constraint_set.size:
         rows = balance.rows._replace(jacobian=balance.rows.jacobian[on])
         part = balance._replace(rows=rows, row_q=balance.row_q[on], row_v=balance.row_v[on])
         space = None if damping or is_independent else RowSpace(rows.jacobian, constraint_set.rounding)
         if space is None or (space.is_full and space.rank == len(on)):
             some = damped_slopes(M, part, damping) or (None if damping else saddle_slopes(M, part))
-            return None if some is None else _spread_slopes(some, on, constraint_set.size)
+            return None if some is None else _spread_slopes(some, constraint_set.spread)
     return slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
 
 
-def _spread_slopes(some: SolutionSlopes, on: Indices, size: int) -> SolutionSlopes:
-    l_q, l_v, l_tau = (spread(each, on, size) for each in (some.l_q, some.l_v, some.l_tau))
-    a_gamma = spread(some.a_gamma.T, on, size).T
-    l_gamma = spread(spread(some.l_gamma, on, size).T, on, size).T
+def _spread_slopes(some: SolutionSlopes, spread: Callable[[Matrix], Matrix]) -> SolutionSlopes:
+    l_q, l_v, l_tau = (spread(each) for each in (some.l_q, some.l_v, some.l_tau))
+    a_gamma = spread(some.a_gamma.T).T
+    l_gamma = spread(spread(some.l_gamma).T).T
     return SolutionSlopes(some.a_q, some.a_v, some.a_tau, l_q, l_v, l_tau, a_gamma, l_gamma)

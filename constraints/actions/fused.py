@@ -81,11 +81,10 @@ class Fused:
     """
 
     def __init__(self, constraint_set: ConstraintSet, damping: float, armature: Vector) -> None:
-        stack = constraint_set.stack
         self._turned = [
-            Turned(s, owner.successor)
-            for owner, s, on in zip(stack.owners, stack.slices, constraint_set.active.tolist(), strict=True)
-            if on and isinstance(owner, FrameRows) and not is_its_own(owner)
+            Turned(rows, owner.successor)
+            for owner, rows in constraint_set.on
+            if isinstance(owner, FrameRows) and not is_its_own(owner)
         ]
         self._nq = constraint_set.robot.nq
         self._pool = Pool(partial(_memory, constraint_set, damping, armature))
@@ -130,8 +129,8 @@ class Fused:
         memory.holds = None
         by_q_v_tau = contacts.differentiate()
         a, forces = drive.by_stage(*by_q_v_tau[:3]), drive.by_stage(*by_q_v_tau[3:])
-        if not contacts.is_whole:
-            forces = contacts.spread(forces[0]), contacts.spread(forces[1])
+        spread = contacts.constraint_set.spread
+        forces = spread(forces[0]), spread(forces[1])
         for rows, frame in self._turned:
             R = contacts.rotation(frame)
             for each in forces:
@@ -159,7 +158,7 @@ def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) ->
     Args:
         constraint_set, damping, armature: as in `Fused`.
     """
-    on = [owner for owner, is_on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True) if is_on]
+    on = [owner for owner, _ in constraint_set.on]
     tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model
     fits = tree.is_exact and tree.model is model and is_depth_first(model) and bool(on)
     fits = fits and all(isinstance(owner, FrameRows) and (is_its_own(owner) or _is_turned(owner)) for owner in on)

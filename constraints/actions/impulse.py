@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from typing import Any, Self, final
 
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import Balance, SolutionSlopes
@@ -30,7 +29,7 @@ from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DiscreteAction, own
 from .costs import Cost
-from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
+from .equations import armature_of, damping_of, quick_solution, slopes_at
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
 
@@ -175,7 +174,6 @@ class ImpulseDynamics(DiscreteAction):
         rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
         if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
             other = copy.copy(self)
-            vars(other).pop("_on", None)
             other._set(**changes)
             return other
         return type(self)(**{**arguments, **changes})
@@ -196,25 +194,20 @@ class ImpulseDynamics(DiscreteAction):
         """There are no controls: (0,)."""
         return np.zeros(0)
 
-    @cached_property
-    def _on(self) -> Indices | None:
-        return rows_on(self.constraint_set)
-
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ImpulseCalculation:
         """As `Action.calc`; there are no controls, so both calls are the same."""
         state, _ = self._checked(x, np.zeros(0) if u is None else u)
-        nq, on, rows_of = self.state.nq, self._on, self.constraint_set
+        nq, rows_of = self.state.nq, self.constraint_set
         v = state[nq:]
         motion = self.robot.at(state[:nq], v)
         M = motion.mass_matrix()
         M.flat[:: len(M) + 1] += self.armature
         rows = rows_of.rows_at(motion)
         asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
-        J, some = (rows.jacobian, asked) if on is None else (rows.jacobian[on], asked[on])
         still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
-        quick = quick_solution(M, J, still, some, self.damping)
+        quick = quick_solution(M, rows_of.pick(rows.jacobian), still, rows_of.pick(asked), self.damping)
         if quick is not None:
-            jump, impulses = quick[0], spread(quick[1], on, rows_of.size)
+            jump, impulses = quick[0], rows_of.spread(quick[1])
         elif self.damping:
             jump, impulses, status = still, asked, DynamicsStatus.SINGULAR_MASS
         else:
@@ -273,9 +266,7 @@ class ImpulseDynamics(DiscreteAction):
         force -= tree.force_slopes(data, q, still, still)[0]  # gravity, which a jump does not see
         M = done.mass_matrix
         balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
-        found = slopes_at(
-            rows_of, self._on, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None
-        )
+        found = slopes_at(rows_of, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None)
         tree.datas.give(data)
         return found, (() if tree.is_exact else ("inertia of ellipsoid joints",)) + rows.by_differences
 

@@ -78,8 +78,8 @@ def loads_of(
     stands = {constraint_set[which].name: sole for which, sole in _mapping(soles, "soles", "contact names to a Sole")}
     posture = constraint_set.robot.at(q)
     rounding = ROUNDING * float(np.abs(multipliers).max(initial=0.0))
-    for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True):
-        if not (on and isinstance(owner, PointContact | SurfaceContact)):
+    for owner, _ in constraint_set.on:
+        if not isinstance(owner, PointContact | SurfaceContact):
             continue
         wrench = wrench_of(constraint_set, owner, q, multipliers, axes=owner.axes)
         cone = given.get(owner.name) or FrictionCone(0.0, _normal_of(owner))
@@ -108,7 +108,7 @@ def limits_of(constraint_set: ConstraintSet, q: Vector, cones: Any, soles: Any) 
         WrongObjectError, UnknownNameError: something else.
     """
     rows, names = [np.zeros((0, constraint_set.size))], list[str]()
-    on = {id(owner) for owner, is_on in zip(constraint_set.stack, constraint_set.active, strict=True) if is_on}
+    on = {id(owner) for owner, _ in constraint_set.on}
     given = [(owner, cone.rows, 3) for owner, cone in _cones(constraint_set, cones)]
     for which, sole in _mapping(soles, "soles", "contact names to a Sole"):
         owner = constraint_set[which]

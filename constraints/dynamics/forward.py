@@ -182,7 +182,8 @@ def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
     found = solve_fast(anchors, motion, force)
     if found is None:
         return None
-    return ForwardDynamics(found[0], anchors.spread(found[1]), DynamicsStatus.SOLVED, Method.PROXIMAL, question)
+    multipliers = question.constraint_set.spread(found[1].copy())
+    return ForwardDynamics(found[0], multipliers, DynamicsStatus.SOLVED, Method.PROXIMAL, question)
 
 
 def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:

@@ -31,7 +31,7 @@ def takes_fused(constraint_set: ConstraintSet) -> bool:
         constraint_set: whose rows.
     """
     space = constraint_set.robot.space
-    on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True) if on]
+    on = [owner for owner, _ in constraint_set.on]
     fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
     tree = space.elementary
     return fits and tree.is_exact and tree.model is space.model and is_depth_first(space.model)
@@ -61,8 +61,7 @@ class FusedContacts:
         armature: what is added to that of the model (nv,), or a number for all.
 
     Attributes:
-        size: rows of the set.
-        is_whole: whether all of its constraints are on.
+        constraint_set: as given.
     """
 
     def __init__(self, constraint_set: ConstraintSet, damping: float = 0.0, armature: Any = 0.0) -> None:
@@ -72,20 +71,17 @@ class FusedContacts:
             model.armature = model.armature + armature
         self._model, self._data = model, data_of(model)
         self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-        self.size = constraint_set.size
-        rows: list[int] = []
-        stack = constraint_set.stack
-        for i, (owner, s, on) in enumerate(zip(stack, stack.slices, constraint_set.active.tolist(), strict=True)):
-            if on and isinstance(owner, FrameRows):
-                made = _model_of(owner, s.stop - s.start, model, constraint_set.baumgarte[i])
+        self.constraint_set = constraint_set
+        gains = dict(zip(constraint_set.names, constraint_set.baumgarte, strict=True))
+        for owner, s in constraint_set.on:
+            if isinstance(owner, FrameRows):
+                made = _model_of(owner, s.stop - s.start, model, gains[owner.name])
                 self._models.append(made)
                 self._datas.append(made.createData())
-                rows += range(s.start, s.stop)
         pin.initConstraintDynamics(model, self._data, self._models, self._datas)
-        self._pivots = self._data.constraint_chol.D[: len(rows)]  # shows those of each solution: memory of pinocchio
+        size = len(constraint_set.on_rows)
+        self._pivots = self._data.constraint_chol.D[:size]  # shows those of each solution: memory of pinocchio
         self._pivots[:] = 0.0  # if it were a copy, no solution would be taken
-        self._rows = np.array(rows, dtype=np.intp)
-        self.is_whole = len(rows) == self.size
         self._settings = pin.ProximalSettings(_TINY, _TINY, damping, 1)
         self._damping = damping
 
@@ -104,7 +100,7 @@ class FusedContacts:
             pivots = self._pivots.tolist()
             if not max(pivots) < STEEP * min(pivots):  # they are negative, and STEEP is below one
                 return None
-        return a, self.spread(data.lambda_c.copy())
+        return a, self.constraint_set.spread(data.lambda_c.copy())
 
     def differentiate(self) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
         """Derivatives of the last solution, views that hold until the next call.
@@ -120,12 +116,9 @@ class FusedContacts:
         """Derivatives of the last solution, copies."""
         found = self.differentiate()
         a_q, a_v, a_tau = (np.array(each) for each in found[:3])
-        l_q, l_v, l_tau = (self.spread(np.array(each)) for each in found[3:])
-        inner: Matrix = self._data.constraint_chol.getOperationalSpaceInertiaMatrix()
-        l_gamma = inner
-        if not self.is_whole:
-            l_gamma = np.zeros((self.size, self.size))
-            l_gamma[np.ix_(self._rows, self._rows)] = inner
+        spread = self.constraint_set.spread
+        l_q, l_v, l_tau = (spread(np.array(each)) for each in found[3:])
+        l_gamma = spread(spread(self._data.constraint_chol.getOperationalSpaceInertiaMatrix()).T).T
         return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
 
     def rotation(self, frame: Frame) -> Matrix:
@@ -144,18 +137,6 @@ class FusedContacts:
         """
         found: Matrix = pin.getFrameJacobian(self._model, self._data, frame.joint, frame.placement, pin.LOCAL)
         return found[3:]
-
-    def spread(self, some: Any) -> Any:
-        """Rows of the whole set (size, ...), zero where a constraint is off.
-
-        Args:
-            some: of those that are on (k, ...).
-        """
-        if self.is_whole:
-            return some
-        every = np.zeros((self.size, *some.shape[1:]))
-        every[self._rows] = some
-        return every
 
 
 def _model_of(owner: FrameRows, size: int, model: Any, gains: Any) -> Any:

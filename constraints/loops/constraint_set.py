@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.arguments import as_tuple, expect
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import DuplicateNameError, EmptyProblemError, OptionError, WrongObjectError
@@ -22,7 +22,7 @@ from ..robot import Motion, Posture, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..rows.stack import Stack, check_unique
+from ..rows.stack import On, Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
 from ..words import counted, first_names
 from ..workspace import Kept
@@ -60,6 +60,8 @@ class ConstraintSet:
         robot: as given.
         stack: the constraints, in order.
         active: (len(stack),) true for the constraints that are on.
+        on: these constraints, each with its rows.
+        on_rows: indices of their rows.
         baumgarte: the stabilisation of each constraint.
         rounding: as given.
         is_of_contacts: whether all constraints are contacts, those that are off too.
@@ -78,6 +80,8 @@ class ConstraintSet:
     robot: Robot
     stack: Stack
     active: BoolVector
+    on: tuple[On, ...]
+    on_rows: Indices
     baumgarte: tuple[Baumgarte, ...]
     rounding: float
     is_of_contacts: bool
@@ -129,11 +133,13 @@ class ConstraintSet:
         return np.repeat(np.array(numbers, dtype=np.float64), [s.stop - s.start for s in self.stack.slices])
 
     def _switch(self, active: BoolVector) -> None:
-        set_fields(self, active=read_only(active))
-        counts = [s.stop - s.start for s in self.stack.slices]
-        self._off = np.flatnonzero(np.repeat(~active, counts))
-        positions = [on and owner.has_position for on, owner in zip(active, self.stack, strict=True)]
-        self._unplaced = np.flatnonzero(np.repeat(~np.array(positions, dtype=np.bool_), counts))
+        each = zip(self.stack.owners, self.stack.slices, active.tolist(), strict=True)
+        on = tuple(On(owner, rows) for owner, rows, is_on in each if is_on)
+        has_rows, has_place = np.zeros((2, self.size), dtype=np.bool_)
+        for owner, rows in on:
+            has_rows[rows], has_place[rows] = True, owner.has_position
+        set_fields(self, active=read_only(active), on=on, on_rows=read_only(np.flatnonzero(has_rows)))
+        self._off, self._unplaced = np.flatnonzero(~has_rows), np.flatnonzero(~has_place)
 
     # Reading.
 
@@ -159,6 +165,18 @@ class ConstraintSet:
             UnknownNameError: lists the names that come closest.
         """
         return self.stack.slices[self.stack.index(which)]
+
+    def pick(self, every: Matrix) -> Matrix:
+        """Of an array with all rows (size, ...) those of constraints that are on; itself where all are."""
+        return every if len(self.on_rows) == self.size else every[self.on_rows]
+
+    def spread(self, some: Matrix) -> Matrix:
+        """An array with all rows (size, ...), zero where a constraint is off, from what `pick` gives."""
+        if len(some) == self.size:
+            return some
+        every = np.zeros((self.size, *some.shape[1:]))
+        every[self.on_rows] = some
+        return every
 
     def row_name(self, row: int) -> str:
         """Name of a row: "elbow[2]"."""
@@ -287,10 +305,8 @@ class ConstraintSet:
         Args:
             q, v, rhs: as in `velocity_error`.
         """
-        rows = self.rows_at(self.robot.at(q, v), rhs)
-        return (
-            np.zeros(self.size) if self.gains is None else self.gains[0] * rows.position + self.gains[1] * rows.velocity
-        )
+        rows, gains = self.rows_at(self.robot.at(q, v), rhs), self.gains
+        return np.zeros(self.size) if gains is None else gains[0] * rows.position + gains[1] * rows.velocity
 
     def rows_at(self, motion: Motion, rhs: RightHandSide | None = None) -> SetRows:
         """Errors, their rates, Jacobian and drift of all rows at a state, evaluated together; zero for what is off.
@@ -338,22 +354,20 @@ class ConstraintSet:
         Raises:
             EmptyProblemError: no constraint that is on has position rows.
         """
-        if len(self.stack) and not self.active.any():
+        if len(self.stack) and not self.on:
             raise EmptyProblemError(
                 f"all constraints are off: {first_names(self.names)}; `switched(on=[...])` gives a set with some on"
             )
         loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
         if loose and not self.anchored:
-            names = ", ".join(loose)
-            raise EmptyProblemError(
-                f"contacts without anchor have no position rows: {names}; give anchor=, or anchored(q)"
-            )
+            words = f"contacts without anchor have no position rows: {', '.join(loose)}"
+            raise EmptyProblemError(f"{words}; give anchor=, or anchored(q)")
         return Problem(self.robot, self.anchored, **options)
 
     @property
     def anchored(self) -> list[RowOwner]:
         """The constraints that are on and have position rows."""
-        return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
+        return [owner for owner, _ in self.on if owner.has_position]
 
     def describe(self) -> str:
         """The constraints in words, a line each: name, class, rows, gains, whether it is off, how a contact slides."""

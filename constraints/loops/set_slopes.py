@@ -85,17 +85,15 @@ def set_slopes(
     found = SetSlopes(J, position, rate, by_q, by_v, np.zeros((n, n)), wrenches)
     state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
     of_frames, of_contacts = list[tuple[FrameRows, slice]](), list[tuple[FrameRows, slice]]()
-    for on, owner, s, full in zip(
-        constraint_set.active.tolist(), stack.owners, stack.slices, stack.full_slices, strict=True
-    ):
-        if not on or s.start == s.stop:
+    for owner, s in constraint_set.on:
+        if s.start == s.stop:
             continue
         if isinstance(owner, FrameRows) and tree.is_exact:
             its_own = owner.moving.pose_map.in_own_axes and not owner.predecessor.joint
             (of_contacts if its_own else of_frames).append((owner, s))
             is_exact = owner.moving.pose_map.has_exact_slopes
         else:
-            is_exact = _of_others(constraint_set, owner, s, full, state, found)
+            is_exact = _of_others(constraint_set, owner, s, stack.full_slices[stack.index(owner)], state, found)
         if not is_exact:
             names.append(owner.name)
     if of_frames or of_contacts:

@@ -119,15 +119,8 @@ class MinimalCoordinates(NamesChecked):
     @property
     def redundant(self) -> tuple[str, ...]:
         """Names of the rows that the others imply: "elbow[2]". Rows that are off are not among them."""
-        return tuple(self.constraint_set.row_name(int(i)) for i in self.partition.redundant if self._is_on[int(i)])
-
-    @cached_property
-    def _is_on(self) -> tuple[bool, ...]:
-        """Which rows are on (size,)."""
-        rows = self.constraint_set
-        return tuple(
-            bool(on) for on, s in zip(rows.active, rows.stack.slices, strict=True) for _ in range(s.start, s.stop)
-        )
+        whole, rows = self.constraint_set, self.partition.redundant
+        return tuple(whole.row_name(int(i)) for i in rows[np.isin(rows, whole.on_rows)])
 
     @names_checked("options are named: tolerance=, max_iterations=, t=, rhs=")
     def close(
@@ -262,7 +255,7 @@ class MinimalCoordinates(NamesChecked):
     def describe(self) -> str:
         """The coordinates by name, and the redundant rows."""
         parts = self.partition
-        rows = f"{counted(sum(self._is_on), 'row')}, rank {parts.rank}"
+        rows = f"{counted(len(self.constraint_set.on_rows), 'row')}, rank {parts.rank}"
         lines = [f"minimal coordinates of '{self.constraint_set.robot.name}': {rows}"]
         for word, names in (
             ("independent", self.independent),
@@ -362,9 +355,7 @@ def minimal_coordinates(
 
 def _only_equalities(constraint_set: ConstraintSet) -> None:
     """Minimal coordinates are of equalities with a position; what else there is, is refused by name."""
-    for on, owner in zip(constraint_set.active, constraint_set.stack, strict=True):
-        if not on:
-            continue
+    for owner, _ in constraint_set.on:
         if not owner.has_position:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():

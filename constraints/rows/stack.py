@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, final
+from typing import Any, NamedTuple, final
 from weakref import WeakSet
 
 import numpy as np
@@ -23,6 +23,13 @@ from ..errors import (
 )
 from ..words import counted, one_line
 from .row_owner import RowOwner
+
+
+class On(NamedTuple):
+    """A constraint of a set that is on: the owner of its rows, and which rows of the set they are."""
+
+    owner: RowOwner
+    rows: slice
 
 
 @final

@@ -32,7 +32,7 @@ from constraints.actions import (
     SemiImplicitEuler,
 )
 from constraints.actions.actuators import Drive
-from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution, rows_on, spread
+from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution
 from constraints.actions.fused import fused_of
 from constraints.actions.stance import ROUNDING, least_within
 from constraints.dynamics import DynamicsStatus
@@ -57,17 +57,18 @@ def test_rows_that_are_on_are_counted_from_the_first_one(on: tuple[bool, ...]) -
         on=[n for n, is_on in zip(names, on, strict=True) if is_on],
         off=[n for n, is_on in zip(names, on, strict=True) if not is_on],
     )
-    found = rows_on(rows)
+    numbers = np.arange(14.0).reshape(7, 2)
     if all(on):
-        assert found is None
-        numbers = np.arange(14.0).reshape(7, 2)
-        assert spread(numbers, None, 7) is numbers
-        return
+        assert rows.pick(numbers) is numbers
+        assert rows.spread(numbers) is numbers
     blocks = ([0, 1, 2], [3], [4, 5, 6])
     expected = [i for block, is_on in zip(blocks, on, strict=True) if is_on for i in block]
-    assert found.tolist() == expected
+    assert rows.on_rows.tolist() == expected
+    assert [owner.name for owner, _ in rows.on] == [n for n, is_on in zip(names, on, strict=True) if is_on]
+    assert [i for _, s in rows.on for i in range(s.start, s.stop)] == expected
+    np.testing.assert_array_equal(rows.pick(numbers), numbers[expected])
     some = 1.0 + np.arange(2.0 * len(expected)).reshape(-1, 2)
-    every = spread(some, found, 7)
+    every = rows.spread(some)
     np.testing.assert_array_equal(every[expected], some)
     assert not every[[i for i in range(7) if i not in expected]].any()
 

@@ -60,8 +60,8 @@ def why_not(constraint_set: ConstraintSet, method: Method) -> Iterator[tuple[str
     if method is Method.PROXIMAL and not is_depth_first(constraint_set.robot.model):
         yield (*constraint_set.names, constraint_set.robot.name)[0], OUT_OF_ORDER
         return
-    for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True):
-        reason = reasons[method](owner) if on else ""
+    for owner, _ in constraint_set.on:
+        reason = reasons[method](owner)
         if reason:
             yield owner.name, reason
 

@@ -62,8 +62,8 @@ class Anchors:
         self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
         self.owners: list[tuple[FrameRows, slice, slice]] = []
         self.size = 0
-        for owner, s, on in zip(constraint_set.stack, constraint_set.stack.slices, constraint_set.active, strict=True):
-            if on and isinstance(owner, FrameRows):
+        for owner, s in constraint_set.on:
+            if isinstance(owner, FrameRows):
                 made = _model_of(owner, model)
                 self._models.append(made)
                 self._datas.append(made.createData())
@@ -80,7 +80,7 @@ class Anchors:
         )
         self.tree: tuple[Any, int, int] = (tree, tree.nq, tree.nv)
         self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
-        self._whole, self._size = self.size == constraint_set.size, constraint_set.size
+        self._of_set = constraint_set.size
 
     def accelerate(self, q: Vector, v: Vector, tau: Vector, settings: Any) -> Vector:
         """Pinocchio's acceleration (nv,), live, with rows that stay at zero."""
@@ -147,19 +147,10 @@ class Anchors:
 
     def of_multipliers(self, turns: list[Matrix], lam: Vector) -> Vector:
         """T^-T lambda: multipliers of the rows of the set, from those of pinocchio's."""
-        out = np.zeros(self._size)
+        out = np.zeros(self._of_set)
         for (_, s, mine), T in zip(self.owners, turns, strict=True):
             out[s] = np.linalg.solve(T.T, lam[mine])
         return out
-
-    def spread(self, some: Vector) -> Vector:
-        """Multipliers of all rows of the set, zero where a constraint is off; a copy."""
-        if self._whole:
-            return np.array(some)
-        every = np.zeros(self._size)
-        for _, s, own in self.owners:
-            every[s] = some[own]
-        return every
 
 
 def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | None:
@@ -169,7 +160,7 @@ def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | 
 
 
 def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
-    on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True) if on]
+    on = [owner for owner, _ in constraint_set.on]
     fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
     fits = fits and is_depth_first(constraint_set.robot.model)
     return (Anchors(constraint_set) if fits else None,)

@@ -259,8 +259,8 @@ def _record(
 def _say_what_drifts(constraint_set: ConstraintSet) -> None:
     """Name in the log the constraints that are on and that nothing brings back."""
     gains = dict(zip(constraint_set.names, constraint_set.baumgarte, strict=True))
-    each = zip(gains, constraint_set.stack.slices, constraint_set.active, strict=True)
-    loose = [name for name, s, on in each if on and s.stop > s.start and gains[name] == Baumgarte()]
+    each = [owner.name for owner, rows in constraint_set.on if rows.stop > rows.start]
+    loose = [name for name in each if gains[name] == Baumgarte()]
     if loose:
         _log.warning(
             "motion with correction BAUMGARTE: no gains for %s, which will drift; `constraint_set.stabilised(time)` "

@@ -62,17 +62,12 @@ class MetricProjection:
 
     def __init__(self, constraint_set: ConstraintSet, tolerance: float) -> None:
         self._set, self._tolerance = constraint_set, tolerance
-        stack, robot = constraint_set.stack, constraint_set.robot
-        self._slices = [
-            (name, s) for name, s, on in zip(stack.names, stack.slices, constraint_set.active, strict=True) if on
-        ]
-        placed = [
-            np.arange(s.start, s.stop, dtype=np.intp)
-            for owner, s, on in zip(stack, stack.slices, constraint_set.active, strict=True)
-            if on and owner.has_position
-        ]
-        self._placed = np.concatenate([np.zeros(0, dtype=np.intp), *placed])
-        self._none = np.zeros(robot.nv)
+        self._slices = [(owner.name, rows) for owner, rows in constraint_set.on]
+        has_place = np.zeros(constraint_set.size, dtype=np.bool_)
+        for owner, rows in constraint_set.on:
+            has_place[rows] = owner.has_position
+        self._placed = np.flatnonzero(has_place)
+        self._none = np.zeros(constraint_set.robot.nv)
 
     def errors(self, rows: SetRows) -> Errors:
         """How far a state is from the constraints, from its rows."""

@@ -134,9 +134,7 @@ class Assembly(DrawnIterates):
         lines = [str(self)]
         lines += [f"  '{name}': error {norm:.3g}{self._in_metres(name)}" for name, norm in self.errors]
         lines += driven_words(self.projection)
-        holds = self.constraint_set
-        active = zip(holds.stack, holds.active, strict=True)
-        loose = [f"'{owner.name}'" for owner, on in active if on and not owner.has_position]
+        loose = [f"'{owner.name}'" for owner, _ in self.constraint_set.on if not owner.has_position]
         lines += [f"  not held here, for it has no anchor: {first_names(loose)}"] if loose else []
         outside = [f"{v.joint} by {abs(v.amount):.3g} {v.unit}" for v in self.violations]
         lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []

@@ -53,8 +53,8 @@ def loops_in(constraint_set: ConstraintSet) -> list[LoopParts]:
     for i in range(1, model.njoints):
         _nx.add_path(graph, [("body", int(model.parents[i])), ("joint", i), ("body", i)])
     closures: dict[int, AnyClosure] = {}
-    for k, (owner, on) in enumerate(zip(constraint_set.stack, constraint_set.active, strict=True)):
-        if on and isinstance(owner, CLOSURES):
+    for k, (owner, _) in enumerate(constraint_set.on):
+        if isinstance(owner, CLOSURES):
             closures[k] = owner
             ends = (("body", owner.predecessor.joint), ("closure", k), ("body", owner.successor.joint))
             _nx.add_path(graph, ends)

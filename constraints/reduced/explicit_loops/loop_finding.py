@@ -93,7 +93,7 @@ def _refuse_open(constraint_set: ConstraintSet, q: Vector) -> None:
     """Refuse a configuration where a constraint that is on is not satisfied."""
     stack = constraint_set.stack
     norms = dict(stack.norms(constraint_set.position_error(q)))
-    errors = {owner.name: norms[owner.name] for owner, on in zip(stack, constraint_set.active, strict=True) if on}
+    errors = {owner.name: norms[owner.name] for owner, _ in constraint_set.on}
     worst = max(errors, key=lambda name: errors[name], default="")
     if worst and not errors[worst] <= CLOSED:
         raise OpenMechanismError(worst, errors[worst], "position", REMEDY)
@@ -108,7 +108,7 @@ class _Finder:
 
     def __init__(self, constraint_set: ConstraintSet, q: Vector, preferred: Sequence[str]) -> None:
         self._q, self._robot = q, constraint_set.robot
-        self._on = [o for o, is_on in zip(constraint_set.stack, constraint_set.active, strict=True) if is_on]
+        self._on = [owner for owner, _ in constraint_set.on]
         others = [owner for owner in self._on if not isinstance(owner, CLOSURES)]
         self._couplers = [owner for owner in others if isinstance(owner, Explicit) and owner.refusal() is None]
         self._held = {name for e in self._couplers for name in self._joints(e.outputs.v)}

@@ -103,8 +103,7 @@ class Curve:
         self.space = rows.robot.space
         self.rank = coordinates.partition.rank
         self.columns: Indices = np.concatenate([[driver.column], coordinates.partition.dependent]).astype(np.intp)
-        counts = [s.stop - s.start for s in rows.stack.slices]
-        self._on = np.flatnonzero(np.repeat(rows.active, counts))
+        self._on = rows.on_rows
         self._workspace = Workspace()
         self.rank_grew = False
 

@@ -102,8 +102,8 @@ def pivots_of(coordinates: MinimalCoordinates, through: Iterable[str | Frame] = 
             raise SizeError("frames of a transmission angle", 3, len(frames))
         return (Pivots("", robot, *(Pivot(robot.frame(frame)) for frame in frames)),)
     loops: list[Pivots] = []
-    for owner, on in zip(coordinates.constraint_set.stack, coordinates.constraint_set.active, strict=True):
-        found = _loop(coordinates, owner) if on and isinstance(owner, Closure | PointClosure | RodClosure) else None
+    for owner, _ in coordinates.constraint_set.on:
+        found = _loop(coordinates, owner) if isinstance(owner, Closure | PointClosure | RodClosure) else None
         loops += [] if found is None else [found]
     if loops:
         return tuple(loops)
