@@ -190,10 +190,9 @@ def zero() -> tuple[Any, Any]:
 
 def answers(c: Chaos) -> Made:
     result = c.pick(solved(), struck())
-    of = "multipliers_of" if result is solved() else "impulses_of"
     way = c.pick("which", "wrench", "on", "axes", "frame")
     if way == "which":
-        return call(("constraint", "hands"), getattr(result, of), c.name(["hands"]))
+        return call(("constraint", "hands"), result.multipliers_of, c.name(["hands"]))
     if way == "wrench":
         return call(("constraint", "hands"), result.wrench, c.name(["hands"]))
     if way == "on":

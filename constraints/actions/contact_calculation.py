@@ -15,7 +15,7 @@ from ..dynamics.derivatives import SolutionSlopes
 from ..dynamics.methods.row_space import RowSpace
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
-from ..dynamics.multipliers import Body, pulling_words, wrench_of
+from ..dynamics.multipliers import Body, Multipliers, WithMultipliers, pulling_words
 from ..errors import FailedError, OptionError
 from ..loops import Axes
 from ..robot import Frame
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ContactCalculation(Calculation):
+class ContactCalculation(Calculation, WithMultipliers):
     """A node of contact dynamics.
 
     Attributes:
@@ -69,36 +69,11 @@ class ContactCalculation(Calculation):
         pulls = [] if push is None else pulling_words(self.action.constraint_set, push, "N")
         return (*([opened] if opened else []), *(words.strip() for words in pulls))
 
-    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
-        """Multipliers (k,) of one constraint: the object, its position, or its name.
-
-        Raises:
-            UnknownNameError: lists the names that come closest.
-            OptionError: a terminal node.
-        """
-        return self._forces[self.action.constraint_set.slice_of(which)]
-
-    def wrench(
-        self,
-        which: RowOwner | str | int,
-        on: Body = "successor",
-        axes: Axes = Axes.LOCAL,
-        frame: Frame | str | None = None,
-    ) -> Vector:
-        """Wrench (6,) of a contact or closure on one of its bodies [N, N m]; as `ForwardDynamics.wrench`.
-
-        Raises:
-            NoWrenchError: the constraint is neither a contact nor a closure.
-            OptionError: a terminal node.
-        """
-        q = self.x[: self.action.state.nq]
-        return wrench_of(self.action.constraint_set, which, q, self._forces, on, axes, frame)
-
     @property
-    def _forces(self) -> Vector:
+    def _multipliers(self) -> Multipliers:
         if self.multipliers is None:
             raise OptionError("forces of a terminal node: it has no dynamics")
-        return self.multipliers
+        return Multipliers(self.action.constraint_set, self.x[: self.action.state.nq], self.multipliers)
 
 
 @final

@@ -20,11 +20,11 @@ from ..dynamics.methods.row_space import RowSpace
 from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import status_of
-from ..dynamics.multipliers import Body, wrench_of
+from ..dynamics.multipliers import Multipliers, WithMultipliers
 from ..errors import UnknownOptionError
-from ..loops import Axes, ConstraintSet
+from ..loops import ConstraintSet
 from ..loops.set_slopes import set_slopes
-from ..robot import Frame, Robot
+from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DiscreteAction, own
@@ -36,7 +36,7 @@ from .state_space import StateSpace, of_one_robot
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ImpulseCalculation(Calculation):
+class ImpulseCalculation(Calculation, WithMultipliers):
     """An impact.
 
     Attributes:
@@ -65,20 +65,9 @@ class ImpulseCalculation(Calculation):
         """How the impact was solved, in words."""
         return "the cost is not finite" if self.status.is_success and not self.success else str(self.status)
 
-    def impulses_of(self, which: RowOwner | str | int) -> Vector:
-        """Impulses (k,) of one constraint: the object, its position, or its name. Raises UnknownNameError."""
-        return self.impulses[self.action.constraint_set.slice_of(which)]
-
-    def wrench(
-        self,
-        which: RowOwner | str | int,
-        on: Body = "successor",
-        axes: Axes = Axes.LOCAL,
-        frame: Frame | str | None = None,
-    ) -> Vector:
-        """Impulsive wrench (6,) of a contact or closure on one of its bodies [N s, N m s]; as `Impact.wrench`."""
-        q = self.x[: self.action.state.nq]
-        return wrench_of(self.action.constraint_set, which, q, self.impulses, on, axes, frame)
+    @property
+    def _multipliers(self) -> Multipliers:
+        return Multipliers(self.action.constraint_set, self.x[: self.action.state.nq], self.impulses)
 
 
 @final

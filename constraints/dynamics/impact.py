@@ -14,9 +14,9 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError
 from ..linear_algebra import norm
-from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
+from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.set_rows import SetRows
-from ..robot import Frame, Motion
+from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
@@ -29,7 +29,7 @@ from .methods.row_space import RowSpace, missed
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .methods.status import Factorisation, Method, member
 from .methods.system import check_state, open_words, status_of, vanished
-from .multipliers import Body, pulling_contacts, pulling_words, wrench_of
+from .multipliers import Multipliers, WithMultipliers, pulling_contacts, pulling_words
 from .row_forces import misses
 
 AT_REST = 1e-6
@@ -38,7 +38,7 @@ AT_REST = 1e-6
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Impact(ByJoint):
+class Impact(ByJoint, WithMultipliers):
     r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
 
     Attributes:
@@ -76,23 +76,9 @@ class Impact(ByJoint):
         """Names of contacts with one normal whose impulse is negative: a contact that only pushes would open there."""
         return pulling_contacts(self.constraint_set, self.impulses)
 
-    def impulses_of(self, which: RowOwner | str | int) -> Vector:
-        """Impulses (k,) of one constraint: the object, its position, or its name."""
-        return self.impulses[self.constraint_set.slice_of(which)]
-
-    def wrench(
-        self,
-        which: RowOwner | str | int,
-        on: Body = "successor",
-        axes: Axes = Axes.LOCAL,
-        frame: Frame | str | None = None,
-    ) -> Vector:
-        """Impulsive wrench (6,) of a contact or closure on one of its bodies [N s, N m s]; as `ForwardDynamics.wrench`.
-
-        Raises:
-            NoWrenchError: the constraint is neither a contact nor a closure.
-        """
-        return wrench_of(self.constraint_set, which, self.q, self.impulses, on, axes, frame)
+    @property
+    def _multipliers(self) -> Multipliers:
+        return Multipliers(self.constraint_set, self.q, self.impulses)
 
     def _failure(self) -> str:
         return self.describe()

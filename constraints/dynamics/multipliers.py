@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from abc import abstractmethod
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -33,6 +34,59 @@ class NoWrenchError(ConstraintError):
             f"'{name}' is neither a contact nor a closure: its force is not a wrench between two frames; "
             "`generalised_force(name)` gives it as joint forces"
         )
+
+
+class Multipliers(NamedTuple):
+    """Multipliers (size,) of all rows of a set at q (nq,): forces [N, N m], or of an impact impulses [N s, N m s]."""
+
+    constraint_set: ConstraintSet
+    q: Vector
+    numbers: Vector
+
+
+class WithMultipliers:
+    """A result that has multipliers."""
+
+    @property
+    @abstractmethod
+    def _multipliers(self) -> Multipliers: ...
+
+    @final
+    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
+        """Multipliers (k,) of one constraint: the object, its position, or its name; of an impact, its impulses.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+            OptionError: a node without dynamics.
+        """
+        constraint_set, _, numbers = self._multipliers
+        return numbers[constraint_set.slice_of(which)]
+
+    @final
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> Vector:
+        """Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m]; of an impact impulses.
+
+        It is that of the constraint alone; what acts on the free coordinates of its hinge is in `inter_body_force`.
+        Where rows are redundant it may have components that are not unique (`is_determined`).
+
+        Args:
+            which: the object, its position, or its name.
+            on: "successor", or "predecessor" with the opposite wrench.
+            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
+            frame: at the origin of which frame, and in whose axes; that of the body by default.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+            OptionError: a node without dynamics.
+        """
+        constraint_set, q, numbers = self._multipliers
+        return wrench_of(constraint_set, which, q, numbers, on, axes, frame)
 
 
 def wrench_of(

@@ -22,10 +22,19 @@ from .laws.hinge_forces import motion_subspace, on_predecessor, wrench_at
 from .methods.row_space import RowSpace, in_balance, missed
 from .methods.saddle_point import Solution
 from .methods.system import ConstrainedSystem, Question, open_words, vanished
-from .multipliers import Body, frame_rows, pulling_contacts, pulling_words, seen_at, wrench_of
+from .multipliers import (
+    Body,
+    Multipliers,
+    WithMultipliers,
+    frame_rows,
+    pulling_contacts,
+    pulling_words,
+    seen_at,
+    wrench_of,
+)
 
 
-class RowForces(ByJoint):
+class RowForces(ByJoint, WithMultipliers):
     r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
 
     Attributes:
@@ -130,41 +139,15 @@ class RowForces(ByJoint):
         """Names of contacts with one normal whose force is negative: one that pushes only would let go there."""
         return pulling_contacts(self.question.constraint_set, self.multipliers)
 
-    @final
-    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
-        """Multipliers (k,) of one constraint: the object, its position, or its name."""
-        return self.multipliers[self.question.constraint_set.slice_of(which)]
+    @property
+    def _multipliers(self) -> Multipliers:
+        return Multipliers(self.question.constraint_set, self.question.q, self.multipliers)
 
     @final
     def generalised_force(self, which: RowOwner | str | int) -> Vector:
         r"""Joint forces (nv,) of one constraint, :math:`J_i^T \lambda_i`."""
         s = self.question.constraint_set.slice_of(which)
         return self.multipliers[s] @ self.system.jacobian[s]
-
-    @final
-    def wrench(
-        self,
-        which: RowOwner | str | int,
-        on: Body = "successor",
-        axes: Axes = Axes.LOCAL,
-        frame: Frame | str | None = None,
-    ) -> Vector:
-        """Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m].
-
-        It is that of the constraint alone; what acts on the free coordinates of its hinge is in `inter_body_force`.
-        Where rows are redundant it may have components that are not unique (`is_determined`).
-
-        Args:
-            which: the object, its position, or its name.
-            on: "successor", or "predecessor" with the opposite wrench.
-            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
-            frame: at the origin of which frame, and in whose axes; that of the body by default.
-
-        Raises:
-            NoWrenchError: the constraint is neither a contact nor a closure.
-        """
-        asked = self.question
-        return wrench_of(asked.constraint_set, which, asked.q, self.multipliers, on, axes, frame)
 
     @final
     def constraint_force(self, which: RowOwner | str | int, on: Body = "successor") -> ConstraintForce:

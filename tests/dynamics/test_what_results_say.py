@@ -34,7 +34,7 @@ def test_an_impact_names_the_contact_that_pulls() -> None:
     hit = leaving()
     assert hit.pulling == ("floor",)
     assert "pulling: floor" in str(hit)
-    assert f"'floor' by {-hit.impulses_of('floor')[0]:.4g} N s" in hit.describe()
+    assert f"'floor' by {-hit.multipliers_of('floor')[0]:.4g} N s" in hit.describe()
     still = impact(on_floor(), ROBOT.at(CLOSED, np.zeros(4)))
     assert "pulling" not in still.describe()
 
