@@ -14,6 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import frozen, read_only
 
 from ..dynamics.derivatives import SolutionSlopes, balance_at
+from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import in_balance
 from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
@@ -34,7 +35,7 @@ from .action import DifferentialAction, NodeSlopes, Pair, own
 from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
-from .equations import armature_of, damping_of, quick_solution, slopes_at
+from .equations import armature_of, damping_of, slopes_at
 from .fused import Fused, fused_of
 from .quasi_static import Cones, QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
@@ -246,7 +247,7 @@ class ContactForwardDynamics(DifferentialAction):
         if not workspace.is_crowded:
             self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
-        quick = quick_solution(M, rows_of.pick(rows.jacobian), force, rows_of.pick(gamma), self.damping)
+        quick = by_blocks(M, rows_of.pick(rows.jacobian), force, rows_of.pick(gamma), self.damping)
         status, row_space = DynamicsStatus.SOLVED, None
         if quick is not None:
             a, push = quick[0], rows_of.spread(quick[1])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from liegroups.arguments import as_tolerance, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
@@ -17,14 +16,6 @@ from ..dynamics.methods.row_space import RowSpace
 from ..errors import OptionError
 from ..loops import ConstraintSet
 from ..rows.right_hand_side import RightHandSide
-
-_potrf: Any = lapack.dpotrf
-_trtrs: Any = lapack.dtrtrs
-_posv: Any = lapack.dposv
-_potrs: Any = lapack.dpotrs
-
-EVEN = 1e-4
-"""Ratio of the pivots of a Cholesky factor below which rows may be redundant, or a mass too light: others decide."""
 
 
 def damping_of(damping: object, what: str) -> float:
@@ -60,46 +51,6 @@ def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
     if (whole < 0.0).any():
         raise OptionError(f"armature: expected no negative numbers, got {whole.min():g}")
     return read_only(whole)
-
-
-def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector] | None:
-    r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`.
-
-    Args:
-        M: mass matrix (nv, nv).
-        J: rows (k, nv).
-        force: f (nv,), joint forces less bias.
-        gamma: what the rows are asked for (k,).
-        damping: mu.
-
-    Returns:
-        None where M is too light, rows may be redundant or rounding (without damping), or numbers overflow.
-    """
-    L, failed = _potrf(M, lower=1)
-    if failed or not _is_even(L.diagonal() ** 2 / M.diagonal()):
-        return None
-    right = np.empty((len(M), len(J) + 1), order="F")
-    right[:, :-1], right[:, -1] = J.T, force
-    solved = _trtrs(L, right, lower=1, overwrite_b=1)[0]
-    if not len(J):
-        a: Vector = _trtrs(L, solved[:, -1], lower=1, trans=1)[0]
-        return (a, gamma) if np.isfinite(a).all() else None
-    Y, z = solved[:, :-1], solved[:, -1]
-    S = Y.T.dot(Y)
-    longest = float(S.diagonal().max())
-    if damping:
-        S.flat[:: len(J) + 1] += damping
-    C, failed = _potrf(S, lower=1, overwrite_a=1)
-    if failed or not (damping or _is_even(C.diagonal() ** 2 / longest)):
-        return None
-    push = _potrs(C, gamma - z.dot(Y), lower=1)[0]
-    a = _trtrs(L, z + Y.dot(push), lower=1, trans=1)[0]
-    return (a, push) if np.isfinite(a).all() else None
-
-
-def _is_even(pivots: Vector) -> bool:
-    """Whether the least pivot, as a part of its diagonal entry, is far from zero."""
-    return min(pivots.tolist(), default=1.0) > EVEN**2
 
 
 def slopes_at(

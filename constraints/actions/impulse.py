@@ -16,6 +16,7 @@ from liegroups.frozen import read_only
 
 from ..dynamics.derivatives import Balance, SolutionSlopes
 from ..dynamics.impact import restitutions
+from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import RowSpace
 from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
@@ -29,7 +30,7 @@ from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DiscreteAction, own
 from .costs import Cost
-from .equations import armature_of, damping_of, quick_solution, slopes_at
+from .equations import armature_of, damping_of, slopes_at
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
 
@@ -194,7 +195,7 @@ class ImpulseDynamics(DiscreteAction):
         rows = rows_of.rows_at(motion)
         asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
         still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
-        quick = quick_solution(M, rows_of.pick(rows.jacobian), still, rows_of.pick(asked), self.damping)
+        quick = by_blocks(M, rows_of.pick(rows.jacobian), still, rows_of.pick(asked), self.damping)
         if quick is not None:
             jump, impulses = quick[0], rows_of.spread(quick[1])
         elif self.damping:

@@ -13,8 +13,8 @@ from scipy.linalg import lapack
 from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.laws.external_force import Force, as_external, generalised
-from ..dynamics.methods.dense import lightest
-from ..dynamics.methods.saddle_point import EVEN, LIGHT, NO_MOTION, SINGULAR, unit_scale
+from ..dynamics.methods.cholesky import EVEN, LIGHT, lightest
+from ..dynamics.methods.saddle_point import NO_MOTION, SINGULAR, unit_scale
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..keywords import names_checked

@@ -12,7 +12,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.laws.external_force import Force, as_external, generalised
-from ..dynamics.methods.saddle_point import EVEN
+from ..dynamics.methods.cholesky import EVEN
 from ..keywords import names_checked
 from ..loops.mobility import CLOSED
 from .state import ClosedState

@@ -32,7 +32,8 @@ from constraints.actions import (
     SemiImplicitEuler,
 )
 from constraints.actions.actuators import Drive
-from constraints.actions.equations import EVEN, armature_of, damping_of, quick_solution
+from constraints.actions.equations import armature_of, damping_of
+from constraints.dynamics.methods.cholesky import LIGHT, REPEATED, by_blocks
 from constraints.actions.fused import fused_of
 from constraints.actions.stance import ROUNDING, least_within
 from constraints.dynamics import DynamicsStatus
@@ -79,8 +80,8 @@ def test_rows_that_are_on_are_counted_from_the_first_one(on: tuple[bool, ...]) -
 @pytest.mark.parametrize(("part", "is_quick"), [(1.01, True), (0.99, False), (10.0, True), (0.1, False), (0.0, False)])
 @pytest.mark.parametrize("what", ["rows", "mass"])
 def test_the_quick_way_is_for_rows_and_masses_that_are_even(what: str, part: float, is_quick: bool) -> None:
-    """Two rows apart by a part of EVEN, two bodies whose masses make a pivot of that part; both are solved exactly."""
-    apart = part * EVEN
+    """Two rows, or two masses, that make a pivot beside the limit; both are solved exactly."""
+    apart = part * float(np.sqrt(REPEATED if what == "rows" else LIGHT))
     M = np.eye(3)
     J = np.array([[1.0, 0.0, 0.0], [1.0, apart, 0.0]] if what == "rows" else [[0.0, 0.0, 1.0]])
     if what == "mass":
@@ -89,14 +90,14 @@ def test_the_quick_way_is_for_rows_and_masses_that_are_even(what: str, part: flo
     force, gamma = np.array([0.3, -0.2, 0.5]), np.linspace(0.1, 0.1 * len(J), len(J))
     if what == "mass" and part == 0.0:
         M[1, 1] = 1.0
-    found = quick_solution(M, J, force, gamma, 0.0)
+    found = by_blocks(M, J, force, gamma, 0.0)
     assert (found is not None) == is_quick
     if found is not None:
         a, push = found
         scale = max(1.0, float(np.abs(push).max()), float(np.abs(a).max()))
         assert np.abs(M @ a - J.T @ push - force).max() <= 1e-9 * scale
         assert np.abs(J @ a - gamma).max() <= 1e-6 * scale
-    damped = quick_solution(M, J, force, gamma, 0.1)
+    damped = by_blocks(M, J, force, gamma, 0.1)
     if what == "rows":
         a, push = damped
         y = np.linalg.solve(J @ J.T + 0.1 * np.eye(len(J)), gamma - J @ force)
@@ -108,13 +109,13 @@ def test_the_quick_way_is_for_rows_and_masses_that_are_even(what: str, part: flo
 
 def test_the_quick_way_without_rows_and_beyond_numbers() -> None:
     M, force, none = np.diag([2.0, 4.0]), np.array([1.0, -2.0]), np.zeros((0, 2))
-    a, push = quick_solution(M, none, force, np.zeros(0), 0.0)
+    a, push = by_blocks(M, none, force, np.zeros(0), 0.0)
     np.testing.assert_allclose(a, [0.5, -0.5], atol=1e-15)
     assert push.size == 0
-    assert quick_solution(M, none, np.array([np.inf, 0.0]), np.zeros(0), 0.0) is None
-    assert quick_solution(-M, none, force, np.zeros(0), 0.0) is None
+    assert by_blocks(M, none, np.array([np.inf, 0.0]), np.zeros(0), 0.0) is None
+    assert by_blocks(-M, none, force, np.zeros(0), 0.0) is None
     J = np.array([[1.0, 0.0]])
-    assert quick_solution(M, J, np.array([1.0, np.nan]), np.zeros(1), 0.0) is None
+    assert by_blocks(M, J, np.array([1.0, np.nan]), np.zeros(1), 0.0) is None
 
 
 def test_dampings_and_armatures_at_their_limits() -> None:

@@ -10,17 +10,11 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from .branches import MASSLESS
+from .cholesky import by_cholesky
 from .status import Factorisation
 
 SUSPECT = 1e-11
 """Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""
-
-
-def lightest(L: Matrix, A: Matrix) -> float:
-    """The least pivot of a Cholesky factor, as a part of its diagonal entry."""
-    pivots = L.diagonal()
-    return float((pivots * pivots / A.diagonal()).min(initial=1.0))
 
 
 def _by_lu(A: Matrix, b: Vector) -> Vector | None:
@@ -52,23 +46,6 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
     if not lapack.dtrcon(R)[0] > SUSPECT:
         return None
     return lapack.dtrtrs(R, b)[0]
-
-
-def by_cholesky(A: Matrix, b: Vector, parts: Vector | None = None) -> Vector | None:
-    """Solve A x = b for an A that is positive definite; None where it is nearly singular.
-
-    Args:
-        A: (n, n).
-        b: (n,).
-        parts: what the diagonal entries were added up from (n,), by which their rounding is judged; themselves if
-            absent.
-    """
-    L, failed = lapack.dpotrf(A, lower=1)
-    pivots: Vector = L.diagonal()
-    sizes = A.diagonal() if parts is None else parts
-    if failed or not (pivots * pivots > MASSLESS * sizes).all():
-        return None
-    return lapack.dpotrs(L, b, lower=1)[0]
 
 
 def _gram_by_cholesky(Y: Matrix, b: Vector) -> Vector:

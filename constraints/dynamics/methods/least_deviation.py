@@ -25,7 +25,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import RANK_TOLERANCE, numerical_rank
-from .dense import by_cholesky
+from .cholesky import by_cholesky
 from .row_space import Independent, RowSpace, in_balance
 from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
 

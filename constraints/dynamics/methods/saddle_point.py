@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
@@ -23,7 +22,8 @@ from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError, SizeError
 from ...linear_algebra import RANK_TOLERANCE, is_finite
 from .branches import Branches, dense_branches
-from .dense import DEFINITE, GRAM, SQUARE, lightest
+from .cholesky import by_blocks, corrected, is_light, lacks_mass
+from .dense import DEFINITE, GRAM, SQUARE
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace, in_balance
 from .status import Factorisation
@@ -33,16 +33,6 @@ NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 
 SINGULAR = 1e-12
 """A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
-
-LIGHT = 1e-9
-"""A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
-
-NEAT = 1e-13
-"""Part of its terms by which an equation may be missed before it is corrected."""
-
-EVEN = 1e-3
-"""Least pivot, as a part of its diagonal entry, from which on nothing needs to be corrected."""
-
 
 class Solution(NamedTuple):
     """What solves a saddle point system.
@@ -88,7 +78,7 @@ def solve_direct(
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
         if factorisation is Factorisation.CHOLESKY:
-            found = _by_blocks(H, rows.rows, c, rows.wanted)
+            found = by_blocks(H, rows.rows, c, rows.wanted, independent=True)
             if found is not None:
                 return solved(space, rows, *found)
         found, free = _whole(H, rows, c, SQUARE[factorisation])
@@ -99,55 +89,6 @@ def solve_direct(
         return solve_null_space(H, G, c, gamma, factorisation, size=size, rounding=rounding)
 
     return _with_rows(H, G, c, gamma, size, rounding, solve)
-
-
-def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
-    """Acceleration and multipliers by H = L L^T and the Cholesky factor of B H^-1 B^T; None where H is too light."""
-    n, r = len(c), len(B)
-    if _lacks_mass(H):
-        return None
-    L, failed = lapack.dpotrf(H, lower=1)
-    least = 0.0 if failed else lightest(L, H)
-    if least <= LIGHT:
-        return None
-    right = np.empty((n, r + 1), order="F")
-    right[:, :r], right[:, r] = B.T, c
-    Y = lapack.dtrtrs(L, right, lower=1)[0]
-    K = Y[:, :r].T @ Y
-    if not r:
-        return lapack.dtrtrs(L, Y[:, r], lower=1, trans=1)[0], beta
-    M, failed = lapack.dpotrf(K[:r, :r], lower=1)
-    if failed:
-        return None
-
-    def solve(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
-        mu = lapack.dpotrs(M, asked - z @ Y[:, :r], lower=1)[0]
-        return lapack.dtrtrs(L, z + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
-
-    found = solve(Y[:, r], beta)
-    if min(least, lightest(M, K[:r, :r])) > EVEN:
-        return found
-    return _corrected(H, B, c, beta, found, lambda f, g: solve(lapack.dtrtrs(L, f, lower=1)[0], g))
-
-
-def _corrected(
-    H: Matrix,
-    B: Matrix,
-    c: Vector,
-    beta: Vector,
-    found: tuple[Vector, Vector],
-    solve: Callable[[Vector, Vector], tuple[Vector, Vector]],
-) -> tuple[Vector, Vector]:
-    """What both equations still miss is solved for again: the factors have the square of the condition of B."""
-    a, mu = found
-    for _ in range(2):
-        force, rows = c + mu @ B - H @ a, beta - B @ a
-        size = np.abs(a)
-        if (np.abs(force) <= NEAT * (np.abs(H) @ size)).all() and (np.abs(rows) <= NEAT * (np.abs(B) @ size)).all():
-            break
-        more, push = solve(force, rows)
-        a, mu = a + more, mu + push
-    return a, mu
 
 
 def _whole(
@@ -194,7 +135,7 @@ def solve_range_space(
             raise SizeError("branches of a mass matrix", len(c), tree.nv, "degrees of freedom")
         if type(branches) is Branches and not branches.is_zero_outside(H):
             raise OptionError("H of a saddle point: expected zeros outside the given branches")
-        L = None if _lacks_mass(H) else tree.factor(H)
+        L = None if lacks_mass(H) else tree.factor(H)
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
         Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
@@ -209,7 +150,7 @@ def solve_range_space(
             return by_factors(tree.solve_transposed(L, f), g)
 
         found = by_factors(z, rows.wanted)
-        return solved(space, rows, *_corrected(H, rows.rows, c, rows.wanted, found, again))
+        return solved(space, rows, *corrected(H, rows.rows, c, rows.wanted, found, again))
 
     return _with_rows(H, G, c, gamma, size, rounding, solve)
 
@@ -244,7 +185,7 @@ def solve_null_space(
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
             K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
-            z = None if _is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
+            z = None if is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
             if z is None:
                 values, vectors = np.linalg.eigh(K)
                 free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
@@ -314,19 +255,6 @@ def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
     values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
     free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
-
-
-def _is_light(K: Matrix, heaviest: float) -> bool:
-    """Whether a pivot of the inertia of free motions may be rounding, beside the heaviest of all coordinates."""
-    L, failed = lapack.dpotrf(K, lower=1)
-    pivots: Vector = L.diagonal()
-    return bool(failed) or not (pivots * pivots > LIGHT * heaviest).all()
-
-
-def _lacks_mass(H: Matrix) -> bool:
-    """Whether a motion of one coordinate has none, beside the heaviest."""
-    diagonal = H.diagonal()
-    return bool(diagonal.min(initial=np.inf) <= SINGULAR * diagonal.max(initial=0.0))
 
 
 def _largest(H: Matrix) -> float:
