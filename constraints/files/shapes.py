@@ -64,9 +64,13 @@ _TWO_FRAMES: tuple[type[Function], ...] = (Position, Orientation, Rotation, Tran
 FORMER: dict[str, tuple[type[Function], dict[str, str]]] = {
     **{f"Relative{cls.__name__}": (cls, {"reference": "a", "frame": "b"}) for cls in _TWO_FRAMES},
     "RelativeCenterOfMass": (CenterOfMass, {"reference": "frame"}),
+    "DistanceBetween": (_template.DistanceBetween, {"reference": "a", "frame": "b"}),
 }
 """Names of functions in older files -> what they are now, and the entries there that have another name than the field.
-A `RelativeCenterOfMass` also had a point of its frame, "reference", that it took off."""
+
+A name that a function still has means the older one where the file has one of these entries. A `RelativeCenterOfMass`
+also had a point of its frame, "reference", that it took off.
+"""
 
 
 class FieldShape(NamedTuple):
