@@ -250,8 +250,8 @@ LINES: dict[str, dict[str, list[tuple[str, str]]]] = {  # row -> file -> (before
         "docs/api/projecting/index.rst": [("   ~constraints.solvers.SparseKKT\n", "   ~constraints.solvers.Careful\n")],
     },
     "a command": {
-        "constraints/__main__.py": [('}\n"""Name of each command', '    "rows": "count the rows of a problem",\n')],
-        "docs/command_line.md": [("| `warm-up` |", "| `rows FILE` | counts the rows of a problem |\n")],
+        "constraints/__main__.py": [('    "warm-up": ', '    "rows": "count the rows of a problem",\n')],
+        "docs/command_line.md": [("| `warm-up` |", "| `rows FILE` | count the rows of a problem |\n")],
     },
     "a group": {
         "liegroups/groups.py": [
