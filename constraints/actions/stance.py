@@ -65,7 +65,7 @@ class Limits(NamedTuple):
 def loads_of(
     constraint_set: ConstraintSet, q: Vector, multipliers: Vector, cones: Any = None, soles: Any = None
 ) -> dict[str, Load]:
-    """What the contacts that are on carry: name -> load.
+    """What the contacts that are on carry: name -> load. A `PoseContact`, whose rows have no axes, is left out.
 
     Args:
         constraint_set: with the contacts.

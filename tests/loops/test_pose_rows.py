@@ -12,13 +12,15 @@ import pinocchio as pin
 import pytest
 
 from constraints import Implicit, Problem, Projector, Robot, Status, Target
+from constraints.actions import ContactForwardDynamics
 from constraints.actions.stance import limits_of
-from constraints.dynamics import MethodError, forward_dynamics, impact, inverse_dynamics, simulate
+from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics, simulate
 from constraints.errors import FunctionError, NotSavableError, OptionError, UndefinedError, WrongObjectError
 from constraints.loops import (
     Axes,
     ConstraintSet,
     FixedClosureError,
+    Form,
     PointContact,
     PoseClosure,
     PoseContact,
@@ -255,6 +257,34 @@ def test_derivatives_of_dynamics() -> None:
         for mine, theirs in ((found.acceleration_dq, by_q[:-1]), (found.acceleration_dv, by_v[:-1]),
                              (found.multipliers_dq, by_q[-1:]), (found.multipliers_dv, by_v[-1:])):  # fmt: skip
             np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-7 * size)
+
+
+def test_nodes_of_optimal_control_take_it() -> None:
+    """Accelerations and their derivatives are those of forward dynamics."""
+    q, v = state(SET, 6)
+    action, u = ContactForwardDynamics(ARM, constraint_set=SET), np.ones(ARM.nv)
+    done = action.calc(np.concatenate([q, v]), u).or_raise()
+    found = forward_dynamics(SET, ARM.at(q, v), u).or_raise()
+    by = action.calc_diff(done).or_raise()
+    slopes = found.derivatives()
+    size = 1.0 + np.abs(slopes.acceleration_dq).max()
+    assert done.acceleration is not None
+    assert by.Fx is not None
+    np.testing.assert_allclose(done.acceleration, found.acceleration, rtol=0, atol=1e-10 * size)
+    expected = np.hstack([slopes.acceleration_dq, slopes.acceleration_dv])
+    np.testing.assert_allclose(by.Fx, expected, rtol=0, atol=1e-9 * size)
+
+
+def test_the_constraint_that_keeps_pinocchio_away_is_named() -> None:
+    """Beside a contact with pinocchio's rows: with it, without it, and where the set is stabilised."""
+    foot = PointContact(ARM, "tool", axes=Axes.LOCAL, form=Form.RATES, name="foot")
+    both = ConstraintSet(ARM, [foot, bowl(ARM)])
+    motion = ARM.at(*state(SET, 7))
+    alone = both.switched(off=["bowl"])
+    assert "not PROXIMAL: 'bowl'" in forward_dynamics(both, motion).describe()
+    assert forward_dynamics(alone, motion).method is Method.PROXIMAL
+    assert "not PROXIMAL: the set is stabilised" in forward_dynamics(alone.stabilised(0.1), motion).describe()
+    assert "accelerations of rows are wanted" in forward_dynamics(alone, motion, acceleration=[0.0] * 4).describe()
 
 
 def test_inverse_dynamics_and_impacts() -> None:

@@ -18,7 +18,7 @@ import constraints
 import liegroups
 from constraints import Implicit, Options, Problem, Projector, Robot, Status, dynamics, functions, loops, solvers
 from constraints.files.reports import Report
-from constraints.loops import Closure, ConstraintSet, Hinge, PoseContact
+from constraints.loops import Closure, ConstraintSet, Hinge, PoseClosure, PoseContact
 from constraints.models import sample_two_arms
 from constraints.solvers import NewtonEngine
 from constraints.testing import check_function, check_space
@@ -37,11 +37,13 @@ def constraints_of(robot: Robot, q: Any) -> list[Any]:
     """One of each kind that was added, which q satisfies."""
     at = robot.at(q)
     reach = float(np.linalg.norm(at.placement("right_tool").translation - CENTRE[:3]))
+    wide = float(np.linalg.norm(at.placement("torso").actInv(at.placement("left_tool")).translation))
     height = HEIGHT(robot, "left_tool")
     return [
         Implicit.equal(height, height.value(q), name="height"),
         Closure(robot, "left_tool", "grip", SLOT([1.0, 0.0, 0.0], [0.0, 0.0, 1.0]), name="slot"),
         PoseContact(robot, "right_tool", SPHERE(reach), CENTRE, name="sphere"),
+        PoseClosure(robot, "torso", "left_tool", SPHERE(wide), name="tether"),
     ]
 
 
@@ -55,8 +57,8 @@ def mechanism() -> tuple[Robot, Any]:
 
 def laws(rows: list[Any]) -> None:
     """The laws of functions and of spaces."""
-    for f in (rows[0].function, rows[1].function, rows[2].function):
-        check_function(f, samples=3)
+    for owner in rows:
+        check_function(owner.function, samples=3)
     check_space(GROUP)
     print("laws")
 
