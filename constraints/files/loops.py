@@ -75,7 +75,12 @@ def _map_data(pose_map: PoseMap) -> dict[str, Any]:
 
 
 def _map_from_data(data: JsonValue) -> PoseMap:
-    kind = MAPS[data.entry("type").word(list(MAPS))]
+    word = data.entry("type").text()
+    if word not in MAPS:
+        data.entry("type").refuse(
+            f"{word!r} is no map of a pose of this library: files contain data, not code; add the constraint in Python"
+        )
+    kind = MAPS[word]
     entries = _map_entries(kind, None)
     data.only("type", *(name for name, *_ in entries))
     given = {name: entry.read(data.entry(name)) for name, entry, _, required in entries if required or data.has(name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,14 @@ from constraints import Implicit, Problem, Projector, Robot, Status, Target
 from constraints.actions import ContactForwardDynamics
 from constraints.actions.stance import limits_of
 from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics, simulate
-from constraints.errors import FunctionError, NotSavableError, OptionError, UndefinedError, WrongObjectError
+from constraints.errors import (
+    FileContentError,
+    FunctionError,
+    NotSavableError,
+    OptionError,
+    UndefinedError,
+    WrongObjectError,
+)
 from constraints.loops import (
     Axes,
     ConstraintSet,
@@ -395,6 +403,15 @@ def test_a_file_refuses_a_map_of_the_user_by_name(tmp_path: Path) -> None:
     with pytest.raises(NotSavableError, match=r"constraint 'bowl'.*OnSphere, which is not of this library.*add it aft"):
         Problem(ARM, [bowl(ARM, OnSphere(RADIUS))]).save(tmp_path / "bowl.json")
     assert not list(tmp_path.iterdir())
+    path = tmp_path / "floor.json"
+    Problem(ARM, [PointContact(ARM, "tool", [0.0, 0.0, 1.0], np.zeros(3), name="floor")]).save(path)
+    data = json.loads(path.read_text())
+    (floor,) = data["levels"][0]
+    data["levels"] = [[{"type": "PoseContact", "name": "bowl", "robot": floor["robot"], "frame": floor["frame"],
+                        "pose_map": {"type": "OnSphere", "radius": 0.3}}]]  # fmt: skip
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileContentError, match=r"pose_map\.type: 'OnSphere' is no map of a pose of this library"):
+        Problem.load(path)
 
 
 def test_a_cone_of_friction_has_no_axes_here() -> None:
