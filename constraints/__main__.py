@@ -1,7 +1,7 @@
 """Command line: `python -m constraints COMMAND`. Errors are one line and an exit code, never a traceback.
 
 To add a command: a module in `constraints/cli` with `add_arguments(parser)` and `run(options)`, and a line in
-`COMMANDS`.
+`COMMANDS`. `python docs/commands.py` prints the table of the page.
 
 Exit codes: 0, all is well; 1, the command ran and not all is (a projection failed, a report is not reproduced to the
 bit); 2, wrong usage, or a file or value that is refused; 70, an error of this library; 130, interrupted.
@@ -22,13 +22,13 @@ from . import __version__
 from .errors import ConstraintError
 
 COMMANDS = {
-    "assemble": "load a mechanism, close its loops, print its rank and mobility",
+    "assemble": "load a mechanism, close its loops, print its rows, rank and mobility",
     "demo": "project random configurations of robots; print a table, write a picture",
     "graph": "build the constraint graph of a scene file, print it, draw it, sample it",
-    "info": "print versions, linear algebra and threads, extras",
+    "info": "print versions, linear algebra, threads and extras, for a bug report",
     "describe": "describe the problem of a file in words",
     "project": "project random configurations onto the problem of a file, or repeat a reported case",
-    "show": "show the robot of a file in a browser, or write the page to a file",
+    "show": "show a robot, mechanism or scene in a browser, or write the page to a file",
     "warm-up": "compile the kernels of the compiled engine, once per machine",
 }
 """Name of each command, which is that of its module in `constraints.cli` (with _ for -), and what it does."""

@@ -116,7 +116,8 @@ def kinematic_samples(robot: Callable[[], Robot]) -> dict[str, Callable[[], Func
             robot(), reference=robot().frame("b", rigid_transform([0.1, -0.2, 0.3]))
         ),
         "ComBetweenFeet": lambda: ComBetweenFeet(robot(), "a", "b", "b"),
-        "DistanceBetween": lambda: DistanceBetween(robot(), "a", "b"),
+        "DistanceBetween": lambda: DistanceBetween(robot(), "b", reference="a"),
+        "DistanceBetween, reference": lambda: DistanceBetween(robot(), "b", placement(26)),
     }
 
 

@@ -13,7 +13,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.multipliers import wrench_of
 from ..errors import OptionError
-from ..loops import Axes, ConstraintSet, FrictionCone, PointContact, Sole, SurfaceContact
+from ..loops import Axes, ConstraintSet, FrictionCone, PointContact, PoseContact, Sole, SurfaceContact
 
 ROUNDING = 1e-12
 """Part of the largest multiplier up to which a force is none."""
@@ -65,7 +65,7 @@ class Limits(NamedTuple):
 def loads_of(
     constraint_set: ConstraintSet, q: Vector, multipliers: Vector, cones: Any = None, soles: Any = None
 ) -> dict[str, Load]:
-    """What the contacts that are on carry: name -> load.
+    """What the contacts that are on carry: name -> load. A `PoseContact`, whose rows have no axes, is left out.
 
     Args:
         constraint_set: with the contacts.
@@ -130,24 +130,28 @@ def limits_of(constraint_set: ConstraintSet, q: Vector, cones: Any, soles: Any) 
 
 def _cones(constraint_set: ConstraintSet, cones: Any) -> list[tuple[Any, FrictionCone]]:
     if isinstance(cones, FrictionCone) or is_finite_number(cones):
-        contacts = [owner for owner in constraint_set.stack if isinstance(owner, PointContact | SurfaceContact)]
-        return [(owner, _cone(owner, cones)) for owner in contacts]
+        return [(owner, _cone(owner, cones)) for owner in constraint_set.stack if owner.is_contact]
     found: list[tuple[Any, FrictionCone]] = []
     for which, cone in _mapping(cones, "cones", "contact names to a FrictionCone or a coefficient"):
         owner = constraint_set[which]
-        if not isinstance(owner, PointContact | SurfaceContact):
+        if not owner.is_contact:
             raise OptionError(f"friction cone of '{owner.name}': it is no contact")
         found.append((owner, _cone(owner, cone)))
     return found
 
 
-def _cone(owner: PointContact | SurfaceContact, given: Any) -> FrictionCone:
+def _cone(owner: Any, given: Any) -> FrictionCone:
+    if isinstance(owner, PoseContact):
+        raise OptionError(
+            f"friction cone of '{owner.name}': the rows of a PoseContact have no axes for a cone; give cones by name, "
+            "{'foot': 0.5}, to the other contacts"
+        )
     if is_finite_number(given):
         return FrictionCone(given, _normal_of(owner))
     return expect(given, FrictionCone, f"friction cone of '{owner.name}'", "a FrictionCone or a coefficient")
 
 
-def _normal_of(owner: PointContact | SurfaceContact) -> Any:
+def _normal_of(owner: Any) -> Any:
     normal = owner.normal if isinstance(owner, PointContact) else None
     return (0.0, 0.0, 1.0) if normal is None else normal
 

@@ -23,7 +23,7 @@ from .laws.external_force import Force, as_external, generalised
 from .methods.applicability import check_method
 from .methods.articulated import solve_test_forces
 from .methods.branches import branches_at
-from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal
+from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal, why_not_at_once
 from .methods.row_space import in_balance
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .methods.sparse_solution import is_long_and_sparse, solve_sparse
@@ -80,14 +80,25 @@ class ForwardDynamics(RowForces):
         return dynamics_derivatives(self)
 
     def describe(self) -> str:
-        """The result in words: status, open state, contacts that pull, rank, redundant rows and free motions."""
-        lines = [str(self), *self._remarks]
+        """The result in words: status, why this method, open state, contacts that pull, rank, free motions."""
+        lines = [str(self), *self._choice, *self._remarks]
         space = self.row_space
         lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
         lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
         lines += [f"  left out, and missed: {misses(self.missed_rows)}"] if self.missed_rows and self.success else []
         lines += [f"  left free: {first_names(self.free_motions)}"] if self.free_motions else []
         return "\n".join(lines)
+
+    @property
+    def _choice(self) -> list[str]:
+        """The line on the method, where AUTOMATIC passed over pinocchio's own."""
+        question = self.question
+        if not question.automatic or self.method is Method.PROXIMAL:
+            return []
+        reason = why_not_at_once(question.constraint_set)
+        if not reason and (question.acceleration is not None or question.rhs is not None):
+            reason = "accelerations of rows are wanted"
+        return [f"  {self.method.name}, not PROXIMAL: {reason or 'its result did not pass the check'}"]
 
     def __str__(self) -> str:
         return f"{self.status} (method {self.method.name})"
@@ -144,9 +155,8 @@ def forward_dynamics(
     by: Factorisation = member(Factorisation, factorisation, "factorisation")
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
     asked = wanted_accelerations(acceleration, constraint_set)
-    question = Question(
-        constraint_set, motion.q, motion.v, force, as_external(external) if external else (), asked, rhs
-    )
+    acting = as_external(external) if external else ()
+    question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, how is Method.AUTOMATIC)
     if how is Method.AUTOMATIC:
         if asked is None and rhs is None and constraint_set.gains is None:
             found = _at_once(question, motion)

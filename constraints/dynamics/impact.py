@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError
 from ..linear_algebra import norm
-from ..loops import ConstraintSet, PointContact, SurfaceContact
+from ..loops import ConstraintSet
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
@@ -196,7 +196,7 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
             if owner in given:
                 raise OptionError(f"restitution of '{owner.name}': it is given twice, under two keys")
             given.append(owner)
-            if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
+            if not owner.is_contact and number != 0.0:
                 raise OptionError(f"restitution of '{owner.name}': expected 0 (it is not a contact), got {number}")
             e[constraint_set.slice_of(which)] = coefficient(number, f"restitution of '{owner.name}'")
         return e
@@ -210,7 +210,7 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
 def _of_contacts(constraint_set: ConstraintSet) -> BoolVector:
     """Rows (size,) of contacts."""
     counts = [s.stop - s.start for s in constraint_set.stack.slices]
-    kinds = [isinstance(owner, PointContact | SurfaceContact) for owner in constraint_set.stack]
+    kinds = [owner.is_contact for owner in constraint_set.stack]
     return np.repeat(np.array(kinds, dtype=np.bool_), counts)
 
 

@@ -11,7 +11,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import ConstraintError, UnknownNameError
-from ..loops import Axes, ConstraintSet, PointContact
+from ..loops import Axes, ConstraintSet, PointContact, PoseContact
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Posture
 from ..robot.model.pinocchio import pin
@@ -190,7 +190,7 @@ def pushing_rows(constraint_set: ConstraintSet) -> dict[str, int]:
     return {
         owner.name: s.start
         for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True)
-        if isinstance(owner, PointContact) and s.stop - s.start == 1
+        if isinstance(owner, PointContact | PoseContact) and s.stop - s.start == 1
     }
 
 

@@ -115,6 +115,8 @@ class Decoder:
     def _function(self, data: JsonValue) -> Function:
         kind = data.entry("type").text()
         cls, former = FORMER.get(kind) or (SHIPPED[kind], {})
+        if kind in SHIPPED and not any(data.has(entry) for entry in former.values()):
+            former = {}
         entries = {former.get(field.name, field.name): field for field in shape_of(cls)}
         fields: dict[str, Any] = {}
         point = kind == "RelativeCenterOfMass" and data.has("reference")  # which it took off the centre, in its frame

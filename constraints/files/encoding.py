@@ -27,7 +27,7 @@ from ..rows.implicit import Implicit
 from ..rows.row_owner import RowOwner
 from .entries import FRAME_OR_NAME, PLACEMENT, PLAIN
 from .json_values import LONGEST_TEXT
-from .loops import LOOPS, HingeNotDataError, loop_data
+from .loops import LOOPS, NotDataError, loop_data
 from .robots import SPACE, robot_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
@@ -123,7 +123,7 @@ class Encoder:
         data = {"type": type(owner).__name__, "name": self._text(owner.name), "robot": self.robot(owner.robot)}
         try:
             data |= loop_data(owner)
-        except HingeNotDataError as error:
+        except NotDataError as error:
             raise self._refusal(str(error)) from error
         lifted = owner.space is not owner.robot.space
         return data | ({"space": self.space(owner.space)} if lifted else {})

@@ -11,23 +11,25 @@ from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
 from ..loops.frame_rows import Form, FrameRows
 from ..loops.hinges.hinge import Hinge, HingeKind
-from ..loops.hinges.pose_map import Rod, Split
+from ..loops.hinges.pose_map import PoseMap, Rod, Split
+from ..loops.pose_rows import PoseClosure, PoseContact
 from ..robot import Robot
-from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
+from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, PLAIN, Entry, member, several, vector
 from .json_values import JsonValue
+from .shapes import MAPS, shape_of
 
 
-class HingeNotDataError(ValueError):
-    """A hinge that was made of steps, not by a constructor."""
+class NotDataError(ValueError):
+    """A part of a closure or contact that no data make again: its hinge, or its map."""
 
 
 def _hinge_data(hinge: Hinge) -> dict[str, Any]:
     word = hinge.kind.name.lower()
     if word not in _HINGES:
-        raise HingeNotDataError(f"{hinge}: no constructor Hinge.{word} makes its kind again")
+        raise NotDataError(f"{hinge}: no constructor Hinge.{word} makes its kind again")
     entries = _HINGES[word][1]
     if not entries.keys() <= hinge.arguments.keys():
-        raise HingeNotDataError(f"{hinge} was not made by a constructor of Hinge")
+        raise NotDataError(f"{hinge} was not made by a constructor of Hinge")
     return {"type": word} | {name: entry.write(hinge.arguments[name]) for name, entry in entries.items()}
 
 
@@ -57,14 +59,55 @@ def _table() -> dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]]:
 
 _HINGES = _table()
 
+
+def _map_data(pose_map: PoseMap) -> dict[str, Any]:
+    kind = type(pose_map)
+    if MAPS.get(kind.__name__) is not kind:
+        raise NotDataError(
+            f"its pose_map is of the class {kind.__name__}, which is not of this library, and files contain data, not "
+            "code: save the problem without this constraint, and add it after loading"
+        )
+    data: dict[str, Any] = {"type": kind.__name__}
+    for name, entry, value, _ in _map_entries(kind, pose_map):
+        if value is not None:
+            data[name] = entry.write(value)
+    return data
+
+
+def _map_from_data(data: JsonValue) -> PoseMap:
+    word = data.entry("type").text()
+    if word not in MAPS:
+        data.entry("type").refuse(
+            f"{word!r} is no map of a pose of this library: files contain data, not code; add the constraint in Python"
+        )
+    kind = MAPS[word]
+    entries = _map_entries(kind, None)
+    data.only("type", *(name for name, *_ in entries))
+    given = {name: entry.read(data.entry(name)) for name, entry, _, required in entries if required or data.has(name)}
+    return data.build(kind, **given)
+
+
+def _map_entries(kind: type[PoseMap], pose_map: PoseMap | None) -> list[tuple[str, Entry, Any, bool]]:
+    """Fields of a map: name, entry, what it has there, and whether it must be given."""
+    found: list[tuple[str, Entry, Any, bool]] = []
+    for name, word, required in shape_of(kind):
+        if word not in PLAIN:
+            raise NotDataError(f"its {kind.__name__} has a field '{name}' of a type ({word}) that files cannot contain")
+        found.append((name, PLAIN[word], getattr(pose_map, name, None), required))
+    return found
+
+
 _FRAMES = {"predecessor": FRAME_OR_NAME, "successor": FRAME_OR_NAME}
 _CONTACT = {"frame": FRAME_OR_NAME, "axes": member(Axes)}
 _ROWS = {"form": member(Form), "mask": several(FLAG, 6)}
+_MAP = {"pose_map": Entry(_map_data, _map_from_data)}
 _FORM = {"form": member(Form)}
 LOOPS: dict[str, tuple[Callable[..., FrameRows], dict[str, Entry], dict[str, Entry]]] = {
     "Closure": (Closure, _FRAMES | {"hinge": Entry(_hinge_data, _hinge_from_data)}, _FORM),
     "PointClosure": (PointClosure, _FRAMES, {}),
     "RodClosure": (RodClosure, _FRAMES | {"length": NUMBER}, {}),
+    "PoseClosure": (PoseClosure, _FRAMES | _MAP, {}),
+    "PoseContact": (PoseContact, {"frame": FRAME_OR_NAME} | _MAP, {"reference": PLACEMENT}),
     "PointContact": (
         PointContact,
         _CONTACT,
@@ -82,11 +125,11 @@ def loop_data(owner: FrameRows) -> dict[str, Any]:
     """What a closure or contact was made of, beside its name, robot and space, as its own checked copies have it.
 
     Raises:
-        HingeNotDataError: no data make its hinge again.
+        NotDataError: no data make its hinge, or its map, again.
     """
     _, needed, possible = LOOPS[type(owner).__name__]
     rows, at = owner.function.pose_map, owner.predecessor.placement
-    known: dict[str, Any] = {"frame": owner.successor}
+    known: dict[str, Any] = {"frame": owner.successor, "reference": at}
     if isinstance(rows, Rod):
         known["length"] = rows.length
     for name in _MAYBE & possible.keys():

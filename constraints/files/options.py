@@ -8,14 +8,15 @@ from typing import Any
 
 from ..errors import FileContentError, NotSavableError
 from ..solvers.options import Options
-from ..solvers.step_control import Backtracking, ConstantStep, ErrorNormBased, FixedSequence, FullSteps, StepControl
+from ..solvers.step_control import StepControl
 from .documents import read_document, write_document
 from .entries import FLAG, NUMBER, Entry
 from .json_values import JsonValue
 
 _CONTROLS: dict[str, type[StepControl]] = {
-    cls.__name__: cls for cls in (FullSteps, ConstantStep, Backtracking, FixedSequence, ErrorNormBased)
+    cls.__name__: cls for cls in StepControl.__subclasses__() if cls.__module__ == StepControl.__module__
 }
+"""Those of `solvers/step_control.py`."""
 _RENAMED = {"Constant": "ConstantStep"}
 """Step controls that files written before call otherwise."""
 _LARGEST = {"seed": 2**128, "restart_table": 100_000, "screen": 100_000}

@@ -30,7 +30,12 @@ from .options import options_data, options_from_data
 from .problems import problem_data, problem_from_data
 from .right_hand_sides import rhs_data, rhs_from_data
 
-_STEPS: dict[str, type[LinearStep]] = {step.__name__: step for step in (LeastChange, SparseKKT)}
+_STEPS: dict[str, type[LinearStep]] = {
+    step.__name__: step
+    for step in LinearStep.__subclasses__()
+    if step.__module__.startswith("constraints.solvers.newton.") and step is not DampedCholesky
+}
+"""Those of `solvers/newton`, which are known when this module is imported."""
 _ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem")
 
 

@@ -1,4 +1,7 @@
-"""Which functions files hold, and the kinds of their fields. Nothing is imported by a name from a file."""
+"""Which functions and maps of poses files hold, and the kinds of their fields.
+
+Nothing is imported by a name from a file.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import dataclasses
 import inspect
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.frames import _template as _template
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
+from ..loops.hinges.pose_map import PoseMap
 
 KINDS = {
     "Robot": "robot",
@@ -32,35 +36,45 @@ KINDS = {
     "int": "integer",
     "float": "number",
 }
-"""Annotation of a field of a function -> how it is written. `| None` beside it makes it optional."""
+"""Annotation of a field of a function or a map -> how it is written. `| None` beside it makes it optional."""
 
 
-def _shipped(parent: type[Function]) -> Iterator[tuple[str, type[Function]]]:
+_T = TypeVar("_T")
+
+
+def _shipped(parent: type[_T], room: str) -> Iterator[tuple[str, type[_T]]]:
     for cls in parent.__subclasses__():
-        yield from _shipped(cls)
-        ours = cls.__module__.startswith("constraints.functions.") and dataclasses.is_dataclass(cls)
+        yield from _shipped(cls, room)
+        ours = cls.__module__.startswith(f"constraints.{room}.") and dataclasses.is_dataclass(cls)
         if ours and not inspect.isabstract(cls) and cls is not FromCallable:
             yield cls.__name__, cls
 
 
-SHIPPED: dict[str, type[Function]] = dict(sorted(_shipped(Function)))
+SHIPPED: dict[str, type[Function]] = dict(sorted(_shipped(Function, "functions")))
 """The functions a file may name: all of `constraints.functions`, but for the one that wraps Python code.
 
 They are known when this module is imported, since the package imports all of them.
 """
+
+MAPS: dict[str, type[PoseMap]] = dict(sorted(_shipped(PoseMap, "loops")))
+"""The maps of poses a file may name: dataclasses of `constraints.loops`."""
 
 
 _TWO_FRAMES: tuple[type[Function], ...] = (Position, Orientation, Rotation, Transformation, Pose)
 FORMER: dict[str, tuple[type[Function], dict[str, str]]] = {
     **{f"Relative{cls.__name__}": (cls, {"reference": "a", "frame": "b"}) for cls in _TWO_FRAMES},
     "RelativeCenterOfMass": (CenterOfMass, {"reference": "frame"}),
+    "DistanceBetween": (_template.DistanceBetween, {"reference": "a", "frame": "b"}),
 }
 """Names of functions in older files -> what they are now, and the entries there that have another name than the field.
-A `RelativeCenterOfMass` also had a point of its frame, "reference", that it took off."""
+
+A name that a function still has means the older one where the file has one of these entries. A `RelativeCenterOfMass`
+also had a point of its frame, "reference", that it took off.
+"""
 
 
 class FieldShape(NamedTuple):
-    """A field of a function, which holds a checked copy of what the user gave: the user's array may have changed since.
+    """A field of a function or a map, with a checked copy of what the user gave: their array may have changed since.
 
     Attributes:
         name: of the field.
@@ -74,10 +88,10 @@ class FieldShape(NamedTuple):
 
 
 @cache
-def shape_of(cls: type[Function]) -> tuple[FieldShape, ...]:
-    """The fields that a function is built of."""
+def shape_of(cls: type[Any]) -> tuple[FieldShape, ...]:
+    """The fields that a function or a map is built of."""
     shapes: list[FieldShape] = []
-    for field in dataclasses.fields(cls):  # pyright: ignore[reportArgumentType]
+    for field in dataclasses.fields(cls):
         if not field.init:
             continue
         annotation = str(field.type)

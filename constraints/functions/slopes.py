@@ -18,12 +18,13 @@ from ..robot.placement import rotation_log
 class Slopes(NamedTuple):
     r"""What the rows of a map change by with the pose X, along its body twists, and with its velocity.
 
-    Of rows of a rotation the columns are the three of the angular velocity.
+    Columns "by X" are those of a small body twist of X, linear [m] then angular [rad]: :math:`X \exp(d)`. Of rows of a
+    rotation the columns are the three of the angular velocity.
 
     Attributes:
-        rate: (size, 6), of :math:`D(X)\,\nu` by X.
-        force: (6, 6), of :math:`D(X)^T \lambda` by X.
-        by_pose: (size, 6), of the second time derivative by X.
+        rate: (size, 6), of :math:`D(X)\,\nu` by X, at constant :math:`\nu`.
+        force: (6, 6), of :math:`D(X)^T \lambda` by X, at constant :math:`\lambda`.
+        by_pose: (size, 6), of the second time derivative by X, at constant :math:`\nu` and :math:`\dot\nu`.
         by_twist: (size, 6), of the second time derivative by :math:`\nu`.
     """
 

@@ -1,5 +1,6 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
+from ..functions.slopes import Slopes as Slopes
 from . import packing as packing
 from .assembling.assembly import (
     Assembly as Assembly,
@@ -25,5 +26,7 @@ from .hinges.hinge import (
     HingeTypeError as HingeTypeError,
 )
 from .hinges.hinge_fit import HingeMotion as HingeMotion
+from .hinges.pose_map import PoseMap as PoseMap
 from .open_mechanism import OpenMechanismError as OpenMechanismError
 from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint
+from .pose_rows import PoseClosure as PoseClosure, PoseContact as PoseContact

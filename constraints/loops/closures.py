@@ -86,7 +86,7 @@ class Closure(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = _frames(self, "closure")
+        robot, a, b, name = ends_of(self, "closure")
         expect(self.hinge, Hinge, f"hinge of '{name}'")
         expect(self.form, Form, f"form of '{name}'", "Form.DERIVATIVE or Form.RATES")
         rates = hinge_rates(self.hinge, name) if self.form is Form.RATES else None
@@ -168,7 +168,7 @@ class PointClosure(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = _frames(self, "point closure")
+        robot, a, b, name = ends_of(self, "point closure")
         self.bind(robot, a, b, Split(np.eye(3), None), self.target, name)
 
 
@@ -197,7 +197,7 @@ class RodClosure(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = _frames(self, "rod")
+        robot, a, b, name = ends_of(self, "rod")
         if isinstance(self.length, Target):
             self.bind(robot, a, b, Rod(0.0), _HalfSquare(self.length, name).target(), name)
             return
@@ -227,8 +227,16 @@ class _HalfSquare:
         return self.length.velocity_at(t, Rn(1)) ** 2 + self.length.at(t) * self.length.acceleration_at(t, Rn(1))
 
 
-def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Robot, Frame, Frame, str]:
-    """The robot, the two frames and a name, from what a user gave."""
+def ends_of(closure: Any, word: str) -> tuple[Robot, Frame, Frame, str]:
+    """The robot, the two frames and a name, from what a user gave.
+
+    Args:
+        closure: with what was given for its robot, predecessor, successor and name.
+        word: what it is, in messages.
+
+    Raises:
+        FixedClosureError: both frames are on one joint.
+    """
     robot = as_robot(closure.robot, f"robot of a {word}")
     label = as_name(closure.name, f"name of a {word}")
     a = world_or_frame(robot, closure.predecessor, f"predecessor of a {word}")

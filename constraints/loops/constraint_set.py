@@ -28,7 +28,8 @@ from ..words import counted, first_names
 from ..workspace import Kept
 from .baumgarte import Baumgarte
 from .closures import Closure
-from .contacts import PointContact, SurfaceContact
+from .contacts import PointContact
+from .pose_rows import PoseClosure, PoseContact
 from .set_rows import SetRows, TogetherRows
 
 _log = logging.getLogger(__package__)
@@ -112,7 +113,7 @@ class ConstraintSet:
         self.rhs = RightHandSide(self.stack)
         self.moving = tuple(owner.name for owner in self.stack if owner.target is not None)
         self._timed = dict.fromkeys(self.moving)  # shared with sets that are switched from this one; empty once said
-        self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
+        self.is_of_contacts = all(owner.is_contact for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
         self.assemblers = Kept(ASSEMBLERS)
         warn_of_threads()
@@ -229,8 +230,7 @@ class ConstraintSet:
     def extended(self, owners: Sequence[RowOwner]) -> ConstraintSet:
         """A new set with further constraints behind these, which are off; the others are on or off as here."""
         others = as_tuple(owners, "further constraints of a set", "constraints")
-        gains = dict(enumerate(self.baumgarte))
-        larger = ConstraintSet(self.robot, [*self.stack, *others], gains, self.rounding)
+        larger = ConstraintSet(self.robot, [*self.stack, *others], dict(enumerate(self.baumgarte)), self.rounding)
         return larger.switched(np.flatnonzero(self.active).tolist())
 
     # Rows.
@@ -395,4 +395,6 @@ class ConstraintSet:
 
 def _kind(owner: RowOwner) -> str:
     word = type(owner).__name__
+    if isinstance(owner, PoseContact | PoseClosure):
+        return f"{word} ({type(owner.pose_map).__name__})"
     return f"{word} ({owner.hinge.kind.name.lower()})" if isinstance(owner, Closure) else word

@@ -92,6 +92,7 @@ class PointContact(FrameRows):
     Source: contacts of RBDL (one normal) and crocoddyl (3D, LOCAL or LOCAL_WORLD_ALIGNED).
     """
 
+    is_contact = True
     robot: Robot
     frame: Frame | str
     normal: ArrayLike | None = None
@@ -105,7 +106,7 @@ class PointContact(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        frame, name = _frame(self)
+        frame, name = frame_of(self)
         what = f"normal of '{name}' (a direction; anchor= is the place)"
         every = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
         mask = as_mask(self.mask, 3, f"'{name}'")
@@ -171,6 +172,7 @@ class SurfaceContact(FrameRows):
         WrongObjectError, SizeError, DtypeError, NotFiniteError: an invalid argument.
     """
 
+    is_contact = True
     robot: Robot
     frame: Frame | str
     anchor: Placement | ArrayLike | None = None
@@ -182,7 +184,7 @@ class SurfaceContact(FrameRows):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        frame, name = _frame(self)
+        frame, name = frame_of(self)
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
         local, as_rates = self.axes is Axes.LOCAL, self.form is Form.RATES
         turn = None if local else np.eye(3) if at is None else at.rotation.copy()
@@ -205,8 +207,8 @@ class SurfaceContact(FrameRows):
         return replace(self, frame=self.successor, anchor=self.robot.at(q).placement(self.successor))
 
 
-def _frame(contact: PointContact | SurfaceContact) -> tuple[Frame, str]:
-    """The frame, and the name in messages, from what the user gave."""
+def frame_of(contact: Any) -> tuple[Frame, str]:
+    """The frame, and the name in messages, from what the user gave for its robot, frame and name."""
     frame = as_frame(as_robot(contact.robot, "robot of a contact"), contact.frame, "a contact")
     return frame, as_name(contact.name, "name of a contact") or f"contact({frame.name})"
 

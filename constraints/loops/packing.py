@@ -15,6 +15,7 @@ from ..solvers.compiled.packing import Argument, NotPacked, Packer, Result
 from ..solvers.machine import layout
 from .contacts import LocalPoint
 from .hinges.custom_fit import CustomRows
+from .hinges.given_map import GivenMap
 from .hinges.hinge_fit import ScrewRows
 from .hinges.pose_map import LogPose, OfRelativePose, Rod, Split, TurnedLog
 from .hinges.rotation_rows import Cross, RotationRows, Swing, Turn
@@ -96,7 +97,8 @@ def pack_pose_map(packer: Packer, f: OfRelativePose, argument: Argument, result:
     """
     pack = _MAPS.get(type(f.pose_map))
     if pack is None:
-        raise NotPacked(f"{f.name}, rows of a pose of the type {type(f.pose_map).__name__}")
+        given = f.pose_map.given if isinstance(f.pose_map, GivenMap) else f.pose_map
+        raise NotPacked(f"{f.name}, rows of a pose of the type {type(given).__name__}")
     rows = pack(f.pose_map, f.name)
     group, six = packer.group(SE3), packer.counted(range(6))
     size = f.pose_map.size

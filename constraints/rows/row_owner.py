@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, final
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class RowOwner(ABC):
         default_rhs: (group.nq,) right-hand side used if none is given.
         target: the Target that gives the right-hand side at each time, or None.
         has_position: False for rows of velocity only (a contact without anchor): not allowed in a Problem.
+        is_contact: whether it is a contact: it may let go of the world, which closures never do.
         rate_function: function whose Jacobian and drift give velocity and acceleration rows, if these are not the
             derivatives of the position rows (only vector outputs and equalities). Otherwise None.
         wrapped_rotation_vectors: blocks of rows that are rotation vectors; any vector of the same rotation is accepted.
@@ -83,6 +84,7 @@ class RowOwner(ABC):
     default_rhs: Vector
     target: Target | None = None
     has_position: bool = True
+    is_contact: ClassVar[bool] = False
     rate_function: Function | None = None
     wrapped_rotation_vectors: Sequence[slice] = ()
     kept: BoolVector | None

@@ -33,11 +33,11 @@ from constraints.actions import (
 )
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import armature_of, damping_of
-from constraints.dynamics.methods.cholesky import LIGHT, REPEATED, by_blocks
 from constraints.actions.fused import fused_of
 from constraints.actions.stance import ROUNDING, least_within
 from constraints.dynamics import DynamicsStatus
 from constraints.dynamics.fused_contacts import FusedContacts
+from constraints.dynamics.methods.cholesky import LIGHT, REPEATED, by_blocks
 from constraints.errors import NotFiniteError, OptionError, SizeError
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
 

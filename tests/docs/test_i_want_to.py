@@ -28,6 +28,7 @@ from constraints.models import mechanisms, sample_arm, sample_humanoid, sample_t
 PAGE = text_of("i_want_to")
 ROWS = [row for row in re.findall(r"^\| (.*?) \| (.*) \|$", PAGE, re.MULTILINE) if row[0] not in ("I want to", "---")]
 NAMED = {"Group(layout, maps)", "near", "start", "parameter(problem_at, value)"}  # in words, with a page of their own
+NAMED |= {"PoseContact(robot, frame, pose_map)"}
 FILES = {'Robot.from_urdf("arm.urdf")', 'constraints.models.load("robot.urdf")'}
 FILES |= {'constraints.manipulation.read_scene("scene.json")'}
 HOMES = (constraints, constraints.testing, constraints.dynamics)

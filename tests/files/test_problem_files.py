@@ -48,8 +48,9 @@ from constraints import (
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
 from constraints.files import shapes
 from constraints.functions import FromCallable
+from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.translation import RightTranslation
-from constraints.models import sample_humanoid
+from constraints.models import sample_arm, sample_humanoid
 from constraints.solvers.step_control import Backtracking, ConstantStep, ErrorNormBased, FixedSequence, StepControl
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
@@ -164,6 +165,21 @@ def test_functions_of_older_files_are_read_as_what_they_are_now(tmp_path: Path) 
     copy = again(problem, tmp_path)
     assert '"Relative' not in re.sub(r'"name": "[^"]*"', "", (tmp_path / "problem.json").read_text())
     assert_same_rows(problem, copy)
+
+
+def test_a_distance_of_an_older_file_has_two_frames(tmp_path: Path) -> None:
+    """Problem files: the frames of the function to copy were called a and b."""
+    robot, path = sample_arm(), tmp_path / "problem.json"
+    Problem(robot, [Implicit.equal(DistanceBetween(robot, "tool", "elbow"), [0.3], name="apart")]).save(path)
+    new = path.read_text()
+    old = new.replace('"frame": "tool"', '"b": "tool"').replace('"reference": "elbow"', '"a": "elbow"')
+    assert old != new
+    q = robot.random(np.random.default_rng(0))
+    found = []
+    for text in (new, old):
+        path.write_text(text)
+        found.append(Problem.load(path).constraints["apart"].measured.value(q))
+    assert found[0].tobytes() == found[1].tobytes()
 
 
 @pytest.mark.parametrize(

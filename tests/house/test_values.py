@@ -24,6 +24,7 @@ BY_VALUE = {
 
 BY_NAME = {
     "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
+    "PoseClosure": {"target"}, "PoseContact": {"target"},
     "PointContact": {"axes", "error_axes", "form", "mask", "target"},
     "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ConstraintError
-from ...loops import ConstraintSet, PointContact, SurfaceContact
+from ...loops import ConstraintSet
 from ...loops.contacts import LocalPoint, PointRates, TwistRows
 from ...loops.frame_rows import FrameRows
 from ...loops.hinges.hinge_rates import AcrossHinge, RelativeTwist
@@ -67,7 +67,7 @@ def why_not(constraint_set: ConstraintSet, method: Method) -> Iterator[tuple[str
 
 
 def _no_contact(owner: RowOwner) -> str:
-    if isinstance(owner, PointContact | SurfaceContact):
+    if owner.is_contact:
         return ""
     return "it is not a contact; test forces act between one body and the world"
 

@@ -15,13 +15,14 @@ from liegroups.formulas.second_order import cross
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import norm
-from ...loops import ConstraintSet
+from ...loops import ConstraintSet, PoseContact
 from ...loops.frame_rows import FrameRows
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...robot.model.inertia import is_depth_first
 from ...robot.model.pinocchio import data_of, pin
-from .applicability import rows_of_point
+from ...rows.row_owner import RowOwner
+from .applicability import OUT_OF_ORDER, rows_of_point
 from .row_space import RowSpace, in_balance
 from .saddle_point import Solution, solved, unsolved
 
@@ -262,6 +263,28 @@ def solve_proximal(
     if not (missed <= 0.1 * MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
     return solved(space, independent, a, mu)
+
+
+def why_not_at_once(constraint_set: ConstraintSet) -> str:
+    """Why AUTOMATIC does not take pinocchio's constraint dynamics for a set; empty where its rows are pinocchio's.
+
+    It names the first constraint whose rows are not.
+    """
+    if not constraint_set.active.any():
+        return "no constraint is on"
+    for owner, on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True):
+        if on and not (isinstance(owner, FrameRows) and is_its_own(owner)):
+            reason = "it is not a contact" if not owner.is_contact else _no_fast_rows(owner)
+            return f"'{owner.name}': {reason}"
+    if not is_depth_first(constraint_set.robot.model):
+        return OUT_OF_ORDER
+    return "" if constraint_set.gains is None else "the set is stabilised"
+
+
+def _no_fast_rows(owner: RowOwner) -> str:
+    if isinstance(owner, PoseContact):
+        return f"its rows are those of {type(owner.pose_map).__name__}, which pinocchio does not have"
+    return "its rows are not those of pinocchio, which Axes.LOCAL and Form.RATES give, without mask and target"
 
 
 def _model_of(owner: FrameRows, model: Any) -> Any:

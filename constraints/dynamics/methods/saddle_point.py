@@ -34,6 +34,7 @@ NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 SINGULAR = 1e-12
 """A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
 
+
 class Solution(NamedTuple):
     """What solves a saddle point system.
 

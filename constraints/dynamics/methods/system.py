@@ -129,7 +129,10 @@ def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: Constra
 
 
 class Question(NamedTuple):
-    """What was asked: a state with its forces, from which everything else can be computed again."""
+    """What was asked: a state with its forces, from which everything else can be computed again.
+
+    `automatic` says whether the method was left open.
+    """
 
     constraint_set: ConstraintSet
     q: Vector
@@ -138,6 +141,7 @@ class Question(NamedTuple):
     external: tuple[Force, ...]
     acceleration: Vector | None
     rhs: RightHandSide | None
+    automatic: bool = False
 
     def system(self, motion: Motion | None = None) -> ConstrainedSystem:
         """The system at that state."""

@@ -1,4 +1,4 @@
-"""Distance between two frames: the function to copy when you write your own.
+"""Distance of a frame from another one: the function to copy when you write your own.
 
 1. Copy the file, rename the class, keep the shape: a frozen dataclass of data, `__post_init__` that says what it maps,
    `evaluate`. That is all a function needs; `drift` is an extra for dynamics.
@@ -19,6 +19,7 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import UndefinedError
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
+from ...robot.model.pinocchio import Placement
 from .frame_function import FrameFunction, kinematics_at
 
 
@@ -26,7 +27,7 @@ from .frame_function import FrameFunction, kinematics_at
 # not look at frames derives from `Function` itself; `affine.py` is such a one.
 @dataclass(frozen=True, eq=False, repr=False)
 class DistanceBetween(FrameFunction):
-    r"""Distance between the origins of two frames.
+    r"""Distance of the origin of frame b from that of frame a: of the world, of a placement in it, or of a frame.
 
     .. math:: f(q) = \|{}^ap_b\| \in \mathbb{R}, \quad J = \frac{{}^ap_b^T}{f}\, {}^aR_b\, J_{lin}
 
@@ -34,8 +35,10 @@ class DistanceBetween(FrameFunction):
     twist of b relative to a.
 
     Args:
-        robot: robot that owns both frames.
-        a, b: frame names or Frames.
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
         name: name in messages.
 
     Shapes:
@@ -49,17 +52,17 @@ class DistanceBetween(FrameFunction):
 
     # The fields are what a user gives, and all there is: no state, no cache.
     robot: Robot
-    a: Frame | str
-    b: Frame | str
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         """Resolve names."""
         # Finds the frames (typed errors for unknown names), and declares the function: inputs is the space of the
         # robot, outputs is R^1, columns are those of the joints between the frames, periodic is true.
-        # With None in place of a, b is seen from the world. Without frames: self.declare(inputs, outputs, columns,
-        # periodic=..., name=...).
-        self.resolve(self.robot, self.a, self.b, Rn(1), self.name or f"DistanceBetween({self.a}, {self.b})")
+        # Functions whose outputs belong to the class have this from `FrameOfRobot`, as `Position`. Without frames:
+        # self.declare(inputs, outputs, columns, periodic=..., name=...).
+        self.resolve(self.robot, self.reference, self.frame, Rn(1), self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)  # once for all functions; no joint behind

@@ -35,35 +35,70 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
 
 
 class PoseMap(ABC):
-    r"""A function r of a pose X, differentiable twice: :math:`\dot r = D(X)\,\nu` with :math:`\nu` the body twist of X.
+    r"""A function r of the pose X of one frame seen from another, differentiable twice: what rows measure.
 
-    A value: arrays and numbers, no state. Derivatives of dynamics take its `slopes`.
+    .. math:: r(X) \in \mathbb{R}^k, \qquad \dot r = D(X)\,\nu, \qquad
+        \ddot r = D(X)\,\dot\nu + \dot D(X)\,\nu
+
+    with :math:`X = {}^aM_b` the pose of b seen from a, and :math:`\nu` its body twist: of b relative to a, in the axes
+    of b, linear [m/s] then angular [rad/s]. `PoseContact` and `PoseClosure` make rows of a map. A subclass sets `size`
+    and writes `value` and `second`; `slopes` is an extra for derivatives of dynamics. A map is a value: arrays and
+    numbers, no state. A frozen dataclass in `constraints.loops` can be saved in problem files.
+
+    Attributes:
+        size: k, 1 to 6.
+        has_exact_slopes: whether `slopes` is a formula.
+
+    Raises:
+        UndefinedError: from `value`, `second` and `slopes`, where r has no derivative. Raise it yourself; the message
+            then names the contact or closure.
+
+    Example:
+        >>> import numpy as np
+        >>> from constraints.loops import PoseContact, PoseMap
+        >>> from constraints.models import sample_arm
+        >>> class Above(PoseMap):  # the origin of b is on the plane z = 0 of a
+        ...     size = 1
+        ...
+        ...     def value(self, pose, out, D=None):
+        ...         out[0] = pose.translation[2]
+        ...         if D is not None:
+        ...             D[0, :3] = pose.rotation[2]
+        ...
+        ...     def second(self, pose, twist, acceleration, out):
+        ...         out[0] = pose.rotation[2] @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+        >>> PoseContact(sample_arm(), "tool", Above(), name="floor")
+        PoseContact('floor', 1 row)
+
+    Source: anchors and cut joints of pinocchio and Karana kdFlex, in one form.
     """
 
     size: int
     in_own_axes: bool = False
     """Whether the rows are all of the body twist, or the velocity of the origin, in the body's axes, as pinocchio has
-    them: with the spatial acceleration, or the classical one of the point."""
+    them: with the spatial acceleration, or the classical one of the point. Only maps of the library are."""
 
     @abstractmethod
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
-        """Write r (size,), and D (size, 6) where one is given (linear, then angular columns; zero when new).
+        """Write r, and D where it is given.
 
         Args:
-            pose: X, a placement.
-            out: to be filled.
-            D: to be filled.
+            pose: X, a `pinocchio.SE3`: `translation` (3,) [m] in the axes of a, `rotation` (3, 3) from b to a.
+            out: (k,), to be filled: every entry, each time.
+            D: (k, 6) or None; entries that are never written are zero, the others are written each time.
         """
 
     @abstractmethod
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
-        """Write the second time derivative of r (size,).
+        r"""Write the second time derivative of r.
+
+        The acceleration of the origin in the axes of a is :math:`R\,(\dot\nu_{lin} + \omega \times \nu_{lin})`.
 
         Args:
             pose: X.
-            twist: its body twist (6,).
-            acceleration: the derivative of that (spatial acceleration, in the axes of X).
-            out: to be filled.
+            twist: its body twist (6,) [m/s, rad/s].
+            acceleration: the derivative of that (6,), the spatial acceleration in the axes of b [m/s2, rad/s2].
+            out: (k,), to be filled.
         """
 
     def value_and_second(
@@ -79,8 +114,8 @@ class PoseMap(ABC):
         Args:
             pose: X.
             twist: :math:`\nu` (6,).
-            acceleration: the derivative of that.
-            multipliers: :math:`\lambda` (size,).
+            acceleration: the derivative of that (6,).
+            multipliers: :math:`\lambda` (k,).
         """
         found, near = Slopes.zero(self.size), self.near(pose)
 

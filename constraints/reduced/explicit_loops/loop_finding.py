@@ -17,7 +17,7 @@ from ...functions.affine import Constant
 from ...functions.function import Function
 from ...functions.stacked import Stacked
 from ...linear_algebra import numerical_rank, singular_values
-from ...loops import ConstraintSet, PointContact, SurfaceContact
+from ...loops import ConstraintSet, PoseClosure
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...problem.resolution import order
@@ -180,8 +180,10 @@ def _why_no_loop(owner: RowOwner) -> str:
     if isinstance(owner, Explicit):
         refusal = owner.refusal()
         return "it is explicit already" if refusal is None else f"it is not a closure, and not explicit: {refusal}"
-    if isinstance(owner, PointContact | SurfaceContact):
+    if owner.is_contact:
         return "a contact, which does not close a loop permanently"
+    if isinstance(owner, PoseClosure):
+        return f"its rows are a map of its own ({type(owner.pose_map).__name__}), which stays implicit"
     return "it is not a closure between two bodies"
 
 
