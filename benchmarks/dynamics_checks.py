@@ -43,6 +43,12 @@ EXACT = 1e3
 
 METHODS = [m for m in Method if m is not Method.SPARSE]
 
+OF_OTHERS = (
+    *(DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS, DynamicsStatus.SINGULAR_ACTUATION),
+    *(DynamicsStatus.NO_EQUILIBRIUM, DynamicsStatus.NOT_SOLVED, DynamicsStatus.NO_DERIVATIVES),
+)
+"""Statuses of inverse dynamics, derivatives and modes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Truth:
@@ -165,6 +171,8 @@ def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
     T = truth
     found: list[str] = []
     clear = not len(T.near) and not 0.5 < T.dropped / RANK
+    if status in OF_OTHERS:
+        return [f"{status.name}, which forward dynamics does not end with"]
     if status in (DynamicsStatus.SINGULAR_MASS, DynamicsStatus.SINGULAR_SYSTEM, DynamicsStatus.NOT_FINITE):
         return refusal_faults(T, status)
     if clear and result.rank != T.rank:

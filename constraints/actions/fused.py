@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, final
 from liegroups.arrays import Matrix, Vector
 
 from ..dynamics.fused_contacts import FusedContacts
-from ..dynamics.methods.proximal import is_its_own
+from ..dynamics.methods.pinocchio_rows import has_its_slopes, is_its_own
 from ..linear_algebra import is_finite
 from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.contacts import TwistRows
 from ..loops.frame_rows import FrameRows
 from ..loops.hinges.pose_map import Split, TurnedLog
 from ..robot import Frame
-from ..robot.model.inertia import is_depth_first
 from ..robot.model.pinocchio import pin
+from ..rows.row_owner import RowOwner
 from ..workspace import Pool
 from .action import Pair
 from .actuators import Drive
@@ -158,15 +158,15 @@ def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) ->
     Args:
         constraint_set, damping, armature: as in `Fused`.
     """
-    on = [owner for owner, _ in constraint_set.on]
-    tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model
-    fits = tree.is_exact and tree.model is model and is_depth_first(model) and bool(on)
-    fits = fits and all(isinstance(owner, FrameRows) and (is_its_own(owner) or _is_turned(owner)) for owner in on)
-    return (Fused(constraint_set, damping, armature) if fits else None,)
+    return (Fused(constraint_set, damping, armature) if has_its_slopes(constraint_set, _fits) else None,)
 
 
-def _is_turned(owner: FrameRows) -> bool:
-    """Whether the rows are pinocchio's in LOCAL axes, those of positions too, turned into the axes of the world."""
+def _fits(owner: RowOwner) -> bool:
+    """Whether the rows are pinocchio's, or those in LOCAL axes, of positions too, turned into the axes of the world."""
+    if is_its_own(owner):
+        return True
+    if not isinstance(owner, FrameRows):
+        return False
     moving, placed = owner.moving.pose_map, owner.function.pose_map
     if owner.predecessor.joint or owner.target is not None or not isinstance(owner, PointContact | SurfaceContact):
         return False

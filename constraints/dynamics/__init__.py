@@ -29,8 +29,12 @@ from .laws import (
 from .laws.external_force import ExternalForce as ExternalForce, Force as Force
 from .laws.hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .laws.law import NoEnergyError as NoEnergyError, NoTimeError as NoTimeError
-from .methods.applicability import MethodError as MethodError
-from .methods.status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
+from .methods.status import (
+    DynamicsStatus as DynamicsStatus,
+    Factorisation as Factorisation,
+    Method as Method,
+    MethodError as MethodError,
+)
 from .methods.system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
 from .motions import (
     Correction as Correction,

@@ -4,35 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
 from typing import ClassVar, final
 
 import numpy as np
 
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
-from ..dynamics.methods.status import DynamicsStatus
-from ..linear_algebra import dot, is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import taking_part
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
-from .laws.external_force import Force, as_external, generalised
-from .methods.applicability import check_method
-from .methods.articulated import solve_test_forces
-from .methods.branches import branches_at
-from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal, why_not_at_once
-from .methods.row_space import in_balance
-from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .methods.sparse_solution import is_long_and_sparse, solve_sparse
-from .methods.status import Factorisation, Method, member
-from .methods.system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
+from .laws.external_force import Force, as_external
+from .methods.choice import TRIED, Answer, DynamicsMethod, check_method
+from .methods.pinocchio_rows import why_not_its_rows
+from .methods.saddle_point import Solution
+from .methods.status import DynamicsStatus, Factorisation, Method, member
+from .methods.system import ConstrainedSystem, Question, check_state, wanted_accelerations
 from .row_forces import RowForces, misses
-
-LONG = 45
-"""Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
 
 
 @final
@@ -95,7 +85,9 @@ class ForwardDynamics(RowForces):
         question = self.question
         if not question.automatic or self.method is Method.PROXIMAL:
             return []
-        reason = why_not_at_once(question.constraint_set)
+        reason = why_not_its_rows(question.constraint_set)
+        if not reason and question.constraint_set.gains is not None:
+            reason = "the set is stabilised"
         if not reason and (question.acceleration is not None or question.rhs is not None):
             reason = "accelerations of rows are wanted"
         return [f"  {self.method.name}, not PROXIMAL: {reason or 'its result did not pass the check'}"]
@@ -157,91 +149,18 @@ def forward_dynamics(
     asked = wanted_accelerations(acceleration, constraint_set)
     acting = as_external(external) if external else ()
     question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, how is Method.AUTOMATIC)
-    if how is Method.AUTOMATIC:
-        if asked is None and rhs is None and constraint_set.gains is None:
-            found = _at_once(question, motion)
-            if found is not None:
-                return found
-        if constraint_set.is_of_contacts:
-            found = _by_test_forces(question, motion)
-            if found.success:
-                return found
-        elif motion.v.size >= LONG and is_long_and_sparse(constraint_set):
-            found = _by_bodies(question, motion)
-            if found.success:
-                return found
-        how = Method.DIRECT
-    else:
-        check_method(constraint_set, how)
-        if how is Method.TEST_FORCES:
-            return _by_test_forces(question, motion)
-        if how is Method.SPARSE:
-            found = _by_bodies(question, motion)
-            if found.status is not DynamicsStatus.INCONSISTENT:
-                return found
-            how = Method.DIRECT  # which meets rows that contradict each other best
-    return _solve(question, motion, how, by)
+    *others, last = TRIED[how]
+    if how is not Method.AUTOMATIC:
+        check_method(constraint_set, TRIED[how][0])
+    for each in others:
+        if how is Method.AUTOMATIC and not each.suits(question):
+            continue
+        found = each.answer(question, motion, by)
+        if found is not None and (how is not Method.AUTOMATIC or found.status.is_success):
+            return _result(question, each, found)
+    return _result(question, last, last.answer(question, motion, by))
 
 
-def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
-    """By pinocchio's constraint dynamics, where it takes the set as it is and its result passes the check."""
-    anchors = fast_anchors_of(question.constraint_set, motion)
-    if anchors is None:
-        return None
-    force = question.tau + generalised(question.external, motion) if question.external else question.tau
-    found = solve_fast(anchors, motion, force)
-    if found is None:
-        return None
-    multipliers = question.constraint_set.spread(found[1].copy())
-    return ForwardDynamics(found[0], multipliers, DynamicsStatus.SOLVED, Method.PROXIMAL, question)
-
-
-def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
-    """By articulated bodies, which need no mass matrix."""
-    constraint_set = question.constraint_set
-    force = question.tau - motion.bias_force()
-    if question.external:
-        force += generalised(question.external, motion)
-    rows = constraint_set.rows_at(motion, question.rhs)
-    gamma = wanted(constraint_set, rows, question.acceleration)
-    found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(motion.v, motion.v), constraint_set.rounding)
-    status = status_of(found, constraint_set, rows)
-    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
-
-
-def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
-    """By the sparse matrix of all bodies."""
-    force = question.tau + generalised(question.external, motion) if question.external else question.tau
-    constraint_set = question.constraint_set
-    found = solve_sparse(constraint_set, motion, force, acceleration=question.acceleration, rhs=question.rhs)
-    if not found.is_solved:
-        return _refused(question, Method.SPARSE, found.status)
-    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.SPARSE, question)
-
-
-def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:
-    """By one method, on the whole system."""
-    system = question.system(motion)
-    H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
-    inertia = float(H.trace())
-    if not (is_finite(c) and isfinite(inertia)):  # the diagonal of a mass matrix bounds all of it
-        return _refused(question, how, DynamicsStatus.NOT_FINITE)
-    size = float(system.v @ system.v) + in_balance(inertia, system.bias)
-    rounding = question.constraint_set.rounding
-    found: Solution | None = None
-    if how is Method.PROXIMAL:
-        found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
-        how = Method.PROXIMAL if found is not None else Method.DIRECT
-    if how is Method.RANGE_SPACE:
-        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size, rounding=rounding)
-    elif how is Method.NULL_SPACE:
-        found = solve_null_space(H, G, c, gamma, by, size=size, rounding=rounding)
-    elif found is None:
-        found = solve_direct(H, G, c, gamma, by, size=size, rounding=rounding)
-    status = status_of(found, question.constraint_set, system.rows)
-    return ForwardDynamics(found.acceleration, found.multipliers, status, how, question, found, system)
-
-
-def _refused(question: Question, how: Method, status: DynamicsStatus) -> ForwardDynamics:
-    n, k = question.v.size, question.constraint_set.size
-    return ForwardDynamics(np.zeros(n), np.zeros(k), status, how, question)
+def _result(question: Question, method: DynamicsMethod, found: Answer | None) -> ForwardDynamics:
+    assert found is not None  # the last method takes any set
+    return ForwardDynamics(*found[:3], method.kind, question, *found[3:])

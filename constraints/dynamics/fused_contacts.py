@@ -16,25 +16,12 @@ from liegroups.arrays import Matrix, Vector
 from ..loops import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Motion
-from ..robot.model.inertia import is_depth_first
 from ..robot.model.pinocchio import data_of, pin
 from .derivatives import SolutionSlopes
-from .methods.proximal import STEEP, is_its_own
+from .methods.pinocchio_rows import has_its_slopes
+from .methods.proximal import STEEP
 
 _TINY = 1e-14
-
-
-def takes_fused(constraint_set: ConstraintSet) -> bool:
-    """Whether a set is of such contacts: those that are on, at least one, with their right-hand sides at rest.
-
-    Args:
-        constraint_set: whose rows.
-    """
-    space = constraint_set.robot.space
-    on = [owner for owner, _ in constraint_set.on]
-    fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
-    tree = space.elementary
-    return fits and tree.is_exact and tree.model is space.model and is_depth_first(space.model)
 
 
 def fused_contacts_of(constraint_set: ConstraintSet, motion: Motion) -> FusedContacts | None:
@@ -48,7 +35,7 @@ def fused_contacts_of(constraint_set: ConstraintSet, motion: Motion) -> FusedCon
 
 
 def _where_it_fits(constraint_set: ConstraintSet) -> tuple[FusedContacts | None]:
-    return (FusedContacts(constraint_set) if takes_fused(constraint_set) else None,)
+    return (FusedContacts(constraint_set) if has_its_slopes(constraint_set) else None,)
 
 
 @final
@@ -56,7 +43,7 @@ class FusedContacts:
     """Pinocchio's constraint dynamics of a set of contacts, with derivatives; memory for one caller at a time.
 
     Args:
-        constraint_set: one that `takes_fused` says yes to.
+        constraint_set: one that `has_its_slopes` says yes to.
         damping: mu, of one solve as in Crocoddyl.
         armature: what is added to that of the model (nv,), or a number for all.
 

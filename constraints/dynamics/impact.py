@@ -21,12 +21,9 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import ByJoint
 from ..words import counted, first_names
-from .methods.applicability import check_method
-from .methods.articulated import solve_test_forces
-from .methods.branches import branches_at
-from .methods.proximal import solve_proximal
+from .methods.choice import DIRECT, OF_IMPACTS, TRIED, Equations, check_method
 from .methods.row_space import RowSpace, missed
-from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .methods.saddle_point import Solution
 from .methods.status import Factorisation, Method, member
 from .methods.system import check_state, open_words, status_of, vanished
 from .multipliers import Multipliers, WithMultipliers, pulling_contacts, pulling_words
@@ -143,7 +140,7 @@ def impact(
     by: Factorisation = member(Factorisation, factorisation, "factorisation")
     if how is Method.AUTOMATIC:
         how = Method.DIRECT
-    check_method(constraint_set, how)
+    check_method(constraint_set, TRIED[how][0])
     if rhs is None:
         constraint_set.say_time()
     rows, v = constraint_set.rows_at(motion, rhs), motion.v
@@ -156,7 +153,9 @@ def impact(
             raise OptionError("impact: `after` already gives the velocities of the rows; leave `restitution` out")
         target = wished = finite_vector(after, constraint_set.size, "velocity of the rows after an impact")
     wished = np.where(constraint_set.counts_in(rows), wished, 0.0)
-    found, how = _solve(constraint_set, motion, rows, wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), how, by)
+    jump, still = wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), np.zeros(v.size)
+    state = constraint_set.robot.at(motion.q, still) if how is Method.PROXIMAL else motion  # which solves motions
+    found, how = _solve(Equations(constraint_set, state, still, rows, jump, AT_REST + norm(v)), how, by)
     new = v + found.acceleration
     lost = -0.5 * float(found.multipliers @ ((rows.jacobian @ new - target) + (seen - target)))
     status = status_of(found, constraint_set, rows)
@@ -166,24 +165,12 @@ def impact(
     return Impact(new, found.multipliers, status, how, lost, space, constraint_set, q, v, rows, named)
 
 
-def _solve(
-    constraint_set: ConstraintSet, motion: Motion, rows: Any, jump: Vector, how: Method, by: Factorisation
-) -> tuple[Solution, Method]:
-    H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
-    size, rounding = AT_REST + norm(motion.v), constraint_set.rounding
-    if how is Method.TEST_FORCES:
-        return solve_test_forces(motion, none, G, jump, size, rounding), how
-    if how is Method.PROXIMAL:  # at rest, with the forces that keep it there
-        rest = constraint_set.robot.at(motion.q, none)
-        found = solve_proximal(constraint_set, rest, rest.bias_force(), rows, jump, size)
+def _solve(equations: Equations, how: Method, by: Factorisation) -> tuple[Solution, Method]:
+    for method in OF_IMPACTS.get(how, (DIRECT,)):
+        found = method.solve(equations, by)
         if found is not None:
-            return found, how
-        how = Method.DIRECT
-    if how is Method.RANGE_SPACE:
-        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size, rounding=rounding), how
-    if how is Method.NULL_SPACE:
-        return solve_null_space(H, G, none, jump, by, size=size, rounding=rounding), how
-    return solve_direct(H, G, none, jump, by, size=size, rounding=rounding), Method.DIRECT
+            return found, method.kind
+    raise AssertionError("the last method takes any set")
 
 
 def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any, float]) -> Vector:

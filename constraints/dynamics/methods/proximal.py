@@ -15,14 +15,12 @@ from liegroups.formulas.second_order import cross
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import norm
-from ...loops import ConstraintSet, PoseContact
+from ...loops import ConstraintSet
 from ...loops.frame_rows import FrameRows
 from ...loops.set_rows import SetRows
 from ...robot import Motion
-from ...robot.model.inertia import is_depth_first
 from ...robot.model.pinocchio import data_of, pin
-from ...rows.row_owner import RowOwner
-from .applicability import OUT_OF_ORDER, rows_of_point
+from .pinocchio_rows import rows_of_point
 from .row_space import RowSpace, in_balance
 from .saddle_point import Solution, solved, unsolved
 
@@ -154,35 +152,23 @@ class Anchors:
         return out
 
 
-def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | None:
-    """Those of a set of contacts with the rows that pinocchio has; None for another set. Made once a workspace."""
-    key = f"fast {constraint_set.active.tobytes().hex()}"
-    return motion.workspace.resource(constraint_set.stack, key, _only_fast, constraint_set)[0]
-
-
-def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
-    on = [owner for owner, _ in constraint_set.on]
-    fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
-    fits = fits and is_depth_first(constraint_set.robot.model)
-    return (Anchors(constraint_set) if fits else None,)
-
-
 def anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors:
     """Those of a set, made once for each workspace."""
     key = f"anchors {constraint_set.active.tobytes().hex()}"
     return motion.workspace.resource(constraint_set.stack, key, Anchors, constraint_set)
 
 
-def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, Vector] | None:
+def solve_at_once(constraint_set: ConstraintSet, motion: Motion, tau: Vector) -> tuple[Vector, Vector] | None:
     """Acceleration and multipliers of contacts whose rows are pinocchio's; None where the general way has to decide.
 
     The acceleration is checked: it is finite, it meets the rows, and the rows are far from redundant.
 
     Args:
-        anchors: of contacts with the rows that pinocchio has.
+        constraint_set: of contacts with the rows that pinocchio has.
         motion: the state.
         tau: generalised forces (nv,).
     """
+    anchors = anchors_of(constraint_set, motion)
     model, data, q, v = anchors.model, anchors.data, motion.q, motion.v
     a = anchors.accelerate(q, v, tau, anchors.at_once)
     tree, nq, nv = anchors.tree
@@ -194,7 +180,9 @@ def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, V
     if not (missed <= MET**2 or missed <= (MET * (1.0 + v @ v + np.sqrt(a @ a))) ** 2):
         return None
     pivots = data.constraint_chol.D[: anchors.size].tolist()
-    return (a, data.lambda_c) if max(pivots) < STEEP * min(pivots) < 0.0 else None
+    if not max(pivots) < STEEP * min(pivots) < 0.0:
+        return None
+    return a, constraint_set.spread(data.lambda_c.copy())
 
 
 def _spatial(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
@@ -265,28 +253,6 @@ def solve_proximal(
     return solved(space, independent, a, mu)
 
 
-def why_not_at_once(constraint_set: ConstraintSet) -> str:
-    """Why AUTOMATIC does not take pinocchio's constraint dynamics for a set; empty where its rows are pinocchio's.
-
-    It names the first constraint whose rows are not.
-    """
-    if not constraint_set.active.any():
-        return "no constraint is on"
-    for owner, on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True):
-        if on and not (isinstance(owner, FrameRows) and is_its_own(owner)):
-            reason = "it is not a contact" if not owner.is_contact else _no_fast_rows(owner)
-            return f"'{owner.name}': {reason}"
-    if not is_depth_first(constraint_set.robot.model):
-        return OUT_OF_ORDER
-    return "" if constraint_set.gains is None else "the set is stabilised"
-
-
-def _no_fast_rows(owner: RowOwner) -> str:
-    if isinstance(owner, PoseContact):
-        return f"its rows are those of {type(owner.pose_map).__name__}, which pinocchio does not have"
-    return "its rows are not those of pinocchio, which Axes.LOCAL and Form.RATES give, without mask and target"
-
-
 def _model_of(owner: FrameRows, model: Any) -> Any:
     """Pinocchio's constraint: points are of the successor first, frames of two bodies of the predecessor."""
     b, a = owner.successor, owner.predecessor
@@ -296,8 +262,3 @@ def _model_of(owner: FrameRows, model: Any) -> Any:
     if not a.joint:
         return pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *one, pin.LOCAL)
     return pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, model, *other, *one, pin.LOCAL)
-
-
-def is_its_own(owner: FrameRows) -> bool:
-    """Whether the rows are pinocchio's to the letter: contacts in their own axes, spatial or classical as there."""
-    return not owner.predecessor.joint and owner.target is None and owner.moving.pose_map.in_own_axes

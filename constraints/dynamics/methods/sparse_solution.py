@@ -41,9 +41,8 @@ from ..sparse import (
     rows_by_kind,
     seen_at,
 )
-from .applicability import MethodError
 from .row_space import BALANCED
-from .status import DynamicsStatus, Method
+from .status import DynamicsStatus, Method, MethodError
 from .system import check_state, wanted_accelerations
 
 MET = 1e-9

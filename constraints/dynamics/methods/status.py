@@ -7,7 +7,7 @@ from typing import Any
 
 from liegroups.arguments import expect
 
-from ...errors import UnknownNameError
+from ...errors import ConstraintError, UnknownNameError
 from ...solvers.status import StatusEnum
 
 
@@ -75,6 +75,16 @@ class Method(Enum):
         return str(self)
 
 
+class MethodError(ConstraintError):
+    """A method that does not support a constraint set: `method`, `constraint`, `reason`."""
+
+    def __init__(self, method: Method, constraint: str, reason: str) -> None:
+        self.method, self.constraint, self.reason = method, constraint, reason
+        super().__init__(
+            f"Method.{method.name} does not support '{constraint}': {reason}; Method.AUTOMATIC supports any set"
+        )
+
+
 class Factorisation(Enum):
     """The dense factorisation of the methods direct, range space and null space."""
 
@@ -94,8 +104,6 @@ def member(kind: Any, candidate: object, what: str) -> Any:
         UnknownNameError: text that names none.
         WrongObjectError: something else.
     """
-    if type(candidate) is kind:
-        return candidate
     if isinstance(candidate, str):
         name = candidate.upper().replace("-", "_").replace(" ", "_")
         if name not in kind.__members__:

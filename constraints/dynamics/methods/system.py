@@ -143,6 +143,10 @@ class Question(NamedTuple):
     rhs: RightHandSide | None
     automatic: bool = False
 
+    def pushed(self, motion: Motion) -> Vector:
+        """Generalised forces of actuators and external forces (nv,)."""
+        return self.tau + generalised(self.external, motion) if self.external else self.tau
+
     def system(self, motion: Motion | None = None) -> ConstrainedSystem:
         """The system at that state."""
         there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion

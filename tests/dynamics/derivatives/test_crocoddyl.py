@@ -10,7 +10,8 @@ from crocoddyl_cases import ContactCase, contact_cases, robot_of
 
 from constraints.dynamics import DynamicsStatus, forward_dynamics
 from constraints.dynamics.derivatives import SolutionSlopes, solution_slopes
-from constraints.dynamics.fused_contacts import FusedContacts, takes_fused
+from constraints.dynamics.fused_contacts import FusedContacts
+from constraints.dynamics.methods.pinocchio_rows import has_its_slopes
 from constraints.loops import Baumgarte, ConstraintSet, Form, SurfaceContact
 
 CASES = list(contact_cases())
@@ -58,7 +59,7 @@ def test_stored_values_and_derivatives(case: ContactCase) -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if takes_fused(case.rows)], ids=lambda case: f"{case.name}-{case.seed}"
+    "case", [case for case in CASES if has_its_slopes(case.rows)], ids=lambda case: f"{case.name}-{case.seed}"
 )
 def test_the_two_calls_of_pinocchio_are_the_same(case: ContactCase) -> None:
     """Case 20: the fast path equals the general one, and crocoddyl, to 1e-10."""
@@ -74,7 +75,7 @@ def test_the_two_calls_of_pinocchio_are_the_same(case: ContactCase) -> None:
 def test_where_pinocchio_is_wrong_it_is_not_asked() -> None:
     """Cases 9, 10: contacts in the axes of the world never take the fast path; all in their own axes do."""
     for case in CASES:
-        assert takes_fused(case.rows) == ("lwa" not in case.name and "world" not in case.name and case.rows.size > 0)
+        assert has_its_slopes(case.rows) == ("lwa" not in case.name and "world" not in case.name and case.rows.size > 0)
 
 
 def test_contacts_are_switched_without_building_anything() -> None:
