@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 
 from constraints import Options, Projector
 
@@ -138,9 +139,8 @@ def test_the_compiled_engine_packs_each_problem(files: Any, path: Path) -> None:
     assert why_not(files.build(files.read(path))) is None
 
 
-def run(*given: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCHMARKS / "projection.py"), *given]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run(*given: str, folder: Path) -> scripts.Done:
+    return scripts.run(BENCHMARKS / "projection.py", *given, folder=folder)
 
 
 def test_the_benchmark_runs_the_set(tmp_path: Path) -> None:
