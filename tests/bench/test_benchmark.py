@@ -43,23 +43,6 @@ BOX = "<robot name='box'><link name='body'/></robot>"
 HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def files(on_path: None) -> Any:
-    return importlib.import_module("problem_files")
-
-
-@pytest.fixture(scope="module")
-def judging(on_path: None) -> Any:
-    return importlib.import_module("checking")
-
-
 def two_hands(*constraints: dict[str, Any]) -> dict[str, Any]:
     """A free hand, a second one on its finger that slides on nothing, and a cart: each kind of joint and root."""
     unit = [0.0, 0.0, 0.0, 1.0]

@@ -6,7 +6,6 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,23 +30,6 @@ LEFT_TO_NEWTON = {
 RECORDED_ROBOTS = {"ur5", "panda", "pr2", "talos"}
 TARGET_ELSEWHERE = {"ur10_over_table", "ur10_place_explicit"}
 """Where the arm of qref is not at its target."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def files(on_path: None) -> Any:
-    return importlib.import_module("problem_files")
-
-
-@pytest.fixture(scope="module")
-def judging(on_path: None) -> Any:
-    return importlib.import_module("checking")
 
 
 @pytest.fixture(scope="module")

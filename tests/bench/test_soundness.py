@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,6 @@ from constraints.errors import ModelError, UndefinedError
 from constraints.models import sample_arm, sample_two_arms
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.fixture(scope="module")
