@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, Smooth, follows, waves
+from newton.test_computed_iterates import Turning
+from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, follows, waves
 
 import constraints as lc
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial
@@ -161,9 +162,15 @@ def machine(rng: np.random.Generator, edge: float) -> tuple[lc.Problem, np.ndarr
     for i in range(3):
         f = waves(rng.normal(size=(2, N)), rng.uniform(-3.0, 3.0, N), rng.normal(), edge)
         target = f(inside)[0] if edge > 1.0 else np.zeros(2)
-        owners.append(lc.Implicit.equal(Smooth(f, 2, columns), target + rng.choice([0.0, 0.0, 1.5]), name=f"rows {i}"))
+        owners.append(
+            lc.Implicit.equal(
+                Turning(f, ROBOT.space, 2, columns), target + rng.choice([0.0, 0.0, 1.5]), name=f"rows {i}"
+            )
+        )
     reads = np.isin(range(N), [0, 1])
-    computed = lc.Explicit(Smooth(follows, 1, reads), Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space)
+    computed = lc.Explicit(
+        Turning(follows, ROBOT.space, 1, reads), Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space
+    )
     owners.insert(int(rng.integers(3)), computed)
     problem = lc.Problem(ROBOT, [owners[:-1], owners[-1:]], lc.Bounds(ROBOT.space, *NARROW), frozen=[f"j{HELD}"],
                       weights=rng.uniform(0.5, 2.0, N), optional_last=bool(rng.random() < 0.3))  # fmt: skip

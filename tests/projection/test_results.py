@@ -262,7 +262,7 @@ def test_options_print_what_was_chosen() -> None:
     """Mend 13: the call that makes them."""
     chosen = lc.Options.local(threshold=1e-6)
     assert repr(chosen) == "Options(threshold=1e-06, max_iterations=100, restarts=False, wrap=False)"  # its own budget
-    assert eval(repr(chosen), vars(lc)) == chosen
+    assert eval(repr(chosen), dict(vars(lc))) == chosen
     assert repr(lc.Options()) == "Options()"
 
 
