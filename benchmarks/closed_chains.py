@@ -174,9 +174,7 @@ def engines(names: tuple[str, ...], engine: str, count: int, repeats: int) -> li
             one.run()
             other.run()
         pairs = list(zip(one.ends, other.ends, strict=True))
-        same = [
-            a.status is b.status and a.iterations == b.iterations and np.abs(a.q - b.q).max() < SAME for a, b in pairs
-        ]
+        same = [are_same(a, b) for a, b in pairs]
         found.append(
             {"model": name, "nv": mechanism.robot.nv, "rows": mechanism.rows, "starts": len(begins), "same": sum(same),
              "readable": one.times, "engine": other.times, "ratio": other.times["open"] / one.times["open"],

@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from constraints import Base, Options, Part, Robot, Surface
-from constraints.manipulation import (
-    ConstraintGraph,
-    ConstraintGraphFactory,
-    Gripper,
-    MovableObject,
-    Rule,
-    read_semantics,
-)
+from constraints import Base, Options, Part, Robot, Surface, manipulation
 
 __all__ = ["RECORD", "factory", "forbid", "record", "recorded_graph", "scene"]
 
@@ -69,40 +61,40 @@ def factory(
     boxes: int = 1,
     handles: int = 1,
     surfaces: bool = True,
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[manipulation.Rule, ...] = (),
     mask: str = "111111",
     **options: Any,
-) -> ConstraintGraphFactory:
+) -> manipulation.ConstraintGraphFactory:
     """A factory for the scene."""
     system, robot = record()["system"], scene(arms, boxes)
     srdf = f"{UR5}/srdf/ur5_gripper.srdf"
-    grippers: list[Gripper] = []
+    grippers: list[manipulation.Gripper] = []
     for i in range(arms):
-        grippers += read_semantics(robot, srdf, f"r{i}").grippers.values()
+        grippers += manipulation.read_semantics(robot, srdf, f"r{i}").grippers.values()
     floor = Surface("table/top", robot.frame("table"), system["table"]["polygon"])
-    things: list[MovableObject] = []
+    things: list[manipulation.MovableObject] = []
     for i in range(boxes):
-        semantics = read_semantics(robot, srdf_of_box(handles, mask), f"box{i}")
+        semantics = manipulation.read_semantics(robot, srdf_of_box(handles, mask), f"box{i}")
         things.append(
-            MovableObject(
+            manipulation.MovableObject(
                 f"box{i}",
                 list(semantics.handles.values()),
                 semantics.surfaces[f"box{i}/bottom"] if surfaces else (),
             )
         )
-    return ConstraintGraphFactory(
+    return manipulation.ConstraintGraphFactory(
         robot, grippers, things, [floor] if surfaces else [], rules,
         preplacement_distance=system["preplacement_distance"], margin=system["placement_margin"], **options,
     )  # fmt: skip
 
 
-def forbid() -> tuple[Rule, ...]:
+def forbid() -> tuple[manipulation.Rule, ...]:
     """The rules of the recorded cases called "forbid"."""
-    return tuple(Rule(*rule) for rule in record()["rules"]["forbid"])
+    return tuple(manipulation.Rule(*rule) for rule in record()["rules"]["forbid"])
 
 
 @functools.cache
-def recorded_graph(max_iterations: int = Options().max_iterations) -> ConstraintGraph:
+def recorded_graph(max_iterations: int = Options().max_iterations) -> manipulation.ConstraintGraph:
     """The smallest recorded graph: one robot, one gripper, one box with one handle, on the table.
 
     Args:

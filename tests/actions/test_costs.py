@@ -18,20 +18,7 @@ from actions.dense import differences, error
 from actions.test_stored import contacts_of
 from robots import mixed_tree, needs_robot_data, panda, talos
 
-from constraints import Affine, Orientation, Pose, Position
-from constraints.actions import (
-    Actuators,
-    ContactForwardDynamics,
-    Cost,
-    FrameVelocity,
-    ImpulseDynamics,
-    Quadratic,
-    QuadraticBarrier,
-    RungeKutta4,
-    SemiImplicitEuler,
-    StageConstraint,
-    StateSpace,
-)
+from constraints import Affine, Orientation, Pose, Position, actions
 from constraints.functions import Identity
 from constraints.loops import Axes, Baumgarte
 from constraints.testing import check_function
@@ -40,32 +27,36 @@ from liegroups import SE3
 RNG = np.random.default_rng
 
 
-def rich(axes: Axes = Axes.LOCAL, **options: Any) -> ContactForwardDynamics:
+def rich(axes: Axes = Axes.LOCAL, **options: Any) -> actions.ContactForwardDynamics:
     """ANYmal with costs and constraints of every kind."""
     rows = contacts_of("anymal", axes).stabilised(Baumgarte(0.0, 8.0))
-    robot, state = rows.robot, StateSpace(rows.robot)
+    robot, state = rows.robot, actions.StateSpace(rows.robot)
     stage = state.with_controls(12, rows)
-    barrier = QuadraticBarrier(np.full(3, -0.1), np.full(3, 0.1))
+    barrier = actions.QuadraticBarrier(np.full(3, -0.1), np.full(3, 0.1))
     friction = Affine([[-1.0, 0.0, 0.5], [0.0, -1.0, 0.5]], [0.0, 0.0])
     costs = [
-        Cost(Identity(state.space), robot_state(state, 5), weight=0.3, activation=RNG(0).uniform(0, 2, 36), name="x"),
-        Cost(stage.control(), weight=0.1, name="u"),
-        Cost(Pose(robot, "root_joint"), np.array([0.1, 0.2, 0.5, 0, 0, 0, 1]), name="root_joint"),
-        Cost(Position(robot, "LF_FOOT"), np.array([0.1, 0.2, 0.3]), activation=barrier, name="foot"),
-        Cost(FrameVelocity(robot, "RH_FOOT", Axes.LOCAL_WORLD_ALIGNED), weight=2.0, name="slip"),
-        Cost(stage.force("LH_FOOT"), np.array([0.0, 0.0, 80.0]), weight=1e-3, name="push"),
+        actions.Cost(
+            Identity(state.space), robot_state(state, 5), weight=0.3, activation=RNG(0).uniform(0, 2, 36), name="x"
+        ),
+        actions.Cost(stage.control(), weight=0.1, name="u"),
+        actions.Cost(Pose(robot, "root_joint"), np.array([0.1, 0.2, 0.5, 0, 0, 0, 1]), name="root_joint"),
+        actions.Cost(Position(robot, "LF_FOOT"), np.array([0.1, 0.2, 0.3]), activation=barrier, name="foot"),
+        actions.Cost(actions.FrameVelocity(robot, "RH_FOOT", Axes.LOCAL_WORLD_ALIGNED), weight=2.0, name="slip"),
+        actions.Cost(stage.force("LH_FOOT"), np.array([0.0, 0.0, 80.0]), weight=1e-3, name="push"),
     ]
     constraints = [
-        StageConstraint(Orientation(robot, "root_joint"), lower=-0.5, upper=0.5, name="tilt"),
-        StageConstraint(stage.control(), lower=-40.0, upper=40.0, name="torques"),
-        StageConstraint(Pose(robot, "RH_FOOT"), name="stand"),
-        StageConstraint(stage.force("LF_FOOT", friction), lower=0.0, name="friction"),
-        StageConstraint(stage.velocity(), name="rest"),
+        actions.StageConstraint(Orientation(robot, "root_joint"), lower=-0.5, upper=0.5, name="tilt"),
+        actions.StageConstraint(stage.control(), lower=-40.0, upper=40.0, name="torques"),
+        actions.StageConstraint(Pose(robot, "RH_FOOT"), name="stand"),
+        actions.StageConstraint(stage.force("LF_FOOT", friction), lower=0.0, name="friction"),
+        actions.StageConstraint(stage.velocity(), name="rest"),
     ]
-    return ContactForwardDynamics(robot, Actuators.floating_base(robot), rows, costs, constraints, **options)
+    return actions.ContactForwardDynamics(
+        robot, actions.Actuators.floating_base(robot), rows, costs, constraints, **options
+    )
 
 
-def robot_state(state: StateSpace, seed: int) -> Any:
+def robot_state(state: actions.StateSpace, seed: int) -> Any:
     rng = RNG(seed)
     return state.integrate(state.zero, 0.3 * rng.standard_normal(state.ndx))
 
@@ -156,14 +147,14 @@ class TestCosts:
 def test_case_8_sizes_rows_and_bounds() -> None:
     """27 / 3 running and 18 / 3 terminal: state box, translation (equality), controls."""
     robot = panda()
-    state = StateSpace(robot)
+    state = actions.StateSpace(robot)
     stage = state.with_controls(9)
     constraints = [
-        StageConstraint(Identity(state.space), lower=-1.0, upper=1.0, name="a_state_box"),
-        StageConstraint(Position(robot, "panda_hand_tcp"), reference=[0.3, 0.1, 0.5], name="b_translation"),
-        StageConstraint(stage.control(), lower=-10.0, upper=10.0, name="c_control"),
+        actions.StageConstraint(Identity(state.space), lower=-1.0, upper=1.0, name="a_state_box"),
+        actions.StageConstraint(Position(robot, "panda_hand_tcp"), reference=[0.3, 0.1, 0.5], name="b_translation"),
+        actions.StageConstraint(stage.control(), lower=-10.0, upper=10.0, name="c_control"),
     ]
-    action = ContactForwardDynamics(robot, None, None, (), constraints)
+    action = actions.ContactForwardDynamics(robot, None, None, (), constraints)
     assert (action.ng, action.nh, action.ng_terminal, action.nh_terminal) == (27, 3, 18, 3)
     bounds = np.repeat([1.0, 10.0], [18, 9])
     assert np.array_equal(action.g_upper, bounds)
@@ -179,8 +170,8 @@ def test_case_8_sizes_rows_and_bounds() -> None:
 def test_case_8_equal_bounds_are_an_equality() -> None:
     """Crocoddyl refuses lb = ub."""
     rows = contacts_of("anymal", Axes.LOCAL)
-    one = StageConstraint(Position(rows.robot, "root_joint"), lower=[0.1, 0.2, 0.3], upper=[0.1, 0.2, 0.3])
-    action = ContactForwardDynamics(rows.robot, None, rows, (), [one])
+    one = actions.StageConstraint(Position(rows.robot, "root_joint"), lower=[0.1, 0.2, 0.3], upper=[0.1, 0.2, 0.3])
+    action = actions.ContactForwardDynamics(rows.robot, None, rows, (), [one])
     assert (action.ng, action.nh) == (0, 3)
     x = action.state.join(np.concatenate([[0.4, 0.2, 0.3, 0, 0, 0, 1], np.zeros(12)]))
     assert np.allclose(action.calc(x).h, [0.3, 0.0, 0.0], atol=1e-12)
@@ -189,9 +180,9 @@ def test_case_8_equal_bounds_are_an_equality() -> None:
 @pytest.mark.parametrize("axes", list(Axes))
 def test_frame_velocity_keeps_the_laws(axes: Axes) -> None:
     """On a tree of every joint type, ellipsoid ones too, and on one that pinocchio has derivatives of."""
-    check_function(FrameVelocity(mixed_tree(), "zyx_tip", axes), samples=2)
+    check_function(actions.FrameVelocity(mixed_tree(), "zyx_tip", axes), samples=2)
     rows = contacts_of("anymal", axes)
-    check_function(FrameVelocity(rows.robot, "RF_FOOT", axes), samples=2)
+    check_function(actions.FrameVelocity(rows.robot, "RF_FOOT", axes), samples=2)
 
 
 @needs_robot_data
@@ -206,7 +197,7 @@ def test_frame_velocity_is_pinocchios() -> None:
     for axes, theirs in ((Axes.LOCAL, pin.LOCAL), (Axes.LOCAL_WORLD_ALIGNED, pin.LOCAL_WORLD_ALIGNED)):
         frame = robot.model.getFrameId("left_sole_link")
         known = pin.getFrameVelocity(robot.model, data, frame, theirs).vector
-        assert error(FrameVelocity(robot, "left_sole_link", axes).value(np.concatenate([q, v])), known) < 1e-12
+        assert error(actions.FrameVelocity(robot, "left_sole_link", axes).value(np.concatenate([q, v])), known) < 1e-12
 
 
 class TestStateSpace:
@@ -234,7 +225,7 @@ class TestStateSpace:
         assert (state.nx, state.ndx, state.nq, state.nv) == (37, 36, 19, 18)
 
 
-@pytest.mark.parametrize("scheme", [SemiImplicitEuler, RungeKutta4])
+@pytest.mark.parametrize("scheme", [actions.SemiImplicitEuler, actions.RungeKutta4])
 @pytest.mark.parametrize("axes", list(Axes))
 def test_steps_in_time(scheme: Any, axes: Axes) -> None:
     """Derivatives in the tangent of the next state; gradients of the cost of all stages."""
@@ -265,11 +256,11 @@ def test_runge_kutta_is_of_order_four_on_vectors() -> None:
     """Against many small steps, on an arm."""
     from robots import arm
 
-    action = ContactForwardDynamics(arm())
+    action = actions.ContactForwardDynamics(arm())
     x, u = np.concatenate([np.full(7, 0.3), np.full(7, 0.5)]), np.full(7, 2.0)
 
     def end(steps: int) -> Any:
-        step, at = RungeKutta4(action, 0.2 / steps), x
+        step, at = actions.RungeKutta4(action, 0.2 / steps), x
         for _ in range(steps):
             at = step.calc(at, u).next_state
         return at
@@ -280,9 +271,9 @@ def test_runge_kutta_is_of_order_four_on_vectors() -> None:
 
 def test_costs_of_impulses_see_them() -> None:
     rows = contacts_of("talos_legs", Axes.LOCAL)
-    stage = StateSpace(rows.robot).with_controls(0, rows)
-    costs = [Cost(stage.force(0), activation=Quadratic([1.0, 1.0, 2.0, 0.0, 0.0, 0.0]))]
-    action = ImpulseDynamics(rows.robot, rows, 0.2, costs)
+    stage = actions.StateSpace(rows.robot).with_controls(0, rows)
+    costs = [actions.Cost(stage.force(0), activation=actions.Quadratic([1.0, 1.0, 2.0, 0.0, 0.0, 0.0]))]
+    action = actions.ImpulseDynamics(rows.robot, rows, 0.2, costs)
     x = robot_state(action.state, 1)
     found, n = action.calc_diff(action.calc(x)).or_raise(), action.state.ndx
     assert (

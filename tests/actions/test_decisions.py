@@ -22,15 +22,7 @@ from actions.test_stored import contacts_of
 from actions.test_use import anymal, somewhere
 from robots import arm
 
-from constraints.actions import (
-    Actuators,
-    ContactForwardDynamics,
-    Cost,
-    ImpulseDynamics,
-    QuadraticBarrier,
-    RungeKutta4,
-    SemiImplicitEuler,
-)
+from constraints import actions
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import armature_of, damping_of
 from constraints.actions.fused import fused_of
@@ -155,7 +147,7 @@ def test_rows_of_pinocchio_are_taken_where_they_are_those_of_the_contact(kind: s
     """Whatever the way: accelerations, forces and derivatives are those of the general one."""
     robot = arm()
     rows = ConstraintSet(robot, [KINDS[kind](robot, "tool", axes=axes, form=form, name="c")])
-    action = ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
+    action = actions.ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
     general = action.replace(rhs=rows.rhs)
     x, u = robot_state(action.state, 3), np.linspace(-2.0, 2.0, action.nu)
     pairs = [each.calc(x, u) for each in (action, general)]
@@ -197,7 +189,7 @@ def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) 
     weak.gravity.linear = gravity * np.array(model.gravity.linear)
     robot = type(action.robot)(weak)
     held = SurfaceContact(robot, action.constraint_set.stack.owners[0].frame, name="sole")
-    light = ContactForwardDynamics(robot, Actuators.floating_base(robot), ConstraintSet(robot, [held]))
+    light = actions.ContactForwardDynamics(robot, actions.Actuators.floating_base(robot), ConstraintSet(robot, [held]))
     found = light.quasi_static(rest(light))
     assert found.friction_needed["sole"] == pytest.approx(np.tan(slope), rel=1e-3)
     assert found.loads["sole"].normal_force == pytest.approx(2.0 * 9.81 * gravity * np.cos(slope), rel=1e-3)
@@ -223,7 +215,7 @@ def test_equations_count_from_a_part_of_the_largest_on(scale: float) -> None:
 
 def test_a_barrier_is_flat_up_to_its_bounds() -> None:
     """At them too: no value, no slope, no curvature; beyond, those of half a square."""
-    barrier = QuadraticBarrier([-1.0, 0.0], [2.0, np.inf])
+    barrier = actions.QuadraticBarrier([-1.0, 0.0], [2.0, np.inf])
     for r, out in (([-1.0, 0.0], [0.0, 0.0]), ([2.0, 9.0], [0.0, 0.0]), ([-1.5, -3.0], [-0.5, -3.0]),
                    ([2.25, 0.5], [0.25, 0.0])):  # fmt: skip
         at, beyond = np.array(r), np.array(out)
@@ -244,9 +236,9 @@ def test_a_matrix_of_the_configuration_is_looked_at_each_time(bad: float) -> Non
         B[2, 3] = bad if q[0] > 0.5 else q[0]
         return B if q[1] < 2.0 else B[:, :3]
 
-    actuators = Actuators.function(robot, of_q)
+    actuators = actions.Actuators.function(robot, of_q)
     assert not actuators.is_constant
-    assert Actuators.full(robot).is_constant
+    assert actions.Actuators.full(robot).is_constant
     q = robot.neutral
     assert actuators.B(q)[2, 3] == q[0]
     q = np.zeros(7)
@@ -257,7 +249,7 @@ def test_a_matrix_of_the_configuration_is_looked_at_each_time(bad: float) -> Non
     with pytest.raises(SizeError, match="actuation matrix"):
         actuators.B(q)
     for slope, kind in ((bad * np.ones((7, 7)), NotFiniteError), (np.zeros((7, 6)), SizeError)):
-        given = Actuators.function(robot, lambda q: np.eye(7), lambda q, u, slope=slope: slope)
+        given = actions.Actuators.function(robot, lambda q: np.eye(7), lambda q, u, slope=slope: slope)
         with pytest.raises(kind, match="derivative of the actuation"):
             given.slope(robot.neutral, np.ones(7))
 
@@ -303,18 +295,18 @@ def test_derivatives_go_on_from_the_memory_that_solved(monkeypatch: pytest.Monke
 def test_an_action_is_the_same_from_its_own_parts() -> None:
     action = anymal()
     x, u = somewhere(action)
-    again = ContactForwardDynamics(action.robot, action.actuators, action.constraint_set)
+    again = actions.ContactForwardDynamics(action.robot, action.actuators, action.constraint_set)
     assert error(again.calc(x, u).acceleration, action.calc(x, u).acceleration) == 0.0
 
 
 def test_an_impact_whose_cost_is_no_number_says_so() -> None:
     """It is solved, and no success: no derivatives of the dynamics, of the sizes that they would have."""
     rows = contacts_of("anymal", Axes.LOCAL)
-    plain = ImpulseDynamics(rows.robot, rows, 0.2)
+    plain = actions.ImpulseDynamics(rows.robot, rows, 0.2)
     assert "restitution 0.2" in repr(plain)
     assert "restitution 0)" in repr(plain.replace(restitution=0.0))
     assert plain.u_lower.shape == plain.u_upper.shape == (0,)
-    dear = plain.replace(costs=[Cost(plain.stage.velocity(), weight=1e308, name="speed")])
+    dear = plain.replace(costs=[actions.Cost(plain.stage.velocity(), weight=1e308, name="speed")])
     x = plain.state.join(rows.robot.neutral, 1e3 * np.ones(18))
     done = plain.calc(x)
     assert done.success
@@ -336,8 +328,10 @@ def test_an_impact_whose_cost_is_no_number_says_so() -> None:
 def test_a_step_of_order_four_is_the_classical_one_on_vectors() -> None:
     """States, cost and their weights, against the scheme by numpy and pinocchio's accelerations; Euler's beside it."""
     robot, rng = arm(), np.random.default_rng(3)
-    plain = ContactForwardDynamics(robot, Actuators.full(robot), ConstraintSet(robot, []))
-    action = plain.replace(costs=[Cost(plain.stage.velocity(), name="speed"), Cost(plain.stage.control(), name="u")])
+    plain = actions.ContactForwardDynamics(robot, actions.Actuators.full(robot), ConstraintSet(robot, []))
+    action = plain.replace(
+        costs=[actions.Cost(plain.stage.velocity(), name="speed"), actions.Cost(plain.stage.control(), name="u")]
+    )
     q, v, u, h = robot.random(rng), rng.standard_normal(7), 3.0 * rng.standard_normal(7), 0.02
     model: Any = robot.model
     data = model.createData()
@@ -351,10 +345,10 @@ def test_a_step_of_order_four_is_the_classical_one_on_vectors() -> None:
     k2 = rate(x + 0.5 * h * k1)
     k3 = rate(x + 0.5 * h * k2)
     after = x + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + rate(x + h * k3))
-    done = RungeKutta4(action, h).calc(x[:14], u).or_raise()
+    done = actions.RungeKutta4(action, h).calc(x[:14], u).or_raise()
     np.testing.assert_allclose(done.next_state, after[:14], rtol=1e-10)
     assert done.cost == pytest.approx(after[14], rel=1e-12)
-    euler = SemiImplicitEuler(action, h).calc(x[:14], u).or_raise()
+    euler = actions.SemiImplicitEuler(action, h).calc(x[:14], u).or_raise()
     faster = v + h * k1[7:14]
     np.testing.assert_allclose(euler.next_state, np.concatenate([q + h * faster, faster]), rtol=1e-10)
     assert euler.cost == pytest.approx(h * k1[14], rel=1e-12)
@@ -364,7 +358,7 @@ def test_a_step_with_another_length_or_of_another_action() -> None:
     """What is not given stays."""
     action = anymal()
     other = action.replace(damping=1e-3)
-    made = RungeKutta4(action, 0.01)
+    made = actions.RungeKutta4(action, 0.01)
     longer, damped = made.replace(step=0.02), made.replace(other)
     assert (longer.differential, longer.step) == (action, 0.02)
     assert (damped.differential, damped.step) == (other, 0.01)

@@ -19,15 +19,7 @@ import pytest
 from actions.dense import differences, error
 from crocoddyl_cases import robot_of
 
-from constraints import Robot
-from constraints.actions import (
-    Actuators,
-    ContactForwardDynamics,
-    DifferentialAction,
-    ImpulseDynamics,
-    RungeKutta4,
-    SemiImplicitEuler,
-)
+from constraints import Robot, actions
 from constraints.dynamics import DynamicsStatus, forward_dynamics
 from constraints.errors import FailedError
 from constraints.loops import (
@@ -55,10 +47,10 @@ def soles(*frames: str, axes: Axes = Axes.LOCAL) -> ConstraintSet:
     return ConstraintSet(robot, owners).stabilised(Baumgarte(40.0, 9.0))
 
 
-def walking(rows: ConstraintSet, **options: Any) -> ContactForwardDynamics:
+def walking(rows: ConstraintSet, **options: Any) -> actions.ContactForwardDynamics:
     robot = rows.robot
     options = {"with_force_derivatives": True, **options}
-    return ContactForwardDynamics(robot, Actuators.floating_base(robot), rows, **options)
+    return actions.ContactForwardDynamics(robot, actions.Actuators.floating_base(robot), rows, **options)
 
 
 def state_near(action: Any, q: Any, size: float, seed: int) -> tuple[Any, Any]:
@@ -73,7 +65,7 @@ def slopes_agree(action: Any, x: Any, u: Any, limit: float = 1e-7) -> Any:
 
     def at(d: Any) -> Any:
         done = action.calc(action.state.integrate(x, d[: action.state.ndx]), u + d[action.state.ndx :]).or_raise()
-        if isinstance(action, DifferentialAction):
+        if isinstance(action, actions.DifferentialAction):
             return np.concatenate([done.acceleration, done.multipliers])
         start = action.calc(x, u).next_state
         return action.state.difference(start, done.next_state)
@@ -83,7 +75,7 @@ def slopes_agree(action: Any, x: Any, u: Any, limit: float = 1e-7) -> Any:
     assert error(found.Fx, D[:n, : action.state.ndx]) < limit
     if action.nu:
         assert error(found.Fu, D[:n, action.state.ndx :]) < limit
-    if isinstance(action, DifferentialAction) and found.multipliers_x is not None:
+    if isinstance(action, actions.DifferentialAction) and found.multipliers_x is not None:
         assert error(found.multipliers_x, D[n:, : action.state.ndx]) < 10 * limit
         assert error(found.multipliers_u, D[n:, action.state.ndx :]) < 10 * limit
     return found
@@ -108,7 +100,7 @@ class TestDuplicatedSole:
         halves = np.concatenate([0.5 * other.multipliers_x[:6], other.multipliers_x[6:], 0.5 * other.multipliers_x[:6]])
         assert error(found.multipliers_x, halves) < 1e-9
         if axes is Axes.LOCAL:
-            for scheme in (SemiImplicitEuler, RungeKutta4):
+            for scheme in (actions.SemiImplicitEuler, actions.RungeKutta4):
                 steps = [scheme(each, 1e-3) for each in (action, known)]
                 mine, theirs = (each.calc_diff(each.calc(x, u)) for each in steps)
                 assert mine.status is DynamicsStatus.RANK_DEFICIENT
@@ -129,7 +121,7 @@ class TestDuplicatedSole:
     @pytest.mark.parametrize("restitution", [0.0, 0.3])
     def test_impulses(self, restitution: float) -> None:
         rows, twelve = soles(LEFT, RIGHT, LEFT), soles(LEFT, RIGHT)
-        action, known = (ImpulseDynamics(r.robot, r, restitution) for r in (rows, twelve))
+        action, known = (actions.ImpulseDynamics(r.robot, r, restitution) for r in (rows, twelve))
         x, _ = state_near(known, known.robot.neutral, 0.2, 3)
         done, other = action.calc(x), known.calc(x)
         assert error(done.next_state, other.next_state) < 1e-10
@@ -142,7 +134,7 @@ class TestDuplicatedSole:
 
     def test_restitution_of_one_contact_alone(self) -> None:
         rows = soles(LEFT, RIGHT)
-        action = ImpulseDynamics(rows.robot, rows, {1: 0.4})
+        action = actions.ImpulseDynamics(rows.robot, rows, {1: 0.4})
         x, _ = state_near(action, action.robot.neutral, 0.2, 4)
         done = action.calc(x)
         J = rows.jacobian(action.state.split(x)[0])
@@ -173,7 +165,7 @@ class TestLoops:
     def test_planar_loop_closed_by_a_pin_has_redundant_rows(self, damping: float) -> None:
         """Five rows of rank two at every closed state: exact accelerations, least multipliers."""
         robot, rows, _ = parallelogram(2.0)
-        action = ContactForwardDynamics(robot, None, rows.stabilised(0.1), damping=damping)
+        action = actions.ContactForwardDynamics(robot, None, rows.stabilised(0.1), damping=damping)
         q = assemble_position(rows, np.array([1.0, -0.8, -1.5])).q
         x = action.state.join(q, [0.3, 0.2, -0.1])
         done = action.calc(x, [1.0, 0.5, -0.3]).or_raise()
@@ -198,7 +190,7 @@ class TestLoops:
     def test_a_dead_point_has_accelerations_but_no_derivatives(self) -> None:
         """The rank of the rows changes there: SINGULAR, NaN and an error by or_raise, never silent zeros."""
         robot, rows, q = parallelogram(3.0)
-        action = ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
+        action = actions.ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
         done = action.calc(action.state.join(q), np.zeros(3))
         found = action.calc_diff(done)
         assert done.success
@@ -212,7 +204,7 @@ class TestLoops:
         assert caught.value.result is found
         with pytest.raises(FailedError):
             found.wrench("cut")
-        for scheme in (SemiImplicitEuler, RungeKutta4):
+        for scheme in (actions.SemiImplicitEuler, actions.RungeKutta4):
             step = scheme(action, 1e-3)
             assert step.calc_diff(step.calc(action.state.join(q), np.zeros(3))).status is DynamicsStatus.NO_DERIVATIVES
 
@@ -229,14 +221,14 @@ class TestRowsOfRounding:
         q = assemble_position(rows, robot.space.integrate(q, 0.1 * rng.standard_normal(robot.nv)), tolerance=1e-12).q
         v = assemble_velocity(rows, q, rng.standard_normal(robot.nv))
         tau = rng.standard_normal(robot.nv)
-        action = ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
+        action = actions.ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)
         done = action.calc(action.state.join(q, v), tau)
         plain = forward_dynamics(rows, robot.at(q, v), tau)
         assert done.status is plain.status is DynamicsStatus.RANK_DEFICIENT
         assert error(done.acceleration, plain.acceleration) < 1e-9
         assert error(done.multipliers, plain.multipliers) < 1e-9
         assert np.abs(action.calc_diff(done).or_raise().multipliers_x).max() < 1e6
-        hit = ImpulseDynamics(robot, rows)
+        hit = actions.ImpulseDynamics(robot, rows)
         jump = hit.calc(action.state.join(q, rng.standard_normal(robot.nv)))
         assert jump.status is DynamicsStatus.RANK_DEFICIENT
         assert np.abs(jump.impulses).max() < 1e3
@@ -245,10 +237,10 @@ class TestRowsOfRounding:
 class TestSingularMass:
     """A body without mass that nothing holds: a status, and no numbers that look like some."""
 
-    def action(self) -> ContactForwardDynamics:
+    def action(self) -> actions.ContactForwardDynamics:
         model: Any = pin.Model()
         model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "light")
-        return ContactForwardDynamics(Robot(model, "light"))
+        return actions.ContactForwardDynamics(Robot(model, "light"))
 
     def test_it_ends_in_a_status(self) -> None:
         action = self.action()
@@ -261,7 +253,7 @@ class TestSingularMass:
         assert found.status is DynamicsStatus.NOT_SOLVED
         assert np.isnan(found.Fx).all()
 
-    @pytest.mark.parametrize("scheme", [SemiImplicitEuler, RungeKutta4])
+    @pytest.mark.parametrize("scheme", [actions.SemiImplicitEuler, actions.RungeKutta4])
     def test_steps_in_time_say_so_too(self, scheme: Any) -> None:
         step = scheme(self.action(), 1e-3)
         done = step.calc(np.zeros(2), np.ones(1))

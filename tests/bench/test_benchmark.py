@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 from house.doors import offered
 
 import constraints
@@ -41,23 +41,6 @@ HAND = """<robot name='hand'><link name='palm'><inertial><mass value='2'/><origi
 <axis xyz='0 0 1'/></joint></robot>"""
 BOX = "<robot name='box'><link name='body'/></robot>"
 HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def files(on_path: None) -> Any:
-    return importlib.import_module("problem_files")
-
-
-@pytest.fixture(scope="module")
-def judging(on_path: None) -> Any:
-    return importlib.import_module("checking")
 
 
 def two_hands(*constraints: dict[str, Any]) -> dict[str, Any]:
@@ -373,9 +356,8 @@ def test_successes_on_shipped_problems_are_true_ones(files: Any, judging: Any, p
     assert all(judge.in_bounds(q) for q in good)
 
 
-def run(*given: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCHMARKS / "projection.py"), *given]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run(*given: str, folder: Path) -> scripts.Done:
+    return scripts.run(BENCHMARKS / "projection.py", *given, folder=folder)
 
 
 def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
@@ -486,10 +468,7 @@ def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
 def test_rows_of_batches_are_timed_beside_their_kernel_and_on_two_threads(tmp_path: Path) -> None:
     """Engine 7: a line a problem; the program ends with an error where threads give other bits."""
     given = [str(BENCHMARKS / "problems" / f"{name}.npz") for name in ("ur5_pose", "ur5_grasp_explicit")]
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "batch_threads.py"), "--check", *given],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = scripts.run(BENCHMARKS / "batch_threads.py", "--check", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     head, *lines, last = done.stdout.splitlines()
     assert head.split()[:3] == ["problem", "kernel", "batch"]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import scripts
 
 pytest.importorskip("numba")
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-COMMAND = [sys.executable, str(BENCHMARKS / "compare_engines.py")]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=300, check=False)
+def run(*arguments: str) -> scripts.Done:
+    return scripts.run(BENCHMARKS / "compare_engines.py", *arguments)
 
 
 def test_both_engines_do_the_same_on_every_problem_file() -> None:
@@ -55,7 +53,7 @@ sys.argv[1:] = [{str(BENCHMARKS / "problems" / "ur5_pose.npz")!r}, "--starts", "
 sys.exit(compare_engines.main())
 """
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
+    done = scripts.run(script)
     assert done.returncode == 1, done.stderr
     assert "0 of 5 the same" in done.stdout
     assert "start 0:" in done.stdout

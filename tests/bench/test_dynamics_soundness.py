@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from constraints.dynamics import DynamicsStatus, Method, forward_dynamics
-
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
 
 
 def of_kind(kind: str) -> tuple[Any, Any, Any, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scripts
 from robots import needs_robot_data
 
 from constraints.solvers import NewtonEngine
@@ -32,10 +31,8 @@ def benchmark() -> Any:
         sys.path.remove(str(SCRIPT.parent))
 
 
-def run(*given: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), *given]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+def run(*given: str) -> scripts.Done:
+    return scripts.run(SCRIPT, *given)
 
 
 def test_short_run_writes_its_figures(tmp_path: Path) -> None:

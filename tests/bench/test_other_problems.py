@@ -6,7 +6,6 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 
 from constraints import Options, Projector
 
@@ -30,23 +30,6 @@ LEFT_TO_NEWTON = {
 RECORDED_ROBOTS = {"ur5", "panda", "pr2", "talos"}
 TARGET_ELSEWHERE = {"ur10_over_table", "ur10_place_explicit"}
 """Where the arm of qref is not at its target."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
-
-
-@pytest.fixture(scope="module")
-def files(on_path: None) -> Any:
-    return importlib.import_module("problem_files")
-
-
-@pytest.fixture(scope="module")
-def judging(on_path: None) -> Any:
-    return importlib.import_module("checking")
 
 
 @pytest.fixture(scope="module")
@@ -138,9 +121,8 @@ def test_the_compiled_engine_packs_each_problem(files: Any, path: Path) -> None:
     assert why_not(files.build(files.read(path))) is None
 
 
-def run(*given: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(BENCHMARKS / "projection.py"), *given]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def run(*given: str, folder: Path) -> scripts.Done:
+    return scripts.run(BENCHMARKS / "projection.py", *given, folder=folder)
 
 
 def test_the_benchmark_runs_the_set(tmp_path: Path) -> None:

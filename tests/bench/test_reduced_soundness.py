@@ -5,22 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import closed_states
 import pytest
-
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
 
 
 def run(monkeypatch: pytest.MonkeyPatch, name: str, *options: str) -> int:

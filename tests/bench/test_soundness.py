@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,31 +13,13 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 
-from constraints import (
-    Frame,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    Status,
-    explicit_relative_pose,
-    locked_joint,
-)
+import constraints as lc
 from constraints.errors import ModelError, UndefinedError
 from constraints.models import sample_arm, sample_two_arms
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def on_path() -> Iterator[None]:
-    sys.path.insert(0, str(BENCHMARKS))
-    yield
-    sys.path.remove(str(BENCHMARKS))
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +71,13 @@ def test_mimic_joints_are_refused_by_name() -> None:
     model = pin.buildModelFromXML(text, mimic=True)
     assert any("Mimic" in joint.shortname() for joint in model.joints)
     with pytest.raises(ModelError, match="second"):
-        Robot(model)
+        lc.Robot(model)
 
 
 def test_coordinates_are_those_of_the_library(trees: Any) -> None:
     for number in range(5):
         model = trees.random_tree(1, number)
-        where, space = trees.Coordinates.of(model), Robot(model).space
+        where, space = trees.Coordinates.of(model), lc.Robot(model).space
         assert where.units == tuple(space.unit_blocks)
         np.testing.assert_array_equal(where.entries[where.flat], space.vector_q)
         np.testing.assert_array_equal(where.columns[where.flat], space.vector_v)
@@ -152,7 +133,7 @@ def test_blocks_are_made_of_seed_and_number_alone(blocks: Any) -> None:
 class Liar:
     """A projector whose results are twisted on the way."""
 
-    honest: Projector
+    honest: lc.Projector
     twist: Callable[[Any, np.ndarray], Any]
 
     @property
@@ -160,7 +141,7 @@ class Liar:
         return self.honest.options
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> lc.Problem:
         return self.honest.problem
 
     def project(self, q: np.ndarray, rhs: Any = None) -> Any:
@@ -173,7 +154,7 @@ def twisted(result: Any, **changes: Any) -> Any:
 
 
 def shifted(result: Any, q: np.ndarray) -> Any:
-    return twisted(result, q=result.q + 0.01, status=Status.CONVERGED)
+    return twisted(result, q=result.q + 0.01, status=lc.Status.CONVERGED)
 
 
 def outside(result: Any, q: np.ndarray) -> Any:
@@ -207,7 +188,7 @@ def too_long(result: Any, q: np.ndarray) -> Any:
 def arm_block(blocks: Any) -> Any:
     """A block of an arm's problem, with nothing wrong."""
     some = next(b for n in range(100) if (b := blocks.make_block(0, n)).name == "ur5_pose")
-    block = replace(some, projector=Projector(some.projector.problem))
+    block = replace(some, projector=lc.Projector(some.projector.problem))
     assert not any(blocks.faults(block, i)[1] for i in range(30))
     return block
 
@@ -239,7 +220,7 @@ def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> Non
     def long(result: Any, q: np.ndarray) -> Any:
         end = result.q.copy()
         end[block.units[0]] *= 1.001
-        return twisted(result, q=end, status=Status.CONVERGED)
+        return twisted(result, q=end, status=lc.Status.CONVERGED)
 
     def thawed(result: Any, q: np.ndarray) -> Any:
         end = result.q.copy()
@@ -266,17 +247,17 @@ def test_constant_maps_do_not_depend_on_the_first_start() -> None:
     """A pose between frames that nothing moves is evaluated somewhere, and its roundings stay: the same ones always."""
     model = pin.Model(sample_arm().model)
     joint = model.addJoint(4, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "object")
-    robot = Robot(model)
+    robot = lc.Robot(model)
     place = pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3]))
-    hold = explicit_relative_pose(
-        robot, Frame("shelf", 4, place), Frame("object", joint, pin.SE3.Identity()), name="hold"
+    hold = lc.explicit_relative_pose(
+        robot, lc.Frame("shelf", 4, place), lc.Frame("object", joint, pin.SE3.Identity()), name="hold"
     )
     assert hold.is_constant
-    reach = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.7])
+    reach = lc.Implicit.equal(lc.Position(robot, "tool"), [0.3, 0.2, 0.7])
     rng = np.random.default_rng(0)
     starts = [robot.random(rng) for _ in range(20)]
-    alone = [Projector(Problem(robot, [hold, reach])).project(q).q for q in starts]
-    projector = Projector(Problem(robot, [hold, reach]))
+    alone = [lc.Projector(lc.Problem(robot, [hold, reach])).project(q).q for q in starts]
+    projector = lc.Projector(lc.Problem(robot, [hold, reach]))
     for q, end in zip(starts, alone, strict=True):
         assert projector.project(q).q.tobytes() == end.tobytes()
 
@@ -286,15 +267,15 @@ def test_starts_a_little_off_unit_end_on_it() -> None:
     model = pin.Model()
     cart = model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "cart")
     arm = model.addJoint(cart, pin.JointModelSpherical(), pin.SE3(np.eye(3), np.array([0.2, 0.0, 0.5])), "arm")
-    robot = Robot(model)
-    hand = Frame("hand", arm, pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.8])))
+    robot = lc.Robot(model)
+    hand = lc.Frame("hand", arm, pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.8])))
     target = robot.at(robot.random(np.random.default_rng(1))).placement(hand)
-    problem = Problem(robot, [Implicit.equal(Pose(robot, hand), target)])
+    problem = lc.Problem(robot, [lc.Implicit.equal(lc.Pose(robot, hand), target)])
     for seed in range(2, 12):
         q = robot.random(np.random.default_rng(seed))
         q[2:4] *= 1.0 + 8e-7
         q[4:8] *= 1.0 - 8e-7
-        result = Projector(problem).project(q)
+        result = lc.Projector(problem).project(q)
         assert result.success
         assert robot.space.is_normalized(result.q, 1e-12)
 
@@ -302,8 +283,8 @@ def test_starts_a_little_off_unit_end_on_it() -> None:
 def test_locked_joints_far_from_bounds_stay_where_they_are_told() -> None:
     """A success has the locked value to rounding, whatever the start."""
     robot = sample_two_arms()
-    lock = locked_joint(robot, "torso", 0.25)
-    q = Projector(Problem(robot, [lock])).project(robot.random(np.random.default_rng(0))).q
+    lock = lc.locked_joint(robot, "torso", 0.25)
+    q = lc.Projector(lc.Problem(robot, [lock])).project(robot.random(np.random.default_rng(0))).q
     assert q[robot.slice_of("torso")] == 0.25
 
 
@@ -311,7 +292,7 @@ def test_a_solution_is_the_nearest_one_to_itself(blocks: Any) -> None:
     """Bit for bit, though roundings of computed outputs and other signs of quaternions are as good."""
     block = blocks.make_block(2, 103)
     assert block.projector.problem.explicits
-    projector = Projector(block.projector.problem, Options(nearest=True))
+    projector = lc.Projector(block.projector.problem, lc.Options(nearest=True))
     rows = [i for i in range(60) if block.kinds[i] in ("solution", "other sign")]
     for i in rows:
         result = projector.project(block.starts[i], block.rhs)
@@ -326,11 +307,11 @@ def test_refinements_keep_to_their_budget(blocks: Any) -> None:
     for number in (3, 15):
         block = blocks.make_block(1, number)
         some = (
-            Options(restarts=False),
-            Options(restarts=False, nearest=True),
-            Options(restarts=False, nearest=True, refine_iterations=5),
+            lc.Options(restarts=False),
+            lc.Options(restarts=False, nearest=True),
+            lc.Options(restarts=False, nearest=True, refine_iterations=5),
         )
-        plain, full, short = (Projector(block.projector.problem, options) for options in some)
+        plain, full, short = (lc.Projector(block.projector.problem, options) for options in some)
         for q in block.starts[:12]:
             first, last = plain.project(q, block.rhs), short.project(q, block.rhs)
             assert last.success == first.success
@@ -396,10 +377,7 @@ def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypat
 
 
 def test_fuzz_is_a_command() -> None:
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "soundness.py"), "--fuzz", "250", "--seed", "3"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = scripts.run(BENCHMARKS / "soundness.py", "--fuzz", "250", "--seed", "3")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("250 bad inputs (seed 3) at ")
     assert "250 refused by name; 0 findings" in done.stdout

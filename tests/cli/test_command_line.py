@@ -23,23 +23,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scripts
 from explicit_samples import arm_and_box
 from samples import arm_frames
 
-from constraints import (
-    Affine,
-    Comparison,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Report,
-    Target,
-    __version__,
-    explicit_relative_pose,
-)
+import constraints as lc
 from constraints.__main__ import COMMANDS, main
 from constraints.cli import info
 from constraints.cli.picture import SHOWN, far_apart
@@ -50,25 +38,21 @@ from liegroups import SO2, Rn
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-def command(*given: str | Path, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def command(*given: str | Path, folder: Path | None = None, **environment: str) -> scripts.Done:
     """Run the command line in another process, warnings being errors."""
-    words = [sys.executable, "-W", "error", "-m", "constraints", *map(str, given)]
-    return subprocess.run(
-        words, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment, capture_output=True, text=True,
-        timeout=120, check=False,
-    )  # fmt: skip
+    return scripts.run("constraints", *map(str, given), folder=folder, **environment)
 
 
-def problem() -> Problem:
+def problem() -> lc.Problem:
     """An arm that holds a box by an explicit constraint, at a place within reach: most starts are projected."""
     robot = arm_and_box()
-    grasp = explicit_relative_pose(robot, "gripper", "handle", name="grasp")
-    return Problem(robot, [grasp, Implicit.equal(Position(robot, "handle"), [0.4, 0.1, 0.5], name="place")])
+    grasp = lc.explicit_relative_pose(robot, "gripper", "handle", name="grasp")
+    return lc.Problem(robot, [grasp, lc.Implicit.equal(lc.Position(robot, "handle"), [0.4, 0.1, 0.5], name="place")])
 
 
-def far() -> Problem:
+def far() -> lc.Problem:
     """A target out of reach."""
-    return Problem(arm_frames(), [Implicit.equal(Position(arm_frames(), "b"), [3.0, 0.0, 0.0], name="far")])
+    return lc.Problem(arm_frames(), [lc.Implicit.equal(lc.Position(arm_frames(), "b"), [3.0, 0.0, 0.0], name="far")])
 
 
 @pytest.fixture
@@ -92,7 +76,7 @@ def test_project_prints_what_the_projector_gives(
     p = problem()
     starts = random_starts(p, 40, 3)
     assert all(p.bounds.contains(q) for q in starts)
-    expected = [Projector(p, Options(seed=3)).project(q) for q in starts]
+    expected = [lc.Projector(p, lc.Options(seed=3)).project(q) for q in starts]
     ok = [projection.success for projection in expected]
     assert f"{sum(ok)} of 40" in said.out
     assert code == (0 if all(ok) else 1)
@@ -112,16 +96,16 @@ def test_project_takes_options_and_right_hand_sides(
     """Command line: other right-hand sides and options from their files; a failure becomes a report."""
     sides = problem().rhs.replace("place", [0.3, -0.2, 0.6])
     sides.save(tmp_path / "rhs.json")
-    Options.local(max_iterations=1, threshold=1e-9).save(tmp_path / "options.json")
+    lc.Options.local(max_iterations=1, threshold=1e-9).save(tmp_path / "options.json")
     rest = ["--rhs", str(tmp_path / "rhs.json"), "--options", str(tmp_path / "options.json"), "--starts", "5"]
     assert main(["project", str(file), *rest, "--report", str(tmp_path / "failure.json")]) == 1
     said = capsys.readouterr().out
     assert "0 of 5" in said
     assert "5 times" in said
     assert "MAX_ITERATIONS: " in said
-    report = Report.load(tmp_path / "failure.json")
+    report = lc.Report.load(tmp_path / "failure.json")
     assert report.rhs.of("place").tolist() == [0.3, -0.2, 0.6]
-    assert report.options == Options.local(max_iterations=1, threshold=1e-9)
+    assert report.options == lc.Options.local(max_iterations=1, threshold=1e-9)
     assert report.start.tobytes() == random_starts(problem(), 5, 0)[0].tobytes()
     assert main(["project", str(tmp_path / "failure.json")]) == 0
 
@@ -143,13 +127,13 @@ def test_the_picture_shows_configurations_that_differ() -> None:
 def test_more_iterations_are_a_flag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Planner 1: the hint names a flag that is there; it goes before the options of a file."""
     far().save(tmp_path / "far.json")
-    Options(max_iterations=7, threshold=1e-9, seed=3).save(tmp_path / "options.json")
+    lc.Options(max_iterations=7, threshold=1e-9, seed=3).save(tmp_path / "options.json")
     given = ["project", str(tmp_path / "far.json"), "--starts", "2", "--max-iterations", "20"]
     rest = ["--options", str(tmp_path / "options.json"), "--report", str(tmp_path / "failure.json")]
     assert main([*given, *rest]) == 1
     assert "`--max-iterations 1000`" in capsys.readouterr().out
-    report = Report.load(tmp_path / "failure.json")
-    assert report.options == Options(max_iterations=20, threshold=1e-9, seed=3)
+    report = lc.Report.load(tmp_path / "failure.json")
+    assert report.options == lc.Options(max_iterations=20, threshold=1e-9, seed=3)
     assert main(["project", str(tmp_path / "failure.json"), "--max-iterations", "9"]) == 2
     assert "--max-iterations can only be used with a problem" in capsys.readouterr().err
 
@@ -159,10 +143,10 @@ def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixtur
     arm = arm_frames()
     space = arm.space * Rn(1)
     for where, constraints in (
-        (Rn(3), [Implicit.zero(Affine([[1.0, 2.0, 3.0]], 0.5))]),
-        (space, [Implicit.equal(Position(arm, "b"), [0.3, 0.2, 0.5]), Implicit.zero(Affine([[2.0]], 1.0))]),
+        (Rn(3), [lc.Implicit.zero(lc.Affine([[1.0, 2.0, 3.0]], 0.5))]),
+        (space, [lc.Implicit.equal(lc.Position(arm, "b"), [0.3, 0.2, 0.5]), lc.Implicit.zero(lc.Affine([[2.0]], 1.0))]),
     ):
-        Problem(where, constraints).save(tmp_path / "p.json")
+        lc.Problem(where, constraints).save(tmp_path / "p.json")
         given = ["project", str(tmp_path / "p.json"), "--starts", "3", "--plot", str(tmp_path / "p.png")]
         assert main(given) == 0
         assert "3 of 3" in capsys.readouterr().out
@@ -181,10 +165,12 @@ def test_not_all_projected_is_exit_code_1(tmp_path: Path, capsys: pytest.Capture
 # Reports
 
 
-def reported(folder: Path, rhs: Any = None, options: Options | None = None) -> Any:
+def reported(folder: Path, rhs: Any = None, options: lc.Options | None = None) -> Any:
     rng = np.random.default_rng(12)
     p = far()
-    projection = Projector(p, options or Options(seed=5, max_iterations=30)).project(arm_frames().random(rng), rhs)
+    projection = lc.Projector(p, options or lc.Options(seed=5, max_iterations=30)).project(
+        arm_frames().random(rng), rhs
+    )
     projection.report(folder / "report.json")
     return projection
 
@@ -226,16 +212,16 @@ def test_reports_hold_all_that_matters(tmp_path: Path) -> None:
     p = problem()
     rng = np.random.default_rng(3)
     q, near = p.space.random(rng), p.space.random(rng)
-    nearest = Projector(p, Options(nearest=True, seed=9, trace=True))
+    nearest = lc.Projector(p, lc.Options(nearest=True, seed=9, trace=True))
     for projection in (
         nearest.project(q, p.rhs.replace("place", [0.3, 0.3, 0.4]), near),
         nearest.project(q),
         nearest.project_batch(np.stack([near, q]), near=q)[1],
         nearest.project_batch(np.stack([near, q]), near=np.stack([q, near]))[1],
-        Projector(p, Options(max_iterations=0)).project(q),
+        lc.Projector(p, lc.Options(max_iterations=0)).project(q),
     ):
         projection.report(tmp_path / "report.json")
-        report = Report.load(tmp_path / "report.json")
+        report = lc.Report.load(tmp_path / "report.json")
         assert report.start.tobytes() == q.tobytes()
         assert (report.near is None) == (projection.near is None)
         assert report.options == projection.options
@@ -253,8 +239,8 @@ def test_reports_hold_all_that_matters(tmp_path: Path) -> None:
 def test_reports_of_what_is_not_data_are_refused(tmp_path: Path) -> None:
     """Reports: a target in time cannot be reported, the constraint is named, and no file appears."""
     arm = arm_frames()
-    rise = Implicit.equal(Position(arm, "b"), Target(lambda t: [0.3, 0.1, 0.5]), name="rise")
-    projection = Projector(Problem(arm, [rise])).project(arm.neutral)
+    rise = lc.Implicit.equal(lc.Position(arm, "b"), lc.Target(lambda t: [0.3, 0.1, 0.5]), name="rise")
+    projection = lc.Projector(lc.Problem(arm, [rise])).project(arm.neutral)
     with pytest.raises(NotSavableError, match="constraint 'rise'"):
         projection.report(tmp_path / "report.json")
     assert not (tmp_path / "report.json").exists()
@@ -280,8 +266,8 @@ def test_describe_says_what_the_problem_says(file: Path, tmp_path: Path, capsys:
 def test_describe_tells_constraints_of_one_name_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Command line: constraints that share a name have their position behind it, right-hand sides of a report too."""
     robot = arm_frames()
-    same = [Implicit.equal(Position(robot, frame), name="there") for frame in ("tool", "elbow")]
-    Projector(Problem(robot, same)).project(robot.neutral).report(tmp_path / "case.json")
+    same = [lc.Implicit.equal(lc.Position(robot, frame), name="there") for frame in ("tool", "elbow")]
+    lc.Projector(lc.Problem(robot, same)).project(robot.neutral).report(tmp_path / "case.json")
     assert main(["describe", str(tmp_path / "case.json")]) == 0
     said = capsys.readouterr().out
     assert [said.count(f"'there' (constraint {i})") for i in (0, 1)] == [2, 2]
@@ -319,7 +305,7 @@ def test_info_names_what_computes(capsys: pytest.CaptureFixture[str], monkeypatc
     assert lines["numpy"] == np.__version__
     assert lines["scipy"] == scipy.__version__
     assert lines["pin"].startswith(pinocchio.__version__)
-    assert lines["lie-constraints"] == __version__
+    assert lines["lie-constraints"] == lc.__version__
     assert "OPENBLAS_NUM_THREADS=1" in lines["threads"]
     assert "blas" in lines
 
@@ -363,7 +349,7 @@ def test_errors_are_one_line_on_stderr_and_exit_code_2(file: Path, tmp_path: Pat
     written; one line each, no traceback, exit code 2."""
     (tmp_path / "broken.json").write_text(file.read_text()[:1000])
     (tmp_path / "later.json").write_text(file.read_text().replace('"version": 1', '"version": 2'))
-    Options().save(tmp_path / "options.json")
+    lc.Options().save(tmp_path / "options.json")
     reported(tmp_path)
     for given, named in (
         (["describe", "nothing.json"], "nothing.json"),
@@ -410,10 +396,10 @@ def test_wrong_usage_is_exit_code_2(given: list[str], capsys: pytest.CaptureFixt
 def test_errors_of_ours_say_so(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Command line: another exception is one line too, with its type, exit code 70; `--traceback` shows it."""
 
-    def broken(self: Problem) -> str:
+    def broken(self: lc.Problem) -> str:
         raise TypeError("two\nlines")
 
-    monkeypatch.setattr(Problem, "describe", broken)
+    monkeypatch.setattr(lc.Problem, "describe", broken)
     assert main(["describe", str(file)]) == 70
     said = capsys.readouterr().err
     assert said.startswith("error: this is a bug in lie-constraints, please report it: TypeError: two lines")
@@ -547,17 +533,19 @@ def test_comparisons_that_are_read_are_enumerated(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"EQUALITY"', '"EQUAL"'))
     code, err = run_here(["describe", str(path)], tmp_path)
     assert code == 2
-    assert "$.levels[0][0].comparison: expected one of " + ", ".join(kind.name for kind in Comparison) in err
+    assert "$.levels[0][0].comparison: expected one of " + ", ".join(kind.name for kind in lc.Comparison) in err
     with pytest.raises(FileError):
-        Problem.load(path)
+        lc.Problem.load(path)
 
 
 def test_pose_of_a_report_on_a_robot_reads_like_the_original(tmp_path: Path) -> None:
     """Reports: the loaded problem takes the constraints' names, so that a report can be looked into."""
     arm = arm_frames()
-    p = Problem(arm, [Implicit.equal(Pose(arm, "b"), Pose(arm, "b").value(arm.reference("home")), name="hand")])
-    Projector(p).project(arm.neutral).report(tmp_path / "r.json")
-    report = Report.load(tmp_path / "r.json")
+    p = lc.Problem(
+        arm, [lc.Implicit.equal(lc.Pose(arm, "b"), lc.Pose(arm, "b").value(arm.reference("home")), name="hand")]
+    )
+    lc.Projector(p).project(arm.neutral).report(tmp_path / "r.json")
+    report = lc.Report.load(tmp_path / "r.json")
     again = report.reproduce()
     assert again.error("hand").tobytes() == p.error(again.q, "hand").tobytes()
 

@@ -13,18 +13,7 @@ import numpy as np
 import pytest
 from robots import arm
 
-from constraints import (
-    CenterOfMass,
-    Function,
-    Implicit,
-    Options,
-    Orientation,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-)
+import constraints as lc
 from constraints.errors import NotFiniteError, UnknownNameError
 from constraints.files import Report
 from constraints.models import sample_arm
@@ -49,7 +38,7 @@ def blocks() -> Iterator[ModuleType]:
     sys.path.remove(str(BENCHMARKS))
 
 
-def agree(problem: Problem, a: Any, b: Any) -> bool:
+def agree(problem: lc.Problem, a: Any, b: Any) -> bool:
     """Whether two projections are one."""
     apart = problem.space.difference(a.q, b.q)
     figures = a.status is b.status and a.iterations == b.iterations and a.restarts == b.restarts
@@ -65,7 +54,7 @@ def test_projections_are_those_of_the_readable_engine(blocks: ModuleType) -> Non
         if why_not(problem, options) is not None:
             continue
         packed += 1
-        one, other = (Projector(problem, options, engine) for engine in ("compiled", "readable"))
+        one, other = (lc.Projector(problem, options, engine) for engine in ("compiled", "readable"))
         for q in block.starts[:: 100 // 8]:
             a, b = one.project(q, block.rhs), other.project(q, block.rhs)
             assert a.success == b.success or a.iterations > 3
@@ -80,34 +69,34 @@ def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
     robot = sample_arm()
     there = np.array([0.3, -0.4, 0.2, -1.2, 0.1, 0.6, 0.0])
     levels = [
-        [Implicit.equal(Position(robot, "tool"), Position(robot, "tool").value(there))],
-        [Implicit.equal(Orientation(robot, "tool"), Orientation(robot, "tool").value(there))],
-        [Implicit.equal(Position(robot, "elbow"), [3.0, 0.0, 0.0])],
+        [lc.Implicit.equal(lc.Position(robot, "tool"), lc.Position(robot, "tool").value(there))],
+        [lc.Implicit.equal(lc.Orientation(robot, "tool"), lc.Orientation(robot, "tool").value(there))],
+        [lc.Implicit.equal(lc.Position(robot, "elbow"), [3.0, 0.0, 0.0])],
     ]
     weights = np.array([1.0, 0.3, 2.0, 1.0, 0.5, 1.0, 5.0])
-    problem = Problem(robot, levels, weights=weights, optional_last=optional)
+    problem = lc.Problem(robot, levels, weights=weights, optional_last=optional)
     assert why_not(problem) is None
-    budget = Options(max_iterations=15)  # the last level never comes to rest, and roundings grow
-    (one, other), rng = (Projector(problem, budget, e) for e in ("compiled", "readable")), np.random.default_rng(3)
+    budget = lc.Options(max_iterations=15)  # the last level never comes to rest, and roundings grow
+    (one, other), rng = (lc.Projector(problem, budget, e) for e in ("compiled", "readable")), np.random.default_rng(3)
     pairs = [(one.project(q), other.project(q)) for q in (robot.random(rng) for _ in range(40))]
     assert sum(agree(problem, a, b) for a, b in pairs) >= 36
     assert any(a.success for a, _ in pairs) == optional
 
 
-def two_targets() -> tuple[Robot, Problem]:
+def two_targets() -> tuple[lc.Robot, lc.Problem]:
     robot = arm()
-    return robot, Problem(
-        robot, [Implicit.equal(Pose(robot, "tool")), Implicit.equal(CenterOfMass(robot), mask=[1, 0, 0])]
+    return robot, lc.Problem(
+        robot, [lc.Implicit.equal(lc.Pose(robot, "tool")), lc.Implicit.equal(lc.CenterOfMass(robot), mask=[1, 0, 0])]
     )
 
 
-def reachable(robot: Robot, problem: Problem, rng: np.random.Generator) -> Any:
+def reachable(robot: lc.Robot, problem: lc.Problem, rng: np.random.Generator) -> Any:
     return problem.rhs_from(robot.random(rng))
 
 
 def test_a_row_of_a_batch_has_the_bits_of_the_single_call() -> None:
     robot, problem = two_targets()
-    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(0)
+    projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(0)
     starts = np.array([robot.random(rng) for _ in range(20)])
     sides = [reachable(robot, problem, rng) for _ in starts]
     for given in (sides, sides[0]):
@@ -122,7 +111,7 @@ def test_a_row_of_a_batch_has_the_bits_of_the_single_call() -> None:
 
 def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
     robot, problem = two_targets()
-    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(1)
+    projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(1)
     q, first, second = robot.random(rng), reachable(robot, problem, rng), reachable(robot, problem, rng)
     once = projector.project(q, first)
     projector.project(q, second)
@@ -132,7 +121,7 @@ def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
 
 def test_a_solution_comes_back_bit_for_bit() -> None:
     robot, problem = two_targets()
-    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(2)
+    projector, rng = lc.Projector(problem, engine="compiled"), np.random.default_rng(2)
     found = projector.project(robot.random(rng), reachable(robot, problem, rng))
     again = projector.project(found.q, found.rhs)
     assert again.iterations == 0
@@ -141,9 +130,9 @@ def test_a_solution_comes_back_bit_for_bit() -> None:
 
 def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
     robot, problem = two_targets()
-    program = CompiledEngine().compile(problem, Options())
+    program = CompiledEngine().compile(problem, lc.Options())
     rng = np.random.default_rng(4)
-    q, workspace = robot.random(rng), Projector(problem)._pool.take()
+    q, workspace = robot.random(rng), lc.Projector(problem)._pool.take()
     rhs = reachable(robot, problem, rng)
     whole = program.run(q.copy(), rhs, workspace)
     still = q.copy()
@@ -158,9 +147,9 @@ def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
 def test_a_start_whose_squares_overflow_is_a_point(size: float) -> None:
     """Its numbers are finite: one call and a batch project it as the readable engine does; infinity is refused."""
     robot = sample_arm()
-    problem = Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.4])])
+    problem = lc.Problem(robot, [lc.Implicit.equal(lc.Position(robot, "tool"), [0.3, 0.2, 0.4])])
     start = np.full(robot.nq, size)
-    ours, theirs = (Projector(problem, engine=engine) for engine in ("compiled", "readable"))
+    ours, theirs = (lc.Projector(problem, engine=engine) for engine in ("compiled", "readable"))
     found = ours.project(start)
     assert found.status is theirs.project(start).status
     assert np.array_equal(ours.project_batch([start, start]).q, [found.q, found.q])
@@ -172,39 +161,39 @@ def test_a_start_whose_squares_overflow_is_a_point(size: float) -> None:
 def test_a_function_of_the_users_is_solved_by_the_readable_engine() -> None:
     """And the result says so."""
     robot = arm()
-    mine = Function.from_callable(lambda q: [q @ q - 1.0], robot.space, Rn(1), name="mine")
-    problem = Problem(robot, [Implicit.zero(mine)])
+    mine = lc.Function.from_callable(lambda q: [q @ q - 1.0], robot.space, Rn(1), name="mine")
+    problem = lc.Problem(robot, [lc.Implicit.zero(mine)])
     assert why_not(problem) is not None
     assert "mine" in str(why_not(problem))
-    found = Projector(problem, engine="compiled").project(np.full(robot.nq, 0.3))
+    found = lc.Projector(problem, engine="compiled").project(np.full(robot.nq, 0.3))
     assert found.success
     assert isinstance(found.engine, NewtonEngine)
-    batch = Projector(problem, engine="compiled").project_batch([np.full(robot.nq, 0.3)])
+    batch = lc.Projector(problem, engine="compiled").project_batch([np.full(robot.nq, 0.3)])
     assert isinstance(batch[0].engine, NewtonEngine)
 
 
 def test_options_that_are_not_compiled_are_named() -> None:
     _, problem = two_targets()
-    assert why_not(problem, Options(trace=True)) is None
-    assert "trace of up to 10000000 iterations" in str(why_not(problem, Options(trace=True, max_iterations=10**7)))
-    assert "Backtracking" in str(why_not(problem, Options(step_control=Backtracking())))
-    assert why_not(problem, Options.local()) is None
+    assert why_not(problem, lc.Options(trace=True)) is None
+    assert "trace of up to 10000000 iterations" in str(why_not(problem, lc.Options(trace=True, max_iterations=10**7)))
+    assert "Backtracking" in str(why_not(problem, lc.Options(step_control=Backtracking())))
+    assert why_not(problem, lc.Options.local()) is None
 
 
 def test_the_compiled_engine_is_the_usual_one() -> None:
     """Where the extra is installed, nobody has to ask for it."""
     robot, problem = two_targets()
-    assert isinstance(Projector(problem).engine, CompiledEngine)
-    assert isinstance(Projector(problem).project(robot.neutral).engine, CompiledEngine)
+    assert isinstance(lc.Projector(problem).engine, CompiledEngine)
+    assert isinstance(lc.Projector(problem).project(robot.neutral).engine, CompiledEngine)
 
 
 def test_the_iterates_are_those_of_the_readable_engine() -> None:
     """With computed bodies that are brought back inside too; and they change nothing of the result."""
     robot, problem = two_targets()
     for q in robot.random(np.random.default_rng(0), 5):
-        plain = Projector(problem).project(q)
-        keeps = Options(trace=True)
-        mine, theirs = (Projector(problem, keeps, engine).project(q) for engine in ("compiled", "readable"))
+        plain = lc.Projector(problem).project(q)
+        keeps = lc.Options(trace=True)
+        mine, theirs = (lc.Projector(problem, keeps, engine).project(q) for engine in ("compiled", "readable"))
         assert isinstance(mine.engine, CompiledEngine)
         assert mine.q.tobytes() == plain.q.tobytes()
         assert mine.trace is not None
@@ -214,22 +203,22 @@ def test_the_iterates_are_those_of_the_readable_engine() -> None:
         for a, b in zip(mine.trace, theirs.trace, strict=True):
             assert a.residual == pytest.approx(b.residual, abs=1e-9)
             np.testing.assert_allclose(a.q, b.q, atol=1e-9)
-    batch = Projector(problem, Options(trace=True)).project_batch(robot.random(np.random.default_rng(0), 3))
+    batch = lc.Projector(problem, lc.Options(trace=True)).project_batch(robot.random(np.random.default_rng(0), 3))
     assert all(row.trace is not None and len(row.trace) == row.iterations + 1 for row in batch)
 
 
 def test_engines_by_name() -> None:
     robot, problem = two_targets()
-    assert isinstance(Projector(problem, engine="readable").engine, NewtonEngine)
-    assert isinstance(Projector(problem, engine="compiled").project(robot.neutral).engine, CompiledEngine)
+    assert isinstance(lc.Projector(problem, engine="readable").engine, NewtonEngine)
+    assert isinstance(lc.Projector(problem, engine="compiled").project(robot.neutral).engine, CompiledEngine)
     with pytest.raises(UnknownNameError, match="compiled"):
-        Projector(problem, engine="compild")
+        lc.Projector(problem, engine="compild")
 
 
 def test_a_report_says_which_engine_solved_and_is_done_again_by_it(tmp_path: Path) -> None:
     robot, problem = two_targets()
     rng = np.random.default_rng(5)
-    found = Projector(problem, engine="compiled").project(robot.random(rng), reachable(robot, problem, rng))
+    found = lc.Projector(problem, engine="compiled").project(robot.random(rng), reachable(robot, problem, rng))
     found.report(tmp_path / "report.json")
     report = Report.load(tmp_path / "report.json")
     assert isinstance(report.engine, CompiledEngine)
@@ -239,9 +228,9 @@ def test_a_report_says_which_engine_solved_and_is_done_again_by_it(tmp_path: Pat
 def test_a_failure_has_the_status_of_the_readable_engine() -> None:
     """Out of reach, and no budget."""
     robot = arm()
-    far = Implicit.equal(Position(robot, "tool"), [9.0, 0.0, 0.0])
-    problem, q = Problem(robot, [far]), robot.random(np.random.default_rng(6))
-    for options in (Options(), Options.local(), Options(max_iterations=0)):
-        one, other = (Projector(problem, options, engine).project(q) for engine in ("compiled", "readable"))
+    far = lc.Implicit.equal(lc.Position(robot, "tool"), [9.0, 0.0, 0.0])
+    problem, q = lc.Problem(robot, [far]), robot.random(np.random.default_rng(6))
+    for options in (lc.Options(), lc.Options.local(), lc.Options(max_iterations=0)):
+        one, other = (lc.Projector(problem, options, engine).project(q) for engine in ("compiled", "readable"))
         assert not one.success
         assert one.status is other.status

@@ -8,20 +8,7 @@ import numpy as np
 import pytest
 from explicit_samples import arm_and_box
 
-from constraints import (
-    Bounds,
-    Comparison,
-    Function,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Rotation,
-    Surface,
-    explicit_relative_pose,
-)
+import constraints as lc
 from constraints.errors import UndefinedError
 from constraints.functions import Constant
 from constraints.functions.contact.contact_pose import PoseOfContact
@@ -39,9 +26,9 @@ from constraints.solvers.compiled.evaluation import CompiledEvaluation
 from constraints.solvers.compiled.leaf import CompiledLeaf
 
 ROBOT = sample_arm()
-OPTIONS = Options(max_iterations=200)
-PLACE = Implicit(Position(ROBOT, "elbow"), Comparison.EQUALITY, name="place")
-HAND = Implicit(Pose(ROBOT, "tool"), Comparison.EQUALITY, name="hand")
+OPTIONS = lc.Options(max_iterations=200)
+PLACE = lc.Implicit(lc.Position(ROBOT, "elbow"), lc.Comparison.EQUALITY, name="place")
+HAND = lc.Implicit(lc.Pose(ROBOT, "tool"), lc.Comparison.EQUALITY, name="hand")
 SPACE = ROBOT.space
 
 
@@ -49,8 +36,8 @@ def configuration(seed: int, wide: float = 0.7) -> Any:
     return SPACE.integrate(ROBOT.neutral, wide * np.random.default_rng(seed).standard_normal(ROBOT.nv))
 
 
-def projector(owners: list[Any]) -> Projector:
-    return Projector(Problem(ROBOT, owners), OPTIONS, CompiledEngine())
+def projector(owners: list[Any]) -> lc.Projector:
+    return lc.Projector(lc.Problem(ROBOT, owners), OPTIONS, CompiledEngine())
 
 
 def whole_reader(engine: Any, owners: list[Any]) -> ValueReader:
@@ -62,13 +49,13 @@ def whole_reader(engine: Any, owners: list[Any]) -> ValueReader:
     return ValueReader(engine.evaluation(ROBOT, stack), entries, entries, units)
 
 
-def leaf_program(solver: Projector, source: Source | None, reader: ValueReader | None) -> LeafProgram:
+def leaf_program(solver: lc.Projector, source: Source | None, reader: ValueReader | None) -> LeafProgram:
     program = solver.from_leaf(source, reader)
     assert isinstance(program, CompiledLeaf)
     return program
 
 
-def same(solver: Projector, reader: ValueReader, found: Any, leaf: Any, q0: Any) -> None:
+def same(solver: lc.Projector, reader: ValueReader, found: Any, leaf: Any, q0: Any) -> None:
     """As reading the right-hand sides first, and projecting then, bit for bit."""
     outcome, rhs = found
     side = solver.problem.rhs.vector.copy()
@@ -95,14 +82,14 @@ def test_the_values_of_the_leaf_are_read_and_kept() -> None:
         np.testing.assert_array_equal([leaf, q0], before)
         solved += found[0].status is Status.CONVERGED
         if found[0].status is Status.CONVERGED:
-            tool = Pose(ROBOT, "tool")
+            tool = lc.Pose(ROBOT, "tool")
             assert np.abs(tool.outputs.difference(tool.value(found[0].q), tool.value(leaf))).max() < 1e-4
     assert solved >= 3
 
 
 def test_several_quaternions_are_read_and_kept() -> None:
     """Blocks of four among others, each divided by its own norm where that is not one."""
-    turn = Implicit(Rotation(ROBOT, "elbow"), Comparison.EQUALITY, name="turn")
+    turn = lc.Implicit(lc.Rotation(ROBOT, "elbow"), lc.Comparison.EQUALITY, name="turn")
     owners = [HAND, PLACE, turn]
     solver, reader = projector(owners), whole_reader(CompiledEngine(), owners)
     assert [(block.start, block.stop) for block in reader.units] == [(3, 7), (10, 14)]
@@ -119,7 +106,7 @@ def test_quaternions_that_are_read_have_norm_one() -> None:
     reader.read(configuration(3), Workspace(), side)
     assert [(block.start, block.stop) for block in reader.units] == [(6, 10)]
     assert abs(np.linalg.norm(side[6:]) - 1.0) <= 1e-15
-    assert np.abs(side[:3] - Position(ROBOT, "elbow").value(configuration(3))).max() < 1e-14
+    assert np.abs(side[:3] - lc.Position(ROBOT, "elbow").value(configuration(3))).max() < 1e-14
 
 
 def test_the_leaf_must_satisfy_what_holds_there() -> None:
@@ -127,8 +114,8 @@ def test_the_leaf_must_satisfy_what_holds_there() -> None:
     engine, leaf, q0 = CompiledEngine(), configuration(1), configuration(51, 0.4)
     stack = Stack([PLACE])
     off = np.array([3e-4, 0.0, -4e-4])  # 5e-4 long
-    rhs = Problem(ROBOT, [PLACE]).rhs
-    there = rhs.with_valid(Position(ROBOT, "elbow").value(leaf) + off)
+    rhs = lc.Problem(ROBOT, [PLACE]).rhs
+    there = rhs.with_valid(lc.Position(ROBOT, "elbow").value(leaf) + off)
     solver = projector([HAND])
     for reader in (None, whole_reader(engine, [HAND])):
         for limit, passes in ((4.9e-4, False), (5.1e-4, True)):
@@ -148,9 +135,9 @@ def test_what_a_computed_body_took_out_of_bounds_is_brought_back_on_leaves_too()
     box = robot.space.leaves()[-1].q
     lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
     lower[box.start] = 0.0
-    held = explicit_relative_pose(robot, "gripper", "handle", name="held")
-    problem = Problem(robot, [held], Bounds(robot.space, lower, upper))
-    solver, inside, moved = Projector(problem, engine=CompiledEngine()), 0, 0
+    held = lc.explicit_relative_pose(robot, "gripper", "handle", name="held")
+    problem = lc.Problem(robot, [held], lc.Bounds(robot.space, lower, upper))
+    solver, inside, moved = lc.Projector(problem, engine=CompiledEngine()), 0, 0
     program = leaf_program(solver, None, None)
     for q0 in robot.random(rng, 20):
         found = program.run(q0, q0, Workspace())
@@ -173,7 +160,7 @@ def test_configurations_of_another_size_are_left_to_the_three_steps() -> None:
     assert program.run(leaf, q0, Workspace()) is not None
 
 
-class Strange(Function):
+class Strange(lc.Function):
     """A function of the user's: the last tangent coordinate, squared."""
 
     def __init__(self) -> None:
@@ -188,12 +175,12 @@ class Strange(Function):
 
 def test_functions_of_the_users_are_evaluated_as_they_are() -> None:
     """Nothing is packed: no memory, no places, no leaf program; rows and values are those of the functions."""
-    stack = Stack([PLACE, Implicit(Strange(), Comparison.EQUALITY, name="own")])
+    stack = Stack([PLACE, lc.Implicit(Strange(), lc.Comparison.EQUALITY, name="own")])
     compiled, plain = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack)
     assert compiled.new_memory() is None
     assert compiled.places.size == 0
     q, workspace = configuration(2), Workspace()
-    rhs = Problem(ROBOT, stack.owners).rhs
+    rhs = lc.Problem(ROBOT, stack.owners).rhs
     for jacobian in (True, False):
         mine, theirs = (e.rows(q, rhs, workspace, jacobian=jacobian) for e in (compiled, plain))
         np.testing.assert_array_equal(mine.error, theirs.error)
@@ -211,7 +198,7 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pyte
     """With a Jacobian and without; right-hand sides are taken anew where others are given."""
     stack = Stack([PLACE, HAND])
     compiled, plain, workspace = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack), Workspace()
-    problem = Problem(ROBOT, [PLACE, HAND])
+    problem = lc.Problem(ROBOT, [PLACE, HAND])
     assert compiled.places.size == stack.rhs_size == 10
     q, other = configuration(4), configuration(5)
     at = [problem.rhs.with_valid(plain.values(x, Workspace())) for x in (q, other)]
@@ -229,11 +216,11 @@ def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pyte
 def test_where_a_function_has_no_value_the_functions_say_so() -> None:
     """Off the floor a contact has no pose: rows and values are refused by name, and are back where there is one."""
     corners = [[0.5, -0.25, 0.0], [0.5, 0.25, 0.0], [-0.5, 0.25, 0.0], [-0.5, -0.25, 0.0]]
-    f = PoseOfContact(Surface("floor", ROBOT.frame("universe"), corners))
-    stack, workspace, on = Stack([Implicit(f, Comparison.EQUALITY, name="pose")]), Workspace(), f.inputs.neutral
+    f = PoseOfContact(lc.Surface("floor", ROBOT.frame("universe"), corners))
+    stack, workspace, on = Stack([lc.Implicit(f, lc.Comparison.EQUALITY, name="pose")]), Workspace(), f.inputs.neutral
     compiled, plain = CompiledEvaluation(f.inputs, stack), Evaluation(f.inputs, stack)
     assert compiled.places.size == stack.rhs_size
-    off, rhs = on.copy(), Problem(f.inputs, stack.owners).rhs
+    off, rhs = on.copy(), lc.Problem(f.inputs, stack.owners).rhs
     off[5] = 3.0
     for _ in range(2):
         for jacobian in (True, False):
@@ -248,9 +235,9 @@ def test_where_a_function_has_no_value_the_functions_say_so() -> None:
 
 def test_constraints_without_rows_and_those_that_stand_still() -> None:
     """Rows are by kernels where one has none, but nothing can be read then; one that nothing moves is left alone."""
-    nothing = Implicit(Pose(ROBOT, "tool"), Comparison.EQUALITY, mask=np.zeros(6, dtype=bool), name="nothing")
-    still = Implicit(Position(ROBOT, "universe"), Comparison.EQUALITY, name="still")
-    constant = Implicit(Constant([1.0, 2.0], Rn(2), SPACE), Comparison.EQUALITY, name="constant")
+    nothing = lc.Implicit(lc.Pose(ROBOT, "tool"), lc.Comparison.EQUALITY, mask=np.zeros(6, dtype=bool), name="nothing")
+    still = lc.Implicit(lc.Position(ROBOT, "universe"), lc.Comparison.EQUALITY, name="still")
+    constant = lc.Implicit(Constant([1.0, 2.0], Rn(2), SPACE), lc.Comparison.EQUALITY, name="constant")
     q, workspace, rhs = configuration(6), Workspace(), None
     for other, packs, reads in ((nothing, True, False), (still, False, False), (constant, True, True)):
         for owners in ([PLACE, other], [other, PLACE]):
@@ -259,7 +246,7 @@ def test_constraints_without_rows_and_those_that_stand_still() -> None:
             assert (compiled.new_memory() is not None) == packs
             assert (compiled.places.size == stack.rhs_size) == reads
             assert reads or compiled.places.size == 0
-            rhs = Problem(ROBOT, owners).rhs
+            rhs = lc.Problem(ROBOT, owners).rhs
             for _ in range(2):
                 mine, theirs = compiled.rows(q, rhs, workspace), plain.rows(q, rhs, Workspace())
                 assert np.abs(mine.error - theirs.error).max() < 1e-12
@@ -273,5 +260,5 @@ def test_constraints_without_rows_and_those_that_stand_still() -> None:
 
 
 def test_the_readable_engine_has_no_leaf_program() -> None:
-    solver = Projector(Problem(ROBOT, [HAND]), OPTIONS, NewtonEngine())
+    solver = lc.Projector(lc.Problem(ROBOT, [HAND]), OPTIONS, NewtonEngine())
     assert solver.from_leaf(None, None) is None

@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from compiled.both_engines import LIMIT, CompiledRows, assert_close
+from loops.test_axes_rows_and_fits import AXIS, MAPS
 from loops.test_closures import OWNERS, WORLD, owners
 from loops.test_hinges import HINGES
-from loops.test_parts import AXIS, MAPS
 from robots import arm
 from samples import mixed_frames, placement, two_arms_frames
 

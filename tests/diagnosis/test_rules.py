@@ -8,20 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, Smooth, follows, waves
+from newton.test_computed_iterates import Turning
+from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, follows, waves
 
-from constraints import (
-    Affine,
-    Bounds,
-    Comparison,
-    Explicit,
-    Function,
-    Implicit,
-    Options,
-    Problem,
-    Projection,
-    Projector,
-)
+import constraints as lc
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial
 from constraints.solvers.diagnosis.dependent_rows import dependence, resolved
 from liegroups import Rn, Segments
@@ -30,20 +20,20 @@ N = ROBOT.nq
 Set = frozenset[Member]
 
 
-def failed(problem: Problem, q: Any, **options: Any) -> Projection:
+def failed(problem: lc.Problem, q: Any, **options: Any) -> lc.Projection:
     """A projection that was given no time."""
     given: dict[str, Any] = {"max_iterations": 2, "restarts": False}
-    return Projector(problem, Options(**(given | options))).project(q)
+    return lc.Projector(problem, lc.Options(**(given | options))).project(q)
 
 
 # The filter.
 
 
-def mixed(rng: np.random.Generator) -> Problem:
+def mixed(rng: np.random.Generator) -> lc.Problem:
     """Rows on six numbers: some that hold at zero and some that do not, bounds that hold it and some that do not."""
     size = 6
     rows = [
-        Implicit.equal(Affine(np.eye(1, size, i)), [rng.choice([0.0, 2.0 + i, -3.0 - i])], name=f"row {i}")
+        lc.Implicit.equal(lc.Affine(np.eye(1, size, i)), [rng.choice([0.0, 2.0 + i, -3.0 - i])], name=f"row {i}")
         for i in range(rng.integers(2, 5))
     ]
     space = Rn(1) * Rn(1) * Rn(1) * Rn(3)
@@ -52,7 +42,7 @@ def mixed(rng: np.random.Generator) -> Problem:
         if rng.random() < 0.7:
             box[0][i], box[1][i] = rng.choice([-1.0, 0.0]), rng.choice([1.0, 0.0, 7.0]) + 1e-3
     frozen = Segments.coordinates(space, [5] if rng.random() < 0.6 else [])
-    return Problem(space, rows, Bounds(space, *box), frozen=frozen)
+    return lc.Problem(space, rows, lc.Bounds(space, *box), frozen=frozen)
 
 
 class Oracle:
@@ -141,7 +131,7 @@ def test_conflicts_are_those_of_a_plain_filter(noise: float, limit: int) -> None
         problem = mixed(rng)
         q = np.where(rng.random(6) < 0.5, 0.0, 1e-9)
         projection = failed(problem, q)
-        projection = Projection(projection.case, projection.outcome._replace(q=q), 0.0)
+        projection = lc.Projection(projection.case, projection.outcome._replace(q=q), 0.0)
         finder, twin = (Finder(projection, 8, limit, 0) for _ in range(2))
         oracle, other = (Oracle(finder.members, np.random.default_rng(seed), noise) for _ in range(2))
         finder._tried = oracle  # pyright: ignore
@@ -164,7 +154,7 @@ def test_conflicts_are_those_of_a_plain_filter(noise: float, limit: int) -> None
 # A trial.
 
 
-def machine(rng: np.random.Generator, edge: float) -> tuple[Problem, np.ndarray]:
+def machine(rng: np.random.Generator, edge: float) -> tuple[lc.Problem, np.ndarray]:
     """Joints with bounds, one frozen and one computed, with rows of which some are met at a configuration."""
     columns = np.array([i != IDLE for i in range(N)])
     inside = rng.uniform(np.maximum(NARROW[0], -1.0), np.minimum(NARROW[1], 1.0))
@@ -172,27 +162,33 @@ def machine(rng: np.random.Generator, edge: float) -> tuple[Problem, np.ndarray]
     for i in range(3):
         f = waves(rng.normal(size=(2, N)), rng.uniform(-3.0, 3.0, N), rng.normal(), edge)
         target = f(inside)[0] if edge > 1.0 else np.zeros(2)
-        owners.append(Implicit.equal(Smooth(f, 2, columns), target + rng.choice([0.0, 0.0, 1.5]), name=f"rows {i}"))
+        owners.append(
+            lc.Implicit.equal(
+                Turning(f, ROBOT.space, 2, columns), target + rng.choice([0.0, 0.0, 1.5]), name=f"rows {i}"
+            )
+        )
     reads = np.isin(range(N), [0, 1])
-    computed = Explicit(Smooth(follows, 1, reads), Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space)
+    computed = lc.Explicit(
+        Turning(follows, ROBOT.space, 1, reads), Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space
+    )
     owners.insert(int(rng.integers(3)), computed)
-    problem = Problem(ROBOT, [owners[:-1], owners[-1:]], Bounds(ROBOT.space, *NARROW), frozen=[f"j{HELD}"],
+    problem = lc.Problem(ROBOT, [owners[:-1], owners[-1:]], lc.Bounds(ROBOT.space, *NARROW), frozen=[f"j{HELD}"],
                       weights=rng.uniform(0.5, 2.0, N), optional_last=bool(rng.random() < 0.3))  # fmt: skip
     return problem, inside + rng.uniform(-0.5, 0.5, N)
 
 
-def projections(part: Problem, q: np.ndarray, budget: int, seed: int) -> Iterator[Projection]:
+def projections(part: lc.Problem, q: np.ndarray, budget: int, seed: int) -> Iterator[lc.Projection]:
     """A quarter to go on, half to search, an eighth to follow that and one for bold steps."""
-    own = Options(max_iterations=budget, seed=seed)
+    own = lc.Options(max_iterations=budget, seed=seed)
     quarter = max(budget // 4, 1)
-    yield Projector(part, replace(own, restarts=False, max_iterations=quarter)).project(q)
+    yield lc.Projector(part, replace(own, restarts=False, max_iterations=quarter)).project(q)
     if budget < 4:
         return
-    search = Projector(part, replace(own, max_iterations=budget - 2 * quarter)).project(q)
+    search = lc.Projector(part, replace(own, max_iterations=budget - 2 * quarter)).project(q)
     yield search
     eighth = replace(own, restarts=False, max_iterations=max(quarter // 2, 1))
-    yield Projector(part, eighth).project(search.q)
-    yield Projector(part, replace(eighth, damping=1e-4, patience_count=8)).project(q)
+    yield lc.Projector(part, eighth).project(search.q)
+    yield lc.Projector(part, replace(eighth, damping=1e-4, patience_count=8)).project(q)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -212,7 +208,7 @@ def test_a_trial_is_a_few_projections_of_what_is_left(budget: int, seed: int) ->
             if m.kind is Kind.BOUNDS and m not in chosen:
                 lower[m.position], upper[m.position] = -np.inf, np.inf
         held = [f"j{HELD}"] if any(m.kind is Kind.FROZEN for m in chosen) else []
-        bounds = Bounds(ROBOT.space, lower, upper)
+        bounds = lc.Bounds(ROBOT.space, lower, upper)
         trial = finder._tried(chosen)  # pyright: ignore
         if not owners:
             inside = bounds.clip(q)
@@ -222,8 +218,8 @@ def test_a_trial_is_a_few_projections_of_what_is_left(budget: int, seed: int) ->
             assert (trial.tries, trial.iterations, trial.residual) == (1, 0, 0.0)
             assert trial.outside == pytest.approx(max(off, 0.0))
             continue
-        owners.sort(key=lambda owner: not isinstance(owner, Explicit))
-        part = Problem(ROBOT, owners, bounds, frozen=held, weights=problem.weights)
+        owners.sort(key=lambda owner: not isinstance(owner, lc.Explicit))
+        part = lc.Problem(ROBOT, owners, bounds, frozen=held, weights=problem.weights)
         tries, iterations, residual, outside = 0, 0, np.inf, 0.0
         for made in projections(part, q, budget, seed):
             tries, iterations = tries + made.restarts + 1, iterations + made.iterations
@@ -264,7 +260,7 @@ def rows_of(rng: np.random.Generator, name: str) -> Any:
         J[-1] = J[:2].T @ rng.normal(size=2)
     J[:, rng.random(5) < 0.2] = 0.0
     offset, mask = rng.normal(size=size), rng.random(size) < 0.8
-    sides = Comparison.SUPERIOR if rng.random() < 0.3 else Comparison.EQUALITY
+    sides = lc.Comparison.SUPERIOR if rng.random() < 0.3 else lc.Comparison.EQUALITY
     bent = rng.random() < 0.5  # of which some are there alone what they are
 
     def value(q: np.ndarray) -> np.ndarray:
@@ -273,7 +269,7 @@ def rows_of(rng: np.random.Generator, name: str) -> Any:
     def slopes(q: np.ndarray) -> np.ndarray:
         return J + bent * 2.0 * q[0] * np.outer(np.arange(size), np.eye(5)[0])
 
-    return Implicit(Function.from_callable(value, Rn(5), Rn(size), slopes), sides, mask=mask, name=name)
+    return lc.Implicit(lc.Function.from_callable(value, Rn(5), Rn(size), slopes), sides, mask=mask, name=name)
 
 
 def spanned(B: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -293,12 +289,12 @@ def test_dependence_is_what_ranks_say(seed: int) -> None:
     space, names = Rn(5), iter("abcdefgh")
     levels: list[list[Any]] = [[rows_of(rng, next(names)) for _ in range(rng.integers(1, 3))] for _ in range(3)]
     if seed % 3 == 0:
-        map_ = Affine(rng.normal(size=(1, 2)), [0.1])
-        levels[0].append(Explicit(map_, Segments.coordinates(space, [4]), Segments.coordinates(space, [0, 1]),
+        map_ = lc.Affine(rng.normal(size=(1, 2)), [0.1])
+        levels[0].append(lc.Explicit(map_, Segments.coordinates(space, [4]), Segments.coordinates(space, [0, 1]),
                                   whole=space, name="x"))  # fmt: skip
     if seed % 5 == 0:
-        levels[seed % 2 + 1] = [Implicit.zero(Affine(np.ones((1, 5))), mask=False, name="none")]
-    problem = Problem(
+        levels[seed % 2 + 1] = [lc.Implicit.zero(lc.Affine(np.ones((1, 5))), mask=False, name="none")]
+    problem = lc.Problem(
         space, levels, frozen=Segments.coordinates(space, [3] if seed % 2 else []), optional_last=seed % 4 > 1
     )
     q = rng.normal(size=5) * (rng.random(5) < 0.8)
@@ -359,12 +355,12 @@ def test_dependence_is_what_ranks_say(seed: int) -> None:
             assert entry.everywhere == (max(off) <= 1e-6)
 
 
-def labels_of(problem: Problem) -> list[str]:
+def labels_of(problem: lc.Problem) -> list[str]:
     """Rows that count, in the order of the problem's Jacobian."""
     return [f"row {i} of '{o.name}'" for o in problem.constraints for i in np.flatnonzero(o.rows.mask)]
 
 
-def _draws(problem: Problem) -> list[np.ndarray]:
+def _draws(problem: lc.Problem) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     return [rng.standard_normal(problem.space.nv) for _ in range(2)]
 
@@ -385,10 +381,10 @@ def test_jacobians_are_doubted_by_differences_of_the_shorter_step(size: float, r
         slope = size * np.cos(rate * q[0])
         return np.array([[slope + off * (1.0 + abs(slope))], [7.0 * size]])  # the second row holds: nobody asks
 
-    g = Function.from_callable(f, Rn(1), Rn(2), slopes, name="g")
-    problem = Problem(Rn(1), [Implicit.zero(g)])
+    g = lc.Function.from_callable(f, Rn(1), Rn(2), slopes, name="g")
+    problem = lc.Problem(Rn(1), [lc.Implicit.zero(g)])
     result = failed(problem, [0.3])
-    result = Projection(result.case, result.outcome._replace(q=np.array([0.1])), 0.0)
+    result = lc.Projection(result.case, result.outcome._replace(q=np.array([0.1])), 0.0)
     shorter, longer = (size * np.cos(0.1 * rate) * np.sinc(rate * h / np.pi) for h in (1e-5, 1e-4))
     most = max(abs(shorter), 0.5 * size)
     amount = abs(slopes(result.q)[0, 0] - shorter)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import scripts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -26,10 +25,8 @@ runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 
-def run(*command: str, folder: Path) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *command, "--check"], cwd=folder, capture_output=True, text=True, check=False
-    )
+def run(script: Path, *arguments: str, folder: Path) -> str:
+    done = scripts.run(script, *arguments, "--check", folder=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -39,14 +36,14 @@ def test_example_checks_itself(example: Path, tmp_path: Path, monkeypatch: pytes
     """It runs, and writes a picture where it takes `--plot`, and nothing else."""
     draws = '"--plot"' in example.read_text(encoding="utf-8")
     monkeypatch.setenv("PATH", str(tmp_path / "none"))  # robots are sticks: a browser draws them in tests of its own
-    assert run(str(example), *(["--plot", "x.png"] if draws else []), folder=tmp_path)
+    assert run(example, *(["--plot", "x.png"] if draws else []), folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == (["x.png"] if draws else [])
 
 
 @pytest.mark.parametrize("name", ["closed_loop_with_two_arms", "humanoid_on_two_feet", "cassie_closures"])
 def test_sample_robots_take_the_place_of_absent_ones(name: str, tmp_path: Path) -> None:
     (tmp_path / "run.py").write_text(WITHOUT_ROBOTS)
-    said = run("run.py", str(ROOT / "examples" / f"{name}.py"), folder=tmp_path)
+    said = run(tmp_path / "run.py", str(ROOT / "examples" / f"{name}.py"), folder=tmp_path)
     assert "takes the place of" in said
 
 

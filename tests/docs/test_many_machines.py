@@ -10,10 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import scripts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "many_machines.md").read_text(encoding="utf-8")
 SCRIPTS = dict(re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+VARIABLES = {
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")])),
+    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+}  # fmt: skip
 MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
 
 
@@ -25,13 +30,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment() -> dict[str, str]:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    return os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-
 def run(folder: Path, *command: str) -> str:
-    out = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120)
+    out = subprocess.run(command, cwd=folder, env=os.environ | VARIABLES, capture_output=True, text=True, timeout=120)
     assert out.returncode == 0, out.stdout + out.stderr
     return out.stdout
 
@@ -55,10 +55,11 @@ def test_scripts_of_one_process_run(folder: Path) -> None:
 def test_scripts_of_many_processes_run(folder: Path, name: str) -> None:
     """A Dask run over two worker processes gives the same bits as none: its script asserts it."""
     pytest.importorskip(POOLS[name])
-    said = run(folder, sys.executable, f"{name}.py")
-    assert SUCCESS.search(said)
+    done = scripts.run(folder / f"{name}.py", folder=folder, **VARIABLES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert SUCCESS.search(done.stdout)
     if name == "with_dask":
-        assert said.rstrip().endswith("on 2 workers")
+        assert done.stdout.rstrip().endswith("on 2 workers")
 
 
 @pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec is installed")

@@ -12,17 +12,7 @@ import pytest
 from docs.pages import ROOT, text_of
 
 import constraints
-from constraints import (
-    Base,
-    Comparison,
-    Explicit,
-    Part,
-    Problem,
-    Robot,
-    Status,
-    explicit_relative_pose,
-    linear_coupling,
-)
+import constraints as lc
 from constraints.files import decoding, documents, encoding, json_values as parsed
 from constraints.models import sample_two_arms
 from constraints.solvers.status import StatusEnum
@@ -44,7 +34,7 @@ def kinds() -> dict[str, type[StatusEnum]]:
 def test_statuses_of_a_projection_are_those_of_the_library() -> None:
     page = text_of("statuses")
     table = page[page.index("## The eight statuses") : page.index("## What an `if` does")]
-    assert statuses_in(table) == [status.name for status in Status]
+    assert statuses_in(table) == [status.name for status in lc.Status]
 
 
 def test_each_other_status_is_on_the_page_and_successes_are_bold() -> None:
@@ -74,19 +64,19 @@ def test_reasons_to_become_implicit_are_those_of_the_library() -> None:
     robot = sample_two_arms()
     a, b, c = ("left_wrist_roll", "left_wrist_pitch", "left_elbow")
     column = robot.velocity_slice_of(a).start
-    coupled = linear_coupling(robot, a, {b: 0.5})
+    coupled = lc.linear_coupling(robot, a, {b: 0.5})
 
-    def said(*constraints: Explicit, frozen: tuple[str, ...] = ()) -> str:
-        return Problem(robot, list(constraints), frozen=frozen).describe()
+    def said(*constraints: lc.Explicit, frozen: tuple[str, ...] = ()) -> str:
+        return lc.Problem(robot, list(constraints), frozen=frozen).describe()
 
-    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
-    held = Robot.system([Part("arms", robot), Part("box", box)])
-    masked = explicit_relative_pose(held, "arms/left_tool", "box/body", name="box")
+    box = lc.Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=lc.Base.FREE_FLYER)
+    held = lc.Robot.system([lc.Part("arms", robot), lc.Part("box", box)])
+    masked = lc.explicit_relative_pose(held, "arms/left_tool", "box/body", name="box")
     for text, row in (
-        (Problem(masked.twin.function.inputs, [replace(masked, mask=[1, 1, 1, 1, 1, 0])]).describe(), "is masked"),
-        (said(replace(coupled, comparison=Comparison.SUPERIOR)), "only equalities determine the outputs"),
-        (said(coupled, linear_coupling(robot, a, {c: 1.0})), "already computed by"),
-        (said(coupled, linear_coupling(robot, b, {a: 1.0}, name="back")), "cycle"),
+        (lc.Problem(masked.twin.function.inputs, [replace(masked, mask=[1, 1, 1, 1, 1, 0])]).describe(), "is masked"),
+        (said(replace(coupled, comparison=lc.Comparison.SUPERIOR)), "only equalities determine the outputs"),
+        (said(coupled, lc.linear_coupling(robot, a, {c: 1.0})), "already computed by"),
+        (said(coupled, lc.linear_coupling(robot, b, {a: 1.0}, name="back")), "cycle"),
         (said(coupled, frozen=(a,)), "frozen"),
     ):
         assert "; implicit because" in text

@@ -16,7 +16,7 @@ from loops.test_hinges import HINGES
 from rbdl_models import linkage, model_of, set_of
 from samples import placement
 
-from constraints import Affine, Frame, Implicit, Robot, Target
+from constraints import Affine, Frame, Implicit, Robot, Target, errors, loops
 from constraints.dynamics import (
     DynamicsStatus,
     ExternalForce,
@@ -27,28 +27,6 @@ from constraints.dynamics import (
     inverse_dynamics,
 )
 from constraints.dynamics.methods.least_deviation import solve_inverse
-from constraints.errors import (
-    FailedError,
-    NotFiniteError,
-    OptionError,
-    RobotMismatchError,
-    SizeError,
-    TruthValueError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
-)
-from constraints.loops import (
-    Closure,
-    ConstraintSet,
-    Hinge,
-    PointClosure,
-    PointContact,
-    SurfaceContact,
-    assemble_position,
-    assemble_velocity,
-    to_joint,
-)
 from constraints.models import mechanisms, sample_humanoid, sample_two_arms
 from liegroups import Segments
 
@@ -61,32 +39,32 @@ def stored() -> Any:
 
 
 @functools.cache
-def rows_of(name: str) -> ConstraintSet:
+def rows_of(name: str) -> loops.ConstraintSet:
     """The model of one file of RBDL's results, with its rows."""
     if name != "humanoid_4contacts":
         return set_of(name)
     d = stored()[name]["model"]
     robot = Robot(model_of(d), name)
-    owners: list[PointContact] = []
+    owners: list[loops.PointContact] = []
     for i, row in enumerate(d["constraint_rows"]):
         point = pin.SE3(np.eye(3), np.array(row["point"], dtype=float))
         at = Frame(row["name"], row["body"] + 1, point, robot.joint_names[row["body"]])
-        owners.append(PointContact(robot, at, row["normal_world"], name=f"{row['name']} {i}"))
-    return ConstraintSet(robot, owners)
+        owners.append(loops.PointContact(robot, at, row["normal_world"], name=f"{row['name']} {i}"))
+    return loops.ConstraintSet(robot, owners)
 
 
 def columns(actuated: Any) -> np.ndarray:
     return np.eye(len(actuated))[:, np.array(actuated, dtype=bool)]
 
 
-def on_rows(rows: ConstraintSet, motion: Any, seed: int) -> np.ndarray:
+def on_rows(rows: loops.ConstraintSet, motion: Any, seed: int) -> np.ndarray:
     """A random acceleration that the rows allow."""
     J, drift = rows.jacobian(motion.q), rows.drift(motion.q, motion.v)
     a = np.random.default_rng(seed).standard_normal(rows.robot.nv)
     return a - np.linalg.pinv(J, 1e-8) @ (J @ a + drift)
 
 
-def plain(rows: ConstraintSet, motion: Any) -> tuple[np.ndarray, np.ndarray]:
+def plain(rows: loops.ConstraintSet, motion: Any) -> tuple[np.ndarray, np.ndarray]:
     """Mass matrix and bias force by plain pinocchio."""
     model: Any = rows.robot.model
     data = model.createData()
@@ -94,7 +72,7 @@ def plain(rows: ConstraintSet, motion: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.triu(M) + np.triu(M, 1).T, np.array(pin.rnea(model, data, motion.q, motion.v, np.zeros(model.nv)))
 
 
-def residuals(rows: ConstraintSet, motion: Any, B: np.ndarray, found: InverseDynamics) -> tuple[float, float]:
+def residuals(rows: loops.ConstraintSet, motion: Any, B: np.ndarray, found: InverseDynamics) -> tuple[float, float]:
     """How far (a, u, lambda) are from both equations."""
     M, h = plain(rows, motion)
     J, drift = rows.jacobian(motion.q), rows.drift(motion.q, motion.v)
@@ -183,7 +161,7 @@ def test_without_constraints_it_is_plain_inverse_dynamics() -> None:
     robot = sample_two_arms()
     rng = np.random.default_rng(2)
     q, v, a = robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv)
-    found = inverse_dynamics(ConstraintSet(robot, []), robot.at(q, v), a, actuated=robot.joint_names).or_raise()
+    found = inverse_dynamics(loops.ConstraintSet(robot, []), robot.at(q, v), a, actuated=robot.joint_names).or_raise()
     truth = pin.rnea(robot.model, robot.model.createData(), q, v, a)
     assert found.is_fully_actuated
     assert np.abs(found.tau - truth).max() < 1e-11 * (1.0 + np.abs(truth).max())
@@ -212,7 +190,7 @@ def test_round_trip_through_forward_dynamics(seed: int) -> None:
 def test_a_humanoid_standing_on_surfaces() -> None:
     """RBDL 18: round trip of a floating base on two 6D contacts, the base without actuator."""
     robot = sample_humanoid()
-    rows = ConstraintSet(robot, [SurfaceContact(robot, f"{side}leg_effector_body") for side in "lr"])
+    rows = loops.ConstraintSet(robot, [loops.SurfaceContact(robot, f"{side}leg_effector_body") for side in "lr"])
     rng = np.random.default_rng(4)
     q = robot.random(rng)
     J = rows.jacobian(q)
@@ -237,7 +215,7 @@ def test_gravity_compensation_is_the_slope_of_the_potential() -> None:
     def potential(angle: float) -> float:
         start = np.array(closed)
         start[0] = angle
-        q = assemble_position(rows, start, driven=["crank"], tolerance=1e-13).or_raise().q
+        q = loops.assemble_position(rows, start, driven=["crank"], tolerance=1e-13).or_raise().q
         return float(pin.computePotentialEnergy(model, model.createData(), q))
 
     rest = rows.robot.at(closed, np.zeros(3))
@@ -250,7 +228,7 @@ def test_gravity_compensation_is_the_slope_of_the_potential() -> None:
     cut: Any = rows["cut"]
     B = HingeMaps(cut).rates(closed)
     third = inverse_dynamics(rows, rest, np.zeros(3), actuated=["cut"]).or_raise()
-    v = assemble_velocity(rows, closed, np.ones(3))
+    v = loops.assemble_velocity(rows, closed, np.ones(3))
     power = [float(found.tau @ v), float(other.tau @ v), float(third.effort @ (B @ v))]
     assert power == pytest.approx([power[0]] * 3, rel=1e-9)
 
@@ -309,10 +287,10 @@ def test_too_few_actuators_give_the_nearest_acceleration_and_say_so(seed: int) -
     assert max(residuals(rows, motion, B, found)) < 1e-9 * size
     back = forward_dynamics(rows, motion, found.tau).or_raise()
     assert np.abs(back.acceleration - found.acceleration).max() < 1e-9 * size
-    with pytest.raises(FailedError, match="without actuator") as error:
+    with pytest.raises(errors.FailedError, match="without actuator") as error:
         found.or_raise()
     assert error.value.result is found
-    with pytest.raises(TruthValueError):
+    with pytest.raises(errors.TruthValueError):
         bool(found)
 
 
@@ -322,7 +300,7 @@ def test_what_too_few_actuators_can_give_is_met_exactly() -> None:
     joints = [factor.name for factor in robot.space.factors[1:]]
     rng = np.random.default_rng(6)
     motion = robot.at(robot.random(rng), rng.standard_normal(robot.nv))
-    free, nv = ConstraintSet(robot, []), robot.nv
+    free, nv = loops.ConstraintSet(robot, []), robot.nv
     tau = np.concatenate([np.zeros(6), 10.0 * rng.standard_normal(nv - 6)])
     wanted = np.array(pin.aba(robot.model, robot.model.createData(), motion.q, motion.v, tau))
     found = inverse_dynamics(free, motion, wanted, actuated=joints)
@@ -368,7 +346,7 @@ def test_a_target_by_joint_is_completed_by_the_rows() -> None:
     against = inverse_dynamics(rows, motion, {k: four[k] for k in list(four)[:3]}, actuated=rows.robot.joint_names)
     assert against.status is DynamicsStatus.OFF_CONSTRAINTS
     assert against.target[:3] == pytest.approx([1.0, 2.0, 3.0])
-    with pytest.raises(UnknownJointError, match="left_inner"):
+    with pytest.raises(errors.UnknownJointError, match="left_inner"):
         inverse_dynamics(rows, motion, {"left_iner": 1.0}, actuated=motors)
 
 
@@ -379,13 +357,13 @@ def test_a_target_by_joint_is_completed_by_the_rows() -> None:
 def test_actuated_closures_have_the_force_of_the_joint(name: str) -> None:
     """Karana: T at each cut hinge is what `pinocchio.rnea` gives the joint of the tree in its place, of every hinge."""
     old, rng = arm_and_body(), np.random.default_rng(7)
-    closure = Closure(old, PREDECESSOR, SUCCESSOR, HINGES[name], name="loop")
-    joint = to_joint(closure)
-    rows = ConstraintSet(old, [closure])
+    closure = loops.Closure(old, PREDECESSOR, SUCCESSOR, HINGES[name], name="loop")
+    joint = loops.to_joint(closure)
+    rows = loops.ConstraintSet(old, [closure])
     q = old.random(rng)
     if closure.group.nv:
-        q = assemble_position(rows, q, tolerance=1e-13).or_raise().q
-    v = assemble_velocity(rows, q, rng.standard_normal(old.nv))
+        q = loops.assemble_position(rows, q, tolerance=1e-13).or_raise().q
+    v = loops.assemble_velocity(rows, q, rng.standard_normal(old.nv))
     motion = old.at(q, v)
     wanted = on_rows(rows, motion, 8)
     after, rates = joint.state(q, v)
@@ -426,9 +404,9 @@ def test_ideal_closures_carry_no_force_along_their_hinge() -> None:
     given = HingeForce(cut, driven.effort)
     back = forward_dynamics(rows, motion, external=[given]).or_raise()
     assert np.abs(back.acceleration - wanted).max() < 1e-9 * (1.0 + np.abs(wanted).max())
-    tip = ConstraintSet(rows.robot, [PointContact(rows.robot, "coupler_end", [0.0, 1.0, 0.0], name="tip")])
+    tip = loops.ConstraintSet(rows.robot, [loops.PointContact(rows.robot, "coupler_end", [0.0, 1.0, 0.0], name="tip")])
     touching = inverse_dynamics(tip, motion, wanted, actuated=rows.robot.joint_names)
-    with pytest.raises(WrongObjectError, match="constraint with a hinge"):
+    with pytest.raises(errors.WrongObjectError, match="constraint with a hinge"):
         touching.hinge_force("tip")
 
 
@@ -439,8 +417,8 @@ def test_redundant_rows_are_no_failure() -> None:
     """RBDL 14, 18: a five-bar closed by a pin and by a weld's worth of points: least-norm multipliers, rows named."""
     plane, closed = upright("five_bar")
     cut: Any = plane["cut"]
-    again = [PointClosure(plane.robot, cut.predecessor, cut.successor, name=name) for name in ("one", "two")]
-    rows = ConstraintSet(plane.robot, again)
+    again = [loops.PointClosure(plane.robot, cut.predecessor, cut.successor, name=name) for name in ("one", "two")]
+    rows = loops.ConstraintSet(plane.robot, again)
     motion = moving(rows, closed)
     found = inverse_dynamics(rows, motion, on_rows(rows, motion, 2), actuated=["left_inner", "right_inner"])
     assert found.status is DynamicsStatus.RANK_DEFICIENT
@@ -459,18 +437,18 @@ def test_bodies_without_mass() -> None:
     """RBDL 15, 18: the massless leaf of RBDL's linkage: solved where the rows or an actuator hold it, else said."""
     rows = linkage()
     robot = rows.robot
-    q = assemble_position(rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), tolerance=1e-13).or_raise().q
+    q = loops.assemble_position(rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), tolerance=1e-13).or_raise().q
     motion = moving(rows, q)
     wanted = on_rows(rows, motion, 1)
     held = inverse_dynamics(rows, motion, wanted, actuated=["j0", "j2"]).or_raise()
     back = forward_dynamics(rows, motion, held.tau).or_raise()
     assert np.abs(back.acceleration - wanted).max() < 1e-8 * (1.0 + np.abs(wanted).max())
-    free = ConstraintSet(robot, [])
+    free = loops.ConstraintSet(robot, [])
     swinging = robot.at(q, motion.v)
     target = np.arange(1.0, 6.0)
     driven = inverse_dynamics(free, swinging, target, actuated=robot.joint_names).or_raise()
     assert driven.tau == pytest.approx(np.array(pin.rnea(robot.model, robot.model.createData(), q, motion.v, target)))
-    sliding = ConstraintSet(robot, [PointContact(robot, "j1", [0.0, 1.0, 0.0], name="slide")])
+    sliding = loops.ConstraintSet(robot, [loops.PointContact(robot, "j1", [0.0, 1.0, 0.0], name="slide")])
     off = inverse_dynamics(sliding, swinging, target, actuated=robot.joint_names)
     assert off.status is DynamicsStatus.OFF_CONSTRAINTS
     M, _ = plain(sliding, swinging)
@@ -488,7 +466,7 @@ def test_rows_that_contradict_each_other() -> None:
     rng = np.random.default_rng(1)
     motion = robot.at(robot.random(rng), np.zeros(robot.nv))
     up = [0.0, 0.0, 1.0]
-    rows = ConstraintSet(robot, [PointContact(robot, "left_tool", up, name=name) for name in ("a", "b")])
+    rows = loops.ConstraintSet(robot, [loops.PointContact(robot, "left_tool", up, name=name) for name in ("a", "b")])
     asked = {"actuated": robot.joint_names, "row_acceleration": [1.0, 2.0]}
     found = inverse_dynamics(rows, motion, np.zeros(robot.nv), **asked)
     assert found.status is DynamicsStatus.INCONSISTENT
@@ -506,8 +484,8 @@ def test_driven_joints_as_rows_with_a_target() -> None:
     follow = Target(lambda t: [closed[0] + 0.3 * t + 0.4 * t * t], lambda t: [0.3 + 0.8 * t], lambda t: [0.8])
     angle = Affine(np.eye(4)[:1], inputs=robot.space)
     drive = Implicit.equal(angle, follow, name="drive")
-    rows = ConstraintSet(robot, [*linkage.stack, drive])
-    motion = robot.at(closed, assemble_velocity(rows, closed, np.ones(4), rhs=rows.rhs_at(0.0)))
+    rows = loops.ConstraintSet(robot, [*linkage.stack, drive])
+    motion = robot.at(closed, loops.assemble_velocity(rows, closed, np.ones(4), rhs=rows.rhs_at(0.0)))
     found = inverse_dynamics(
         rows, motion, {"right_inner": -1.0}, actuated=["right_inner"], rhs=rows.rhs_at(0.0)
     ).or_raise()
@@ -547,7 +525,7 @@ def test_what_is_actuated_can_be_said_in_several_ways() -> None:
     efforts = [inverse_dynamics(rows, motion, wanted, **way).or_raise().effort for way in ways]
     assert all((effort == efforts[0]).all() for effort in efforts)
     assert inverse_dynamics(rows, motion, wanted, **ways[3]).actuators.names == ("left_inner", "right_inner")
-    with pytest.raises(UnknownNameError, match="right_outer"):
+    with pytest.raises(errors.UnknownNameError, match="right_outer"):
         inverse_dynamics(rows, motion, wanted, **ways[0]).effort_of("right_outer")
 
 
@@ -556,29 +534,29 @@ def test_bad_input_is_refused_by_name() -> None:
     rows, closed = upright("five_bar")
     motion, zero = rows.robot.at(closed, np.zeros(4)), np.zeros(4)
     wrong: tuple[tuple[dict[str, Any], Any, str], ...] = (
-        ({}, OptionError, "got none"),
-        ({"actuated": ["left_inner"], "actuation": np.eye(4)}, OptionError, "got both"),
-        ({"actuated": "left_inner"}, WrongObjectError, r"write \['left_inner'\]"),
-        ({"actuated": ["left_iner"]}, UnknownNameError, "left_inner"),
-        ({"actuated": ["left_inner", "left_inner"]}, OptionError, "twice"),
-        ({"actuated": [3]}, WrongObjectError, "actuated joint"),
-        ({"actuated": 3}, WrongObjectError, "actuated joints"),
-        ({"actuation": np.eye(3)}, SizeError, r"\(4, na\)"),
-        ({"actuation": np.full((4, 1), np.nan)}, NotFiniteError, "actuation matrix"),
-        ({"actuated": ["left_inner"], "tau": np.zeros(3)}, SizeError, "tau"),
-        ({"actuated": ["left_inner"], "external": [3]}, WrongObjectError, "external force 0"),
-        ({"actuated": ["left_inner"], "row_acceleration": np.zeros(2)}, SizeError, "rows"),
-        ({"actuated": ["left_inner"], "tolerance": -1.0}, WrongObjectError, "tolerance"),
+        ({}, errors.OptionError, "got none"),
+        ({"actuated": ["left_inner"], "actuation": np.eye(4)}, errors.OptionError, "got both"),
+        ({"actuated": "left_inner"}, errors.WrongObjectError, r"write \['left_inner'\]"),
+        ({"actuated": ["left_iner"]}, errors.UnknownNameError, "left_inner"),
+        ({"actuated": ["left_inner", "left_inner"]}, errors.OptionError, "twice"),
+        ({"actuated": [3]}, errors.WrongObjectError, "actuated joint"),
+        ({"actuated": 3}, errors.WrongObjectError, "actuated joints"),
+        ({"actuation": np.eye(3)}, errors.SizeError, r"\(4, na\)"),
+        ({"actuation": np.full((4, 1), np.nan)}, errors.NotFiniteError, "actuation matrix"),
+        ({"actuated": ["left_inner"], "tau": np.zeros(3)}, errors.SizeError, "tau"),
+        ({"actuated": ["left_inner"], "external": [3]}, errors.WrongObjectError, "external force 0"),
+        ({"actuated": ["left_inner"], "row_acceleration": np.zeros(2)}, errors.SizeError, "rows"),
+        ({"actuated": ["left_inner"], "tolerance": -1.0}, errors.WrongObjectError, "tolerance"),
     )
     for given, kind, said in wrong:
         with pytest.raises(kind, match=said):
             inverse_dynamics(rows, motion, zero, **given)
-    with pytest.raises(SizeError, match="wanted acceleration"):
+    with pytest.raises(errors.SizeError, match="wanted acceleration"):
         inverse_dynamics(rows, motion, np.zeros(3), actuated=["left_inner"])
     other = sample_two_arms()
-    elsewhere = PointClosure(other, "left_tool", "right_tool")
-    with pytest.raises(RobotMismatchError):
-        inverse_dynamics(ConstraintSet(other, [elsewhere]), motion, zero, actuated=["left_inner"])
+    elsewhere = loops.PointClosure(other, "left_tool", "right_tool")
+    with pytest.raises(errors.RobotMismatchError):
+        inverse_dynamics(loops.ConstraintSet(other, [elsewhere]), motion, zero, actuated=["left_inner"])
 
 
 def test_numbers_that_overflow_are_a_status() -> None:
@@ -612,7 +590,7 @@ def random_robot(rng: np.random.Generator) -> Robot:
     return Robot(model, "random").without_bounds()
 
 
-def random_rows(robot: Robot, rng: np.random.Generator) -> ConstraintSet:
+def random_rows(robot: Robot, rng: np.random.Generator) -> loops.ConstraintSet:
     """Up to two closures or contacts, and sometimes one of them twice."""
     owners: list[Any] = []
     for k in range(int(rng.integers(0, 3))):
@@ -621,14 +599,14 @@ def random_rows(robot: Robot, rng: np.random.Generator) -> ConstraintSet:
         hinge = HINGES[rng.choice([name for name in HINGES if name != "free"])]
         kind = rng.random()
         if kind < 0.7:
-            owners.append(Closure(robot, ends[0], ends[1], hinge, name=f"c{k}"))
+            owners.append(loops.Closure(robot, ends[0], ends[1], hinge, name=f"c{k}"))
         elif kind < 0.85 or not b:
-            owners.append(PointClosure(robot, ends[0], ends[1], name=f"p{k}"))
+            owners.append(loops.PointClosure(robot, ends[0], ends[1], name=f"p{k}"))
         else:
-            owners.append(PointContact(robot, ends[1], name=f"k{k}"))
-    if owners and isinstance(owners[0], Closure) and rng.random() < 0.3:
-        owners.append(PointClosure(robot, owners[0].predecessor, owners[0].successor, name="again"))
-    return ConstraintSet(robot, owners)
+            owners.append(loops.PointContact(robot, ends[1], name=f"k{k}"))
+    if owners and isinstance(owners[0], loops.Closure) and rng.random() < 0.3:
+        owners.append(loops.PointClosure(robot, owners[0].predecessor, owners[0].successor, name="again"))
+    return loops.ConstraintSet(robot, owners)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -639,7 +617,7 @@ def test_random_robots_meet_both_equations_and_the_condition_of_the_minimum(seed
     rows = random_rows(robot, rng)
     motion = robot.at(robot.random(rng), rng.standard_normal(robot.nv))
     names: list[Any] = [name for name in robot.joint_names if rng.random() < 0.6]
-    names += [owner for owner in rows.stack if isinstance(owner, Closure) and rng.random() < 0.5]
+    names += [owner for owner in rows.stack if isinstance(owner, loops.Closure) and rng.random() < 0.5]
     wanted = rng.standard_normal(robot.nv) if rng.random() < 0.3 else on_rows(rows, motion, seed)
     found = inverse_dynamics(rows, motion, wanted, actuated=names)
     assert found.describe()
@@ -671,9 +649,11 @@ def test_what_turns_no_joint_drives_nothing() -> None:
         model.jointPlacements[i] = placement(9) * model.jointPlacements[i]
     robot = Robot(model, "tilted")
     loop: Any = flat.closures[0]
-    rows = ConstraintSet(robot, [Closure(robot, loop.predecessor, loop.successor, Hinge.cylindrical(), name="cut")])
+    rows = loops.ConstraintSet(
+        robot, [loops.Closure(robot, loop.predecessor, loop.successor, loops.Hinge.cylindrical(), name="cut")]
+    )
     motion = moving(rows, np.array(flat.postures["closed"]))
-    slide = Closure(robot, loop.predecessor, loop.successor, Hinge.slider([0.0, 0.0, 1.0]), name="slide")
+    slide = loops.Closure(robot, loop.predecessor, loop.successor, loops.Hinge.slider([0.0, 0.0, 1.0]), name="slide")
     wanted = on_rows(rows, motion, 1)
     found = inverse_dynamics(rows, motion, wanted, actuated=[slide])
     assert found.status is DynamicsStatus.UNDERACTUATED
@@ -697,11 +677,11 @@ def test_the_effort_of_a_closure_is_not_that_of_a_joint_of_its_name() -> None:
     """`effort_of(closure)` gave the effort of the joint, though the closure was not actuated."""
     linkage = mechanisms.five_bar()
     robot = linkage.robot
-    cut = Closure(robot, "left_outer_end", "right_outer_end", Hinge.pin(), name="left_inner")
+    cut = loops.Closure(robot, "left_outer_end", "right_outer_end", loops.Hinge.pin(), name="left_inner")
     motion = robot.at(linkage.posture("closed"), np.zeros(4))
-    rows = ConstraintSet(robot, [cut])
+    rows = loops.ConstraintSet(robot, [cut])
     found = inverse_dynamics(rows, motion, np.zeros(4), actuated=[robot.segments("left_inner"), "right_inner"])
-    with pytest.raises(UnknownNameError, match="left_inner"):
+    with pytest.raises(errors.UnknownNameError, match="left_inner"):
         found.effort_of(cut)
     assert found.effort_of("left_inner") == found.effort[0]
     driven = inverse_dynamics(rows, motion, np.zeros(4), actuated=["right_inner", cut])

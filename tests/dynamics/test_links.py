@@ -12,7 +12,7 @@ import pytest
 from linkages import PREDECESSOR, SUCCESSOR, arm_and_body, upright
 from samples import placement
 
-from constraints import Robot
+from constraints import Robot, errors
 from constraints.dynamics import (
     FrameLink,
     HingeSpring,
@@ -23,18 +23,6 @@ from constraints.dynamics import (
     PointLink,
     PointSpring,
     forward_dynamics,
-)
-from constraints.errors import (
-    ConstraintError,
-    DtypeError,
-    NotFiniteError,
-    RobotMismatchError,
-    SizeError,
-    TruthValueError,
-    UndefinedError,
-    UnknownFrameError,
-    UnknownNameError,
-    WrongObjectError,
 )
 from constraints.loops import Closure, ConstraintSet, FixedClosureError, Hinge
 from constraints.models import sample_two_arms
@@ -176,7 +164,7 @@ def test_ends_that_coincide_are_a_status_and_infinities() -> None:
     assert state.tension == np.inf
     assert (state.length, state.rate) == (0.0, 1.0)
     assert str(state).startswith("point link of a and b")
-    with pytest.raises(TruthValueError):
+    with pytest.raises(errors.TruthValueError):
         bool(state)
     near = np.array([0.0, 0.0, 0.0, 0.9e-14, 0.0, 0.0])
     assert link.state(robot.at(near, LEAVING)).status is LinkStatus.COINCIDENT
@@ -208,7 +196,7 @@ def test_the_threshold_is_ones_own_or_none() -> None:
     assert not divided.success
     tiny = link.state(robot.at(np.array([0.0, 0.0, 0.0, 0.0, 1e-15, 0.0]), LEAVING), -1.0)
     assert tiny.force == pytest.approx([0.0, -5.0, 0.0])
-    for wrong, kind in ((np.nan, NotFiniteError), ("x", DtypeError)):
+    for wrong, kind in ((np.nan, errors.NotFiniteError), ("x", errors.DtypeError)):
         bad: Any = wrong
         with pytest.raises(kind, match="threshold of a point link"):
             link.state(close, bad)
@@ -229,7 +217,7 @@ def test_a_coincident_link_does_not_poison_the_dynamics() -> None:
         lambda: link.distance_rates(TOGETHER),
         lambda: forward_dynamics(rows, together, external=[link]),
     ):
-        with pytest.raises(UndefinedError, match="point link of a and b: the ends coincide"):
+        with pytest.raises(errors.UndefinedError, match="point link of a and b: the ends coincide"):
             ask()
     soft = PointSpring(robot, "a", "b", 10.0, 3.0)
     state = soft.state(together)
@@ -255,7 +243,7 @@ def test_laws_in_time() -> None:
     for ask in (link.link_force, link.state, link.generalised):
         with pytest.raises(NoTimeError, match=r"point link of a and b depends on time"):
             ask(motion)
-    with pytest.raises(NotFiniteError, match="time of law of a point link"):
+    with pytest.raises(errors.NotFiniteError, match="time of law of a point link"):
         link.at(np.inf)
     still = PointLink(robot, "a", "b", lambda length, rate: 1.0)
     assert still.at(2.0) is still
@@ -402,28 +390,32 @@ def test_bad_links_are_refused_by_name() -> None:
     def frames(law: Any, *more: Any) -> FrameLink:
         return FrameLink(robot, "a", "b", law, *more)
 
-    made: list[tuple[Any, type[ConstraintError], str]] = [
-        (lambda: PointLink(nothing, None, "b", 1.0), WrongObjectError, "robot of a point link"),
-        (lambda: PointLink(robot, "nowhere", "b", 1.0), UnknownFrameError, "nowhere"),
+    made: list[tuple[Any, type[errors.ConstraintError], str]] = [
+        (lambda: PointLink(nothing, None, "b", 1.0), errors.WrongObjectError, "robot of a point link"),
+        (lambda: PointLink(robot, "nowhere", "b", 1.0), errors.UnknownFrameError, "nowhere"),
         (lambda: PointLink(robot, "a", "a", 1.0), FixedClosureError, "point link of a and a"),
-        (lambda: link("pull"), DtypeError, "law of a point link of a and b"),
-        (lambda: link(np.nan), NotFiniteError, "law of a point link"),
-        (lambda: link([1.0, 2.0]), SizeError, "law of a point link"),
-        (lambda: link(lambda length: 1.0), WrongObjectError, r"f\(length, rate\) or f\(length, rate, t\)"),
-        (lambda: link(lambda a, b, c, d: 1.0), WrongObjectError, "law of a point link"),
-        (lambda: link(lambda *numbers: 1.0), WrongObjectError, "law of a point link"),
-        (lambda: link(1.0, 3.0), WrongObjectError, "potential of a point link"),
-        (lambda: link(lambda length, rate: np.nan).link_force(motion), NotFiniteError, "law of a point link"),
-        (lambda: link(lambda length, rate: "x").state(motion), DtypeError, "law of a point link"),
-        (lambda: link(lambda length, rate: None).generalised(motion), DtypeError, "law of a point link"),
+        (lambda: link("pull"), errors.DtypeError, "law of a point link of a and b"),
+        (lambda: link(np.nan), errors.NotFiniteError, "law of a point link"),
+        (lambda: link([1.0, 2.0]), errors.SizeError, "law of a point link"),
+        (lambda: link(lambda length: 1.0), errors.WrongObjectError, r"f\(length, rate\) or f\(length, rate, t\)"),
+        (lambda: link(lambda a, b, c, d: 1.0), errors.WrongObjectError, "law of a point link"),
+        (lambda: link(lambda *numbers: 1.0), errors.WrongObjectError, "law of a point link"),
+        (lambda: link(1.0, 3.0), errors.WrongObjectError, "potential of a point link"),
+        (lambda: link(lambda length, rate: np.nan).link_force(motion), errors.NotFiniteError, "law of a point link"),
+        (lambda: link(lambda length, rate: "x").state(motion), errors.DtypeError, "law of a point link"),
+        (lambda: link(lambda length, rate: None).generalised(motion), errors.DtypeError, "law of a point link"),
         (lambda: link(lambda length, rate: 1.0).energy(APART), NoEnergyError, "potential="),
-        (lambda: link(1.0).force(motion, nothing), UnknownNameError, "end of a point link"),
-        (lambda: FrameLink(nothing, None, "b", bushing), WrongObjectError, "robot of a frame link"),
+        (lambda: link(1.0).force(motion, nothing), errors.UnknownNameError, "end of a point link"),
+        (lambda: FrameLink(nothing, None, "b", bushing), errors.WrongObjectError, "robot of a frame link"),
         (lambda: FrameLink(robot, "b", "b", bushing), FixedClosureError, "frame link of b and b"),
-        (lambda: frames(np.ones(6)), WrongObjectError, r"f\(pose, twist\)"),
-        (lambda: frames(lambda pose: np.ones(6)), WrongObjectError, "law of a frame link"),
-        (lambda: frames(lambda pose, twist: np.ones(3)).wrench(motion), SizeError, "law of a frame link of a and b"),
-        (lambda: frames(lambda pose, twist: None).wrench(motion), DtypeError, "law of a frame link"),
+        (lambda: frames(np.ones(6)), errors.WrongObjectError, r"f\(pose, twist\)"),
+        (lambda: frames(lambda pose: np.ones(6)), errors.WrongObjectError, "law of a frame link"),
+        (
+            lambda: frames(lambda pose, twist: np.ones(3)).wrench(motion),
+            errors.SizeError,
+            "law of a frame link of a and b",
+        ),
+        (lambda: frames(lambda pose, twist: None).wrench(motion), errors.DtypeError, "law of a frame link"),
         (lambda: frames(bushing).energy(APART), NoEnergyError, "potential="),
     ]
     for make, kind, said in made:
@@ -433,5 +425,5 @@ def test_bad_links_are_refused_by_name() -> None:
     elsewhere = other.at(other.neutral, np.zeros(other.nv))
     for force in (link(1.0), frames(bushing)):
         for ask in (force.generalised, force.on_bodies):
-            with pytest.raises(RobotMismatchError, match="of a and b"):
+            with pytest.raises(errors.RobotMismatchError, match="of a and b"):
                 ask(elsewhere)

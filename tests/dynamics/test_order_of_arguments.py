@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints.dynamics import (
-    Event,
-    ExternalForce,
-    Forces,
-    FrameLink,
-    HingeForce,
-    JointLaw,
-    PointLink,
-    forward_dynamics,
-    simulate,
-)
+from constraints import dynamics
 from constraints.errors import WrongObjectError
 from constraints.models import mechanisms, sample_two_arms
 
@@ -36,16 +26,16 @@ def turn(motion: Any) -> Any:
 
 
 def simulated(**options: Any) -> Any:
-    return simulate(ROWS, CLOSED, {}, 0.02, 0.01, **options)
+    return dynamics.simulate(ROWS, CLOSED, {}, 0.02, 0.01, **options)
 
 
 def reset(f: Any) -> Any:
-    ends = Event(lambda motion, t: t - 0.005, "half", direction="rising", reset=f, once=True)
+    ends = dynamics.Event(lambda motion, t: t - 0.005, "half", direction="rising", reset=f, once=True)
     return simulated(events=ends).or_raise().v
 
 
 def happens(f: Any) -> Any:
-    return simulated(events=Event(f, "passes"), forces=turn).or_raise().events[0].time
+    return simulated(events=dynamics.Event(f, "passes"), forces=turn).or_raise().events[0].time
 
 
 SPEED = 0.5 * simulated(forces=turn).v[0]
@@ -54,7 +44,7 @@ TAKEN: list[tuple[Call, Any, Any]] = [
     (reset, lambda motion: motion, lambda motion, t: motion),
     (happens, lambda motion: motion.v[0] - SPEED, lambda motion, t: motion.v[0] - SPEED + 0.0 * t),
     (
-        lambda f: Forces(ROBOT, [JointLaw(ROBOT, "crank", f)])(CLOSED, {"crank": 1.0}, 2.0),
+        lambda f: dynamics.Forces(ROBOT, [dynamics.JointLaw(ROBOT, "crank", f)])(CLOSED, {"crank": 1.0}, 2.0),
         lambda q, v: -v,
         lambda q, v, t: -v + 0.0 * t,
     ),
@@ -68,7 +58,7 @@ def test_the_time_comes_last_or_is_left_out(call: Call, of_state: Any, of_state_
 
 def test_the_time_is_the_time() -> None:
     """Tells `f(motion, t)` from `f(t, motion)`: a torque that is 0 for 10 ms, and the event is at 12 ms."""
-    at = simulated(events=Event(lambda motion, t: t - 0.012, "late")).events[0].time
+    at = simulated(events=dynamics.Event(lambda motion, t: t - 0.012, "late")).events[0].time
     assert at == pytest.approx(0.012, abs=2e-9)
     seen = []
     simulated(forces=lambda motion, t: seen.append((t, motion.q.size)))
@@ -78,16 +68,19 @@ def test_the_time_is_the_time() -> None:
 
 OLD: dict[str, tuple[Call, Any]] = {
     "forces": (lambda f: simulated(forces=f), lambda t, motion: np.zeros(3)),
-    "event": (lambda f: Event(f, "passes"), lambda t, motion: motion.v[0]),
-    "event, long name": (lambda f: Event(f, "passes"), lambda time, m: m.v[0]),
-    "reset": (lambda f: Event(lambda motion: 1.0, "passes", reset=f), lambda t, motion: motion),
-    "joint law": (lambda f: JointLaw(ROBOT, "crank", f), lambda t, q, v: -v),
-    "joint law, rates first": (lambda f: JointLaw(ROBOT, "crank", f), lambda v, q: -v),
-    "point link": (lambda f: PointLink(ARMS, "left_tool", "right_tool", f), lambda t, length, rate: length),
-    "point link, rate first": (lambda f: PointLink(ARMS, "left_tool", "right_tool", f), lambda rate, length: length),
-    "frame link": (lambda f: FrameLink(ARMS, "left_tool", "right_tool", f), lambda t, pose, twist: -twist),
-    "wrench": (lambda f: ExternalForce("left_tool", f), lambda t, motion: np.zeros(6)),
-    "hinge": (lambda f: HingeForce(CLOSURE, f), lambda t, q, v: -v),
+    "event": (lambda f: dynamics.Event(f, "passes"), lambda t, motion: motion.v[0]),
+    "event, long name": (lambda f: dynamics.Event(f, "passes"), lambda time, m: m.v[0]),
+    "reset": (lambda f: dynamics.Event(lambda motion: 1.0, "passes", reset=f), lambda t, motion: motion),
+    "joint law": (lambda f: dynamics.JointLaw(ROBOT, "crank", f), lambda t, q, v: -v),
+    "joint law, rates first": (lambda f: dynamics.JointLaw(ROBOT, "crank", f), lambda v, q: -v),
+    "point link": (lambda f: dynamics.PointLink(ARMS, "left_tool", "right_tool", f), lambda t, length, rate: length),
+    "point link, rate first": (
+        lambda f: dynamics.PointLink(ARMS, "left_tool", "right_tool", f),
+        lambda rate, length: length,
+    ),
+    "frame link": (lambda f: dynamics.FrameLink(ARMS, "left_tool", "right_tool", f), lambda t, pose, twist: -twist),
+    "wrench": (lambda f: dynamics.ExternalForce("left_tool", f), lambda t, motion: np.zeros(6)),
+    "hinge": (lambda f: dynamics.HingeForce(CLOSURE, f), lambda t, q, v: -v),
 }
 
 
@@ -100,7 +93,7 @@ def test_another_order_is_refused_when_it_is_given(call: Call, function: Any) ->
 
 @pytest.mark.parametrize(
     "call",
-    [lambda f: simulated(forces=f), lambda f: simulated(events=Event(f, "passes")), reset],
+    [lambda f: simulated(forces=f), lambda f: simulated(events=dynamics.Event(f, "passes")), reset],
     ids=["forces", "event", "reset"],
 )
 def test_an_old_order_without_names_is_said_when_it_fails(call: Call) -> None:
@@ -116,4 +109,4 @@ def test_an_attribute_error_of_the_function_itself_is_its_own() -> None:
 def test_forces_by_joint_are_those_of_the_vector() -> None:
     motion = ROBOT.at(CLOSED, {})
     by_name = simulated(forces=lambda motion: {"crank": 1.0}).accelerations[0]
-    assert np.array_equal(by_name, forward_dynamics(ROWS, motion, [1.0, 0.0, 0.0]).acceleration)
+    assert np.array_equal(by_name, dynamics.forward_dynamics(ROWS, motion, [1.0, 0.0, 0.0]).acceleration)

@@ -15,18 +15,7 @@ import pinocchio as pin
 import pytest
 from files.test_problem_files import again, assert_same_projections, assert_same_rows
 
-from constraints import (
-    Affine,
-    Implicit,
-    Options,
-    Position,
-    Problem,
-    Projector,
-    Report,
-    RightHandSide,
-    Target,
-    linear_coupling,
-)
+import constraints as lc
 from constraints.__main__ import main
 from constraints.errors import FileContentError, NotSavableError
 from constraints.files import loops
@@ -142,12 +131,12 @@ def assert_same_motion(a: RowOwner, b: RowOwner) -> None:
 def test_closures_of_every_hinge_come_back(name: str, tmp_path: Path) -> None:
     """Mend 14: a closure of each type of hinge in a file: the same rows at all orders, the same projections, and the
     same bytes when it is saved again."""
-    problem = Problem(
-        TWO_ARMS, [closure(hinges()[name]), Implicit.equal(Position(TWO_ARMS, "left_tool"), [0.4, 0.2, 0.9])]
+    problem = lc.Problem(
+        TWO_ARMS, [closure(hinges()[name]), lc.Implicit.equal(lc.Position(TWO_ARMS, "left_tool"), [0.4, 0.2, 0.9])]
     )
     other = again(problem, tmp_path)
     assert_same_rows(problem, other)
-    assert_same_projections(problem, other, options=Options(max_iterations=15))
+    assert_same_projections(problem, other, options=lc.Options(max_iterations=15))
     a, b = (p.constraints["hands"] for p in (problem, other))
     assert isinstance(a, Closure)
     assert isinstance(b, Closure)
@@ -171,10 +160,10 @@ def other_on_ours(owner: Any) -> RowOwner:
 @pytest.mark.parametrize("name", owners())
 def test_closures_and_contacts_come_back(name: str, tmp_path: Path) -> None:
     """Mend 14: each closure and anchored contact, to frames, placements and the world, in both axes."""
-    problem = Problem(TWO_ARMS, [owners()[name]])
+    problem = lc.Problem(TWO_ARMS, [owners()[name]])
     other = again(problem, tmp_path)
     assert_same_rows(problem, other)
-    assert_same_projections(problem, other, options=Options(max_iterations=15))
+    assert_same_projections(problem, other, options=lc.Options(max_iterations=15))
     a, b = (p.constraints[0] for p in (problem, other))
     assert type(b) is type(a)
     assert_same_motion(a, other_on_ours(b))
@@ -186,11 +175,11 @@ def test_lifted_closures_come_back(where: str, tmp_path: Path) -> None:
     space = TWO_ARMS.space * Rn(2)
     hands, foot = closure(hinges()["hooke"]), owners()["surface"]
     rows: list[RowOwner] = [hands, foot] if "problem" in where else [hands.on(space), foot.on(space)]
-    elbow = linear_coupling(TWO_ARMS, "left_elbow", {"right_elbow": -0.5}, name="gear")
-    problem = Problem(space, [[*rows, elbow], [Implicit.equal(Affine(np.eye(2)), [0.1, 0.2], name="rest")]])
+    elbow = lc.linear_coupling(TWO_ARMS, "left_elbow", {"right_elbow": -0.5}, name="gear")
+    problem = lc.Problem(space, [[*rows, elbow], [lc.Implicit.equal(lc.Affine(np.eye(2)), [0.1, 0.2], name="rest")]])
     other = again(problem, tmp_path)
     assert_same_rows(problem, other)
-    assert_same_projections(problem, other, options=Options(max_iterations=15))
+    assert_same_projections(problem, other, options=lc.Options(max_iterations=15))
     assert other.constraints["hands"].space == space
 
 
@@ -198,7 +187,7 @@ def test_what_a_user_changes_afterwards_is_not_saved(tmp_path: Path) -> None:
     """Mend 14: a file holds what closures and contacts hold, not arrays that were changed since."""
     axis, normal, anchor = unit(1), unit(2), np.array([0.3, 0.2, 0.9])
     rows = [closure(Hinge.pin(axis)), PointContact(TWO_ARMS, "left_tool", normal, anchor)]
-    problem = Problem(TWO_ARMS, rows)
+    problem = lc.Problem(TWO_ARMS, rows)
     before = problem.error(TWO_ARMS.reference("home"))
     axis[:], normal[:], anchor[:] = [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], 0.0
     assert again(problem, tmp_path).error(TWO_ARMS.reference("home")).tobytes() == before.tobytes()
@@ -229,23 +218,23 @@ def test_problems_of_mechanisms_come_back(make: Any, tmp_path: Path) -> None:
     problem = mechanism.problem()
     other = again(problem, tmp_path)
     assert_same_rows(problem, other)
-    assert_same_projections(problem, other, 1, Options(max_iterations=10))
+    assert_same_projections(problem, other, 1, lc.Options(max_iterations=10))
 
 
 def test_right_hand_sides_beside_closures_come_back(tmp_path: Path) -> None:
     """Mend 14: right-hand sides of a problem with closures, onto this problem and onto the loaded one."""
-    goal = Implicit.equal(Position(TWO_ARMS, "left_tool"), [0.4, 0.2, 0.9], name="goal")
-    problem = Problem(TWO_ARMS, [closure(Hinge.ball()), goal, owners()["surface"]])
+    goal = lc.Implicit.equal(lc.Position(TWO_ARMS, "left_tool"), [0.4, 0.2, 0.9], name="goal")
+    problem = lc.Problem(TWO_ARMS, [closure(Hinge.ball()), goal, owners()["surface"]])
     rhs = problem.rhs.replace("goal", [0.3, 0.3, 0.8])
     rhs.save(tmp_path / "rhs.json")
     other = again(problem, tmp_path)
     for p in (problem, other):
-        assert RightHandSide.load(tmp_path / "rhs.json", p.constraints).vector.tobytes() == rhs.vector.tobytes()
+        assert lc.RightHandSide.load(tmp_path / "rhs.json", p.constraints).vector.tobytes() == rhs.vector.tobytes()
 
 
 def test_files_are_the_same_in_another_process(tmp_path: Path) -> None:
     """Mend 14: a process that has imported nothing else reads closures and contacts, and writes the same bytes."""
-    Problem(TWO_ARMS, [closure(hinges()["custom"]), owners()["point along"]]).save(tmp_path / "a.json")
+    lc.Problem(TWO_ARMS, [closure(hinges()["custom"]), owners()["point along"]]).save(tmp_path / "a.json")
     program = "import sys; from constraints import Problem; Problem.load(sys.argv[1]).save(sys.argv[2])"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", program, str(tmp_path / "a.json"), str(tmp_path / "b.json")]
@@ -260,12 +249,12 @@ def test_projections_with_closures_are_reported_and_replayed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Mend 14: a report of a projection, and of a row of a batch, is replayed bit for bit, here and by the command."""
-    problem = Problem(TWO_ARMS, [closure(Hinge.pin(unit(1))), owners()["point"]])
+    problem = lc.Problem(TWO_ARMS, [closure(Hinge.pin(unit(1))), owners()["point"]])
     starts = np.array([TWO_ARMS.random(np.random.default_rng(i)) for i in range(3)])
-    projector = Projector(problem, Options(max_iterations=30))
+    projector = lc.Projector(problem, lc.Options(max_iterations=30))
     for found in (projector.project(starts[0]), projector.project_batch(starts)[1]):
         found.report(tmp_path / "case.json")
-        report = Report.load(tmp_path / "case.json")
+        report = lc.Report.load(tmp_path / "case.json")
         assert report.differences(report.reproduce()) == ()
         assert main(["project", str(tmp_path / "case.json")]) == 0
         assert "\nthe same as reported, bit for bit" in capsys.readouterr().out
@@ -287,7 +276,7 @@ def test_assemblies_are_reported_and_replayed(case: str, tmp_path: Path) -> None
     start = bar.posture("closed") + np.array([0.05, -0.1, 0.08, 0.02])
     done = assemble_position(bar.constraint_set(), start, **given[case]).or_raise()
     done.projection.report(tmp_path / "case.json")
-    report = Report.load(tmp_path / "case.json")
+    report = lc.Report.load(tmp_path / "case.json")
     assert report.differences(report.reproduce()) == ()
     named = case in ("costs of zero", "sparse") or USUAL == "compiled"
     assert ("engine" in json.loads((tmp_path / "case.json").read_text())) == named
@@ -303,7 +292,7 @@ def test_reports_that_name_a_loop_engine_are_read(is_sparse: bool | None, step: 
     data = json.loads(path.read_text())
     data["engine"] = {"type": "LoopEngine", "is_sparse": is_sparse}
     path.write_text(json.dumps(data))
-    report = Report.load(path)
+    report = lc.Report.load(path)
     assert isinstance(report.engine, NewtonEngine)
     assert report.engine.step is step
     assert report.differences(report.reproduce()) == ()
@@ -315,21 +304,23 @@ def test_reports_that_name_a_loop_engine_are_read(is_sparse: bool | None, step: 
 class OwnEngine(Engine):
     """An engine that no file can name."""
 
-    def compile(self, problem: Problem, options: Options) -> Any:
+    def compile(self, problem: lc.Problem, options: lc.Options) -> Any:
         return NewtonEngine(LeastChange).compile(problem, options)
 
 
 def test_what_is_not_data_is_refused_by_name(tmp_path: Path) -> None:
     """Mend 14: targets, functions of closures, engines of one's own: NotSavableError, and no file appears."""
-    leg = RodClosure(TWO_ARMS, "left_tool", "right_tool", Target(lambda t: [0.4 + 0.1 * t]), name="leg")
+    leg = RodClosure(TWO_ARMS, "left_tool", "right_tool", lc.Target(lambda t: [0.4 + 0.1 * t]), name="leg")
     with pytest.raises(NotSavableError, match=r"constraint 'leg'.*a Target"):
-        Problem(TWO_ARMS, [leg]).save(tmp_path / "problem.json")
+        lc.Problem(TWO_ARMS, [leg]).save(tmp_path / "problem.json")
     hands = closure(Hinge.pin())
     with pytest.raises(
         NotSavableError, match=r"'rows' cannot be saved: .*function of a closure or contact: use that object itself"
     ):
-        Problem(TWO_ARMS, [Implicit.between(hands.function, -0.1, 0.1, name="rows")]).save(tmp_path / "problem.json")
-    done = Projector(Problem(TWO_ARMS, [hands]), Options.local(), OwnEngine()).project(TWO_ARMS.neutral)
+        lc.Problem(TWO_ARMS, [lc.Implicit.between(hands.function, -0.1, 0.1, name="rows")]).save(
+            tmp_path / "problem.json"
+        )
+    done = lc.Projector(lc.Problem(TWO_ARMS, [hands]), lc.Options.local(), OwnEngine()).project(TWO_ARMS.neutral)
     with pytest.raises(NotSavableError, match="its engine is a OwnEngine"):
         done.report(tmp_path / "case.json")
     assert not list(tmp_path.iterdir())
@@ -374,7 +365,7 @@ def test_hinges_are_saved_by_their_constructors(monkeypatch: pytest.MonkeyPatch,
     """A kind whose constructor is not called as it is: a bare `KeyError`; all kinds there are have one."""
     assert set(loops._HINGES) == {kind.name.lower() for kind in HingeKind}  # pyright: ignore[reportPrivateUsage]
     robot = sample_two_arms()
-    problem = Problem(robot, [Closure(robot, "left_tool", "right_tool", Hinge.pin([0.0, 0.0, 1.0]), name="grip")])
+    problem = lc.Problem(robot, [Closure(robot, "left_tool", "right_tool", Hinge.pin([0.0, 0.0, 1.0]), name="grip")])
     monkeypatch.delitem(loops._HINGES, "pin")  # pyright: ignore[reportPrivateUsage]
     with pytest.raises(NotSavableError, match=r"no constructor Hinge\.pin makes its kind again"):
         problem.save(tmp_path / "problem.json")
@@ -385,12 +376,12 @@ def test_broken_closures_and_contacts_are_refused_with_their_place(case: str, tm
     """Mend 14: what is wrong in a file is a FileContentError with the place, whatever it is."""
     name, change, said = broken()[case]
     leg = RodClosure(TWO_ARMS, "left_tool", "right_tool", 0.3, name="leg")
-    problem = Problem(TWO_ARMS, [closure(Hinge.pin()), leg, owners()["point along, local"]])
+    problem = lc.Problem(TWO_ARMS, [closure(Hinge.pin()), leg, owners()["point along, local"]])
     problem.save(tmp_path / "problem.json")
     data = json.loads((tmp_path / "problem.json").read_text())
     entries = next(entry for entry in data["levels"][0] if entry["name"] == name)
     change(entries)
     (tmp_path / "problem.json").write_text(json.dumps(data))
     with pytest.raises(FileContentError, match=said) as caught:
-        Problem.load(tmp_path / "problem.json")
+        lc.Problem.load(tmp_path / "problem.json")
     assert caught.value.place.startswith("$")

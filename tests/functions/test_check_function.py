@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 from robots import arm, humanoid, two_arms
 
-from constraints import Affine, Function, Pose, Position
-from constraints.errors import (
-    FunctionError,
-    NotFiniteError,
-    NotNormalizedError,
-    SizeError,
-    UndefinedError,
-    WrongObjectError,
-)
+from constraints import Affine, Function, Pose, Position, errors
 from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.frames.frame_function import kinematics_at
 from constraints.testing import CheckFailed, check_function
@@ -73,7 +65,7 @@ class Quadratic(Function):
             case "two ways" if jacobian is None:
                 value[0] = np.nextafter(x * y, 9.0)
             case "undefined":
-                raise UndefinedError("never")
+                raise errors.UndefinedError("never")
             case "not a number":
                 value[1] = np.inf - np.inf
 
@@ -255,7 +247,7 @@ def test_values_must_be_points_of_the_outputs() -> None:
 
     with pytest.raises(CheckFailed, match=r"the value of turn is not a point of SO2[\s\S]*normalise"):
         check_function(stretched(1.0 + 1e-7), pickles=False)
-    with pytest.raises(NotNormalizedError, match="value of turn"):
+    with pytest.raises(errors.NotNormalizedError, match="value of turn"):
         check_function(stretched(1.01), pickles=False)
 
 
@@ -282,18 +274,18 @@ def test_functions_say_what_they_map_and_are_compared_by_identity() -> None:
 def test_points_where_a_function_is_undefined_are_drawn_again() -> None:
     def logarithm(q: np.ndarray) -> float:
         if q[0] <= 0.1:
-            raise UndefinedError("logarithm of a negative number")
+            raise errors.UndefinedError("logarithm of a negative number")
         return float(np.log(q[0]))
 
     f = Function.from_callable(logarithm, Rn(1), Rn(1), lambda q: 1.0 / q, name="log")
     check_function(f, pickles=False)
-    with pytest.raises(UndefinedError):
+    with pytest.raises(errors.UndefinedError):
         check_function(f, [-1.0], pickles=False)
 
 
 @pytest.mark.parametrize(
     ("configurations", "error"),
-    [(np.zeros((2, 6)), SizeError), (np.full(7, np.nan), NotFiniteError)],
+    [(np.zeros((2, 6)), errors.SizeError), (np.full(7, np.nan), errors.NotFiniteError)],
 )
 def test_configurations_are_checked(configurations: np.ndarray, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"configuration for Pose\(tool\)"):
@@ -301,7 +293,7 @@ def test_configurations_are_checked(configurations: np.ndarray, error: type[Exce
 
 
 def test_only_functions_are_checked() -> None:
-    with pytest.raises(WrongObjectError, match="expected a Function"):
+    with pytest.raises(errors.WrongObjectError, match="expected a Function"):
         check_function(np.sin)  # pyright: ignore[reportArgumentType]
 
 
@@ -390,7 +382,7 @@ class Forgetful(Function):
 )
 def test_what_users_forget_is_no_value(forgets: str, ask: Any, said: str) -> None:
     """Wherever it is asked for; the functions of the library are not watched, which costs time."""
-    with pytest.raises(FunctionError, match=said):
+    with pytest.raises(errors.FunctionError, match=said):
         ask(Forgetful(forgets))
     whole = Forgetful("nothing")
     assert whole([1.0, 2.0]).tolist() == [1.0, 2.0]

@@ -15,23 +15,7 @@ import pinocchio as pin
 import pytest
 from robots import needs_robot_data
 
-from constraints import (
-    Base,
-    Bounds,
-    CenterOfMass,
-    Comparison,
-    Explicit,
-    Implicit,
-    Options,
-    Part,
-    Problem,
-    Projector,
-    Robot,
-    Transformation,
-    explicit_relative_pose,
-    locked_joint,
-    rigid_transform,
-)
+import constraints as lc
 
 pytestmark = needs_robot_data
 
@@ -39,7 +23,7 @@ DATA = Path(__file__).parent.parent / "data" / "hpp_extract.npz"
 with np.load(DATA) as _stored:
     NAMES = tuple(str(name) for name in _stored["names"])
 PLACE = "ur5_place_explicit"  # its contact is stood in for by a pose: errors are not those of the 8 rows
-BASES = {"anchor": Base.FIXED, "freeflyer": Base.FREE_FLYER}
+BASES = {"anchor": lc.Base.FIXED, "freeflyer": lc.Base.FREE_FLYER}
 BARE = "<robot name='bare'><link name='base_link'/></robot>"  # for objects whose file is in no wheel
 MARGIN = 1e-4
 """How far the surface of a placed object ends above the floor where the file does not say."""
@@ -47,7 +31,7 @@ MARGIN = 1e-4
 
 class Reference(NamedTuple):
     description: dict[str, Any]
-    problem: Problem
+    problem: lc.Problem
     q0: np.ndarray
     q: np.ndarray
     error: np.ndarray
@@ -57,8 +41,8 @@ class Reference(NamedTuple):
 
 
 @functools.cache
-def part(base: str, source: str) -> Robot:
-    return Robot.from_urdf(BARE if "hpp_environments" in source else source, base=BASES[base])
+def part(base: str, source: str) -> lc.Robot:
+    return lc.Robot.from_urdf(BARE if "hpp_environments" in source else source, base=BASES[base])
 
 
 @functools.cache
@@ -69,49 +53,49 @@ def reference(name: str) -> Reference:
         q0, q, error = (stored[f"{name}/{key}"] for key in ("q0", "q", "error"))
         success, in_bounds = (stored[f"{name}/{key}"].astype(bool) for key in ("success", "in_bounds"))
         threshold = float(stored[f"{name}/error_threshold"])
-    parts = [Part(prefix, part(base, urdf), placement) for prefix, base, urdf, placement in d["models"]]
-    robot = Robot.system(parts)
+    parts = [lc.Part(prefix, part(base, urdf), placement) for prefix, base, urdf, placement in d["models"]]
+    robot = lc.Robot.system(parts)
     assert list(robot.joint_names) == d["joints"][1:]
     assert (robot.nq, robot.nv) == (d["nq"], d["nv"])
-    robot = robot.with_bounds(Bounds(robot.space, d["lower"], d["upper"]))
+    robot = robot.with_bounds(lc.Bounds(robot.space, d["lower"], d["upper"]))
     constraints = [built(robot, d, c) for c in d["constraints"]]
-    problem = Problem(robot, constraints)
+    problem = lc.Problem(robot, constraints)
     return Reference(d, problem, q0, q, error, success, in_bounds, threshold)
 
 
-def built(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> Implicit | Explicit:
+def built(robot: lc.Robot, d: dict[str, Any], c: dict[str, Any]) -> lc.Implicit | lc.Explicit:
     """One constraint of a file."""
     match c["kind"]:
         case "transformation":
-            f = Transformation(robot, robot.frame(c["joint2"], c["frame2"]), c["frame1_world"])
+            f = lc.Transformation(robot, robot.frame(c["joint2"], c["frame2"]), c["frame1_world"])
         case "relative_transformation":
-            f = Transformation(
+            f = lc.Transformation(
                 robot, robot.frame(c["joint2"], c["frame2"]), reference=robot.frame(c["joint1"], c["frame1"])
             )
         case "explicit_relative_pose":
             a, b = robot.frame(c["joint1"], c["frame1"]), robot.frame(c["joint2"], c["frame2"])
-            return explicit_relative_pose(robot, a, b)
+            return lc.explicit_relative_pose(robot, a, b)
         case "relative_com":
             first, last = c["com_joints"]
-            f = CenterOfMass(
+            f = lc.CenterOfMass(
                 robot,
                 joints=d["joints"][first : last + 1],
-                reference=robot.frame(c["joint"], rigid_transform(c["reference"])),
+                reference=robot.frame(c["joint"], lc.rigid_transform(c["reference"])),
             )
         case "locked_joint":
-            return locked_joint(robot, c["joint"], c["value"])
+            return lc.locked_joint(robot, c["joint"], c["value"])
         case "explicit_convex_shape_contact":
             floor, stands = placed(robot, d, c)
             rhs = np.r_[stands.translation, pin.log3(stands.rotation)]
-            return explicit_relative_pose(
-                robot, robot.frame("universe", floor), c["object_joint"], rhs, comparison=Comparison.EQUALITY
+            return lc.explicit_relative_pose(
+                robot, robot.frame("universe", floor), c["object_joint"], rhs, comparison=lc.Comparison.EQUALITY
             )
         case kind:
             raise AssertionError(kind)
-    return Implicit.zero(f, mask=c["mask"])
+    return lc.Implicit.zero(f, mask=c["mask"])
 
 
-def placed(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> tuple[Any, Any]:
+def placed(robot: lc.Robot, d: dict[str, Any], c: dict[str, Any]) -> tuple[Any, Any]:
     """Pose of the floor, and that of the object of qref on it, lifted by the margin along the floor's normal."""
     floor = pin.XYZQUATToSE3(np.array(c["floor_pose"]))
     stands = floor.actInv(pin.XYZQUATToSE3(np.array(d["qref"])[robot.slice_of(c["object_joint"])]))
@@ -138,7 +122,9 @@ def plain_residual(r: Reference, q: np.ndarray) -> float:
     return worst
 
 
-def plain_error(robot: Robot, model: Any, data: Any, d: dict[str, Any], c: dict[str, Any], q: np.ndarray) -> np.ndarray:
+def plain_error(
+    robot: lc.Robot, model: Any, data: Any, d: dict[str, Any], c: dict[str, Any], q: np.ndarray
+) -> np.ndarray:
     def at(joint: str, placement: list[float] | None = None) -> Any:
         M = data.oMi[model.getJointId(joint)] if joint != "universe" else pin.SE3.Identity()
         return M if placement is None else M * pin.XYZQUATToSE3(np.array(placement))
@@ -210,7 +196,7 @@ def test_what_satisfies_hpp_is_satisfied(name: str) -> None:
 def test_results_of_hpp_come_back_as_they_are(name: str) -> None:
     """A satisfied configuration within bounds is a projection: bit for bit, in no iteration."""
     r = reference(name)
-    projector = Projector(r.problem, Options(threshold=r.threshold))
+    projector = lc.Projector(r.problem, lc.Options(threshold=r.threshold))
     for q in r.q[r.success & r.in_bounds]:
         result = projector.project(q)
         assert (result.success, result.iterations) == (True, 0)
@@ -221,7 +207,7 @@ def test_results_of_hpp_come_back_as_they_are(name: str) -> None:
 def test_starts_of_hpp_are_projected(name: str) -> None:
     """At least 99 % of the starts, 40 iterations, in bounds: every one of thirty, checked by plain pinocchio."""
     r = reference(name)
-    projector = Projector(r.problem, Options(threshold=r.threshold, max_iterations=40))
+    projector = lc.Projector(r.problem, lc.Options(threshold=r.threshold, max_iterations=40))
     solved = 0
     for q0 in r.q0:
         result = projector.project(q0)

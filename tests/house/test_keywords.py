@@ -13,18 +13,7 @@ import numpy as np
 import pytest
 
 import constraints
-from constraints import Implicit, Options, Position, Problem, Projector
-from constraints.errors import (
-    CallError,
-    ConstraintError,
-    NoAttributeError,
-    OperatorError,
-    OptionError,
-    PathError,
-    SizeError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import Implicit, Options, Position, Problem, Projector, errors
 from constraints.functions import Constant
 from constraints.keywords import NamesChecked, can_be_called, names_checked
 from constraints.loops import assemble_position, assemble_velocity
@@ -71,7 +60,7 @@ CLOSED = FOUR.posture("closed")
 )
 def test_attributes_that_do_not_exist_are_answered(ask: Callable[[], object], said: str) -> None:
     """Fresh mistakes, fourth list 8, 53, 55 and 62; planner 2, 7 and 9: by the nearest names, and by what is meant."""
-    with pytest.raises(NoAttributeError, match=said) as caught:
+    with pytest.raises(errors.NoAttributeError, match=said) as caught:
         ask()
     assert isinstance(caught.value, AttributeError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
@@ -93,10 +82,10 @@ def test_attributes_that_do_not_exist_are_answered(ask: Callable[[], object], sa
 )
 def test_calls_with_too_many_or_too_few_arguments_are_answered(function: Any, arguments: Any, said: str) -> None:
     """Fresh mistakes, third list 11, fourth list 25 and 70: by the names of the arguments, and by what is meant."""
-    with pytest.raises(CallError, match=said) as caught:
+    with pytest.raises(errors.CallError, match=said) as caught:
         function(*arguments)
     assert isinstance(caught.value, TypeError)
-    assert isinstance(caught.value, ConstraintError)
+    assert isinstance(caught.value, errors.ConstraintError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -112,12 +101,12 @@ def test_calls_with_too_many_or_too_few_arguments_are_answered(function: Any, ar
 def test_arguments_by_names_that_do_not_exist_are_answered(
     function: Any, arguments: Any, named: Any, said: str
 ) -> None:
-    with pytest.raises(UnknownNameError, match=said):
+    with pytest.raises(errors.UnknownNameError, match=said):
         function(*arguments, **named)
 
 
 def test_an_interpolation_is_not_called() -> None:
-    with pytest.raises(PathError, match=r"or_raise\(\)\(time\)"):
+    with pytest.raises(errors.PathError, match=r"or_raise\(\)\(time\)"):
         INTERPOLATION(0.5)
 
 
@@ -126,7 +115,9 @@ def test_a_function_for_progress_takes_two_arguments() -> None:
     projector: Any = Projector(PROBLEM)
     said: list[Any] = []
     for wrong in (lambda done: None, lambda: None, lambda a, b, c: None):
-        with pytest.raises(WrongObjectError, match=r"progress of a batch: expected a function of two .*done, total"):
+        with pytest.raises(
+            errors.WrongObjectError, match=r"progress of a batch: expected a function of two .*done, total"
+        ):
             projector.project_batch([HOME, HOME], progress=wrong)
     projector.project_batch([HOME, HOME], progress=lambda *both: said.append(both))
     assert said[-1] == (2, 2)
@@ -151,7 +142,7 @@ def test_what_python_itself_asks_for_stays_a_bare_question() -> None:
     for name in ("later", "__array__", "_ipython_display_"):
         with pytest.raises(AttributeError) as caught:
             getattr(Slotted(), name)
-        assert not isinstance(caught.value, ConstraintError)
+        assert not isinstance(caught.value, errors.ConstraintError)
     assert not hasattr(POSTURE, "__array__")
     again = pickle.loads(pickle.dumps(PATH))
     np.testing.assert_array_equal(again.samples, PATH.samples)
@@ -177,29 +168,29 @@ def test_dir_shows_no_name_that_only_raises() -> None:
         assert not absent & names
         assert there <= names
         for name in absent:
-            with pytest.raises(NoAttributeError):
+            with pytest.raises(errors.NoAttributeError):
                 getattr(thing, name)
 
 
 def test_paths_are_joined_by_sum_from_the_first() -> None:
     """Planner 7: `sum(paths)` was a bare TypeError; what it is told works."""
-    with pytest.raises(OperatorError, match=r"`sum\(paths\[1:\], paths\[0\]\)` joins") as caught:
+    with pytest.raises(errors.OperatorError, match=r"`sum\(paths\[1:\], paths\[0\]\)` joins") as caught:
         sum([PATH, PATH])
     assert isinstance(caught.value, TypeError)
     joined: Any = sum([PATH], PATH)
     assert joined.duration == 2.0
-    with pytest.raises(WrongObjectError, match=r"\[path\(t\) for t in times\], got ndarray"):
+    with pytest.raises(errors.WrongObjectError, match=r"\[path\(t\) for t in times\], got ndarray"):
         PATH(np.linspace(0.0, 1.0, 3))
 
 
 def test_what_belongs_elsewhere_is_told() -> None:
     """Planner 9: a mask of a function, a count that came as a bound, restarts as a number."""
-    with pytest.raises(CallError, match=r"it belongs to the constraint, as Implicit.zero\(f, mask="):
+    with pytest.raises(errors.CallError, match=r"it belongs to the constraint, as Implicit.zero\(f, mask="):
         Position(ARM, "tool", mask=[1, 1, 0])  # type: ignore[call-arg]
-    with pytest.raises(SizeError, match=r"how many points is size=5"):
+    with pytest.raises(errors.SizeError, match=r"how many points is size=5"):
         ARM.space.random(np.random.default_rng(0), 5)  # type: ignore[arg-type]
     assert ARM.space.random(np.random.default_rng(0), size=5).shape == (5, ARM.nq)
-    with pytest.raises(OptionError, match=r"'restarts': expected True or False \(False, or Options.local\(\)"):
+    with pytest.raises(errors.OptionError, match=r"'restarts': expected True or False \(False, or Options.local\(\)"):
         Options(restarts=0)  # type: ignore[arg-type]
 
 

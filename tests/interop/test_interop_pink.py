@@ -12,17 +12,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, humanoid, two_arms
 
-from constraints import (
-    ConstraintError,
-    Function,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-)
+import constraints as lc
 from constraints.errors import DtypeError, MissingExtraError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.interop import PinkFunction, as_pink_task
 from constraints.testing import check_function
@@ -32,13 +22,13 @@ pink: Any = pytest.importorskip("pink")
 pytest.importorskip("daqp")
 
 
-def configuration(robot: Robot, q: np.ndarray) -> Any:
+def configuration(robot: lc.Robot, q: np.ndarray) -> Any:
     """As a user of pink has it, on a model of their own."""
     model = pin.Model(robot.model)
     return pink.Configuration(model, model.createData(), q)
 
 
-def run(robot: Robot, tasks: list[Any], q: np.ndarray, steps: int = 60) -> Any:
+def run(robot: lc.Robot, tasks: list[Any], q: np.ndarray, steps: int = 60) -> Any:
     """A loop of differential inverse kinematics."""
     state, dt = configuration(robot, q), 0.1
     for _ in range(steps):
@@ -47,7 +37,7 @@ def run(robot: Robot, tasks: list[Any], q: np.ndarray, steps: int = 60) -> Any:
     return state
 
 
-def placement(state: Any, robot: Robot, frame: str) -> Any:
+def placement(state: Any, robot: lc.Robot, frame: str) -> Any:
     """By plain pinocchio."""
     data = state.model.createData()
     pin.forwardKinematics(state.model, data, state.q)
@@ -59,7 +49,7 @@ def test_a_pose_is_reached_by_pink() -> None:
     """The task of a pose: the loop converges, as pinocchio sees it; and, weighed against pink's own posture task, to a
     compromise that is as near as pink's own frame task comes."""
     robot, home = arm(), arm().reference("home")
-    pose = Pose(robot, "tool")
+    pose = lc.Pose(robot, "tool")
     target = pose.value(robot.random(np.random.default_rng(1)))
     task = as_pink_task(pose, target, cost=1.0, gain=0.5, lm_damping=1e-6)
 
@@ -84,9 +74,9 @@ def test_a_grip_and_a_height_are_reached_by_pink() -> None:
     """Constraints with a relative pose, a mask, a scale and an inequality, weighed by row."""
     robot = two_arms()
     home = robot.reference("home")
-    grip = Implicit.equal(Pose(robot, "right_tool", reference="left_tool"))
-    grip = Implicit.equal(grip.function, grip.function.value(home), name="grip")
-    height = Implicit(Position(robot, "left_tool"), mask=[0, 0, 1], lower=1.1, scale=2.0, name="height")
+    grip = lc.Implicit.equal(lc.Pose(robot, "right_tool", reference="left_tool"))
+    grip = lc.Implicit.equal(grip.function, grip.function.value(home), name="grip")
+    height = lc.Implicit(lc.Position(robot, "left_tool"), mask=[0, 0, 1], lower=1.1, scale=2.0, name="height")
     tasks = [as_pink_task(grip, cost=[1.0] * 6, gain=0.5), as_pink_task(height, cost=[3.0], gain=0.5)]
     start = robot.space.integrate(home, 0.2 * np.sin(np.arange(robot.nv)))
     state = run(robot, tasks, start)
@@ -99,11 +89,11 @@ def test_a_grip_and_a_height_are_reached_by_pink() -> None:
 def test_error_and_jacobian_of_a_task() -> None:
     """The error is the constraint's, the Jacobian its derivative along the manifold, with a free-flying base."""
     robot, rng = humanoid(), np.random.default_rng(2)
-    task = as_pink_task(Implicit(Pose(robot, "larm6_joint"), scale=0.5, mask=[1, 1, 1, 1, 1, 0], rhs=None))
+    task = as_pink_task(lc.Implicit(lc.Pose(robot, "larm6_joint"), scale=0.5, mask=[1, 1, 1, 1, 1, 0], rhs=None))
     for q in robot.random(rng, 3):
         state = configuration(robot, q)
         e, J = task.compute_error(state), task.compute_jacobian(state)
-        np.testing.assert_allclose(e, 0.5 * SE3.log(Pose(robot, "larm6_joint").value(q))[:5], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(e, 0.5 * SE3.log(lc.Pose(robot, "larm6_joint").value(q))[:5], rtol=0, atol=1e-12)
         h = 1e-6
         for i in range(robot.nv):
             v = np.zeros(robot.nv)
@@ -120,14 +110,14 @@ def test_the_opposite_sign_of_pinks_frame_task() -> None:
     target = SE3.random(rng)
     theirs = pink.tasks.FrameTask(frame, position_cost=1.0, orientation_cost=1.0)
     theirs.set_target(pin.XYZQUATToSE3(target))
-    ours = as_pink_task(Pose(robot, frame), target)
+    ours = as_pink_task(lc.Pose(robot, frame), target)
     for q in robot.random(rng, 3):
         state = configuration(robot, q)
         np.testing.assert_allclose(ours.compute_error(state), -theirs.compute_error(state), rtol=0, atol=1e-9)
         np.testing.assert_allclose(ours.compute_jacobian(state), -theirs.compute_jacobian(state), rtol=0, atol=1e-8)
 
 
-def pink_tasks(robot: Robot) -> list[Any]:
+def pink_tasks(robot: lc.Robot) -> list[Any]:
     rng = np.random.default_rng(4)
     frame = pink.tasks.FrameTask("larm6_joint", position_cost=1.0, orientation_cost=1.0)
     frame.set_target(pin.XYZQUATToSE3(SE3.random(rng)))
@@ -161,11 +151,11 @@ def test_tasks_as_functions(which: int) -> None:
 def test_a_task_of_pink_is_projected_onto() -> None:
     """A FrameTask as a constraint: the projection ends at its target, by pinocchio; forth and back is the same."""
     robot = arm()
-    target = Pose(robot, "tool").value(robot.random(np.random.default_rng(6)))
+    target = lc.Pose(robot, "tool").value(robot.random(np.random.default_rng(6)))
     task = pink.tasks.FrameTask("tool", position_cost=1.0, orientation_cost=1.0)
     task.set_target(pin.XYZQUATToSE3(target))
     f = PinkFunction(robot, task, name="reach")
-    projector = Projector(Problem(robot, [Implicit.zero(f)]), Options(threshold=1e-7))
+    projector = lc.Projector(lc.Problem(robot, [lc.Implicit.zero(f)]), lc.Options(threshold=1e-7))
     result = projector.project(robot.random(np.random.default_rng(7))).or_raise()
     seen = placement(configuration(robot, result.q), robot, "tool")
     assert np.abs(pin.log6(seen.actInv(pin.XYZQUATToSE3(target))).vector).max() < 1e-7
@@ -177,7 +167,7 @@ def test_a_task_of_pink_is_projected_onto() -> None:
 
 def test_tasks_pickle_and_copy() -> None:
     robot = arm()
-    task = as_pink_task(Position(robot, "tool"), [0.1, 0.2, 0.3], cost=[1.0, 2.0, 3.0], gain=0.7)
+    task = as_pink_task(lc.Position(robot, "tool"), [0.1, 0.2, 0.3], cost=[1.0, 2.0, 3.0], gain=0.7)
     state = configuration(robot, robot.reference("home"))
     for other in (pickle.loads(pickle.dumps(task)), copy.deepcopy(task)):
         np.testing.assert_array_equal(other.compute_error(state), task.compute_error(state))
@@ -186,8 +176,8 @@ def test_tasks_pickle_and_copy() -> None:
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     robot = arm()
-    position = Position(robot, "tool")
-    flat = Function.from_callable(lambda q: q, Rn(2), Rn(2), name="flat")
+    position = lc.Position(robot, "tool")
+    flat = lc.Function.from_callable(lambda q: q, Rn(2), Rn(2), name="flat")
     for wrong in (3, None, "tool", robot):
         with pytest.raises(WrongObjectError, match="constraint of a pink task"):
             as_pink_task(wrong)  # pyright: ignore[reportArgumentType]
@@ -197,7 +187,7 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
         as_pink_task(flat)
     with pytest.raises(SizeError, match="right-hand side"):
         as_pink_task(position, [1.0])
-    for cost, error in (([1.0, 2.0], SizeError), ("heavy", DtypeError), ([1.0, np.nan, 0.0], ConstraintError)):
+    for cost, error in (([1.0, 2.0], SizeError), ("heavy", DtypeError), ([1.0, np.nan, 0.0], lc.ConstraintError)):
         with pytest.raises(error, match="cost"):
             as_pink_task(position, cost=cost)  # pyright: ignore[reportArgumentType]
     options: tuple[dict[str, Any], ...] = (
@@ -208,13 +198,13 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
         {"lm_damping": np.nan},
     )
     for named in options:
-        with pytest.raises(ConstraintError, match=next(iter(named))):
+        with pytest.raises(lc.ConstraintError, match=next(iter(named))):
             as_pink_task(position, **named)
     with pytest.raises(RobotMismatchError, match="shoulder_yaw"):
         as_pink_task(position).compute_error(configuration(two_arms(), two_arms().neutral))
     with pytest.raises(WrongObjectError, match="FrameTask: expected one that is ready"):
         PinkFunction(robot, pink.tasks.FrameTask("tool", 1.0, 1.0))
-    with pytest.raises(ConstraintError, match="robot of a pink task"):
+    with pytest.raises(lc.ConstraintError, match="robot of a pink task"):
         PinkFunction("arm", pink_tasks(humanoid())[0])  # pyright: ignore[reportArgumentType]
     from constraints.interop import pink_tasks as module
 

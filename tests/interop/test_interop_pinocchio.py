@@ -10,17 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, humanoid, two_arms
 
-from constraints import (
-    ConstraintError,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Target,
-    Transformation,
-    project,
-)
+import constraints as lc
 from constraints.errors import ModelError, WrongObjectError
 from constraints.interop import (
     NoCounterpartError,
@@ -70,8 +60,8 @@ def numbers(robot: Any, model: Any, q: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.array(own_data.constraint_position_error), model.jacobian(robot.model, data, own_data), own_data.c1Mc2
 
 
-def ours(robot: Any, constraint: Implicit, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    problem = Problem(robot.without_bounds(), [constraint])
+def ours(robot: Any, constraint: lc.Implicit, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    problem = lc.Problem(robot.without_bounds(), [constraint])
     return problem.error(q), problem.jacobian(q)
 
 
@@ -140,10 +130,10 @@ def test_a_loop_of_pinocchio_is_closed_by_projection() -> None:
     """From a far start; Pinocchio's own residual says that it is closed."""
     robot, home = two_arms(), two_arms().reference("home")
     left, right = robot.frame("left_tool"), robot.frame("right_tool")
-    grip = Pose(robot, right, reference=left).value(home)
+    grip = lc.Pose(robot, right, reference=left).value(home)
     model = FRAME(robot.model, left.joint, left.placement * pin.XYZQUATToSE3(grip), right.joint, right.placement)
     start = robot.random(np.random.default_rng(3))
-    result = project(robot, [from_constraint_model(robot, model)], start, Options(threshold=1e-8)).or_raise()
+    result = lc.project(robot, [from_constraint_model(robot, model)], start, lc.Options(threshold=1e-8)).or_raise()
     assert np.abs(numbers(robot, model, result.q)[0]).max() <= 1e-8
 
 
@@ -152,12 +142,12 @@ def test_given_back() -> None:
     robot, rng = humanoid(), np.random.default_rng(5)
     left, right = robot.frame("larm6_joint", placements(3)[0]), robot.frame("rleg3_joint", placements(4)[1])
     for made in (
-        Implicit.equal(Position(robot, left), rng.normal(size=3), name="a"),
-        Implicit.equal(Position(robot, left, placements(6)[0]), rng.normal(size=3), name="b"),
-        Implicit.equal(Position(robot, right, reference=left), rng.normal(size=3), name="c"),
-        Implicit.equal(Pose(robot, right), SE3.random(rng), name="d"),
-        Implicit.equal(Pose(robot, right, reference=left), SE3.random(rng), name="e"),
-        Implicit.zero(Pose(robot, left, reference=right), name="f"),
+        lc.Implicit.equal(lc.Position(robot, left), rng.normal(size=3), name="a"),
+        lc.Implicit.equal(lc.Position(robot, left, placements(6)[0]), rng.normal(size=3), name="b"),
+        lc.Implicit.equal(lc.Position(robot, right, reference=left), rng.normal(size=3), name="c"),
+        lc.Implicit.equal(lc.Pose(robot, right), SE3.random(rng), name="d"),
+        lc.Implicit.equal(lc.Pose(robot, right, reference=left), SE3.random(rng), name="e"),
+        lc.Implicit.zero(lc.Pose(robot, left, reference=right), name="f"),
     ):
         anchor, rigid = as_anchor_constraint_model(made), as_rigid_constraint_model(made)
         assert anchor.name == rigid.name == made.name
@@ -173,10 +163,10 @@ def test_given_back() -> None:
 
 def test_another_right_hand_side() -> None:
     robot, rng = arm(), np.random.default_rng(6)
-    hand, rhs = Implicit.equal(Pose(robot, "tool")), SE3.random(rng)
+    hand, rhs = lc.Implicit.equal(lc.Pose(robot, "tool")), SE3.random(rng)
     q = robot.random(rng)
     error = numbers(robot, as_anchor_constraint_model(hand, rhs), q)[0]
-    np.testing.assert_allclose(error, SE3.difference(rhs, Pose(robot, "tool").value(q)), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(error, SE3.difference(rhs, lc.Pose(robot, "tool").value(q)), rtol=0, atol=1e-9)
 
 
 def test_a_generic_constraint_model_is_opened() -> None:
@@ -218,16 +208,16 @@ def test_what_has_no_counterpart_is_refused() -> None:
             from_constraint_model(robot, wrong)
     with pytest.raises(ModelError, match="joint 30"):
         from_constraint_model(robot, POINT(humanoid().model, 30, M1, 0, M2))
-    with pytest.raises(ConstraintError, match="robot of a constraint model"):
+    with pytest.raises(lc.ConstraintError, match="robot of a constraint model"):
         from_constraint_model("arm", moving)  # pyright: ignore[reportArgumentType]
-    pose = Pose(robot, "tool")
+    pose = lc.Pose(robot, "tool")
     for constraint, words in (
-        (Implicit.equal(Pose(robot, "tool", outputs=R3xSO3)), "R3xSO3"),
-        (Implicit.equal(Transformation(robot, "tool", reference="elbow")), "got Transformation in R6"),
-        (Implicit.equal(pose, mask=[1, 1, 1, 0, 0, 0]), "all its rows"),
-        (Implicit.above(Position(robot, "tool"), 0.1), "equality"),
-        (Implicit(pose, scale=2.0), "scale"),
-        (Implicit.equal(Position(robot, "tool"), Target(lambda t: [t, 0.0, 0.0])), "target moves"),
+        (lc.Implicit.equal(lc.Pose(robot, "tool", outputs=R3xSO3)), "R3xSO3"),
+        (lc.Implicit.equal(lc.Transformation(robot, "tool", reference="elbow")), "got Transformation in R6"),
+        (lc.Implicit.equal(pose, mask=[1, 1, 1, 0, 0, 0]), "all its rows"),
+        (lc.Implicit.above(lc.Position(robot, "tool"), 0.1), "equality"),
+        (lc.Implicit(pose, scale=2.0), "scale"),
+        (lc.Implicit.equal(lc.Position(robot, "tool"), lc.Target(lambda t: [t, 0.0, 0.0])), "target moves"),
     ):
         for give in (as_anchor_constraint_model, as_rigid_constraint_model):
             with pytest.raises(NoCounterpartError, match=words):

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Position, Robot
+from constraints import Position, Robot, errors
 from constraints.actions import (
     Actuators,
     ContactForwardDynamics,
@@ -22,16 +22,6 @@ from constraints.actions import (
     StateSpace,
 )
 from constraints.dynamics import DynamicsStatus
-from constraints.errors import (
-    EmptyProblemError,
-    FailedError,
-    NotFiniteError,
-    NotNormalizedError,
-    OptionError,
-    RobotMismatchError,
-    SizeError,
-    WrongObjectError,
-)
 from constraints.interop import MultipleShooting, ShootingStatus, Trajectory
 from constraints.loops import Closure, ConstraintSet, Hinge, PointContact
 from constraints.models import mechanisms
@@ -238,7 +228,7 @@ def test_rows_of_the_start_that_nothing_changes_are_left_out():
     program = MultipleShooting([run] * 3, run, state.zero)
     assert program.lower.size == 3 * state.ndx + 2 + 4 + 4 + 2
     assert np.count_nonzero(program.are_defects) == 3 * state.ndx
-    with pytest.raises(OptionError, match=r"no control can change is violated by 0\.5"):
+    with pytest.raises(errors.OptionError, match=r"no control can change is violated by 0\.5"):
         MultipleShooting([run] * 3, run, [0.0, 0.0, 1.5, 0.0])
 
 
@@ -328,7 +318,9 @@ def test_rows_of_an_impact_at_the_start_are_constant():
     assert held.lower.size == 2 * free.state.ndx
     assert held.rows(np.zeros(held.n)).size == held.lower.size
     assert held.jacobian(np.zeros(held.n)).shape == (held.lower.size, held.n)
-    with pytest.raises(OptionError, match=r"an inequality of the first action that no control can change .* by 0\.1$"):
+    with pytest.raises(
+        errors.OptionError, match=r"an inequality of the first action that no control can change .* by 0\.1$"
+    ):
         MultipleShooting([impact(force=least + 0.1, robot=robot), step], step, x0)
 
 
@@ -340,7 +332,7 @@ def test_an_action_that_returns_other_rows_than_it_says_is_named():
     wrong: Any = NoSlopes(step)
     wrong.constraints = SemiImplicitEuler(ContactForwardDynamics(robot), 0.1).constraints
     program = MultipleShooting([step], wrong, state.zero)
-    with pytest.raises(SizeError, match=r"inequalities of node 1: expected size 0, .* 2"):
+    with pytest.raises(errors.SizeError, match=r"inequalities of node 1: expected size 0, .* 2"):
         program.rows(np.zeros(program.n))
 
 
@@ -391,7 +383,7 @@ def test_another_start_is_named():
         lambda: program.step(other),
         lambda: program.around(other),
     ):
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(errors.OptionError, match=said):
             make()
     MultipleShooting(program.actions, program.terminal, x0, xs[1:])
     MultipleShooting(program.actions, program.terminal, xs[0], xs)
@@ -406,7 +398,7 @@ def test_failures_are_values():
     short = program.minimize(max_iterations=2)
     assert short.status is ShootingStatus.MAX_ITERATIONS
     assert short.iterations == 2
-    with pytest.raises(FailedError, match="MAX_ITERATIONS") as raised:
+    with pytest.raises(errors.FailedError, match="MAX_ITERATIONS") as raised:
         short.or_raise()
     assert raised.value.result is short
     stopped = program.minimize(callback=lambda z, state: state.nit >= 3)
@@ -436,34 +428,34 @@ def test_bad_input_is_named():
     state = StateSpace(robot)
     run = ContactForwardDynamics(robot)
     step = SemiImplicitEuler(run, 0.1)
-    with pytest.raises(EmptyProblemError, match="one action or more"):
+    with pytest.raises(errors.EmptyProblemError, match="one action or more"):
         MultipleShooting([], run, state.zero)
-    with pytest.raises(WrongObjectError, match=r"action 1 of a shooting problem.*DiscreteAction"):
+    with pytest.raises(errors.WrongObjectError, match=r"action 1 of a shooting problem.*DiscreteAction"):
         MultipleShooting([step, run], run, state.zero)  # type: ignore[list-item]
-    with pytest.raises(WrongObjectError, match="terminal action"):
+    with pytest.raises(errors.WrongObjectError, match="terminal action"):
         MultipleShooting([step], "end", state.zero)  # type: ignore[arg-type]
-    with pytest.raises(RobotMismatchError, match=r"action 1 of a shooting problem is of .*'cart'"):
+    with pytest.raises(errors.RobotMismatchError, match=r"action 1 of a shooting problem is of .*'cart'"):
         MultipleShooting([step], ContactForwardDynamics(cart()), state.zero)
-    with pytest.raises(SizeError, match="start"):
+    with pytest.raises(errors.SizeError, match="start"):
         MultipleShooting([step], run, np.zeros(3))
-    with pytest.raises(SizeError, match="controls of a base trajectory"):
+    with pytest.raises(errors.SizeError, match="controls of a base trajectory"):
         MultipleShooting([step], run, state.zero, us=[np.zeros(2)] * 2)
-    with pytest.raises(SizeError, match="states of a base trajectory"):
+    with pytest.raises(errors.SizeError, match="states of a base trajectory"):
         MultipleShooting([step], run, state.zero, xs=np.zeros((4, 4)))
-    with pytest.raises(NotFiniteError, match="control 0"):
+    with pytest.raises(errors.NotFiniteError, match="control 0"):
         MultipleShooting([step], run, state.zero, us=[[np.nan, 0.0]])
     free = free_body()
     one = SemiImplicitEuler(ContactForwardDynamics(free), 0.1)
-    with pytest.raises(NotNormalizedError, match="state 1"):
+    with pytest.raises(errors.NotNormalizedError, match="state 1"):
         MultipleShooting([one], one, StateSpace(free).zero, xs=np.ones((1, 13)))
     program = MultipleShooting([step], run, state.zero)
-    with pytest.raises(SizeError, match="step of a trajectory"):
+    with pytest.raises(errors.SizeError, match="step of a trajectory"):
         program.cost(np.zeros(3))
-    with pytest.raises(WrongObjectError, match="trajectory"):
+    with pytest.raises(errors.WrongObjectError, match="trajectory"):
         program.around(np.zeros(3))  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="turn of a chart"):
+    with pytest.raises(errors.OptionError, match="turn of a chart"):
         program.minimize(turn=4.0)
-    with pytest.raises(WrongObjectError, match="callback"):
+    with pytest.raises(errors.WrongObjectError, match="callback"):
         program.minimize(callback=3)  # type: ignore[arg-type]
-    with pytest.raises(SizeError, match="states of a base trajectory"):
+    with pytest.raises(errors.SizeError, match="states of a base trajectory"):
         program.step(Trajectory(np.zeros((9, 4)), (np.zeros(2),)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,23 +11,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from samples import mixed_frames
 
-from constraints import (
-    Affine,
-    Bounds,
-    Explicit,
-    Frame,
-    Implicit,
-    Pose,
-    Position,
-    Problem,
-    Robot,
-    Status,
-    Target,
-    Transformation,
-)
+import constraints as lc
 from constraints.errors import EmptyProblemError, FileError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from constraints.loops import (
     Closure,
@@ -103,10 +89,10 @@ def test_free_coordinates_leave_the_others_where_they_are(seed: int) -> None:
 def test_a_cost_of_zero_is_zero_beside_masked_rows(seed: int) -> None:
     """Mend 19: masked rows are no inequalities: what costs something does not move at all where the rest can do it."""
     robot = planar_arm(0.7, 0.6, 0.5)
-    tip = Transformation(robot, "tip")
+    tip = lc.Transformation(robot, "tip")
     closed = np.array([0.4, -0.9, 0.8])
     goal = tip.value(closed) * [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
-    rows = ConstraintSet(robot, [Implicit.equal(tip, goal, mask=[1, 1, 0, 0, 0, 0], name="tip")])
+    rows = ConstraintSet(robot, [lc.Implicit.equal(tip, goal, mask=[1, 1, 0, 0, 0, 0], name="tip")])
     start = closed + np.random.default_rng(seed).uniform(-0.2, 0.2, 3)
     result = assemble_position(rows, start, weights=[1.0, 0.0, 0.0])
     assert result.success
@@ -181,7 +167,7 @@ def test_velocities_are_the_weighted_projection() -> None:
 
 def test_velocities_follow_moving_targets_and_driven_joints() -> None:
     """RBDL case 16: a rod that changes its length gives J v = d/dt; driven joints keep theirs bit for bit."""
-    rows = rod_mechanism(Target(lambda t: [1.0 + 0.1 * np.sin(t)]))
+    rows = rod_mechanism(lc.Target(lambda t: [1.0 + 0.1 * np.sin(t)]))
     start = assemble_position(rows, [0.4, -0.9, 0.3], rhs=rows.rhs_at(0.7))
     assert start.success
     t, wanted = 0.7, np.array([0.3, -0.2, 0.5])
@@ -303,18 +289,18 @@ BOUNDLESS = [np.inf] * 4
 def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any], engine: Any) -> None:
     """Exact costs of zero where nothing but equalities of one level counts, else the projector's steps: to the bit."""
     robot = planar_arm(0.7, 0.6, 0.5, 0.4)
-    tip, closed = Position(robot, "tip"), np.array([0.4, -0.9, 0.8, 0.3])
-    last = Affine([[0.0, 0.0, 0.0, 1.0]], None, robot.space)
-    coupled = Affine([[0.5, 0.0, 0.0, 0.0]], [0.1], robot.space)
+    tip, closed = lc.Position(robot, "tip"), np.array([0.4, -0.9, 0.8, 0.3])
+    last = lc.Affine([[0.0, 0.0, 0.0, 1.0]], None, robot.space)
+    coupled = lc.Affine([[0.5, 0.0, 0.0, 0.0]], [0.1], robot.space)
     owners = {
-        "tip": Implicit.equal(tip, tip.value(closed), mask=[1, 1, 0], name="tip"),
-        "low": Implicit.above(last, [-9.0], name="low"),
-        "lower level": Explicit(coupled, robot.segments("j3"), level=1, name="lower level"),
+        "tip": lc.Implicit.equal(tip, tip.value(closed), mask=[1, 1, 0], name="tip"),
+        "low": lc.Implicit.above(last, [-9.0], name="low"),
+        "lower level": lc.Explicit(coupled, robot.segments("j3"), level=1, name="lower level"),
     }
     rows = ConstraintSet(robot, [owners[name] for name in ("tip", *more)])
     asked = dict(changes)
     if "bounds" in asked:
-        asked["bounds"] = Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
+        asked["bounds"] = lc.Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
     found = assemble_position(rows, closed + 0.1, **asked)
     assert found.success
     engines: dict[Any, Any] = {DampedCholesky: USUAL, LeastChange: NewtonEngine(LeastChange)}
@@ -328,8 +314,8 @@ def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any
 def test_rows_that_repeat_others_are_told_where_they_contradict_them() -> None:
     """Three rows of one joint that cannot hold together: those that agree are not told."""
     robot = planar_arm(0.7, 0.6)
-    row = Affine([[1.0, 0.0]], None, robot.space)
-    owners = [Implicit.equal(row, [value], name=name) for name, value in (("a", 0.0), ("b", 0.0), ("c", 1.0))]
+    row = lc.Affine([[1.0, 0.0]], None, robot.space)
+    owners = [lc.Implicit.equal(row, [value], name=name) for name, value in (("a", 0.0), ("b", 0.0), ("c", 1.0))]
     failed = assemble_position(ConstraintSet(robot, owners), [0.5, 0.9])
     assert not failed.success
     lines = failed.describe().splitlines()
@@ -359,7 +345,7 @@ def test_what_cannot_close_says_so_and_names_the_worst() -> None:
     """Links too short: no success, a bounded time, finite numbers, closures ranked, iterates kept, the same twice."""
     rows = rod_mechanism(9.0)
     result = assemble_position(rows, [0.4, -0.9, 0.3])
-    assert result.status in (Status.STATIONARY, Status.STALLED)
+    assert result.status in (lc.Status.STATIONARY, lc.Status.STALLED)
     assert result.iterations < 60
     assert result.worst == "rod"
     assert [norm for _, norm in result.errors] == sorted((norm for _, norm in result.errors), reverse=True)
@@ -382,7 +368,7 @@ def test_rows_that_contradict_slightly_are_said_to(engine: NewtonEngine | None) 
     start = LINKAGE_CLOSED + np.random.default_rng(0).uniform(-0.2, 0.2, 5)
     assert assemble_position(rows, start, tolerance=1e-4, engine=engine).success
     result = assemble_position(rows, start, tolerance=1e-10, engine=engine)
-    assert result.status in (Status.STATIONARY, Status.STALLED)
+    assert result.status in (lc.Status.STATIONARY, lc.Status.STALLED)
     assert result.iterations <= 15
     assert result.dependence.inconsistency == pytest.approx(1e-5, rel=1e-3)
     assert "redundant rows inconsistent by 1e-05" in result.describe()
@@ -401,7 +387,7 @@ def test_another_branch_is_no_success() -> None:
     flipped = closed.copy()
     flipped[1] = -0.15  # the elbow on the other side of straight
     other = assemble_position(rows, flipped, driven=["j0"], stay_on_branch=0.1)
-    assert other.status is Status.LEFT_BRANCH
+    assert other.status is lc.Status.LEFT_BRANCH
     assert other.projection.success
     assert not other.success
 
@@ -413,7 +399,7 @@ def test_the_sign_of_the_pivot_block_tells_elbows_apart() -> None:
     up, down = (assemble_position(rows, start).or_raise().q for start in ([-0.3, 1.2], [1.2, -1.2]))
     assert up[1] > 0.5
     assert down[1] < -0.5
-    problem = rows.problem(bounds=Bounds.none(robot.space))
+    problem = rows.problem(bounds=lc.Bounds.none(robot.space))
     across = branch_between(problem, up, down, problem.rhs, problem.frozen)
     assert across.signs[0] == -across.signs[1] != 0.0
     assert not across.same(100.0)
@@ -426,7 +412,7 @@ def test_the_sign_of_the_pivot_block_tells_elbows_apart() -> None:
     crossed = assemble_position(rows, start, stay_on_branch=100.0)
     kept = np.sign(crossed.q[1]) == np.sign(start[1])
     assert crossed.projection.success
-    assert (crossed.status is Status.CONVERGED) == kept
+    assert (crossed.status is lc.Status.CONVERGED) == kept
 
 
 def elbow_side(q: np.ndarray) -> float:
@@ -454,7 +440,7 @@ def test_a_driven_parallelogram_does_not_pass_its_flat_pose(way: float, step: fl
         q = done.q
         assert 1e-9 < q[0] < np.pi - 1e-9
         np.testing.assert_allclose(q, [q[0], -q[0], q[0]], atol=1e-9)  # a parallelogram, by its closed form
-    assert done.status is Status.LEFT_BRANCH
+    assert done.status is lc.Status.LEFT_BRANCH
     assert abs(start[0] - q[0]) >= abs(flat - q[0]) - 1e-12
     assert "dead centre" in done.describe() or elbow_side(done.q) == -elbow_side(q)
 
@@ -487,7 +473,7 @@ def test_the_configuration_before_may_be_given() -> None:
     assert alone.branch is not None
     assert not alone.branch.is_closed
     known = assemble_position(rows, guess, driven=["crank"], stay_on_branch=0.5, before=last)
-    assert known.status is Status.LEFT_BRANCH
+    assert known.status is lc.Status.LEFT_BRANCH
     assert known.branch is not None
     assert known.branch.is_closed
     assert (known.branch.before == last).all()
@@ -503,7 +489,7 @@ def test_a_configuration_before_that_is_open_is_refused() -> None:
     rows, last = bar.constraint_set(), np.array([0.05, -0.05, 0.05])
     with pytest.raises(OpenMechanismError, match=rf"{bar.closures[0].name}.*'before' must be closed"):
         assemble_position(rows, last, driven=["crank"], stay_on_branch=0.5, before=last + np.array([0.0, 0.3, 0.0]))
-    rod = RodClosure(bar.robot, None, "coupler_end", Target(lambda t: [1.2 + 0.1 * t]), name="rod")
+    rod = RodClosure(bar.robot, None, "coupler_end", lc.Target(lambda t: [1.2 + 0.1 * t]), name="rod")
     moving = ConstraintSet(bar.robot, [rod])
     closed = assemble_position(moving, last, rhs=moving.rhs_at(0.0), driven=["crank", "rocker"]).or_raise().q
     later = {"rhs": moving.rhs_at(0.3), "driven": ["crank", "rocker"], "stay_on_branch": 1.0}
@@ -516,7 +502,7 @@ def test_velocities_that_rows_forbid_are_told_without_driven_joints(caplog: pyte
     q = bar.posture("closed")
     at = bar.robot.at(q).placement("coupler_end").translation.copy()
     owners = [PointContact(bar.robot, "coupler_end", [1, 0, 0], anchor=at, name="still")]
-    owners.append(PointContact(bar.robot, "coupler_end", [1, 0, 0], anchor=at, name="moves", target=Target(
+    owners.append(PointContact(bar.robot, "coupler_end", [1, 0, 0], anchor=at, name="moves", target=lc.Target(
         lambda t: [t], lambda t: [1.0], lambda t: [0.0])))  # fmt: skip
     rows = ConstraintSet(bar.robot, owners)
     assemble_velocity(rows, q, np.zeros(3), rhs=rows.rhs_at(0.0))
@@ -532,7 +518,7 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(UnknownJointError, match="elbow"):
         assemble_position(rows, LINKAGE_CLOSED, driven=["elbow"])
     with pytest.raises(WrongObjectError, match="ConstraintSet"):
-        assemble_position(Problem(rows.robot, rows.anchored), LINKAGE_CLOSED)  # pyright: ignore[reportArgumentType]
+        assemble_position(lc.Problem(rows.robot, rows.anchored), LINKAGE_CLOSED)  # pyright: ignore[reportArgumentType]
     with pytest.raises(EmptyProblemError):
         assemble_position(rows.switched(off=["loop"]), LINKAGE_CLOSED)
 
@@ -549,20 +535,20 @@ def test_bounds_are_kept_where_they_are_given() -> None:
 def test_a_problem_takes_closures_beside_other_constraints() -> None:
     """A Problem stacks a closure as any Implicit; its rows are those of the set."""
     rows = linkage()
-    tip = Implicit.equal(Pose(rows.robot, "j4"), name="tip")
-    problem = Problem(rows.robot, [*rows.anchored, tip], bounds=Bounds.none(rows.robot.space))
+    tip = lc.Implicit.equal(lc.Pose(rows.robot, "j4"), name="tip")
+    problem = lc.Problem(rows.robot, [*rows.anchored, tip], bounds=lc.Bounds.none(rows.robot.space))
     stacked = stack_rows(problem.constraints, rows.robot.at(LINKAGE_CLOSED), Order.POSITION)
     assert np.abs(stacked.error[:5] - rows.position_error(LINKAGE_CLOSED)).max() == 0.0
 
 
-def free_body() -> Robot:
+def free_body() -> lc.Robot:
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
     model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
-    return Robot(model, "body")
+    return lc.Robot(model, "body")
 
 
-def planar_arm(*lengths: float) -> Robot:
+def planar_arm(*lengths: float) -> lc.Robot:
     """Revolute joints about z in a row, the frame "tip" at the end."""
     model, at = pin.Model(), 0.0
     for i, length in enumerate(lengths):
@@ -571,24 +557,24 @@ def planar_arm(*lengths: float) -> Robot:
         at = length
     tip = pin.SE3(np.eye(3), np.array([at, 0.0, 0.0]))
     model.addFrame(pin.Frame("tip", len(lengths), 0, tip, pin.FrameType.OP_FRAME))
-    return Robot(model, "arm").without_bounds()
+    return lc.Robot(model, "arm").without_bounds()
 
 
-def rod_mechanism(length: float | Target) -> ConstraintSet:
+def rod_mechanism(length: float | lc.Target) -> ConstraintSet:
     robot = planar_arm(0.7, 0.6, 0.5)
     return ConstraintSet(robot, [RodClosure(robot, [1.2, 0.4, 0.0, 0, 0, 0, 1], "tip", length, name="rod")])
 
 
 def crooked_linkage(off: float) -> ConstraintSet:
     robot = linkage().robot
-    tip = Frame("tip", 2, pin.SE3(np.eye(3), np.array([2.0, 0.0, off])), "j1")
+    tip = lc.Frame("tip", 2, pin.SE3(np.eye(3), np.array([2.0, 0.0, off])), "j1")
     return ConstraintSet(robot, [Closure(robot, tip, "j4", name="loop")])
 
 
 def elbow() -> ConstraintSet:
     robot = planar_arm(1.0, 1.0, 0.5)
     at = [1.5, 0.6, 0.0, 0.0, 0.0, 0.0, 1.0]
-    wrist = Frame("wrist", 3, pin.SE3.Identity(), "j2")
+    wrist = lc.Frame("wrist", 3, pin.SE3.Identity(), "j2")
     return ConstraintSet(robot, [PointClosure(robot, at, wrist, name="wrist")])
 
 
@@ -621,8 +607,7 @@ def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
 def test_the_benchmark_checks_its_answers() -> None:
     """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
     script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "closed_chains.py"
-    command = [sys.executable, str(script), "--check", "--engine", USUAL]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = scripts.run(script, "--check", "--engine", USUAL)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "exponent from n = 30" in done.stdout
     assert re.search(r"^four_bar +3/3 ", done.stdout, re.MULTILINE)
@@ -649,7 +634,7 @@ def test_velocities_where_what_is_left_open_costs_nothing(seed: int) -> None:
         placement = pin.SE3(pin.exp3(rng.normal(size=3)), rng.normal(size=3)) if i < 4 else pin.SE3.Identity()
         joint = model.addJoint(joint, kind, placement, f"joint {i}")
         model.addJointFrame(joint)
-    robot = Robot(model)
+    robot = lc.Robot(model)
     held = ConstraintSet(robot, [SurfaceContact(robot, "joint 4")])
     v0 = rng.normal(size=5)
     v = assemble_velocity(held, rng.normal(size=5), v0, weights=[1.0, 2.0, 0.5, 0.0, 0.0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from samples import mixed_frames, two_arms_frames
 
-from constraints import Implicit, Pose, Problem, RightHandSide, Robot, Rotation, Stack, Target, linear_coupling
+from constraints import Implicit, Pose, Problem, RightHandSide, Robot, Rotation, Stack, Target, linear_coupling, loops
 from constraints.errors import (
     DuplicateError,
     DuplicateNameError,
@@ -19,29 +19,19 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.loops import (
-    Baumgarte,
-    Closure,
-    ConstraintSet,
-    Hinge,
-    PointClosure,
-    PointContact,
-    RodClosure,
-    SurfaceContact,
-)
 from constraints.models import mechanisms
 from constraints.rows import Order, RowOwner, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Space
 
 
-def arms() -> ConstraintSet:
+def arms() -> loops.ConstraintSet:
     robot = two_arms_frames()
-    return ConstraintSet(
+    return loops.ConstraintSet(
         robot,
         [
-            Closure(robot, "a", "b", Hinge.pin([0.0, 0.0, 1.0]), name="hands"),
-            PointContact(robot, "left_tool", name="left"),
-            RodClosure(robot, "a", "right_tool", 0.3, name="rod"),
+            loops.Closure(robot, "a", "b", loops.Hinge.pin([0.0, 0.0, 1.0]), name="hands"),
+            loops.PointContact(robot, "left_tool", name="left"),
+            loops.RodClosure(robot, "a", "right_tool", 0.3, name="rod"),
             Implicit.equal(Pose(robot, "right_tool"), name="right"),
         ],
     )
@@ -100,33 +90,33 @@ def test_copies_do_not_share_what_is_changed() -> None:
 
 def test_each_constraint_has_its_own_stabilisation() -> None:
     """Baumgarte by constraint: 2/T and 1/T^2 of its own T; none where none was asked for."""
-    rows = arms().stabilised(0.1, "hands").stabilised(Baumgarte(3.0, 4.0), "rod")
+    rows = arms().stabilised(0.1, "hands").stabilised(loops.Baumgarte(3.0, 4.0), "rod")
     q, v = state(rows.robot)
     e, rate = rows.position_error(q), rows.velocity_error(q, v)
     found = rows.stabilisation(q, v)
     assert np.abs(found[:5] - (20.0 * rate[:5] + 100.0 * e[:5])).max() < 1e-11
     assert np.abs(found[8] - (4.0 * rate[8] + 3.0 * e[8])) < 1e-12
     assert not found[np.r_[5:8, 9:15]].any()
-    given = ConstraintSet(rows.robot, rows.stack.owners, {"rod": Baumgarte(3.0, 4.0)})
-    assert given.baumgarte[2] == Baumgarte(3.0, 4.0)
+    given = loops.ConstraintSet(rows.robot, rows.stack.owners, {"rod": loops.Baumgarte(3.0, 4.0)})
+    assert given.baumgarte[2] == loops.Baumgarte(3.0, 4.0)
 
 
 def test_a_stabilisation_settles_in_any_positive_time() -> None:
     for T in (0.01, 0.5, 1.0, 2.0):
-        assert Baumgarte.settling(T) == Baumgarte(1.0 / T**2, 2.0 / T)
-        assert arms().stabilised(T).baumgarte == (Baumgarte.settling(T),) * len(arms())
+        assert loops.Baumgarte.settling(T) == loops.Baumgarte(1.0 / T**2, 2.0 / T)
+        assert arms().stabilised(T).baumgarte == (loops.Baumgarte.settling(T),) * len(arms())
     wrong: Any
     for wrong in (0.0, 0, -1.0, np.nan, "1", True):
         with pytest.raises(WrongObjectError, match="time of a stabilisation"):
-            Baumgarte.settling(wrong)
+            loops.Baumgarte.settling(wrong)
         if wrong:
             for gains in ((wrong, 0.0), (0.0, wrong)):
                 with pytest.raises(WrongObjectError, match="gain of a stabilisation"):
-                    Baumgarte(*gains)
+                    loops.Baumgarte(*gains)
     for gains in ((np.inf, 0.0), (0.0, np.inf)):
         with pytest.raises(WrongObjectError, match="a finite number, got inf"):
-            Baumgarte(*gains)
-    assert Baumgarte() == Baumgarte(0.0, 0.0)
+            loops.Baumgarte(*gains)
+    assert loops.Baumgarte() == loops.Baumgarte(0.0, 0.0)
 
 
 def moving(group: Space, seed: int) -> Target:
@@ -198,7 +188,7 @@ def test_closures_live_on_a_factor_of_a_bigger_space() -> None:
     from liegroups import Rn
 
     robot = two_arms_frames()
-    closure = Closure(robot, "a", "b", name="hands")
+    closure = loops.Closure(robot, "a", "b", name="hands")
     space = robot.space * Rn(2)
     problem = Problem(space, [closure])
     q = np.concatenate([state(robot)[0], [0.3, 0.4]])
@@ -209,30 +199,30 @@ def test_closures_live_on_a_factor_of_a_bigger_space() -> None:
 def test_wrong_sets_are_named() -> None:
     """RBDL case 20: duplicate and unknown names, one object twice, another robot, something else."""
     robot = two_arms_frames()
-    one, other = PointClosure(robot, "a", "b", name="x"), PointClosure(robot, "a", "right_tool", name="x")
+    one, other = loops.PointClosure(robot, "a", "b", name="x"), loops.PointClosure(robot, "a", "right_tool", name="x")
     with pytest.raises(DuplicateNameError, match="x"):
-        ConstraintSet(robot, [one, other])
+        loops.ConstraintSet(robot, [one, other])
     with pytest.raises(DuplicateError, match="x"):
-        ConstraintSet(robot, [one, one])
+        loops.ConstraintSet(robot, [one, one])
     with pytest.raises(RobotMismatchError):
-        ConstraintSet(robot, [SurfaceContact(mixed_frames(), "b", name="y")])
+        loops.ConstraintSet(robot, [loops.SurfaceContact(mixed_frames(), "b", name="y")])
     with pytest.raises(WrongObjectError, match="constraint 0"):
-        ConstraintSet(robot, ["x"])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+        loops.ConstraintSet(robot, ["x"])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownNameError, match="hands"):
         arms().switched(on=["hand"])
     with pytest.raises(UnknownNameError):
         arms().stabilised(0.1, "foot")
     with pytest.raises(WrongObjectError, match="velocity gain"):
-        Baumgarte(0.0, -1.0)
+        loops.Baumgarte(0.0, -1.0)
 
 
 @pytest.mark.parametrize("keys", [("hands", 0), (0, "hands")])
 def test_one_constraint_has_one_stabilisation(keys: tuple[str | int, str | int]) -> None:
     """Under two keys the last one won, whatever it was."""
     rows = arms()
-    gains = dict(zip(keys, (Baumgarte(1.0, 1.0), Baumgarte(2.0, 2.0)), strict=True))
+    gains = dict(zip(keys, (loops.Baumgarte(1.0, 1.0), loops.Baumgarte(2.0, 2.0)), strict=True))
     with pytest.raises(OptionError, match="stabilisation of 'hands': it is given twice"):
-        ConstraintSet(rows.robot, list(rows.stack), gains)
+        loops.ConstraintSet(rows.robot, list(rows.stack), gains)
 
 
 def test_a_set_that_is_all_off_says_so() -> None:
@@ -248,13 +238,15 @@ def test_gains_are_in_the_description() -> None:
     linkage = mechanisms.five_bar()
     rows = linkage.constraint_set()
     assert "gains" not in rows.describe()
-    assert "; gains 100 1/s2, 0 1/s (undamped)" in rows.stabilised(Baumgarte(100.0)).describe()
+    assert "; gains 100 1/s2, 0 1/s (undamped)" in rows.stabilised(loops.Baumgarte(100.0)).describe()
     assert "undamped" not in rows.stabilised(0.1).describe()
-    floor = PointContact(linkage.robot, "left_outer_end", [0.0, 1.0, 0.0], name="floor")
-    loose = ConstraintSet(linkage.robot, [floor]).stabilised(Baumgarte(100.0, 20.0))
+    floor = loops.PointContact(linkage.robot, "left_outer_end", [0.0, 1.0, 0.0], name="floor")
+    loose = loops.ConstraintSet(linkage.robot, [floor]).stabilised(loops.Baumgarte(100.0, 20.0))
     assert loose.idle_gains == ("floor",)
     assert "; gains 100 1/s2, 20 1/s, of position without an anchor" in loose.describe()
-    held = ConstraintSet(linkage.robot, [floor.anchored(linkage.posture("closed"))]).stabilised(Baumgarte(100.0, 20.0))
+    held = loops.ConstraintSet(linkage.robot, [floor.anchored(linkage.posture("closed"))]).stabilised(
+        loops.Baumgarte(100.0, 20.0)
+    )
     assert held.idle_gains == ()
 
 
@@ -262,4 +254,4 @@ def test_gains_without_a_constraint_are_refused_by_name() -> None:
     """A `TypeError` of Python: "argument after ** must be a mapping"."""
     robot = arms().robot
     with pytest.raises(WrongObjectError, match=r"baumgarte of a set: expected .*set\.stabilised"):
-        ConstraintSet(robot, [], Baumgarte(1.0, 2.0))  # pyright: ignore[reportArgumentType]
+        loops.ConstraintSet(robot, [], loops.Baumgarte(1.0, 2.0))  # pyright: ignore[reportArgumentType]

@@ -10,21 +10,7 @@ import numpy as np
 import pytest
 from fuzz import BadInput, Chaos, verdict
 
-from constraints import Robot
-from constraints.loops import (
-    Axes,
-    Baumgarte,
-    Closure,
-    ConstraintSet,
-    Hinge,
-    PointClosure,
-    PointContact,
-    RodClosure,
-    SurfaceContact,
-    assemble_position,
-    assemble_velocity,
-    to_joint,
-)
+from constraints import Robot, loops
 from constraints.models import sample_two_arms
 
 Made = tuple[Callable[[], object], tuple[str, ...]]
@@ -36,8 +22,8 @@ def robot() -> Robot:
 
 
 @functools.cache
-def rows() -> ConstraintSet:
-    return ConstraintSet(robot(), [PointClosure(robot(), "left_tool", "right_tool", name="hands")])
+def rows() -> loops.ConstraintSet:
+    return loops.ConstraintSet(robot(), [loops.PointClosure(robot(), "left_tool", "right_tool", name="hands")])
 
 
 def call(culprits: str | tuple[str, ...], f: Callable[..., Any], *values: Any, **named: Any) -> Made:
@@ -53,19 +39,21 @@ def hinge(c: Chaos) -> Made:
     if way == "axis":
         named = {"pin": "axis", "slider": "axis", "cylindrical": "axis", "planar": "normal", "two_sliders": "normal"}
         kind = c.pick(*named)
-        return call(("axis", "normal"), getattr(Hinge, kind), bad_axis(c))
+        return call(("axis", "normal"), getattr(loops.Hinge, kind), bad_axis(c))
     if way == "pitch":
-        return call("pitch", Hinge.helical, [0.0, 0.0, 1.0], c.pick(c.number(), 0.0))
+        return call("pitch", loops.Hinge.helical, [0.0, 0.0, 1.0], c.pick(c.number(), 0.0))
     if way == "square":
-        return call("universal", Hinge.universal, [1.0, 0.0, 0.0], c.pick([0.6, 0.8, 0.0], [1.0, 0.0, 0.0]))
+        return call("universal", loops.Hinge.universal, [1.0, 0.0, 0.0], c.pick([0.6, 0.8, 0.0], [1.0, 0.0, 0.0]))
     if way == "custom":
-        return call("sub-hinge", Hinge.custom, c.pick([Hinge.pin()] * 2, "pin", 3, [c.thing(Hinge)], None))
-    kind = c.pick(Hinge.ball(), Hinge.planar(), Hinge.free())
+        return call(
+            "sub-hinge", loops.Hinge.custom, c.pick([loops.Hinge.pin()] * 2, "pin", 3, [c.thing(loops.Hinge)], None)
+        )
+    kind = c.pick(loops.Hinge.ball(), loops.Hinge.planar(), loops.Hinge.free())
     return call("hinge coordinates", kind.placement, c.point(kind.space))
 
 
 def closure(c: Chaos) -> Made:
-    kind = c.pick(Closure, PointClosure)
+    kind = c.pick(loops.Closure, loops.PointClosure)
     way = c.pick("robot", "predecessor", "successor", "hinge", "target", "name", "length", "mask", "axes", "one joint")
     if way == "robot":
         return call("robot", kind, c.thing(Robot), "left_tool", "right_tool")
@@ -76,52 +64,52 @@ def closure(c: Chaos) -> Made:
         given = c.pick(c.name(["left_tool"]), c.placement())
         return call(("frame", "successor"), kind, robot(), "right_tool", given)
     if way == "hinge":
-        return call("hinge", Closure, robot(), "left_tool", "right_tool", c.thing(Hinge))
+        return call("hinge", loops.Closure, robot(), "left_tool", "right_tool", c.thing(loops.Hinge))
     if way == "target":
         return call("target", kind, robot(), "left_tool", "right_tool", target=c.thing(type(None)))
     if way == "name":
         return call("name", kind, robot(), "left_tool", "right_tool", name=c.thing(str))
     if way == "length":
         length = c.pick(c.number(), c.say("no length", c.pick(0.0, -1.0)))
-        return call("length", RodClosure, robot(), "left_tool", "right_tool", length)
+        return call("length", loops.RodClosure, robot(), "left_tool", "right_tool", length)
     if way == "mask":
         mask = c.say("a wrong mask", c.pick([True] * 5, "xyz", 3, [2] * 6, [True] * 7, np.zeros((2, 6))))
-        return call("mask", Closure.masked, robot(), "left_tool", "right_tool", mask)
+        return call("mask", loops.Closure.masked, robot(), "left_tool", "right_tool", mask)
     if way == "axes":
         axes = c.say(
             "wrong axes", c.pick(np.zeros((1, 6)), np.eye(6)[:, :5], np.ones((2, 6)), "x", np.full((1, 6), np.nan))
         )
-        return call(("axis", "axes"), Closure.along, robot(), "left_tool", "right_tool", axes)
+        return call(("axis", "axes"), loops.Closure.along, robot(), "left_tool", "right_tool", axes)
     return call("joint", kind, robot(), "left_tool", c.say("one joint", "left_tool"))
 
 
 def contact(c: Chaos) -> Made:
-    kind = c.pick(PointContact, SurfaceContact)
+    kind = c.pick(loops.PointContact, loops.SurfaceContact)
     way = c.pick("robot", "frame", "anchor", "normal", "axes", "name")
     if way == "robot":
         return call("robot", kind, c.thing(Robot), "left_tool")
     if way == "frame":
         return call("frame", kind, robot(), c.pick(c.name(["left_tool"]), c.thing(str)))
     if way == "anchor":
-        wrong = c.vector(3) if kind is PointContact else c.placement()
+        wrong = c.vector(3) if kind is loops.PointContact else c.placement()
         return call("anchor", kind, robot(), "left_tool", anchor=wrong)
     if way == "normal":
-        return call("normal", PointContact, robot(), "left_tool", bad_axis(c))
+        return call("normal", loops.PointContact, robot(), "left_tool", bad_axis(c))
     if way == "axes":
-        return call("axes", kind, robot(), "left_tool", axes=c.thing(Axes))
+        return call("axes", kind, robot(), "left_tool", axes=c.thing(loops.Axes))
     return call("name", kind, robot(), "left_tool", name=c.thing(str))
 
 
 def constraint_set(c: Chaos) -> Made:
     way = c.pick("robot", "owners", "owner", "on", "gains", "which", "q", "v", "time", "row")
     if way == "robot":
-        return call("robot", ConstraintSet, c.thing(Robot), [])
+        return call("robot", loops.ConstraintSet, c.thing(Robot), [])
     if way == "owners":
         return call(
-            "constraints of a set", ConstraintSet, robot(), c.say("no sequence", c.pick(3, None, "hands", print))
+            "constraints of a set", loops.ConstraintSet, robot(), c.say("no sequence", c.pick(3, None, "hands", print))
         )
     if way == "owner":
-        return call("constraint 0", ConstraintSet, robot(), [c.thing()])
+        return call("constraint 0", loops.ConstraintSet, robot(), [c.thing()])
     if way == "on":
         return call(("constraint", "hands"), rows().switched, [c.name(["hands"])])
     if way == "gains":
@@ -133,7 +121,9 @@ def constraint_set(c: Chaos) -> Made:
     if way == "v":
         return call(("v of", "v:", "velocity"), rows().drift, robot().neutral, c.vector(robot().nv))
     if way == "time":
-        return call(("velocity gain", "position gain"), Baumgarte, c.say("no gain", c.pick(-1.0, np.nan, "x", None)))
+        return call(
+            ("velocity gain", "position gain"), loops.Baumgarte, c.say("no gain", c.pick(-1.0, np.nan, "x", None))
+        )
     return call("row", rows().row_name, c.say("no row", c.pick(3, -1, 99)))
 
 
@@ -142,28 +132,28 @@ def assembly(c: Chaos) -> Made:
     way = c.pick("set", "q", "weights", "driven", "tolerance", "iterations", "branch", "v", "rhs", "joint")
     if way == "set":
         if c.rng.random() < 0.5:
-            return call("constraint set", assemble_position, c.thing(), q)
-        return call("constraint set", assemble_velocity, c.thing(), q, np.zeros(robot().nv))
+            return call("constraint set", loops.assemble_position, c.thing(), q)
+        return call("constraint set", loops.assemble_velocity, c.thing(), q, np.zeros(robot().nv))
     if way == "q":
-        return call(("q0 of", "q0"), assemble_position, rows(), c.point(robot().space))
+        return call(("q0 of", "q0"), loops.assemble_position, rows(), c.point(robot().space))
     if way == "weights":
-        return call("weights", assemble_position, rows(), q, weights=c.vector(robot().nv))
+        return call("weights", loops.assemble_position, rows(), q, weights=c.vector(robot().nv))
     if way == "driven":
-        return call(("joint", "frozen"), assemble_position, rows(), q, driven=[c.name(robot().joint_names)])
+        return call(("joint", "frozen"), loops.assemble_position, rows(), q, driven=[c.name(robot().joint_names)])
     if way == "tolerance":
-        return call("tolerance", assemble_position, rows(), q, tolerance=c.pick(c.number(), 0.0, -1.0))
+        return call("tolerance", loops.assemble_position, rows(), q, tolerance=c.pick(c.number(), 0.0, -1.0))
     if way == "iterations":
         return call(
-            "max_iterations", assemble_position, rows(), q, max_iterations=c.say("no count", c.pick(-1, 2.5, "x"))
+            "max_iterations", loops.assemble_position, rows(), q, max_iterations=c.say("no count", c.pick(-1, 2.5, "x"))
         )
     if way == "branch":
         step = c.say("no step", c.pick(-1.0, "x", [1.0], np.nan))
-        return call("stay_on_branch", assemble_position, rows(), q, stay_on_branch=step)
+        return call("stay_on_branch", loops.assemble_position, rows(), q, stay_on_branch=step)
     if way == "v":
-        return call("v0", assemble_velocity, rows(), q, c.vector(robot().nv))
+        return call("v0", loops.assemble_velocity, rows(), q, c.vector(robot().nv))
     if way == "rhs":
-        return call("right-hand side", assemble_position, rows(), q, rhs=c.thing(type(None)))
-    return call("closure", to_joint, c.thing(Closure))
+        return call("right-hand side", loops.assemble_position, rows(), q, rhs=c.thing(type(None)))
+    return call("closure", loops.to_joint, c.thing(loops.Closure))
 
 
 MAKERS = {"hinge": hinge, "closure": closure, "contact": contact, "set": constraint_set, "assembly": assembly}

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from loops.test_assembly import planar_arm
-from loops.test_closing_parts import rod
+from loops.test_errors_that_are_left import rod
 
 from constraints import Implicit, Robot
 from constraints.loops import Closure, Hinge, PointClosure, RodClosure

@@ -10,18 +10,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Implicit, project
+from constraints import Implicit, loops, project
 from constraints.errors import UndefinedError
 from constraints.functions import FromCallable
-from constraints.loops import (
-    Closure,
-    ConstraintSet,
-    Hinge,
-    OpenMechanismError,
-    PointClosure,
-    assemble_position,
-    assemble_velocity,
-)
 from constraints.models import mechanisms
 from constraints.reduced import ClosingStatus, close_position, minimal_coordinates
 from liegroups import Rn
@@ -32,32 +23,34 @@ ROBOT, CLOSED = LINKAGE.robot, LINKAGE.posture("closed")
 
 def test_a_loop_that_is_too_short_says_by_how_much() -> None:
     """The ground of 2 m less the rocker's place at 0.4 m, against a rocker of 0.3 m: 1.3 m are missing."""
-    rows = ConstraintSet(ROBOT, [PointClosure(ROBOT, [2.0, 0.0, 0.5, 0, 0, 0, 1], "rocker_end", name="hook")])
-    said = assemble_position(rows, [0.1, 0.2, 0.3]).describe()
+    rows = loops.ConstraintSet(
+        ROBOT, [loops.PointClosure(ROBOT, [2.0, 0.0, 0.5, 0, 0, 0, 1], "rocker_end", name="hook")]
+    )
+    said = loops.assemble_position(rows, [0.1, 0.2, 0.3]).describe()
     assert "its ends are" in said
     assert "from 'world' to 'rocker' it is 1.6 m, and the other bodies of the loop are 0.3 m together, 1.3 m" in said
-    with pytest.raises(OpenMechanismError, match=r"1\.3 m too short"):
+    with pytest.raises(loops.OpenMechanismError, match=r"1\.3 m too short"):
         minimal_coordinates(rows, [0.1, 0.2, 0.3], close=True)
 
 
 def test_a_bar_that_is_too_long_is_named() -> None:
     """A coupler of 2 m between crank and rocker: 2 > 0.4 + 0.15 + 0.3."""
     long = ROBOT.frame("coupler", pin.SE3(np.eye(3), np.array([2.0, 0.0, 0.0])))
-    rows = ConstraintSet(ROBOT, [Closure(ROBOT, long, "rocker_end", Hinge.pin(), name="pin")])
-    said = assemble_position(rows, CLOSED).describe()
+    rows = loops.ConstraintSet(ROBOT, [loops.Closure(ROBOT, long, "rocker_end", loops.Hinge.pin(), name="pin")])
+    said = loops.assemble_position(rows, CLOSED).describe()
     assert "' to 'coupler' it is 2 m, and the other bodies of the loop are 0.85 m together, 1.15 m too short" in said
 
 
 def test_axes_that_are_not_parallel_are_told_by_their_angle() -> None:
     tilted = [0.4, 0.0, 0.0, math.sin(0.1), 0.0, 0.0, math.cos(0.1)]
-    rows = ConstraintSet(ROBOT, [Closure(ROBOT, tilted, "rocker_end", Hinge.pin(), name="pin")])
-    assert "its axes are 0.2 rad from parallel" in assemble_position(rows, CLOSED).describe()
+    rows = loops.ConstraintSet(ROBOT, [loops.Closure(ROBOT, tilted, "rocker_end", loops.Hinge.pin(), name="pin")])
+    assert "its axes are 0.2 rad from parallel" in loops.assemble_position(rows, CLOSED).describe()
 
 
 def test_a_loop_long_enough_is_not_called_short() -> None:
     rows = LINKAGE.constraint_set()
-    assert "too short" not in assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
-    assert "its ends are" in assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
+    assert "too short" not in loops.assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
+    assert "its ends are" in loops.assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
 
 
 @pytest.mark.parametrize("turn", [0.8, 1.0, 2.0])
@@ -108,17 +101,17 @@ def impossible(q: np.ndarray) -> list[float]:
 def test_a_function_without_a_value_is_one_message(caplog: pytest.LogCaptureFixture) -> None:
     """No warning of numpy at each call; the constraint is named by every door, not the one beside it."""
     height = Implicit.equal(FromCallable(nothing, ROBOT.space, Rn(1)), [0.2], name="height")
-    rows = ConstraintSet(ROBOT, [*LINKAGE.closures, height])
+    rows = loops.ConstraintSet(ROBOT, [*LINKAGE.closures, height])
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
         found = project(ROBOT, [height], CLOSED)
         assert found.status.name == "UNDEFINED"
         assert "'height'" in str(found.diagnose())
-        assert assemble_position(rows, CLOSED).status.name == "UNDEFINED"
-        with pytest.raises(OpenMechanismError, match="'height' has no value in position"):
+        assert loops.assemble_position(rows, CLOSED).status.name == "UNDEFINED"
+        with pytest.raises(loops.OpenMechanismError, match="'height' has no value in position"):
             minimal_coordinates(rows, CLOSED, close=True)
         with pytest.raises(UndefinedError, match=r"height\[0\] is not finite"):
-            assemble_velocity(rows, CLOSED, np.ones(3))
+            loops.assemble_velocity(rows, CLOSED, np.ones(3))
     assert len(caplog.records) <= 2
 
 

@@ -13,18 +13,8 @@ from linkages import PREDECESSOR, SUCCESSOR, arm_and_body_model
 from loops.test_hinges import HINGES
 from samples import placement
 
-from constraints import Frame, Robot, Target
+from constraints import Frame, Robot, Target, loops
 from constraints.errors import WrongObjectError
-from constraints.loops import (
-    Closure,
-    ConstraintSet,
-    Hinge,
-    NotAJointError,
-    PointClosure,
-    assemble_position,
-    assemble_velocity,
-    to_joint,
-)
 
 
 @functools.cache
@@ -42,7 +32,7 @@ def apart(one: Any, other: Any) -> float:
     return float(np.abs(one.homogeneous - other.homogeneous).max())
 
 
-def accelerations(rows: ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def accelerations(rows: loops.ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Of the old robot under gravity alone, by the saddle-point system of plain pinocchio."""
     model: Any = rows.robot.model
     d = model.createData()
@@ -59,13 +49,13 @@ def test_the_joint_is_the_closure(name: str, reverse: bool) -> None:
     """Case 12: same mobility, same places and speeds after conversion, same accelerations, both polarities."""
     old, rng = robot(), np.random.default_rng(7)
     sides = (SUCCESSOR, PREDECESSOR) if reverse else (PREDECESSOR, SUCCESSOR)
-    closure = Closure(old, *sides, HINGES[name], name="loop")
-    joint = to_joint(closure, reverse=reverse)
-    rows = ConstraintSet(old, [closure])
+    closure = loops.Closure(old, *sides, HINGES[name], name="loop")
+    joint = loops.to_joint(closure, reverse=reverse)
+    rows = loops.ConstraintSet(old, [closure])
     q = old.random(rng)
     if closure.group.nv:
-        q = assemble_position(rows, q).or_raise().q
-    v = assemble_velocity(rows, q, rng.standard_normal(old.nv))
+        q = loops.assemble_position(rows, q).or_raise().q
+    v = loops.assemble_velocity(rows, q, rng.standard_normal(old.nv))
     assert joint.robot.nv == old.nv - np.linalg.matrix_rank(rows.jacobian(q), 1e-8)
     after, rates = joint.state(q, v)
     back, speed = joint.original(after, rates)
@@ -88,8 +78,8 @@ def test_the_joint_is_the_closure(name: str, reverse: bool) -> None:
 def test_open_closures_take_the_hinge_that_fits_best() -> None:
     """An open configuration is converted to the fitted coordinates, bounds and armature stay with their joints."""
     old = robot()
-    closure = Closure(old, PREDECESSOR, SUCCESSOR, HINGES["pin"], name="loop")
-    joint = to_joint(closure, name="elbow")
+    closure = loops.Closure(old, PREDECESSOR, SUCCESSOR, HINGES["pin"], name="loop")
+    joint = loops.to_joint(closure, name="elbow")
     q = old.random(np.random.default_rng(1))
     after = joint.configuration(q)
     assert after[joint.robot.slice_of("elbow")] == pytest.approx(closure.hinge_motion(q).coordinates)
@@ -105,10 +95,12 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
     """Case 12: refusal when the child is no free base, or carries its parent; and of other closures."""
     old = robot()
     pin_joint = HINGES["pin"]
-    with pytest.raises(NotAJointError, match=r"predecessor is on joint 'two'.*successor is one: leave reverse out$"):
-        to_joint(Closure(old, PREDECESSOR, SUCCESSOR, pin_joint), reverse=True)
-    with pytest.raises(NotAJointError, match=r"the world.*reverse=True"):
-        to_joint(Closure(old, SUCCESSOR, placement(1), pin_joint))
+    with pytest.raises(
+        loops.NotAJointError, match=r"predecessor is on joint 'two'.*successor is one: leave reverse out$"
+    ):
+        loops.to_joint(loops.Closure(old, PREDECESSOR, SUCCESSOR, pin_joint), reverse=True)
+    with pytest.raises(loops.NotAJointError, match=r"the world.*reverse=True"):
+        loops.to_joint(loops.Closure(old, SUCCESSOR, placement(1), pin_joint))
     model: Any = pin.Model()
     for i, (name, parent, joint) in enumerate(
         [("arm", 0, pin.JointModelRZ()), ("tray", 1, pin.JointModelFreeFlyer()), ("base", 0, pin.JointModelFreeFlyer())]
@@ -119,25 +111,25 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
     for child in ("arm", "tray"):
         only = f"is on joint '{child}', and only a base body on a free-flyer can become the child; "
         turned = "reverse=True makes it the child, by the inverse joint$"
-        with pytest.raises(NotAJointError, match=f"successor {only}its predecessor is one: {turned}"):
-            to_joint(Closure(three, frames["base"], frames[child], pin_joint))
-        assert to_joint(Closure(three, frames["base"], frames[child], pin_joint), reverse=True).joint
-        with pytest.raises(NotAJointError, match=f"predecessor {only}its successor is one: leave reverse out$"):
-            to_joint(Closure(three, frames[child], frames["base"], pin_joint), reverse=True)
+        with pytest.raises(loops.NotAJointError, match=f"successor {only}its predecessor is one: {turned}"):
+            loops.to_joint(loops.Closure(three, frames["base"], frames[child], pin_joint))
+        assert loops.to_joint(loops.Closure(three, frames["base"], frames[child], pin_joint), reverse=True).joint
+        with pytest.raises(loops.NotAJointError, match=f"predecessor {only}its successor is one: leave reverse out$"):
+            loops.to_joint(loops.Closure(three, frames[child], frames["base"], pin_joint), reverse=True)
         other = frames["tray" if child == "arm" else "arm"]  # no advice where neither way does it
-        with pytest.raises(NotAJointError, match=f"successor {only}nor is its predecessor$"):
-            to_joint(Closure(three, other, frames[child], pin_joint))
-    assert to_joint(Closure(three, frames["tray"], frames["base"], pin_joint)).robot.nv == 1 + 6 + 1
-    with pytest.raises(NotAJointError, match="carries the other body"):
-        to_joint(Closure(old, "tip", SUCCESSOR, pin_joint))
+        with pytest.raises(loops.NotAJointError, match=f"successor {only}nor is its predecessor$"):
+            loops.to_joint(loops.Closure(three, other, frames[child], pin_joint))
+    assert loops.to_joint(loops.Closure(three, frames["tray"], frames["base"], pin_joint)).robot.nv == 1 + 6 + 1
+    with pytest.raises(loops.NotAJointError, match="carries the other body"):
+        loops.to_joint(loops.Closure(old, "tip", SUCCESSOR, pin_joint))
     with pytest.raises(WrongObjectError, match="Closure"):
-        to_joint(PointClosure(old, PREDECESSOR, SUCCESSOR))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        loops.to_joint(loops.PointClosure(old, PREDECESSOR, SUCCESSOR))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_closure_that_follows_a_target_is_no_joint() -> None:
     """Its rows are held at other values in time: the joint dropped them without a word."""
-    closure = Closure(robot(), PREDECESSOR, SUCCESSOR, Hinge.pin(), name="loop")
+    closure = loops.Closure(robot(), PREDECESSOR, SUCCESSOR, loops.Hinge.pin(), name="loop")
     driven = replace(closure, target=Target(lambda t: np.full(5, 0.1 * t)))
-    assert to_joint(closure).joint == closure.name
-    with pytest.raises(NotAJointError, match="follow a target"):
-        to_joint(driven)
+    assert loops.to_joint(closure).joint == closure.name
+    with pytest.raises(loops.NotAJointError, match="follow a target"):
+        loops.to_joint(driven)

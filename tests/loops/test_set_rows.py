@@ -8,18 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Implicit, Position, Target
-from constraints.loops import (
-    Axes,
-    Closure,
-    ConstraintSet,
-    Form,
-    Hinge,
-    PointClosure,
-    PointContact,
-    RodClosure,
-    SurfaceContact,
-)
+from constraints import Implicit, Position, Target, loops
 from constraints.rows.stacking import Order, stack_rows
 from tests import robots
 
@@ -33,29 +22,31 @@ def moving(n: int) -> Target:
     return Target(lambda t: a * t + b * t * t, lambda t: a + 2.0 * b * t, lambda t: 2.0 * b)
 
 
-def every_kind(rng: Any) -> ConstraintSet:
+def every_kind(rng: Any) -> loops.ConstraintSet:
     q = ROBOT.random(rng)
     owners: list[Any] = [
-        PointContact(ROBOT, LEFT, [0.0, 0.6, 0.8], name="free point"),
-        PointContact(ROBOT, LEFT, name="held point", target=moving(3)).anchored(q),
-        PointContact(ROBOT, RIGHT, [0.0, 0.0, 1.0], name="normal").anchored(q),
-        PointContact(ROBOT, RIGHT, axes=Axes.LOCAL, name="local point").anchored(q),
-        PointContact(ROBOT, RIGHT, axes=Axes.LOCAL, form=Form.RATES, name="local rates").anchored(q),
-        SurfaceContact(ROBOT, LEFT, name="sole", target=moving(6)).anchored(q),
-        SurfaceContact(ROBOT, LEFT, axes=Axes.LOCAL_WORLD_ALIGNED, form=Form.RATES, name="sole rates").anchored(q),
-        SurfaceContact(ROBOT, RIGHT, axes=Axes.LOCAL_WORLD_ALIGNED, name="free sole"),
-        Closure(ROBOT, HAND, RIGHT, Hinge.universal(), name="cross"),
-        Closure(ROBOT, HAND, RIGHT, Hinge.pin("x"), form=Form.RATES, name="pin rates"),
-        PointClosure(ROBOT, None, HAND, target=moving(3), name="ball"),
-        RodClosure(ROBOT, LEFT, RIGHT, 0.7, name="rod"),
-        PointClosure(ROBOT, pin.SE3.Random(), HAND, name="ball in the world"),
-        Closure(ROBOT, pin.SE3.Random(), HAND, Hinge.cylindrical("y"), name="cylinder in the world"),
-        Closure(ROBOT, pin.SE3.Random(), HAND, Hinge.ball(), name="ball hinge in the world"),
+        loops.PointContact(ROBOT, LEFT, [0.0, 0.6, 0.8], name="free point"),
+        loops.PointContact(ROBOT, LEFT, name="held point", target=moving(3)).anchored(q),
+        loops.PointContact(ROBOT, RIGHT, [0.0, 0.0, 1.0], name="normal").anchored(q),
+        loops.PointContact(ROBOT, RIGHT, axes=loops.Axes.LOCAL, name="local point").anchored(q),
+        loops.PointContact(ROBOT, RIGHT, axes=loops.Axes.LOCAL, form=loops.Form.RATES, name="local rates").anchored(q),
+        loops.SurfaceContact(ROBOT, LEFT, name="sole", target=moving(6)).anchored(q),
+        loops.SurfaceContact(
+            ROBOT, LEFT, axes=loops.Axes.LOCAL_WORLD_ALIGNED, form=loops.Form.RATES, name="sole rates"
+        ).anchored(q),
+        loops.SurfaceContact(ROBOT, RIGHT, axes=loops.Axes.LOCAL_WORLD_ALIGNED, name="free sole"),
+        loops.Closure(ROBOT, HAND, RIGHT, loops.Hinge.universal(), name="cross"),
+        loops.Closure(ROBOT, HAND, RIGHT, loops.Hinge.pin("x"), form=loops.Form.RATES, name="pin rates"),
+        loops.PointClosure(ROBOT, None, HAND, target=moving(3), name="ball"),
+        loops.RodClosure(ROBOT, LEFT, RIGHT, 0.7, name="rod"),
+        loops.PointClosure(ROBOT, pin.SE3.Random(), HAND, name="ball in the world"),
+        loops.Closure(ROBOT, pin.SE3.Random(), HAND, loops.Hinge.cylindrical("y"), name="cylinder in the world"),
+        loops.Closure(ROBOT, pin.SE3.Random(), HAND, loops.Hinge.ball(), name="ball hinge in the world"),
         Implicit.zero(Position(ROBOT, HAND), mask=[True, False, True], name="masked"),
         Implicit.above(Position(ROBOT, HAND), [-9.0, -9.0, 9.0], name="one-sided"),
         Implicit.equal(Position(ROBOT, LEFT), moving(3), name="goal"),
     ]
-    return ConstraintSet(ROBOT, owners)
+    return loops.ConstraintSet(ROBOT, owners)
 
 
 @pytest.mark.parametrize("at", [None, 0.7])
@@ -99,8 +90,8 @@ def test_points_held_along_several_normals_are_placed_once() -> None:
     rng = np.random.default_rng(3)
     q, v = ROBOT.random(rng), rng.normal(size=ROBOT.nv)
     N = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    three = [PointContact(ROBOT, LEFT, n, name=f"n{i}").anchored(ROBOT.neutral) for i, n in enumerate(N)]
-    one = ConstraintSet(ROBOT, [PointContact(ROBOT, LEFT).anchored(ROBOT.neutral)])
-    found, whole = ConstraintSet(ROBOT, three).rows_at(ROBOT.at(q, v)), one.rows_at(ROBOT.at(q, v))
+    three = [loops.PointContact(ROBOT, LEFT, n, name=f"n{i}").anchored(ROBOT.neutral) for i, n in enumerate(N)]
+    one = loops.ConstraintSet(ROBOT, [loops.PointContact(ROBOT, LEFT).anchored(ROBOT.neutral)])
+    found, whole = loops.ConstraintSet(ROBOT, three).rows_at(ROBOT.at(q, v)), one.rows_at(ROBOT.at(q, v))
     for mine, theirs in zip(found, whole, strict=True):
         np.testing.assert_allclose(mine, N @ theirs, atol=1e-12)

@@ -204,10 +204,7 @@ def srdf_files() -> list[Path]:
 @needs_robot_data
 @pytest.mark.parametrize("path", srdf_files(), ids=lambda path: path.stem)
 def test_files_of_example_robot_data_are_read(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Mend 16: each, on a robot with the links it names: every gripper and handle, all pairs, nothing refused.
-
-    `benchmarks/srdfs.py` reads them with their own URDFs, and those of other packages.
-    """
+    """Mend 16: each, on a robot with the links it names: every gripper and handle, all pairs, nothing refused."""
     caplog.set_level(logging.ERROR)
     root = ElementTree.parse(path).getroot()
     pairs = {frozenset((e.get("link1"), e.get("link2"))) for e in root.iter("disable_collisions")}

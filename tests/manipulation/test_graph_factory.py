@@ -13,16 +13,7 @@ import pytest
 from robots import needs_robot_data
 from scenes import factory, forbid, record
 
-from constraints import Base, Comparison, ConvexShapeContact, Explicit, Implicit, Position, Robot, Surface
-from constraints.errors import (
-    DuplicateNameError,
-    FailedError,
-    GraphError,
-    OptionError,
-    SizeError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import Base, Comparison, ConvexShapeContact, Explicit, Implicit, Position, Robot, Surface, errors
 from constraints.manipulation import (
     ConstraintGraph,
     ConstraintGraphFactory,
@@ -224,7 +215,7 @@ def test_a_target_off_its_leaf_is_no_success():
     assert not target.success
     assert not target.on_leaf
     assert "not on the leaf that was chosen" in str(target)
-    with pytest.raises(FailedError):
+    with pytest.raises(errors.FailedError):
         target.or_raise()
 
 
@@ -244,11 +235,11 @@ def test_rules(name):
     rules = tuple(Rule(*rule) for rule in example["rules"])
     make = functools.partial(factory, example["grippers"], example["objects"], example["handles"], rules=rules)
     if name == "prefix_match_1_gripper":
-        with pytest.raises(GraphError, match="'box0/h' matches no whole handle name"):
+        with pytest.raises(errors.GraphError, match="'box0/h' matches no whole handle name"):
             make()
         return
     if not example["states"]:
-        with pytest.raises(GraphError, match="allow no set of grasps"):
+        with pytest.raises(errors.GraphError, match="allow no set of grasps"):
             make().generate()
         return
     graph = make().generate()
@@ -259,15 +250,15 @@ def test_rules(name):
 
 def test_bad_rules_are_refused():
     """Bad input: a rule that matches nothing, and patterns that are none."""
-    with pytest.raises(GraphError, match="'r2/gripper' matches no whole gripper name"):
+    with pytest.raises(errors.GraphError, match="'r2/gripper' matches no whole gripper name"):
         factory(rules=(Rule(["r2/gripper"], [".*"]),))
-    with pytest.raises(GraphError, match="'box9/h0' matches no whole handle name"):
+    with pytest.raises(errors.GraphError, match="'box9/h0' matches no whole handle name"):
         factory(rules=(Rule([".*"], [".*"], False), Rule(["r0/gripper"], ["box9/h0"])))
-    with pytest.raises(OptionError, match=r"'\[' is not a regular expression"):
+    with pytest.raises(errors.OptionError, match=r"'\[' is not a regular expression"):
         Rule(["["], [".*"])
-    with pytest.raises(SizeError, match="handles of a rule"):
+    with pytest.raises(errors.SizeError, match="handles of a rule"):
         Rule(["a", "b"], ["c"])
-    with pytest.raises(WrongObjectError, match="sequence of patterns"):
+    with pytest.raises(errors.WrongObjectError, match="sequence of patterns"):
         Rule("r0/gripper", [".*"])
 
 
@@ -281,18 +272,18 @@ def test_unknown_names_are_refused():
         "box0",
     )
     make = functools.partial(ConstraintGraphFactory.from_semantics, robot, semantics)
-    with pytest.raises(UnknownNameError, match="gripper"):
+    with pytest.raises(errors.UnknownNameError, match="gripper"):
         make(["r0/griper"], {"box0": (["box0/h0"], [])})
-    with pytest.raises(UnknownNameError, match=r"handle.*'box0/h1'.*box0/h0"):
+    with pytest.raises(errors.UnknownNameError, match=r"handle.*'box0/h1'.*box0/h0"):
         make([], {"box0": (["box0/h1"], [])})
-    with pytest.raises(UnknownNameError, match="surface"):
+    with pytest.raises(errors.UnknownNameError, match="surface"):
         make([], {"box0": (["box0/h0"], ["box0/bottom"])})
-    with pytest.raises(UnknownNameError, match="surface"):
+    with pytest.raises(errors.UnknownNameError, match="surface"):
         make([], {"box0": (["box0/h0"], [])}, ["table"])
     wrong: Any
     said = r"object 'box0'.* a pair \(handles, surfaces\), as \(\['box0/top'\]"  # was: no handle is named 'b'
     for wrong in (["box0/h0", "box0/h1"], ["box0/h0"], "ab", (["box0/h0"], "box0/h0"), 3):
-        with pytest.raises(WrongObjectError, match=said):
+        with pytest.raises(errors.WrongObjectError, match=said):
             make([], {"box0": wrong})
 
 
@@ -307,7 +298,7 @@ def test_the_surfaces_of_a_file_go_where_a_surface_goes():
     assert [one.name for one in made.generate().states] == [one.name for one in given.generate().states]
     function = ConvexShapeContact(given.robot, [(floor,)], [tuple(box.surfaces)])  # pyright: ignore[reportArgumentType]
     assert function.pairs == ConvexShapeContact(given.robot, floor, box.surfaces).pairs
-    with pytest.raises(WrongObjectError, match="a Surface, or a sequence of them"):
+    with pytest.raises(errors.WrongObjectError, match="a Surface, or a sequence of them"):
         ConvexShapeContact(given.robot, [(3,)], box.surfaces)  # pyright: ignore[reportArgumentType]
 
 
@@ -316,30 +307,30 @@ def test_one_object_is_placed_once():
     given = factory()
     box = given.objects[0]
     twin = MovableObject("lid", [Handle("lid/h", box.handles[0].frame)], box.surfaces)
-    with pytest.raises(GraphError, match=r"'box0' and 'lid'.*placed twice"):
+    with pytest.raises(errors.GraphError, match=r"'box0' and 'lid'.*placed twice"):
         ConstraintGraphFactory(given.robot, given.grippers, [box, twin], given.floors)
     from constraints.manipulation import placement
 
     places = [placement(given.robot, name, box.surfaces, given.floors) for name in ("place_a", "place_b")]
     state = State("free", [places[0].constraint])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(GraphError, match="'place_a' and 'place_b' both place 'box0/root_joint'"):
+    with pytest.raises(errors.GraphError, match="'place_a' and 'place_b' both place 'box0/root_joint'"):
         ConstraintGraph(given.robot, [state], [], places)
 
 
 def test_what_does_not_fit_together_is_refused():
     given = factory(boxes=2)
     box, other = given.objects
-    with pytest.raises(DuplicateNameError, match="box0/h0"):
+    with pytest.raises(errors.DuplicateNameError, match="box0/h0"):
         ConstraintGraphFactory(
             given.robot, given.grippers, [box, MovableObject("b", [Handle("box0/h0", other.handles[0].frame)])]
         )
-    with pytest.raises(GraphError, match="at least one handle"):
+    with pytest.raises(errors.GraphError, match="at least one handle"):
         MovableObject("b", [])
-    with pytest.raises(GraphError, match=r"is on joint 'box1/root_joint'.*expected 'box0/root_joint'"):
+    with pytest.raises(errors.GraphError, match=r"is on joint 'box1/root_joint'.*expected 'box0/root_joint'"):
         MovableObject("b", [*box.handles, *other.handles])
-    with pytest.raises(GraphError, match="no floors"):
+    with pytest.raises(errors.GraphError, match="no floors"):
         ConstraintGraphFactory(given.robot, given.grippers, [box])
-    with pytest.raises(OptionError, match="preplacement_distance"):
+    with pytest.raises(errors.OptionError, match="preplacement_distance"):
         ConstraintGraphFactory(given.robot, given.grippers, [box], given.floors, preplacement_distance=-0.1)
 
 
@@ -376,11 +367,11 @@ def test_several_surfaces_make_variants():
 
 def test_names_are_unique():
     a, b = State("a"), State("b")
-    with pytest.raises(DuplicateNameError, match="'a'"):
+    with pytest.raises(errors.DuplicateNameError, match="'a'"):
         ConstraintGraph(factory().robot, [a, State("a")], [])
-    with pytest.raises(DuplicateNameError, match="'go'"):
+    with pytest.raises(errors.DuplicateNameError, match="'go'"):
         ConstraintGraph(factory().robot, [a, b], [Transition("go", a, b, a), Transition("go", b, a, a)])
-    with pytest.raises(GraphError, match="needs the state 'c'"):
+    with pytest.raises(errors.GraphError, match="needs the state 'c'"):
         ConstraintGraph(factory().robot, [a, b], [Transition("go", a, State("c"), a)])
-    with pytest.raises(GraphError, match="starts in 'b', expected 'a'"):
+    with pytest.raises(errors.GraphError, match="starts in 'b', expected 'a'"):
         Transition("go", a, b, a, inner=[Transition("on", b, b, b)])

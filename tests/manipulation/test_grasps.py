@@ -11,20 +11,8 @@ import pytest
 from robots import arm, needs_robot_data
 from scenes import record, scene
 
-from constraints import Base, Comparison, Explicit, Implicit, Part, Problem, Projector, Robot, Surface
+from constraints import Base, Comparison, Explicit, Implicit, Part, Problem, Projector, Robot, Surface, manipulation
 from constraints.errors import ConstraintError, FileError, GraphError, OptionError, SizeError, WrongObjectError
-from constraints.manipulation import (
-    Foliation,
-    Gripper,
-    Handle,
-    Semantics,
-    grasp,
-    left_where_it_is,
-    placement,
-    pregrasp,
-    preplacement,
-    read_semantics,
-)
 
 SRDF = Path(__file__).resolve().parent.parent / "data" / "box.srdf"
 BOX = "<robot name='box'><link name='base_link'/></robot>"
@@ -37,18 +25,18 @@ def system() -> Robot:
 
 
 @functools.cache
-def semantics() -> Semantics:
-    return read_semantics(system(), SRDF, "box")
+def semantics() -> manipulation.Semantics:
+    return manipulation.read_semantics(system(), SRDF, "box")
 
 
-def gripper(clearance: float = 0.03) -> Gripper:
+def gripper(clearance: float = 0.03) -> manipulation.Gripper:
     frame = system().frame("arm/tool", pin.SE3(pin.utils.rotate("y", 0.4), np.array([0.0, 0.1, 0.05])))
-    return Gripper("hand", frame, clearance)
+    return manipulation.Gripper("hand", frame, clearance)
 
 
-def handle(mask: str = "111111", **changes: object) -> Handle:
+def handle(mask: str = "111111", **changes: object) -> manipulation.Handle:
     frame = system().frame("box/base_link", pin.SE3(pin.utils.rotate("z", 0.7), np.array([0.01, 0.02, 0.03])))
-    return Handle("box/h", frame, 0.02, mask=[letter == "1" for letter in mask], **changes)  # type: ignore[arg-type]
+    return manipulation.Handle("box/h", frame, 0.02, mask=[letter == "1" for letter in mask], **changes)  # type: ignore[arg-type]
 
 
 def seen(q: np.ndarray, clearance: float = 0.0) -> pin.SE3:
@@ -99,7 +87,7 @@ def test_surfaces_of_shapes_and_triangles():
 def test_the_order_of_quaternions_is_that_of_hpp():
     """The UR5's gripper, read from the SRDF of example-robot-data, is where hpp-python 9.0.2 has it."""
     path = "package://example-robot-data/robots/ur_description/srdf/ur5_gripper.srdf"
-    found = read_semantics(scene(), path, "r0").grippers["r0/gripper"]
+    found = manipulation.read_semantics(scene(), path, "r0").grippers["r0/gripper"]
     recorded = record()["targets"]["frames"]["gripper"]
     assert found.frame.joint_name == recorded["joint"]
     assert found.clearance == recorded["clearance"]
@@ -140,7 +128,7 @@ LINK, HERE = "<link name='base_link'/>", "<position>0 0 0 1 0 0 0</position>"
 def test_what_is_not_understood_is_refused(tags, said):
     """Bad input: each tag, part, attribute and number that is not understood is named; nothing is left out."""
     with pytest.raises(FileError, match=said):
-        read_semantics(system(), f"<robot name='box'>{tags}</robot>", "box")
+        manipulation.read_semantics(system(), f"<robot name='box'>{tags}</robot>", "box")
 
 
 # Grippers and handles
@@ -149,19 +137,19 @@ def test_what_is_not_understood_is_refused(tags, said):
 def test_bad_grippers_and_handles_are_refused():
     frame = system().frame("box/base_link")
     with pytest.raises(WrongObjectError, match="frame of gripper 'g'"):
-        Gripper("g", "box/base_link")  # pyright: ignore[reportArgumentType]
+        manipulation.Gripper("g", "box/base_link")  # pyright: ignore[reportArgumentType]
     with pytest.raises(OptionError, match="clearance of gripper 'g'"):
-        Gripper("g", frame, -0.1)
+        manipulation.Gripper("g", frame, -0.1)
     with pytest.raises(OptionError, match="approach of handle 'h'"):
-        Handle("h", frame, approach=[0, 0, 0])
+        manipulation.Handle("h", frame, approach=[0, 0, 0])
     with pytest.raises(SizeError, match="mask of handle 'h'"):
-        Handle("h", frame, mask=[1, 1, 1])
+        manipulation.Handle("h", frame, mask=[1, 1, 1])
     with pytest.raises(OptionError, match=r"rows \[0\] are in the mask too"):
-        Handle("h", frame, complement=[1, 0, 0, 0, 0, 0])
+        manipulation.Handle("h", frame, complement=[1, 0, 0, 0, 0, 0])
     with pytest.raises(WrongObjectError, match="handle of a grasp"):
-        grasp(system(), gripper(), gripper())  # pyright: ignore[reportArgumentType]
+        manipulation.grasp(system(), gripper(), gripper())  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConstraintError, match="is not a frame of"):
-        grasp(arm(), Gripper("g", arm().frame("tool")), handle())
+        manipulation.grasp(arm(), manipulation.Gripper("g", arm().frame("tool")), handle())
 
 
 # Grasps
@@ -169,7 +157,7 @@ def test_bad_grippers_and_handles_are_refused():
 
 def test_a_full_grasp_is_explicit():
     """Six rows on a free object: the object's pose is computed, the handle is the gripper's frame."""
-    held = grasp(system(), gripper(), handle())
+    held = manipulation.grasp(system(), gripper(), handle())
     assert isinstance(held.hold, Explicit)
     assert held.complement is None
     assert held.hold is held.constraint
@@ -184,7 +172,7 @@ def test_a_full_grasp_is_explicit():
 @pytest.mark.parametrize("mask", ["111011", "111000", "000111", "011111"])
 def test_grasp_with_complement_is_hold(mask):
     """Five or three rows: the grasp fixes them, the complement the others, and the hold is both, explicit."""
-    held = grasp(system(), gripper(), handle(mask))
+    held = manipulation.grasp(system(), gripper(), handle(mask))
     assert isinstance(held.constraint, Implicit)
     assert isinstance(held.complement, Implicit)
     assert isinstance(held.hold, Explicit)
@@ -209,20 +197,20 @@ def test_grasp_with_complement_is_hold(mask):
 
 def test_pregrasp_is_before_the_grasp():
     """The handle lies the sum of both clearances ahead, in the approach direction, in the axes of the gripper."""
-    before = pregrasp(system(), gripper(0.03), handle())
+    before = manipulation.pregrasp(system(), gripper(0.03), handle())
     q = Projector(Problem(system(), [before])).project(system().random(np.random.default_rng(0))).or_raise().q
     assert apart(seen(q, 0.05), pin.SE3.Identity()) < 1e-4
-    masked = pregrasp(system(), gripper(), handle("111011"))
+    masked = manipulation.pregrasp(system(), gripper(), handle("111011"))
     assert list(masked.rows.mask) == [True, True, True, False, True, True]
-    aside = pregrasp(system(), gripper(), handle(approach=[0.0, -3.0, 0.0]))
+    aside = manipulation.pregrasp(system(), gripper(), handle(approach=[0.0, -3.0, 0.0]))
     q = Projector(Problem(system(), [aside])).project(system().random(np.random.default_rng(0))).or_raise().q
     np.testing.assert_allclose(seen(q).translation, [0.0, -0.05, 0.0], atol=1e-4)
 
 
 def test_a_handle_on_a_robot_is_grasped_implicitly():
     """No free object to compute: six implicit rows."""
-    knob = Handle("knob", system().frame("arm/elbow"))
-    held = grasp(system(), Gripper("box hand", system().frame("box/base_link")), knob)
+    knob = manipulation.Handle("knob", system().frame("arm/elbow"))
+    held = manipulation.grasp(system(), manipulation.Gripper("box hand", system().frame("box/base_link")), knob)
     assert isinstance(held.hold, Implicit)
     assert held.hold.rows.mask.all()
 
@@ -238,14 +226,14 @@ def placed() -> tuple[Surface, Surface]:
 def test_placement_and_preplacement():
     """Truth by pinocchio: height of the bottom above the floor, upright, inside; the hold keeps the place."""
     bottom, table = placed()
-    stands = placement(system(), "place_box", bottom, table, 1e-3)
+    stands = manipulation.placement(system(), "place_box", bottom, table, 1e-3)
     assert isinstance(stands.hold, Explicit)
     assert [owner.name for owner in (stands.constraint, stands.complement, stands.hold) if owner] == [
         "place_box",
         "place_box/complement",
         "place_box/hold",
     ]
-    above = preplacement(system(), "preplace_box", bottom, table, 0.1, 1e-3)
+    above = manipulation.preplacement(system(), "preplace_box", bottom, table, 0.1, 1e-3)
     rng = np.random.default_rng(0)
     for constraint, height in ((stands.constraint, 0.301), (above, 0.401)):
         assert constraint is not None
@@ -255,11 +243,11 @@ def test_placement_and_preplacement():
         np.testing.assert_allclose(box.rotation[2, :2], 0.0, atol=1e-4)
         assert (np.abs(box.translation[:2] - 0.5) <= 0.5 + 1e-4).all()
     with pytest.raises(OptionError, match="distance of 'pre'"):
-        preplacement(system(), "pre", bottom, table, -0.1)
+        manipulation.preplacement(system(), "pre", bottom, table, -0.1)
 
 
 def test_an_object_without_surfaces_is_left_where_it_is():
-    left = left_where_it_is(system(), "box/root_joint")
+    left = manipulation.left_where_it_is(system(), "box/root_joint")
     assert left.constraint is None
     assert left.complement is left.hold
     assert left.complement is not None
@@ -272,8 +260,8 @@ def test_an_object_without_surfaces_is_left_where_it_is():
 
 def test_foliations_are_checked():
     bottom, table = placed()
-    stands = placement(system(), "place_box", bottom, table)
+    stands = manipulation.placement(system(), "place_box", bottom, table)
     with pytest.raises(WrongObjectError, match="hold of foliation 'f'"):
-        Foliation("f", stands.constraint, stands.complement, None)  # pyright: ignore[reportArgumentType]
+        manipulation.Foliation("f", stands.constraint, stands.complement, None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(GraphError, match="foliation 'f': row 0 of 'place_box/complement' is EQUALITY"):
-        Foliation("f", stands.complement, stands.complement, stands.hold)
+        manipulation.Foliation("f", stands.complement, stands.complement, stands.hold)

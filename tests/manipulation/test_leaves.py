@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import arm
 
-from constraints import Base, Implicit, Options, Part, Position, Projector, Robot, Rotation, Surface
+from constraints import Base, Implicit, Options, Part, Position, Projector, Robot, Rotation, Surface, manipulation
 from constraints.errors import (
     DuplicateError,
     FileError,
@@ -19,18 +19,6 @@ from constraints.errors import (
     NotFiniteError,
     OptionError,
     WrongObjectError,
-)
-from constraints.manipulation import (
-    ConstraintGraph,
-    ConstraintGraphFactory,
-    Gripper,
-    Handle,
-    MovableObject,
-    State,
-    Transition,
-    grasp,
-    read_semantics,
-    walk,
 )
 
 BOX = "<robot name='box'><link name='body'/></robot>"
@@ -49,19 +37,19 @@ def scene(boxes: int = 1) -> Robot:
     return Robot.system([Part("arm", arm()), *(Part(f"box{i}", box) for i in range(boxes))])
 
 
-def factory(boxes: int = 1, floors: Any = (), grippers: Any = (), **masks: Any) -> ConstraintGraphFactory:
+def factory(boxes: int = 1, floors: Any = (), grippers: Any = (), **masks: Any) -> manipulation.ConstraintGraphFactory:
     robot = scene(boxes)
-    objects: list[MovableObject] = []
+    objects: list[manipulation.MovableObject] = []
     for i in range(boxes):
         name, body = f"box{i}", robot.frame(f"box{i}/body")
-        handle = Handle(f"{name}/h", robot.frame(f"{name}/body", FROM_ABOVE), 0.03, **masks)
-        objects.append(MovableObject(name, [handle], [Surface(f"{name}/bottom", body, BOTTOM)]))
+        handle = manipulation.Handle(f"{name}/h", robot.frame(f"{name}/body", FROM_ABOVE), 0.03, **masks)
+        objects.append(manipulation.MovableObject(name, [handle], [Surface(f"{name}/bottom", body, BOTTOM)]))
     table = Surface("table", robot.frame("universe"), TABLE)
-    hands = [Gripper("hand", robot.frame("arm/tool")), *(g(robot) for g in grippers)]
-    return ConstraintGraphFactory(robot, hands, objects, [table, *(f(robot) for f in floors)])
+    hands = [manipulation.Gripper("hand", robot.frame("arm/tool")), *(g(robot) for g in grippers)]
+    return manipulation.ConstraintGraphFactory(robot, hands, objects, [table, *(f(robot) for f in floors)])
 
 
-def poses(graph: ConstraintGraph, q: np.ndarray, *joints: str) -> list[pin.SE3]:
+def poses(graph: manipulation.ConstraintGraph, q: np.ndarray, *joints: str) -> list[pin.SE3]:
     model: Any = graph.robot.model
     data = model.createData()
     pin.forwardKinematics(model, data, q)
@@ -76,11 +64,11 @@ def test_a_constraint_of_the_graph_keeps_its_own_right_hand_side() -> None:
     made = factory().generate()
     everything = ([*made.states, *made.waypoint_states], made.transitions, made.foliations)
 
-    def graph(tilt: float, threshold: float) -> ConstraintGraph:
+    def graph(tilt: float, threshold: float) -> manipulation.ConstraintGraph:
         turn = pin.Quaternion(pin.exp3(np.array([tilt, 0.0, 0.0]))).coeffs()
         level = Implicit.equal(Rotation(made.robot, "box0/body"), turn, mask=[True, True, False], name="level")
         options = Options(threshold=threshold)
-        return ConstraintGraph(made.robot, *everything, constraints=[level], options=options)
+        return manipulation.ConstraintGraph(made.robot, *everything, constraints=[level], options=options)
 
     whole, rng, found = graph(0.0, 1e-4), RNG(0), 0
     for _ in range(10):
@@ -168,12 +156,12 @@ def test_parts_of_a_graph_are_given_once_and_all_of_them_count() -> None:
         ((states, graph.transitions, [place, place]), "foliations of a constraint graph: 'place_box0'"),
     ):
         with pytest.raises(DuplicateError, match=rf"{name} is given twice".replace("|", r"\|")):
-            ConstraintGraph(graph.robot, *parts)
+            manipulation.ConstraintGraph(graph.robot, *parts)
     state, take, no = graph.states[0], graph.transition(TAKE), "no"
     with pytest.raises(WrongObjectError, match="waypoint of state 'a'"):
-        State("a", waypoint=no)  # type: ignore[arg-type]
+        manipulation.State("a", waypoint=no)  # type: ignore[arg-type]
     with pytest.raises(WrongObjectError, match="short of transition 'a'"):
-        Transition("a", state, state, state, short=no)  # type: ignore[arg-type]
+        manipulation.Transition("a", state, state, state, short=no)  # type: ignore[arg-type]
     owner, ends = place.complement, (take.source, take.target, take.containing)
     assert owner is not None
     extras: tuple[dict[str, Any], ...] = (
@@ -183,7 +171,7 @@ def test_parts_of_a_graph_are_given_once_and_all_of_them_count() -> None:
     )
     for extra in extras:
         with pytest.raises(GraphError, match="must be those of its inner transitions"):
-            Transition("a", *ends, inner=take.inner, **extra)
+            manipulation.Transition("a", *ends, inner=take.inner, **extra)
     with pytest.raises(WrongObjectError, match=r"rng: expected a numpy.random.Generator.*default_rng"):
         graph.choose(FREE, 3)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="count of a validation: expected a whole number from 1, got 0"):
@@ -195,8 +183,8 @@ def test_constraints_of_one_name_are_told_apart() -> None:
     robot = scene()
     at = Position(robot, "arm/tool", robot.frame("universe", [0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]))
     box = Position(robot, "box0/body", robot.frame("universe", [0.4, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]))
-    state = State("both", [Implicit.zero(f, name="there") for f in (at, box)])
-    graph = ConstraintGraph(robot, [state], [Transition("stay", state, state, state)])
+    state = manipulation.State("both", [Implicit.zero(f, name="there") for f in (at, box)])
+    graph = manipulation.ConstraintGraph(robot, [state], [manipulation.Transition("stay", state, state, state)])
     q = graph.sample(state, RNG(0)).or_raise().q.copy()
     q[0] += 0.3
     errors = graph.errors(q).states["both"]
@@ -209,17 +197,17 @@ def test_constraints_of_one_name_are_told_apart() -> None:
 
 def test_an_object_is_on_a_joint() -> None:
     """A handle in the world locked the last joint of the robot."""
-    rail = Handle("rail/h", scene().frame("universe", [0.5, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0]))
+    rail = manipulation.Handle("rail/h", scene().frame("universe", [0.5, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0]))
     with pytest.raises(GraphError, match="object 'rail': 'rail/h' is fixed in the world"):
-        MovableObject("rail", [rail])
+        manipulation.MovableObject("rail", [rail])
 
 
 def test_nothing_holds_itself_or_stands_on_itself() -> None:
     """A box with a gripper of its own, and boxes that may stand on each other: such graphs were refused."""
-    made = factory(2, grippers=[lambda robot: Gripper("claw", robot.frame("box0/body"))])
+    made = factory(2, grippers=[lambda robot: manipulation.Gripper("claw", robot.frame("box0/body"))])
     graph = made.generate()
     with pytest.raises(GraphError, match="gripper 'claw' and handle 'box0/h' are on one joint, 'box0/root_joint'"):
-        grasp(graph.robot, made.grippers[1], made.objects[0].handles[0])
+        manipulation.grasp(graph.robot, made.grippers[1], made.objects[0].handles[0])
     names = {state.name for state in graph.states}
     assert "claw grasps box1/h" in names
     assert "hand grasps box0/h : claw grasps box1/h" in names
@@ -239,9 +227,11 @@ def test_nothing_holds_itself_or_stands_on_itself() -> None:
     np.testing.assert_allclose(relative[1].homogeneous, relative[0].homogeneous, atol=1e-9)
     robot = scene()
     top = Surface("top", robot.frame("box0/body"), TOP)
-    thing = MovableObject("box0", [Handle("h", robot.frame("box0/body"))], [top])
+    thing = manipulation.MovableObject("box0", [manipulation.Handle("h", robot.frame("box0/body"))], [top])
     with pytest.raises(GraphError, match="no floors to put it on"):
-        ConstraintGraphFactory(robot, [Gripper("hand", robot.frame("arm/tool"))], [thing], [top])
+        manipulation.ConstraintGraphFactory(
+            robot, [manipulation.Gripper("hand", robot.frame("arm/tool"))], [thing], [top]
+        )
 
 
 def test_a_leaf_satisfies_the_condition_of_its_transition() -> None:
@@ -261,7 +251,7 @@ def test_a_leaf_satisfies_the_condition_of_its_transition() -> None:
         first = replace(give.inner[0], condition=[*(give.inner[0].condition or ()), here])
         put = replace(give, inner=[first, *give.inner[1:]])
         states = [*graph.states, *graph.waypoint_states]
-        chosen = ConstraintGraph(graph.robot, states, [put], graph.foliations, attempts=3)
+        chosen = manipulation.ConstraintGraph(graph.robot, states, [put], graph.foliations, attempts=3)
         pairs = [(graph.sample(HELD, rng).or_raise().q, graph.robot.random(rng)) for _ in range(6)]
         targets = [chosen.target(put, *pair) for pair in pairs]
         batch = chosen.targets(put, *np.array(pairs).swapaxes(0, 1))
@@ -287,27 +277,27 @@ def test_a_walk_begins_and_ends_where_paths_do() -> None:
     for q, words in zip(off, said, strict=True):
         assert graph.state_of(q).name == FREE
         with pytest.raises(GraphError, match=f"the start of a walk is {words}"):
-            walk(graph, q, ["Loop | f"], rng)
+            manipulation.walk(graph, q, ["Loop | f"], rng)
         with pytest.raises(GraphError, match=f"the goal of a walk is {words}"):
-            walk(graph, start, ["Loop | f"], rng, goal=q)
+            manipulation.walk(graph, start, ["Loop | f"], rng, goal=q)
     near = Projector(graph.problem_of(FREE), graph.path_options).project(off[0]).or_raise().q
-    assert walk(graph, near, ["Loop | f"], rng).success
+    assert manipulation.walk(graph, near, ["Loop | f"], rng).success
 
 
 def test_names_and_frames_of_a_factory_are_looked_at() -> None:
     """A frame of another robot was an index out of range; a name in place of names was read letter by letter."""
     made = factory()
-    other = MovableObject("box1", [Handle("box1/h", scene(2).frame("box1/body"))])
+    other = manipulation.MovableObject("box1", [manipulation.Handle("box1/h", scene(2).frame("box1/body"))])
     with pytest.raises(ModelError, match=r"'box1/body' .* is not a frame of"):
-        ConstraintGraphFactory(made.robot, made.grippers, [other])
+        manipulation.ConstraintGraphFactory(made.robot, made.grippers, [other])
     tag = "<{0} name='{1}'><position/><link name='{2}'/></{0}>"
     parts = tag.format("gripper", "hand", "arm/tool") + tag.format("handle", "h", "box0/body")
-    read = read_semantics(made.robot, f"<robot name='scene'>{parts}</robot>")
+    read = manipulation.read_semantics(made.robot, f"<robot name='scene'>{parts}</robot>")
     names: dict[str, Any] = {"grippers": ["hand"], "objects": {"box0": (["h"], [])}, "floors": []}
-    assert len(ConstraintGraphFactory.from_semantics(made.robot, read, **names).generate().states) == 2
+    assert len(manipulation.ConstraintGraphFactory.from_semantics(made.robot, read, **names).generate().states) == 2
     for what, bad in (("grippers", "hand"), ("objects", ["box0"]), ("floors", "table")):
         with pytest.raises(WrongObjectError, match=f"{what} of a graph factory: expected a "):
-            ConstraintGraphFactory.from_semantics(made.robot, read, **{**names, what: bad})
+            manipulation.ConstraintGraphFactory.from_semantics(made.robot, read, **{**names, what: bad})
 
 
 def test_a_shape_of_a_contact_has_three_vertices() -> None:
@@ -315,4 +305,4 @@ def test_a_shape_of_a_contact_has_three_vertices() -> None:
     contact = "<contact name='c'><link name='box0/body'/><point>0 0 0 1 0 0 0 1 0</point><shape>{}</shape></contact>"
     for shape, count in (("0", 0), ("2 0 1", 2), ("3 0 1 2 0", 0)):
         with pytest.raises(FileError, match=f"contact 'c': a shape has at least 3 vertices, found {count}"):
-            read_semantics(scene(), f"<robot name='scene'>{contact.format(shape)}</robot>")
+            manipulation.read_semantics(scene(), f"<robot name='scene'>{contact.format(shape)}</robot>")

@@ -33,15 +33,16 @@ class Turning(Function):
             jacobian[:] = J
 
 
-def chain() -> Robot:
+def chain(count: int) -> Robot:
+    """Joints that turn without bounds."""
     model: Any = pin.Model()
-    for i in range(N):
+    for i in range(count):
         limits = (np.full(1, x) for x in (9.0, 9.0, -np.inf, np.inf))
         model.addJoint(i, pin.JointModelRZ(), pin.SE3.Identity(), f"j{i}", *limits)
     return Robot(model)
 
 
-ROBOT = chain()
+ROBOT = chain(N)
 
 
 def first(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+import scripts
 from numpy.typing import NDArray
 from robots import arm, humanoid, needs_robot_data
 
@@ -481,7 +480,7 @@ def test_sensitivity_of_a_body_that_only_its_box_moves() -> None:
 def test_the_table_of_robots_in_boxes() -> None:
     """Mend 18: `benchmarks/free_bodies.py --check` runs, every claimed success holds, as many as with rows by hand."""
     script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "free_bodies.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=300)
+    done = scripts.run(script, "--check")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "nowhere below" in done.stdout
     assert len(done.stdout.splitlines()) == 1 + 7 * 3 + 1

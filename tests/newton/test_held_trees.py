@@ -10,22 +10,7 @@ import pinocchio as pin
 import pytest
 from newton.test_held_bodies import resolved, rows_in_loop
 
-from constraints import (
-    CenterOfMass,
-    Comparison,
-    Implicit,
-    Options,
-    Orientation,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    Rotation,
-    Status,
-    Transformation,
-    explicit_relative_pose,
-)
+import constraints as lc
 from constraints.errors import ConstraintError, OverlapError
 from constraints.functions.frames._template import DistanceBetween
 
@@ -38,7 +23,7 @@ def place(rng: np.random.Generator) -> Any:
     return pin.SE3(pin.exp3(rng.standard_normal(3)), 0.3 * rng.standard_normal(3))
 
 
-def tree(rng: np.random.Generator) -> tuple[Robot, list[int]]:
+def tree(rng: np.random.Generator) -> tuple[lc.Robot, list[int]]:
     """A robot with a frame on each joint, free bodies anywhere in the tree; and the joints of these."""
     model: Any = pin.Model()
     free: list[int] = []
@@ -51,17 +36,17 @@ def tree(rng: np.random.Generator) -> tuple[Robot, list[int]]:
         free += [joint] if flies else []
     for joint in range(model.njoints):
         model.addFrame(pin.Frame(f"f{joint}", joint, 0, place(rng), pin.FrameType.OP_FRAME))
-    return Robot(model, "tree").without_bounds(), free
+    return lc.Robot(model, "tree").without_bounds(), free
 
 
-def constraints(robot: Robot, free: list[int], rng: np.random.Generator) -> list[Any]:
+def constraints(robot: lc.Robot, free: list[int], rng: np.random.Generator) -> list[Any]:
     """Bodies held by frames of anything, and what is asked of frames."""
     found: list[Any] = []
     for joint in free:
         by = f"f{rng.integers(robot.model.njoints)}"
         try:
-            held = explicit_relative_pose(
-                robot, by, f"f{joint}", comparison=[Comparison.EQUALITY] * 6, name=f"held {joint}"
+            held = lc.explicit_relative_pose(
+                robot, by, f"f{joint}", comparison=[lc.Comparison.EQUALITY] * 6, name=f"held {joint}"
             )
         except OverlapError:  # by a part of itself
             continue
@@ -69,29 +54,29 @@ def constraints(robot: Robot, free: list[int], rng: np.random.Generator) -> list
     return found + [asked(robot, rng) for _ in range(rng.integers(1, 4))]
 
 
-def asked(robot: Robot, rng: np.random.Generator) -> Implicit:
+def asked(robot: lc.Robot, rng: np.random.Generator) -> lc.Implicit:
     """Something that two frames shall do."""
     a, b = (f"f{joint}" for joint in rng.choice(robot.model.njoints, 2, replace=False))
-    of_two: Any = [Transformation, Pose, Rotation, Orientation, Position]
-    kinds: list[Callable[[], Implicit]] = [
-        lambda: Implicit.zero(of_two[rng.integers(5)](robot, b, reference=a)),
-        lambda: Implicit.equal(Pose(robot, b)),
-        lambda: Implicit.zero(Position(robot, b), mask=[True, False, True]),
-        lambda: Implicit.above(Position(robot, b, reference=a), 0.1),
-        lambda: Implicit.equal(DistanceBetween(robot, a, b), [0.3]),
-        lambda: Implicit.equal(CenterOfMass(robot), [0.0, 0.0, 0.2]),
-        lambda: Implicit.zero(Pose(robot, a) - Pose(robot, b)),
+    of_two: Any = [lc.Transformation, lc.Pose, lc.Rotation, lc.Orientation, lc.Position]
+    kinds: list[Callable[[], lc.Implicit]] = [
+        lambda: lc.Implicit.zero(of_two[rng.integers(5)](robot, b, reference=a)),
+        lambda: lc.Implicit.equal(lc.Pose(robot, b)),
+        lambda: lc.Implicit.zero(lc.Position(robot, b), mask=[True, False, True]),
+        lambda: lc.Implicit.above(lc.Position(robot, b, reference=a), 0.1),
+        lambda: lc.Implicit.equal(DistanceBetween(robot, a, b), [0.3]),
+        lambda: lc.Implicit.equal(lc.CenterOfMass(robot), [0.0, 0.0, 0.2]),
+        lambda: lc.Implicit.zero(lc.Pose(robot, a) - lc.Pose(robot, b)),
     ]
     return kinds[rng.choice(7, p=[0.5, 0.12, 0.12, 0.1, 0.1, 0.03, 0.03])]()
 
 
-def problem(seed: int) -> tuple[Problem | None, np.random.Generator]:
+def problem(seed: int) -> tuple[lc.Problem | None, np.random.Generator]:
     rng = np.random.default_rng(seed)
     robot, free = tree(rng)
     owners = constraints(robot, free, rng)
     frozen = [name for name in robot.joint_names if rng.random() < 0.1]
     try:
-        return Problem(robot, owners, frozen=frozen), rng
+        return lc.Problem(robot, owners, frozen=frozen), rng
     except ConstraintError:  # frames that nothing moves
         return None, rng
 
@@ -116,8 +101,8 @@ def test_the_loop_sees_the_resolved_configuration(seed: int) -> None:
     rows, T = p.rows(whole, sides), p.resolution_jacobian(p.at(whole), sides)
     np.testing.assert_allclose(e, rows.error[: len(e)], atol=1e-10)
     np.testing.assert_allclose(J, rows.jacobian[: len(e)] @ T, atol=1e-10)
-    result = Projector(p, Options(max_iterations=12)).project(q, sides)
-    assert result.status is not Status.UNDEFINED
+    result = lc.Projector(p, lc.Options(max_iterations=12)).project(q, sides)
+    assert result.status is not lc.Status.UNDEFINED
     assert result.residual == pytest.approx(p.residual(result.q, sides), rel=1e-8, abs=1e-10)
     for explicit in p.explicits:
         assert np.abs(p.error(result.q, explicit, sides)).max() < 1e-9

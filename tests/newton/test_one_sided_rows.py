@@ -6,17 +6,7 @@ import numpy as np
 import pytest
 from explicit_samples import arm_and_box
 
-from constraints import (
-    Bounds,
-    CenterOfMass,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    explicit_relative_pose,
-)
+import constraints as lc
 from constraints.functions import Affine
 from liegroups import Rn
 
@@ -27,9 +17,9 @@ ENGINES = ["readable", "compiled"] if find_spec("numba") else ["readable"]
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_a_limit_that_a_step_would_cross_is_where_it_ends(engine: str, scale: float) -> None:
     """x + y = 1, x at most 0.1, from zero: the least step crosses the limit, one with the row does not."""
-    line = Implicit.equal(Affine([[1.0, 1.0]]), [1.0], name="line")
-    limit = Implicit(Affine([[1.0, 0.0]]), None, upper=[0.1], scale=scale, name="limit")
-    projector = Projector(Problem(Rn(2), [line, limit]), Options(threshold=1e-8, trace=True), engine=engine)
+    line = lc.Implicit.equal(Affine([[1.0, 1.0]]), [1.0], name="line")
+    limit = lc.Implicit(Affine([[1.0, 0.0]]), None, upper=[0.1], scale=scale, name="limit")
+    projector = lc.Projector(lc.Problem(Rn(2), [line, limit]), lc.Options(threshold=1e-8, trace=True), engine=engine)
     result = projector.project(np.zeros(2))
     assert result.success
     np.testing.assert_allclose(result.q, [0.1, 0.9], atol=1e-7)
@@ -39,10 +29,10 @@ def test_a_limit_that_a_step_would_cross_is_where_it_ends(engine: str, scale: fl
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_row_that_no_step_crosses_is_none(engine: str) -> None:
     """The same line with a limit far away: the least step, as if the row were not there."""
-    line = Implicit.equal(Affine([[1.0, 1.0]]), [1.0], name="line")
-    limit = Implicit.between(Affine([[1.0, 0.0]]), [-np.inf], [0.6], name="limit")
+    line = lc.Implicit.equal(Affine([[1.0, 1.0]]), [1.0], name="line")
+    limit = lc.Implicit.between(Affine([[1.0, 0.0]]), [-np.inf], [0.6], name="limit")
     with_limit, alone = (
-        Projector(Problem(Rn(2), rows), Options(threshold=1e-8), engine=engine).project(np.zeros(2))
+        lc.Projector(lc.Problem(Rn(2), rows), lc.Options(threshold=1e-8), engine=engine).project(np.zeros(2))
         for rows in ([line, limit], [line])
     )
     np.testing.assert_array_equal(with_limit.q, alone.q)
@@ -54,22 +44,22 @@ def test_a_row_that_no_step_crosses_is_none(engine: str) -> None:
 def test_both_engines_agree_where_outputs_are_computed(with_bounds: bool) -> None:
     """Masked and scaled rows with intervals that see computed dofs, of a lower level too, with bounds on dofs."""
     robot, rng = arm_and_box(), np.random.default_rng(4)
-    hold = explicit_relative_pose(robot, "gripper", "handle", name="hold")
+    hold = lc.explicit_relative_pose(robot, "gripper", "handle", name="hold")
     goal = robot.random(rng)
-    box, tool = Position(robot, "box/root_joint"), Pose(robot, "arm/tool")
-    middle = box.value(Projector(Problem(robot, [hold])).project(goal).q)
-    within = Implicit(
+    box, tool = lc.Position(robot, "box/root_joint"), lc.Pose(robot, "arm/tool")
+    middle = box.value(lc.Projector(lc.Problem(robot, [hold])).project(goal).q)
+    within = lc.Implicit(
         box, None, lower=middle - [0.02, 0.05, 0.0], upper=middle + 0.05, scale=[2.0, 1.0, 0.5], name="within"
     )
     turn = tool.value(goal)
-    flat = Implicit.equal(tool, turn, mask=[0, 0, 0, 1, 1, 0], name="flat")
-    com = CenterOfMass(robot)
-    lower = Implicit.between(com, com.value(goal) - 0.1, com.value(goal) + 0.1, mask=[1, 0, 1], name="com")
-    bounds = robot.bounds if with_bounds else Bounds.none(robot.space)
-    problem = Problem(robot, [[hold, within, flat], [lower]], bounds)
-    options = Options(max_iterations=60)
+    flat = lc.Implicit.equal(tool, turn, mask=[0, 0, 0, 1, 1, 0], name="flat")
+    com = lc.CenterOfMass(robot)
+    lower = lc.Implicit.between(com, com.value(goal) - 0.1, com.value(goal) + 0.1, mask=[1, 0, 1], name="com")
+    bounds = robot.bounds if with_bounds else lc.Bounds.none(robot.space)
+    problem = lc.Problem(robot, [[hold, within, flat], [lower]], bounds)
+    options = lc.Options(max_iterations=60)
     starts = [robot.random(rng) for _ in range(60)]
-    found, expected = ([Projector(problem, options, e).project(q) for q in starts] for e in ("compiled", "readable"))
+    found, expected = ([lc.Projector(problem, options, e).project(q) for q in starts] for e in ("compiled", "readable"))
     same = [
         a.status is b.status and a.iterations == b.iterations and np.abs(a.q - b.q).max() < 1e-9
         for a, b in zip(found, expected, strict=True)

@@ -12,81 +12,60 @@ import pytest
 from explicit_samples import BOX, Swing, arm_and_box, arm_with_tray, composed, differences, pose
 from robots import mixed_tree, needs_robot_data
 
-from constraints import (
-    Affine,
-    Base,
-    CenterOfMass,
-    Comparison,
-    Explicit,
-    Function,
-    Implicit,
-    Options,
-    Orientation,
-    Part,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    RightHandSide,
-    Robot,
-    Transformation,
-    explicit_relative_pose,
-    linear_coupling,
-    locked_joint,
-)
+import constraints as lc
 from constraints.errors import DtypeError, UnknownNameError, WrongObjectError
 from constraints.functions import Point
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn, Segments
 
-EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
+EQUALITY, ZERO, SUPERIOR, INFERIOR = lc.Comparison
 
 
 # --- problems --------------------------------------------------------------------------------------------------------
 
 
-def carrying(levels: int = 2) -> tuple[Problem, dict[str, Any]]:
+def carrying(levels: int = 2) -> tuple[lc.Problem, dict[str, Any]]:
     """An arm, a wrist coupled to the elbow, a carried box, a locked joint: two generations, one level or two."""
     robot = arm_and_box().without_bounds()
     A = np.zeros((1, robot.nv))
     A[0, 3] = -0.7
     explicits: dict[str, Any] = {
-        "carry": explicit_relative_pose(
+        "carry": lc.explicit_relative_pose(
             robot, "gripper", "handle", [0.05, 0.0, 0.1, 0.2, 0.1, 0.0], comparison=EQUALITY, name="carry"
         ),
-        "couple": Explicit(
-            Affine(A, [0.2], robot.space), robot.segments("arm/wrist_pitch"), comparison=EQUALITY, name="couple"
+        "couple": lc.Explicit(
+            lc.Affine(A, [0.2], robot.space), robot.segments("arm/wrist_pitch"), comparison=EQUALITY, name="couple"
         ),
-        "lock": locked_joint(robot, "arm/shoulder_roll", 0.3, name="lock"),
+        "lock": lc.locked_joint(robot, "arm/shoulder_roll", 0.3, name="lock"),
     }
     q = composed(
-        Problem(robot, list(explicits.values())), robot.configuration(start=np.r_[np.full(7, 0.5), SE3.neutral])
+        lc.Problem(robot, list(explicits.values())), robot.configuration(start=np.r_[np.full(7, 0.5), SE3.neutral])
     )
-    height, turn = Position(robot, "handle"), Orientation(robot, "handle")
+    height, turn = lc.Position(robot, "handle"), lc.Orientation(robot, "handle")
     parts = explicits | {
-        "height": Implicit.equal(height, height.value(q), name="height"),
-        "turn": Implicit(
+        "height": lc.Implicit.equal(height, height.value(q), name="height"),
+        "turn": lc.Implicit(
             turn, [EQUALITY, None, None], np.r_[turn.value(q)[0], 0.0, 0.0], lower=-2.0, upper=2.0, name="turn"
         ),
     }
     by_level = [[parts["height"], parts["carry"]], [parts["turn"], parts["lock"], parts["couple"]]]
-    return Problem(robot, by_level if levels == 2 else by_level[0] + by_level[1]), parts
+    return lc.Problem(robot, by_level if levels == 2 else by_level[0] + by_level[1]), parts
 
 
-def spread() -> tuple[Problem, dict[str, Any]]:
+def spread() -> tuple[lc.Problem, dict[str, Any]]:
     """Blocks of several groups: outputs in three places, two generations, two free rotations nobody asks for."""
     space = ProductSpace([Rn(2), SO3, SO2, Rn(2), SE3, Rn(2)], list("abcdef"))
     first = Segments.coordinates(space, [1, 7, 14])  # a[1], d[1], f[0]
     read = Segments.coordinates(space, [0, 15])
     second = Segments.of(space, "e")
     parts: dict[str, Any] = {
-        "first": Explicit(Swing(Rn(3), 2), first, read, comparison=EQUALITY, name="first"),
-        "second": Explicit(Swing(SE3, 3), second, first, comparison=EQUALITY, name="second"),
-        "pull": Implicit.equal(
-            Function.from_callable(_translation, SE3, Rn(3), _its_jacobian, name="pull").on(space, second),
+        "first": lc.Explicit(Swing(Rn(3), 2), first, read, comparison=EQUALITY, name="first"),
+        "second": lc.Explicit(Swing(SE3, 3), second, first, comparison=EQUALITY, name="second"),
+        "pull": lc.Implicit.equal(
+            lc.Function.from_callable(_translation, SE3, Rn(3), _its_jacobian, name="pull").on(space, second),
             [0.1, 0.0, 0.0], mask=[True, False, False], name="pull",
         ),
     }  # fmt: skip
-    return Problem(space, list(parts.values())), parts
+    return lc.Problem(space, list(parts.values())), parts
 
 
 def _translation(q: np.ndarray) -> np.ndarray:
@@ -115,7 +94,7 @@ PROBLEMS = {"carrying": carrying, "spread": spread}
 def test_outputs_are_those_of_the_maps_and_inputs_stay(make: Any, engine: str | None, rounding: float) -> None:
     """Property 10: explicit residual <= 1e-12, outputs recomputed identical, idle inputs the start's bitwise."""
     problem, parts = make()
-    projector, rng = Projector(problem, Options(restarts=False), engine), np.random.default_rng(0)
+    projector, rng = lc.Projector(problem, lc.Options(restarts=False), engine), np.random.default_rng(0)
     space, solved = problem.space, 0
     idle = np.zeros(space.nq, dtype=bool)
     for leaf in space.leaves():
@@ -147,12 +126,12 @@ def test_outputs_are_those_of_the_maps_and_inputs_stay(make: Any, engine: str | 
 def test_joints_that_no_row_depends_on_are_the_starts_bit_for_bit() -> None:
     """Property 10: rotations and poses too, on a tree with every joint type."""
     robot = mixed_tree()
-    f = Position(robot, "ry_tip")
-    follow = linear_coupling(robot, "px", {"rz": 0.5})
-    problem = Problem(robot, [Implicit.equal(f, f.value(robot.random(np.random.default_rng(99)))), follow])
+    f = lc.Position(robot, "ry_tip")
+    follow = lc.linear_coupling(robot, "px", {"rz": 0.5})
+    problem = lc.Problem(robot, [lc.Implicit.equal(f, f.value(robot.random(np.random.default_rng(99)))), follow])
     for seed in range(20):
         q0 = robot.random(np.random.default_rng(seed))
-        q = Projector(problem, Options(restarts=False)).project(q0).q
+        q = lc.Projector(problem, lc.Options(restarts=False)).project(q0).q
         for factor in robot.space.factors:
             if not problem.implicit_dofs[factor.v].any() and factor.name != "px":
                 np.testing.assert_array_equal(q[factor.q], q0[factor.q], err_msg=factor.name)
@@ -161,19 +140,19 @@ def test_joints_that_no_row_depends_on_are_the_starts_bit_for_bit() -> None:
 def test_a_start_whose_outputs_are_wrong_is_resolved_and_nothing_else() -> None:
     """Property 10: without implicit rows only outputs change, whatever they were, in no iteration."""
     robot = arm_with_tray()
-    problem = Problem(
+    problem = lc.Problem(
         robot,
         [
-            explicit_relative_pose(robot, "knob", "grip", name="second"),
-            explicit_relative_pose(robot, "tool", "handle", name="first"),
-            linear_coupling(robot, "lid", {"elbow": 2.0}),
+            lc.explicit_relative_pose(robot, "knob", "grip", name="second"),
+            lc.explicit_relative_pose(robot, "tool", "handle", name="first"),
+            lc.linear_coupling(robot, "lid", {"elbow": 2.0}),
         ],
     )
     names = [[e.name for e in generation] for generation in problem.resolution.generations]
     assert names == [["first", "lid = linear(elbow)"], ["second"]]
     for seed in range(10):
         q0 = robot.random(np.random.default_rng(seed))
-        result = Projector(problem).project(q0)
+        result = lc.Projector(problem).project(q0)
         assert (result.success, result.iterations) == (True, 0)
         np.testing.assert_array_equal(result.q[:7], q0[:7])
         np.testing.assert_allclose(result.q, composed(problem, q0), rtol=0.0, atol=1e-15)
@@ -187,17 +166,17 @@ def test_frozen_joints_do_not_move() -> None:
     """DESIGN 3.9: bit for bit, whatever the group; inputs may be frozen, outputs then are constants."""
     robot = mixed_tree()
     names = ["rx", "rubz", "spherical", "planar", "free", "continuous", "chain", "zyx"]
-    f = Transformation(robot, "helical_tip")
-    follow = linear_coupling(robot, "px", {"rx": 0.5, "ry": 1.0})
+    f = lc.Transformation(robot, "helical_tip")
+    follow = lc.linear_coupling(robot, "px", {"rx": 0.5, "ry": 1.0})
     target = f.value(robot.random(np.random.default_rng(99)))
-    problem = Problem(robot, [Implicit.equal(f, target), follow], frozen=names)
+    problem = lc.Problem(robot, [lc.Implicit.equal(f, target), follow], frozen=names)
     assert not problem.implicit_dofs[problem.frozen].any()
     T = problem.resolution_jacobian(problem.at(robot.neutral))
     assert not T[problem.frozen].any()
     assert not T[:, problem.frozen].any()
     for seed in range(10):
         q0 = robot.random(np.random.default_rng(seed))
-        result = Projector(problem).project(q0)
+        result = lc.Projector(problem).project(q0)
         for name in names:
             s = robot.slice_of(name)
             np.testing.assert_array_equal(result.q[s], q0[s], err_msg=name)
@@ -207,11 +186,11 @@ def test_frozen_joints_do_not_move() -> None:
 def test_a_frozen_joint_is_not_computed() -> None:
     """DESIGN 3.9: what computes a frozen joint becomes implicit, and says why."""
     robot = arm_and_box()
-    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
-    problem = Problem(robot, [couple], frozen=["arm/wrist_pitch"])
+    couple = lc.linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
+    problem = lc.Problem(robot, [couple], frozen=["arm/wrist_pitch"])
     assert "implicit because its output arm/wrist_pitch is frozen" in problem.describe()
     q0 = robot.configuration({"arm/wrist_pitch": 0.5})
-    result = Projector(problem).project(q0)
+    result = lc.Projector(problem).project(q0)
     assert result.success
     assert result.q[5] == 0.5
     assert result.q[3] == pytest.approx(0.5, abs=1e-4)
@@ -245,7 +224,7 @@ def test_projected_velocities_keep_all_errors(make: Any, frozen: tuple[str, ...]
     problem, parts = make()
     if frozen:
         names = frozen if problem.robot is None else ("arm/forearm_roll",)
-        problem = Problem(problem.robot or problem.space, list(parts.values()), frozen=names)
+        problem = lc.Problem(problem.robot or problem.space, list(parts.values()), frozen=names)
     space, rng = problem.space, np.random.default_rng(2)
     sides = problem.rhs
     for seed in range(3):
@@ -273,9 +252,9 @@ def test_projected_velocities_keep_all_errors(make: Any, frozen: tuple[str, ...]
 def test_a_projected_velocity_leads_along_the_constraints() -> None:
     """Property 20: after a small motion errors are of second order, computed outputs included."""
     problem, _ = carrying()
-    result = Projector(problem).project(problem.space.random(np.random.default_rng(0)))
+    result = lc.Projector(problem).project(problem.space.random(np.random.default_rng(0)))
     assert result.success
-    tight = Projector(problem, Options(threshold=1e-10)).project(result.q)
+    tight = lc.Projector(problem, lc.Options(threshold=1e-10)).project(result.q)
     v = problem.project_tangent(tight.q, np.random.default_rng(1).standard_normal(problem.space.nv))
     assert np.abs(v[problem.resolution.outputs]).max() > 1e-3
     drift = [problem.residual(problem.space.integrate(tight.q, h * v)) for h in (1e-2, 1e-3)]
@@ -286,15 +265,15 @@ def test_a_projected_velocity_leads_along_the_constraints() -> None:
 
 
 @functools.cache
-def grasp() -> tuple[Robot, Any]:
+def grasp() -> tuple[lc.Robot, Any]:
     """A UR5 with a free-flying box, where the gripper holds it, and how the box is to stand."""
     from constraints.robot.files.packages import robot_data_folder
 
     if robot_data_folder() is None:  # pragma: no cover - the test is skipped then
         raise FileNotFoundError
-    arm = Robot.from_urdf("package://example-robot-data/robots/ur_description/urdf/ur5_gripper.urdf")
-    box = Robot.from_urdf(BOX, base=Base.FREE_FLYER)
-    robot = Robot.system([Part("ur5", arm), Part("box", box)])
+    arm = lc.Robot.from_urdf("package://example-robot-data/robots/ur_description/urdf/ur5_gripper.urdf")
+    box = lc.Robot.from_urdf(BOX, base=lc.Base.FREE_FLYER)
+    robot = lc.Robot.system([lc.Part("ur5", arm), lc.Part("box", box)])
     return robot, pin.XYZQUATToSE3(pose(1))
 
 
@@ -303,11 +282,13 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
     """Property 11: 200 starts, UR5 and a free box: 3 rows after substitution against 9; each solves the other."""
     robot, at_hand = grasp()
     hand, box = robot.frame("ur5/wrist_3_joint", at_hand), robot.frame("box/root_joint")
-    stand = Implicit.zero(
-        Transformation(robot, box, np.array([0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])), mask=[0, 0, 1, 1, 1, 0], name="stand"
+    stand = lc.Implicit.zero(
+        lc.Transformation(robot, box, np.array([0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])),
+        mask=[0, 0, 1, 1, 1, 0],
+        name="stand",
     )
-    substituted = Problem(robot, [stand, explicit_relative_pose(robot, hand, box, name="grasp")])
-    full = Problem(robot, [stand, Implicit.zero(Transformation(robot, box, reference=hand), name="grasp")])
+    substituted = lc.Problem(robot, [stand, lc.explicit_relative_pose(robot, hand, box, name="grasp")])
+    full = lc.Problem(robot, [stand, lc.Implicit.zero(lc.Transformation(robot, box, reference=hand), name="grasp")])
     assert (substituted.reduced_size, full.reduced_size) == (3, 9)
     rng = np.random.default_rng(0)
     solved = {"substituted": 0, "full": 0}
@@ -315,14 +296,14 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
     for _ in range(200):
         q0 = robot.random(rng)
         for name, problem, other in (("substituted", substituted, full), ("full", full, substituted)):
-            result = Projector(problem).project(q0)
+            result = lc.Projector(problem).project(q0)
             if not result.success:
                 continue
             solved[name] += 1
             iterations[name] += result.iterations
             assert other.is_satisfied(result.q)
             assert other.residual(result.q) == pytest.approx(problem.residual(result.q), abs=1e-12)
-            again = Projector(other).project(result.q)
+            again = lc.Projector(other).project(result.q)
             np.testing.assert_array_equal(again.q, result.q)
     assert min(solved.values()) >= 198
     assert iterations["substituted"] <= iterations["full"]
@@ -332,8 +313,8 @@ def test_twins_of_all_forms_accept_the_same_points() -> None:
     """Property 11: a problem with its explicit constraints as their twins has the same errors everywhere."""
     for make in PROBLEMS.values():
         problem, parts = make()
-        twins = [p.on(problem.space).twin if isinstance(p, Explicit) else p for p in parts.values()]
-        implicit = Problem(problem.robot or problem.space, twins)
+        twins = [p.on(problem.space).twin if isinstance(p, lc.Explicit) else p for p in parts.values()]
+        implicit = lc.Problem(problem.robot or problem.space, twins)
         assert not implicit.resolution.explicits
         for seed in range(5):
             q = problem.space.random(np.random.default_rng(seed))
@@ -353,7 +334,7 @@ def test_right_hand_sides_make_the_round_trip(make: Any) -> None:
     for seed in range(10):
         q = problem.space.random(np.random.default_rng(seed))
         sides = problem.rhs_from(q)
-        again = RightHandSide(problem.constraints, sides.vector)
+        again = lc.RightHandSide(problem.constraints, sides.vector)
         assert again.same_as(sides, 0.0)
         rebuilt = problem.rhs
         for p in parts.values():
@@ -377,14 +358,14 @@ def test_right_hand_sides_make_the_round_trip(make: Any) -> None:
 def test_the_slice_of_a_locked_joint_is_its_own() -> None:
     """Property 4: the case where HPP moved the joint to the entry of another constraint."""
     robot = arm_and_box()
-    hold = Implicit.equal(Transformation(robot, "gripper"), name="hold")
-    lock = locked_joint(robot, "arm/elbow", 0.7, name="lock")
-    problem = Problem(robot, [hold, lock])
+    hold = lc.Implicit.equal(lc.Transformation(robot, "gripper"), name="hold")
+    lock = lc.locked_joint(robot, "arm/elbow", 0.7, name="lock")
+    problem = lc.Problem(robot, [hold, lock])
     q = robot.random(np.random.default_rng(1))
     vector = np.array(problem.rhs_from(q).vector)
     assert vector.shape == (7,)
     vector[-1] = 0.1
-    solved = Projector(problem).project(q, vector).q
+    solved = lc.Projector(problem).project(q, vector).q
     assert solved[3] == pytest.approx(0.8, abs=1e-15)
 
 
@@ -407,7 +388,7 @@ def test_a_problem_contains_its_constraints_by_identity() -> None:
         problem.resolution_jacobian(None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownNameError, match="couple"):
         problem.error(problem.space.neutral, stranger)
-    fallen = Problem(problem.robot or problem.space, [parts["couple"], stranger])
+    fallen = lc.Problem(problem.robot or problem.space, [parts["couple"], stranger])
     assert fallen.contains(stranger)
     assert fallen.reduced_size == 1
 
@@ -416,17 +397,17 @@ def test_a_problem_implies_those_whose_constraints_it_has() -> None:
     """By the objects, in any order and level, lifted or not."""
     problem, parts = carrying()
     where = problem.robot or problem.space
-    fewer = Problem(where, [parts["couple"], parts["carry"]])
+    fewer = lc.Problem(where, [parts["couple"], parts["carry"]])
     assert problem.implies(fewer)
     assert problem.implies(problem)
     assert not problem.contains(None)
     assert not fewer.implies(problem)
     assert not problem.implies(carrying()[0])
-    assert not Problem(Rn(2), [Implicit.zero(Affine([[1.0, 0.0]]))]).implies(
-        Problem(Rn(2), [Implicit.zero(Affine([[0.0, 1.0]]))])
+    assert not lc.Problem(Rn(2), [lc.Implicit.zero(lc.Affine([[1.0, 0.0]]))]).implies(
+        lc.Problem(Rn(2), [lc.Implicit.zero(lc.Affine([[0.0, 1.0]]))])
     )
     space = problem.space * Rn(1)
-    lifted = Problem(space, [parts["couple"], parts["carry"]])
+    lifted = lc.Problem(space, [parts["couple"], parts["carry"]])
     assert lifted.implies(fewer)
     assert fewer.implies(lifted)
 
@@ -439,20 +420,20 @@ def test_implicit_dofs_are_those_that_newton_steps_may_change() -> None:
     expected = np.ones(robot.nv, dtype=bool)
     expected[robot.velocity_slice_of("arm/shoulder_roll")] = False  # locked
     np.testing.assert_array_equal(problem.implicit_dofs, expected)
-    lock = locked_joint(robot, "arm/elbow", 0.3)
-    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0})
-    reach = Implicit.equal(Affine(np.eye(1, robot.nv), None, robot.space))
-    still = Problem(robot, [lock, couple, reach])
+    lock = lc.locked_joint(robot, "arm/elbow", 0.3)
+    couple = lc.linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0})
+    reach = lc.Implicit.equal(lc.Affine(np.eye(1, robot.nv), None, robot.space))
+    still = lc.Problem(robot, [lock, couple, reach])
     np.testing.assert_array_equal(np.flatnonzero(still.implicit_dofs), [0])
-    pulled = Problem(robot, [couple, Implicit.equal(Affine(np.eye(1, robot.nv, 5), None, robot.space))])
+    pulled = lc.Problem(robot, [couple, lc.Implicit.equal(lc.Affine(np.eye(1, robot.nv, 5), None, robot.space))])
     np.testing.assert_array_equal(np.flatnonzero(pulled.implicit_dofs), [3, 5])
-    dragged = Problem(robot, [couple, Implicit.equal(Affine(np.eye(1, robot.nv, 3), None, robot.space))])
+    dragged = lc.Problem(robot, [couple, lc.Implicit.equal(lc.Affine(np.eye(1, robot.nv, 3), None, robot.space))])
     np.testing.assert_array_equal(np.flatnonzero(dragged.implicit_dofs), [3, 5])
-    frozen = Problem(
-        robot, [couple, Implicit.equal(Affine(np.eye(1, robot.nv, 5), None, robot.space))], frozen=["arm/elbow"]
+    frozen = lc.Problem(
+        robot, [couple, lc.Implicit.equal(lc.Affine(np.eye(1, robot.nv, 5), None, robot.space))], frozen=["arm/elbow"]
     )
     assert not frozen.implicit_dofs.any()
-    alone = Problem(robot, [couple, lock])
+    alone = lc.Problem(robot, [couple, lock])
     assert (alone.implicit_dofs.any(), alone.reduced_size) == (False, 0)
 
 
@@ -463,7 +444,7 @@ def test_implicit_dofs_hold_on_projections(make: Any) -> None:
     moved = np.zeros(problem.space.nv, dtype=bool)
     for seed in range(5):
         q0 = composed(problem, problem.space.random(np.random.default_rng(seed)))
-        q = Projector(problem, Options(restarts=False)).project(q0).q
+        q = lc.Projector(problem, lc.Options(restarts=False)).project(q0).q
         moved |= np.abs(problem.space.difference(q0, q)) > 1e-9
     np.testing.assert_array_equal(moved, problem.implicit_dofs)
 
@@ -490,7 +471,7 @@ def _entries(workspace: Any) -> int:
 def test_memory_does_not_grow_with_right_hand_sides(make: Any) -> None:
     """A planner changes right-hand sides at each leaf: workspaces hold memory for one of them."""
     problem, _ = make()
-    projector, rng = Projector(problem), np.random.default_rng(0)
+    projector, rng = lc.Projector(problem), np.random.default_rng(0)
     sizes = []
     for _ in range(30):
         q = problem.space.random(rng)
@@ -502,11 +483,11 @@ def test_memory_does_not_grow_with_right_hand_sides(make: Any) -> None:
 def test_memory_does_not_grow_with_projected_velocities() -> None:
     """`project_tangent` at many right-hand sides: the pooled workspaces of the robot's space keep their size."""
     robot = arm_and_box()
-    f = CenterOfMass(robot, ["arm/elbow"])
+    f = lc.CenterOfMass(robot, ["arm/elbow"])
     box = robot.segments("arm/wrist_pitch")
-    read = Explicit(Affine([[0.1, 0.2, 0.3]]) @ f, box, comparison=EQUALITY) if not f.columns[5] else None
+    read = lc.Explicit(lc.Affine([[0.1, 0.2, 0.3]]) @ f, box, comparison=EQUALITY) if not f.columns[5] else None
     assert read is not None
-    problem = Problem(robot, [read])
+    problem = lc.Problem(robot, [read])
     sizes, rng = [], np.random.default_rng(0)
     for _ in range(20):
         q = composed(problem, robot.random(rng))
@@ -518,12 +499,12 @@ def test_memory_does_not_grow_with_projected_velocities() -> None:
 def test_pose_map_through_a_constant_is_a_pose() -> None:
     """A right-hand side of a carried object is an offset of its frame: no product at run time."""
     robot = arm_and_box()
-    carry = explicit_relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
-    assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is Pose
+    carry = lc.explicit_relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
+    assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is lc.Pose
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Product(Function):
+class _Product(lc.Function):
     """x1 (1 + x2) - 1, and x2, of R^4: it declares columns 1 and 2, and writes no others."""
 
     def __post_init__(self) -> None:
@@ -539,12 +520,12 @@ class _Product(Function):
 def test_functions_need_not_write_columns_that_they_do_not_declare() -> None:
     """What the substitution adds to such columns in one iteration is gone in the next: convergence stays quadratic."""
     whole = Rn(4)
-    follows = Explicit(
-        Affine([[1.0, 0.5]]), Segments.coordinates(whole, [1]), Segments.coordinates(whole, [0, 3]), whole=whole
+    follows = lc.Explicit(
+        lc.Affine([[1.0, 0.5]]), Segments.coordinates(whole, [1]), Segments.coordinates(whole, [0, 3]), whole=whole
     )
-    problem = Problem(whole, [Implicit.zero(_Product()), follows])
+    problem = lc.Problem(whole, [lc.Implicit.zero(_Product()), follows])
     assert len(problem.explicits) == 1
-    projector = Projector(problem, Options.local(threshold=1e-12, trace=True))
+    projector = lc.Projector(problem, lc.Options.local(threshold=1e-12, trace=True))
     for start in ([1.2, 0.0, 0.7, 0.4], [0.1, 0.0, 2.0, 1.0]):
         result = projector.project(start)
         assert result.success

@@ -12,15 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Base, Implicit, Part, Position, Problem, Robot
-from constraints.errors import (
-    DuplicateError,
-    ModelError,
-    OptionError,
-    UnknownFrameError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import Base, Implicit, Part, Position, Problem, Robot, errors
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.models import sample_arm
 from constraints.questions import ask_once
@@ -222,7 +214,7 @@ def test_a_file_without_collision_geometry_is_refused(tmp_path: Path) -> None:
     """A robot of which nothing can collide would look free everywhere."""
     bare = tmp_path / "bare.urdf"
     bare.write_text(BOX)
-    with pytest.raises(ModelError, match="no collision geometry"):
+    with pytest.raises(errors.ModelError, match="no collision geometry"):
         CollisionModel(Robot.from_urdf(bare), urdfs=bare)
 
 
@@ -248,31 +240,31 @@ def test_collision_geometry_that_cannot_be_read_is_not_left_out(old: str, new: s
     robot = Robot.from_urdf(BALLS, base=Base.FREE_FLYER)
     assert CollisionModel(robot, urdfs=BALLS).names == ("body_0", "body_1")
     assert old in BALLS
-    with pytest.raises(ModelError, match=f"collision geometry of URDF text cannot be read.*{said}"):
+    with pytest.raises(errors.ModelError, match=f"collision geometry of URDF text cannot be read.*{said}"):
         CollisionModel(robot, urdfs=BALLS.replace(old, new))
 
 
 def test_packages_are_folders() -> None:
     for wrong in (3, [3], [None], None):
-        with pytest.raises(WrongObjectError, match="packages"):
+        with pytest.raises(errors.WrongObjectError, match="packages"):
             CollisionModel(boxes(), packages=wrong)  # pyright: ignore[reportArgumentType]
 
 
 def test_bad_input_is_named() -> None:
     """Shapes, names and frames that do not exist."""
     robot = boxes()
-    with pytest.raises(OptionError, match="Box, Sphere"):
+    with pytest.raises(errors.OptionError, match="Box, Sphere"):
         Shape("x", "Cube", (1.0,))
-    with pytest.raises(OptionError, match="3 positive sizes of a Box"):
+    with pytest.raises(errors.OptionError, match="3 positive sizes of a Box"):
         Shape("x", "Box", (1.0, -1.0, 1.0))
-    with pytest.raises(UnknownFrameError):
+    with pytest.raises(errors.UnknownFrameError):
         CollisionModel(robot, [Shape("x", "Sphere", (1.0,), "c/body")])
     twice = [Shape("x", "Sphere", (1.0,), "a/body"), Shape("x", "Sphere", (1.0,), "b/body")]
-    with pytest.raises(DuplicateError, match="'x'"):
+    with pytest.raises(errors.DuplicateError, match="'x'"):
         CollisionModel(robot, twice)
-    with pytest.raises(UnknownNameError, match="y"):
+    with pytest.raises(errors.UnknownNameError, match="y"):
         CollisionModel(robot, twice[:1], ignored=[("x", "y")])
     bad: list[Any] = [("x",), ("x", "x", "x"), ("x", 1), (None, "x")]
     for pair in bad:
-        with pytest.raises(WrongObjectError, match="pair of shapes: expected two names"):
+        with pytest.raises(errors.WrongObjectError, match="pair of shapes: expected two names"):
             CollisionModel(robot, twice[:1], ignored=[pair])

@@ -12,53 +12,45 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from robots import arm
 
-from constraints import (
-    Affine,
-    Comparison,
-    Explicit,
-    Implicit,
-    Position,
-    Problem,
-    explicit_relative_pose,
-    linear_coupling,
-    locked_joint,
-)
+import constraints as lc
 from constraints.errors import FileError, WrongObjectError
 from constraints.problem.resolution import Dependency
 from liegroups import Rn, Segments, Space
 
 
-def follows(space: Space, column: int, reads: list[int], name: str, **rest: Any) -> Explicit:
+def follows(space: Space, column: int, reads: list[int], name: str, **rest: Any) -> lc.Explicit:
     """A number that is the sum of others."""
-    f = Affine([[1.0] * len(reads)], None, Rn(len(reads)), name=name)
-    return Explicit(f, Segments.coordinates(space, [column]), Segments.coordinates(space, reads), name=name, **rest)
+    f = lc.Affine([[1.0] * len(reads)], None, Rn(len(reads)), name=name)
+    return lc.Explicit(f, Segments.coordinates(space, [column]), Segments.coordinates(space, reads), name=name, **rest)
 
 
-def twelve() -> Problem:
+def twelve() -> lc.Problem:
     """Twelve constraints on an arm with a box and six numbers beside: five generations, four that became implicit."""
     robot = arm_and_box()
     space = robot.space * Rn(6)
     n = robot.nv
-    return Problem(
+    return lc.Problem(
         space,
         [
-            explicit_relative_pose(robot, "gripper", "handle", name="box in the gripper"),
-            linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="pitch"),
-            linear_coupling(robot, "arm/wrist_roll", {"arm/wrist_pitch": -0.7, "arm/shoulder_yaw": 0.1}, name="roll"),
-            locked_joint(robot, "arm/shoulder_roll", 0.1, name="lock"),
+            lc.explicit_relative_pose(robot, "gripper", "handle", name="box in the gripper"),
+            lc.linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="pitch"),
+            lc.linear_coupling(
+                robot, "arm/wrist_roll", {"arm/wrist_pitch": -0.7, "arm/shoulder_yaw": 0.1}, name="roll"
+            ),
+            lc.locked_joint(robot, "arm/shoulder_roll", 0.1, name="lock"),
             follows(space, n, [0, 4], "a"),
             follows(space, n + 1, [n], "b"),
             follows(space, n + 2, [n + 1, 6], "c"),
             follows(space, n + 3, [n + 2], "d"),
             follows(space, n + 4, [n + 3, n], "e"),
-            locked_joint(robot, "arm/wrist_roll", 0.3, name="second lock"),
+            lc.locked_joint(robot, "arm/wrist_roll", 0.3, name="second lock"),
             follows(space, 0, [n + 4], "cycle"),
-            follows(space, n + 5, [2], "inequality", comparison=Comparison.SUPERIOR),
+            follows(space, n + 5, [2], "inequality", comparison=lc.Comparison.SUPERIOR),
         ],
     )
 
 
-def links(problem: Problem) -> dict[str, Dependency]:
+def links(problem: lc.Problem) -> dict[str, Dependency]:
     return {link.name: link for link in problem.resolution.dependencies(problem.space)}
 
 
@@ -133,11 +125,13 @@ def test_texts_fit_their_boxes() -> None:
 
 def test_problems_with_few_or_no_explicit_constraints() -> None:
     robot = arm()
-    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
-    assert words(Problem(robot, [hand]).plot_dependencies()) == ["no explicit constraints"]
-    locked = Problem(robot, [locked_joint(robot, robot.joint_names[0], 0.1, name="lock")])
+    hand = lc.Implicit.equal(lc.Position(robot, "tool"), [0.3, 0.2, 0.5])
+    assert words(lc.Problem(robot, [hand]).plot_dependencies()) == ["no explicit constraints"]
+    locked = lc.Problem(robot, [lc.locked_joint(robot, robot.joint_names[0], 0.1, name="lock")])
     assert "lock" in words(locked.plot_dependencies())
-    held = Problem(robot, [locked_joint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=[robot.joint_names[0]])
+    held = lc.Problem(
+        robot, [lc.locked_joint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=[robot.joint_names[0]]
+    )
     said = words(held.plot_dependencies())
     assert any("is frozen. Would compute" in text for text in said)
 

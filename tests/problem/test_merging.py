@@ -25,18 +25,10 @@ from constraints import (
     Robot,
     Stack,
     Target,
+    errors,
     explicit_relative_pose,
     linear_coupling,
     locked_joint,
-)
-from constraints.errors import (
-    DuplicateError,
-    EmptyIntervalError,
-    MergeConflictError,
-    RobotMismatchError,
-    SpaceMismatchError,
-    UnknownNameError,
-    WrongObjectError,
 )
 from constraints.functions import Identity
 from constraints.models import sample_arm
@@ -137,7 +129,7 @@ def test_bounds_are_intersected_and_frozen_dofs_united() -> None:
     free = left | Problem(robot, [wrist], Bounds.none(robot.space))  # no bounds take nothing away
     np.testing.assert_array_equal(free.bounds.lower, left.bounds.lower)
     apart = Problem(robot, [wrist], robot.bounds.replace({joint: (0.5, 1.0)}))
-    with pytest.raises(EmptyIntervalError, match=joint):
+    with pytest.raises(errors.EmptyIntervalError, match=joint):
         right | apart
 
 
@@ -152,12 +144,12 @@ def test_costs_hold_where_they_are_given() -> None:
     np.testing.assert_array_equal(both.has_cost, [True, True] + [False] * 5)
     more = both | Problem(robot, [hand], weights={third: 2.0})  # ones that nobody gave are no conflict
     np.testing.assert_array_equal(more.weights, [5.0, 7.0, 2.0, 1.0, 1.0, 1.0, 1.0])
-    with pytest.raises(MergeConflictError, match=rf"{second}.*7.*3") as caught:
+    with pytest.raises(errors.MergeConflictError, match=rf"{second}.*7.*3") as caught:
         two | Problem(robot, [hand], weights={second: 3.0})
     assert (caught.value.first, caught.value.second) == (7.0, 3.0)
     whole = Problem(robot, [hand], weights=np.arange(1.0, 8.0))
     np.testing.assert_array_equal((plain | whole).weights, np.arange(1.0, 8.0))
-    with pytest.raises(MergeConflictError, match=first):
+    with pytest.raises(errors.MergeConflictError, match=first):
         whole | one
 
 
@@ -260,11 +252,11 @@ def test_right_hand_sides_of_parts() -> None:
     half = both.rhs_from_parts(a)
     np.testing.assert_array_equal(half.of(high), [0.0, 0.0, 0.0])
     np.testing.assert_array_equal(both.rhs_from_parts().vector, both.rhs.vector)
-    with pytest.raises(MergeConflictError, match="right-hand side of 'hold'"):
+    with pytest.raises(errors.MergeConflictError, match="right-hand side of 'hold'"):
         both.rhs_from_parts(a, right.rhs_from(robot.random(np.random.default_rng(9))))
-    with pytest.raises(UnknownNameError, match="gripper"):
+    with pytest.raises(errors.UnknownNameError, match="gripper"):
         right.rhs_from_parts(a)
-    with pytest.raises(WrongObjectError, match="part of right-hand sides"):
+    with pytest.raises(errors.WrongObjectError, match="part of right-hand sides"):
         both.rhs_from_parts(a.vector)  # type: ignore[arg-type]
 
 
@@ -342,7 +334,7 @@ def test_parts_must_agree_on_points_velocities_and_accelerations(order: int | No
     a = RightHandSide(left.constraints, *numbers)
     b = RightHandSide(right.constraints, *[np.concatenate([row, np.zeros(3)]) for row in other])
     if order is not None:
-        with pytest.raises(MergeConflictError, match="right-hand side of 'shared'"):
+        with pytest.raises(errors.MergeConflictError, match="right-hand side of 'shared'"):
             both.rhs_from_parts(a, b)
         return
     made = both.rhs_from_parts(a, b)
@@ -362,15 +354,15 @@ def test_what_does_not_go_together_is_refused() -> None:
     twin = Robot(pickle.loads(pickle.dumps(robot.model)), "twin").with_frame("extra", "tool", np.eye(4))
     other = sample_arm().with_bounds({robot.joint_names[0]: (-0.1, 0.1)})
     assert (problem | Problem(other, [Implicit.equal(Position(other, "tool"), [0.3, 0.2, 0.5])])).robot is robot
-    with pytest.raises(RobotMismatchError, match="two robots"):
+    with pytest.raises(errors.RobotMismatchError, match="two robots"):
         problem | Problem(two := _shifted(twin), [Implicit.equal(Position(two, "tool"), [0.3, 0.2, 0.5])])
-    with pytest.raises(SpaceMismatchError, match="factor"):
+    with pytest.raises(errors.SpaceMismatchError, match="factor"):
         problem | Problem(Rn(3), [linear(Rn(3), 1.0, 1.0, 1.0, name="sum")])
     halves = [Problem(robot.space * Rn(k), [hand]) for k in (1, 2)]
-    with pytest.raises(SpaceMismatchError, match="factor"):
+    with pytest.raises(errors.SpaceMismatchError, match="factor"):
         halves[0] | halves[1]
     for nothing in (None, hand, [hand], robot):
-        with pytest.raises(WrongObjectError, match="a Problem"):
+        with pytest.raises(errors.WrongObjectError, match="a Problem"):
             problem | nothing  # type: ignore[operator]
 
 
@@ -401,13 +393,13 @@ def test_stacks_one_after_the_other_or_united() -> None:
     assert (Stack([a]) + Stack([b, c])).names == ("a", "b", "c")
     assert (Stack([a, b]) | Stack([b, c])).owners == (a, b, c)
     assert (Stack([c, b]) | Stack([b, a])).owners == (c, b, a)
-    with pytest.raises(DuplicateError, match="'b'"):
+    with pytest.raises(errors.DuplicateError, match="'b'"):
         Stack([a, b]) + Stack([b, c])
     twin = linear(space, 0.0, 1.0, 0.0, name="b")  # another object of the same name is another constraint
     assert len(Stack([a, b]) | Stack([twin])) == 3
     ways: tuple[Any, ...] = (Stack.__add__, Stack.__or__)
     for way in ways:
-        with pytest.raises(WrongObjectError, match="a Stack"):
+        with pytest.raises(errors.WrongObjectError, match="a Stack"):
             way(Stack([a]), [b])
 
 

@@ -23,15 +23,7 @@ from constraints import (
     Projector,
     Robot,
     Target,
-)
-from constraints.errors import (
-    AmbiguousNameError,
-    DuplicateError,
-    EmptyProblemError,
-    OverlapError,
-    RobotMismatchError,
-    SpaceMismatchError,
-    WrongObjectError,
+    errors,
 )
 from constraints.functions import Constant, Identity
 from liegroups import SE3, SO3, R3xSO3, Rn, Segments
@@ -65,7 +57,9 @@ def test_same_name_different_frames_both_apply():
     for constraint, frame in ((left, "left_tool"), (right, "right_tool")):
         there = robot.at(result.q).placement(robot.frame(frame)).translation
         assert np.linalg.norm(there - constraint.default_rhs) <= 1e-4
-    with pytest.raises(AmbiguousNameError, match=r"2 constraints are named 'hand', at positions 0, 1: give the object"):
+    with pytest.raises(
+        errors.AmbiguousNameError, match=r"2 constraints are named 'hand', at positions 0, 1: give the object"
+    ):
         problem.error(q, "hand")
     assert problem.error(q, right).shape == (3,)
     for text in (problem.describe(), result.describe()):
@@ -76,17 +70,17 @@ def test_same_object_twice_is_an_error():
     """Property 8: the same object twice is diagnosed by name, within a level and across levels."""
     c = hand(arm(), name="grasp")
     for given in ([c, c], [[c], [c]], [[c, hand(arm(), "elbow")], [c]]):
-        with pytest.raises(DuplicateError, match="'grasp' is given twice"):
+        with pytest.raises(errors.DuplicateError, match="'grasp' is given twice"):
             Problem(arm(), given)
     big = arm().space * Rn(1)
-    with pytest.raises(DuplicateError, match="'grasp'"):
+    with pytest.raises(errors.DuplicateError, match="'grasp'"):
         Problem(big, [c, c])
 
 
 def test_empty_problems():
     """Property 9: no constraint, or all rows masked, is no problem."""
     for given in ([], [[]], [Implicit.zero(Position(arm(), "tool"), mask=False)]):
-        with pytest.raises(EmptyProblemError, match="at least one row"):
+        with pytest.raises(errors.EmptyProblemError, match="at least one row"):
             Problem(arm(), given)
 
 
@@ -99,7 +93,7 @@ def test_two_robots_with_equal_spaces():
         (arm().space, [hand(other, name="foreign")]),
         (arm().space * Rn(2), [hand(other, name="foreign")]),
     ):
-        with pytest.raises(RobotMismatchError, match="'foreign' belongs to another robot than the problem"):
+        with pytest.raises(errors.RobotMismatchError, match="'foreign' belongs to another robot than the problem"):
             Problem(where, given)
 
 
@@ -107,7 +101,7 @@ def test_a_lifted_function_of_another_robot_is_refused():
     """DESIGN 2: lifting does not hide that a function is another robot's."""
     other = heavier_arm()
     lifted = hand(other, name="foreign").on(other.space * Rn(2))
-    with pytest.raises(RobotMismatchError, match="'foreign'"):
+    with pytest.raises(errors.RobotMismatchError, match="'foreign'"):
         Problem(arm().space * Rn(2), [lifted])
 
 
@@ -123,18 +117,18 @@ def test_the_same_robot_after_unpickling():
 def test_foreign_spaces():
     """Property 9: a constraint on another space is refused with its name and the two spaces."""
     there = Implicit.zero(Identity(SO3), name="there")
-    with pytest.raises(SpaceMismatchError, match=r"'there'.*SO3"):
+    with pytest.raises(errors.SpaceMismatchError, match=r"'there'.*SO3"):
         Problem(arm(), [there])
-    with pytest.raises(SpaceMismatchError, match=r"'there'.*2 fitting factors"):
+    with pytest.raises(errors.SpaceMismatchError, match=r"'there'.*2 fitting factors"):
         Problem(SO3 * SO3, [there])
-    with pytest.raises(SpaceMismatchError, match="bounds of a problem"):
+    with pytest.raises(errors.SpaceMismatchError, match="bounds of a problem"):
         Problem(arm(), [hand(arm())], two_arms().bounds)
 
 
 @pytest.mark.parametrize("given", [None, 3, "tool", hand(arm()), {}, [hand(arm()), "tool"], [[hand(arm())], [3]]])
 def test_what_is_no_list_of_constraints(given):
     """Property 9: what is no list of constraints is refused with what was expected."""
-    with pytest.raises(WrongObjectError, match=r"constraint.*expected"):
+    with pytest.raises(errors.WrongObjectError, match=r"constraint.*expected"):
         Problem(arm(), given)
 
 
@@ -369,7 +363,7 @@ def test_a_part_of_a_pose_cannot_be_frozen() -> None:
     space = SE3 * Rn(2)
     held = Implicit.zero(Identity(space))
     for part in (Segments((0,), (0,), Rn(1)), Segments((3,), (3,), Rn(1))):
-        with pytest.raises(OverlapError, match="cut in two"):
+        with pytest.raises(errors.OverlapError, match="cut in two"):
             Problem(space, [held], frozen=[part])
     whole = Problem(space, [held], frozen=[Segments.of(space, 0), Segments.coordinates(space, [7])])
     assert whole.frozen.tolist() == [True] * 6 + [False, True]
@@ -377,9 +371,9 @@ def test_a_part_of_a_pose_cannot_be_frozen() -> None:
 
 def test_where_nothing_moves_there_is_no_problem() -> None:
     """A model of a stone, and a space of no dimension, are told apart."""
-    with pytest.raises(EmptyProblemError, match="nothing moves: robot 'stone' has only fixed joints"):
+    with pytest.raises(errors.EmptyProblemError, match="nothing moves: robot 'stone' has only fixed joints"):
         Problem(Robot(pin.Model(), "stone"), [])
-    with pytest.raises(EmptyProblemError, match="the space 'R0' has no coordinate"):
+    with pytest.raises(errors.EmptyProblemError, match="the space 'R0' has no coordinate"):
         Problem(Rn(0), [])
 
 

@@ -10,29 +10,7 @@ import pytest
 from robots import arm, humanoid
 from scipy.spatial.transform import Rotation as R
 
-from constraints import (
-    Affine,
-    Base,
-    Bounds,
-    CenterOfMass,
-    Comparison,
-    Function,
-    Implicit,
-    Options,
-    Part,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    Target,
-    explicit_relative_pose,
-    linear_coupling,
-    locked_joint,
-    questions,
-    reach,
-    reach_batch,
-)
+import constraints as lc
 from constraints.errors import FunctionError, NotNormalizedError
 from constraints.functions import Function as Written
 from constraints.models import sample_arm
@@ -43,66 +21,69 @@ from liegroups import Rn
 def asked(caplog: pytest.LogCaptureFixture, *constraints: Any, robot: Any = None) -> list[str]:
     caplog.clear()
     with caplog.at_level(logging.WARNING, "constraints"):
-        Problem(robot or arm(), list(constraints))
+        lc.Problem(robot or arm(), list(constraints))
     return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 
 
-def coordinate(joint: int, slope: float = 1.0, shift: float = 0.0) -> Affine:
-    return Affine([slope * np.eye(7)[joint]], [shift], arm().space)
+def coordinate(joint: int, slope: float = 1.0, shift: float = 0.0) -> lc.Affine:
+    return lc.Affine([slope * np.eye(7)[joint]], [shift], arm().space)
 
 
 def test_degrees_and_millimetres_are_asked_about_once_a_problem(caplog: pytest.LogCaptureFixture) -> None:
     robot = arm()
-    locked, hand = locked_joint(robot, "elbow", 90.0), Implicit.equal(Position(robot, "tool"), [300.0, 200.0, 500.0])
+    locked, hand = (
+        lc.locked_joint(robot, "elbow", 90.0),
+        lc.Implicit.equal(lc.Position(robot, "tool"), [300.0, 200.0, 500.0]),
+    )
     said = asked(caplog, locked, hand)
     assert len(said) == 1
     assert "90 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?" in said[0]
     assert "is it in millimetres?" in said[0]
     assert asked(caplog, locked, hand) == []  # the same constraints in another problem, as in a graph
-    pose = Implicit.equal(Pose(robot, "tool"), [300.0, 200.0, 500.0, 0.0, 0.0, 0.0, 1.0])
+    pose = lc.Implicit.equal(lc.Pose(robot, "tool"), [300.0, 200.0, 500.0, 0.0, 0.0, 0.0, 1.0])
     assert "millimetres" in asked(caplog, pose)[0]
-    assert "degrees" in asked(caplog, Implicit.equal(coordinate(3, 2.0, 1.0), [181.0]))[0]
+    assert "degrees" in asked(caplog, lc.Implicit.equal(coordinate(3, 2.0, 1.0), [181.0]))[0]
 
 
 def test_what_may_be_meant_is_not_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """A little out of bounds, far but not a hundred times, a loose interval, another joint's turns, a free base."""
     robot = arm()
     fine = [
-        locked_joint(robot, "elbow", 3.0),
-        Implicit.equal(Position(robot, "tool"), [30.0, 0.2, 0.5]),
-        Implicit.below(coordinate(4), [400.0]),
-        Implicit.between(Position(robot, "elbow"), [-1e4, -1e4, -1e4], [1e4, 1e4, 1e4]),
+        lc.locked_joint(robot, "elbow", 3.0),
+        lc.Implicit.equal(lc.Position(robot, "tool"), [30.0, 0.2, 0.5]),
+        lc.Implicit.below(coordinate(4), [400.0]),
+        lc.Implicit.between(lc.Position(robot, "elbow"), [-1e4, -1e4, -1e4], [1e4, 1e4, 1e4]),
     ]
     assert asked(caplog, *fine) == []
     walker = humanoid()
     frame = walker.frame_names[-1]
-    assert asked(caplog, Implicit.equal(Position(walker, frame), [1e4, 0.0, 0.0]), robot=walker) == []
+    assert asked(caplog, lc.Implicit.equal(lc.Position(walker, frame), [1e4, 0.0, 0.0]), robot=walker) == []
 
 
 def test_bounds_of_a_problem_and_joints_without_bounds_are_asked_about(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "_ASKED_OF", set())
-    robot, locked = arm(), locked_joint(arm(), "elbow", 0.5)
+    monkeypatch.setattr(lc.questions, "_ASKED_OF", set())
+    robot, locked = arm(), lc.locked_joint(arm(), "elbow", 0.5)
     box = robot.bounds
-    for bounds in (None, box, Bounds.none(robot.space), Bounds(robot.space, 2.0 * box.lower, 2.0 * box.upper)):
-        Problem(robot, [locked], bounds=bounds)
+    for bounds in (None, box, lc.Bounds.none(robot.space), lc.Bounds(robot.space, 2.0 * box.lower, 2.0 * box.upper)):
+        lc.Problem(robot, [locked], bounds=bounds)
     turned = robot.without_bounds()
-    assert asked(caplog, locked_joint(turned, "elbow", 18.8), robot=turned) == []
+    assert asked(caplog, lc.locked_joint(turned, "elbow", 18.8), robot=turned) == []
     for _ in range(2):  # the same numbers again, as in a diagnosis
-        Problem(robot, [locked], bounds=Bounds(robot.space, np.degrees(box.lower), np.degrees(box.upper)))
+        lc.Problem(robot, [locked], bounds=lc.Bounds(robot.space, np.degrees(box.lower), np.degrees(box.upper)))
     [said] = [record.getMessage() for record in caplog.records]
     assert "bounds of a problem: -166.158 for 'shoulder_yaw', whose bounds are [-2.9, 2.9] rad: is it in deg" in said
-    for one in (locked_joint(turned, "elbow", 90.0), Implicit.equal(coordinate(3, 2.0, 1.0), [181.0])):
+    for one in (lc.locked_joint(turned, "elbow", 90.0), lc.Implicit.equal(coordinate(3, 2.0, 1.0), [181.0])):
         assert "'elbow': 90 rad, 14.3 turns: is it in degrees?" in asked(caplog, one, robot=turned)[0]
 
 
 def test_a_loose_threshold_is_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """`Options(1000)` was a threshold of 1000, with which everything is satisfied (`test_keywords` has its message)."""
     ask_once.cache_clear()
-    Options(threshold=10.0)
+    lc.Options(threshold=10.0)
     assert not caplog.records
-    assert [Options(threshold=1000.0).threshold, Options(threshold=1000.0).threshold] == [1000.0, 1000.0]
+    assert [lc.Options(threshold=1000.0).threshold, lc.Options(threshold=1000.0).threshold] == [1000.0, 1000.0]
     assert [record.getMessage() for record in caplog.records] == [
         "option 'threshold' 1000 accepts errors of 1000 m or rad: is it meant?"
     ]
@@ -117,18 +98,18 @@ def typed(digits: int) -> list[float]:
 def test_typed_poses_targets_and_references_are_normalised(digits: int) -> None:
     robot, pose = arm(), typed(digits)
     unit = np.r_[pose[:3], np.array(pose[3:]) / np.linalg.norm(pose[3:])]
-    equal = Implicit.equal(Pose(robot, "tool"), pose)
-    problem = Problem(robot, [equal])
+    equal = lc.Implicit.equal(lc.Pose(robot, "tool"), pose)
+    problem = lc.Problem(robot, [equal])
     np.testing.assert_allclose(problem.rhs.of(equal), unit, rtol=0, atol=1e-15)
     np.testing.assert_allclose(problem.rhs.replace(equal, pose).of(equal), unit, rtol=0, atol=1e-15)
-    moving = Implicit(Pose(robot, "tool"), Comparison.EQUALITY, rhs=Target(lambda t: pose))
-    np.testing.assert_allclose(Problem(robot, [moving]).rhs_at(0.5).of(moving), unit, rtol=0, atol=1e-15)
+    moving = lc.Implicit(lc.Pose(robot, "tool"), lc.Comparison.EQUALITY, rhs=lc.Target(lambda t: pose))
+    np.testing.assert_allclose(lc.Problem(robot, [moving]).rhs_at(0.5).of(moving), unit, rtol=0, atol=1e-15)
     turned = R.from_quat(pose[3:]).as_matrix()
     held = robot.with_frame("held", "tool", pose).frame("held").placement.rotation
     on_tool = robot.frame("tool").placement.rotation
     np.testing.assert_allclose(held, on_tool @ turned, rtol=0, atol=1e-12)
-    far = Position(robot, "tool", reference=np.array(pose)).value(np.zeros(7))
-    plain = Position(robot, "tool").value(np.zeros(7))
+    far = lc.Position(robot, "tool", reference=np.array(pose)).value(np.zeros(7))
+    plain = lc.Position(robot, "tool").value(np.zeros(7))
     np.testing.assert_allclose(far, turned.T @ (plain - pose[:3]), rtol=0, atol=1e-12)
 
 
@@ -136,7 +117,7 @@ def test_configurations_and_poses_further_off_are_refused_as_before() -> None:
     robot, walker = arm(), humanoid()
     wrong = [0.3, 0.2, 0.5, 0.0, 0.0, 0.0, 1.002]
     with pytest.raises(NotNormalizedError):
-        Implicit.equal(Pose(robot, "tool"), wrong)
+        lc.Implicit.equal(lc.Pose(robot, "tool"), wrong)
     with pytest.raises(NotNormalizedError):
         robot.with_frame("held", "tool", wrong)
     q = walker.space.neutral.copy()
@@ -145,8 +126,8 @@ def test_configurations_and_poses_further_off_are_refused_as_before() -> None:
         walker.at(q)
 
 
-def solve(f: Function) -> Any:
-    return Projector(Problem(Rn(2), [Implicit.zero(f)])).project([0.4, 0.3])
+def solve(f: lc.Function) -> Any:
+    return lc.Projector(lc.Problem(Rn(2), [lc.Implicit.zero(f)])).project([0.4, 0.3])
 
 
 def test_a_function_that_writes_into_q_is_named() -> None:
@@ -155,7 +136,7 @@ def test_a_function_that_writes_into_q_is_named() -> None:
         return [q[0] + q[1]]
 
     with pytest.raises(FunctionError, match=r"spoils writes into its argument: entry 0 of q was 0.4, is -0.6"):
-        solve(Function.from_callable(spoils, Rn(2), Rn(1)))
+        solve(lc.Function.from_callable(spoils, Rn(2), Rn(1)))
 
     class Spoils(Written):
         def __init__(self) -> None:
@@ -174,8 +155,8 @@ def test_a_function_that_writes_into_q_is_named() -> None:
 def test_a_function_with_two_values_for_one_q_is_named() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(FunctionError, match=r"noisy gives two values for one q: entry 0 is .*, then "):
-        solve(Function.from_callable(lambda q: [q[0] + 0.01 * rng.random()], Rn(2), Rn(1), name="noisy"))
-    assert solve(Function.from_callable(lambda q: [q[0] + q[1] ** 2], Rn(2), Rn(1))).success
+        solve(lc.Function.from_callable(lambda q: [q[0] + 0.01 * rng.random()], Rn(2), Rn(1), name="noisy"))
+    assert solve(lc.Function.from_callable(lambda q: [q[0] + q[1] ** 2], Rn(2), Rn(1))).success
 
 
 HOME = arm().reference("home")
@@ -197,8 +178,8 @@ def test_starts_and_near_in_degrees_are_asked_about_once_a_projector(
     """Mend: what users knew from pages only, number 47; numbers stay as they are."""
     degrees = np.degrees(HOME)
     said = ": 28.6479 for 'shoulder_pitch', whose bounds are [-2, 2] rad: is it in degrees? (and 2 more)"
-    hand = Implicit.equal(Pose(arm(), "tool"), GOAL)
-    near = Projector(Problem(arm(), [hand]), Options(nearest=True), engine)
+    hand = lc.Implicit.equal(lc.Pose(arm(), "tool"), GOAL)
+    near = lc.Projector(lc.Problem(arm(), [hand]), lc.Options(nearest=True), engine)
     near.project(HOME)
     found = near.project(degrees)
     assert warned(caplog) == [f"angles are in radians, lengths in metres; start{said}"]
@@ -206,44 +187,46 @@ def test_starts_and_near_in_degrees_are_asked_about_once_a_projector(
     np.testing.assert_array_equal(found.start, degrees)
     near.project(degrees)
     assert warned(caplog) == []
-    other = Projector(Problem(arm(), [hand]), Options(nearest=True), engine)
+    other = lc.Projector(lc.Problem(arm(), [hand]), lc.Options(nearest=True), engine)
     assert f"near{said}" in other.project(HOME, near=degrees).describe()
     assert warned(caplog) == [f"angles are in radians, lengths in metres; near{said}"]
-    local = Projector(Problem(arm(), [hand]), Options.local(), engine)
+    local = lc.Projector(lc.Problem(arm(), [hand]), lc.Options.local(), engine)
     assert f"start{said}" in str(local.project(degrees).diagnose())
     assert len(warned(caplog)) == 1
-    Projector(Problem(arm(), [hand]), engine=engine).project_batch([HOME, degrees])
+    lc.Projector(lc.Problem(arm(), [hand]), engine=engine).project_batch([HOME, degrees])
     assert warned(caplog) == [f"angles are in radians, lengths in metres; start{said}"]
 
 
 def test_starts_that_are_a_little_out_are_not_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """Out of bounds, out of narrow bounds, and free joints."""
-    projector = Projector(Problem(arm(), [Implicit.equal(Position(arm(), "tool"), GOAL[:3])]), Options(nearest=True))
+    projector = lc.Projector(
+        lc.Problem(arm(), [lc.Implicit.equal(lc.Position(arm(), "tool"), GOAL[:3])]), lc.Options(nearest=True)
+    )
     projector.project(np.full(7, 3.5))
     narrow = arm().with_bounds({"elbow": (0.5, 0.5001)})
-    Projector(Problem(narrow, [Implicit.equal(Position(narrow, "tool"), GOAL[:3])])).project(np.zeros(7))
+    lc.Projector(lc.Problem(narrow, [lc.Implicit.equal(lc.Position(narrow, "tool"), GOAL[:3])])).project(np.zeros(7))
     walker = humanoid()
     q = walker.neutral.copy()
     q[:3] = 50.0
     frame = walker.frame_names[-1]
-    Projector(Problem(walker, [Implicit.equal(Position(walker, frame), [50.0, 50.0, 50.0])])).project(q)
+    lc.Projector(lc.Problem(walker, [lc.Implicit.equal(lc.Position(walker, frame), [50.0, 50.0, 50.0])])).project(q)
     assert warned(caplog) == []
 
 
 def test_targets_in_millimetres_are_asked_about_where_they_are_given(caplog: pytest.LogCaptureFixture) -> None:
     """Mend: what users knew from pages only, number 131."""
-    robot, quick = sample_arm(), Options(max_iterations=20)
-    found = reach(robot, "tool", MILLIMETRES, options=quick)
+    robot, quick = sample_arm(), lc.Options(max_iterations=20)
+    found = lc.reach(robot, "tool", MILLIMETRES, options=quick)
     assert warned(caplog) == [f"angles are in radians, lengths in metres; 'Position(tool)': {FAR}"]
     assert FAR in found.describe()
     assert f"Angles are in radians, lengths in metres; 'Position(tool)': {FAR}" in str(found.diagnose(trials=4))
-    reach(robot, "tool", MILLIMETRES, options=quick)
+    lc.reach(robot, "tool", MILLIMETRES, options=quick)
     assert warned(caplog) == []
-    reach_batch(sample_arm(), "tool", [MILLIMETRES, GOAL[:3]], options=quick)
+    lc.reach_batch(sample_arm(), "tool", [MILLIMETRES, GOAL[:3]], options=quick)
     assert warned(caplog) == [f"angles are in radians, lengths in metres; 'Position(tool)': {FAR}"]
     for rhs in (lambda p: p.rhs.replace("hand", MILLIMETRES), lambda p: MILLIMETRES):
-        problem = Problem(robot, [Implicit.equal(Position(robot, "tool"), GOAL[:3], name="hand")])
-        projector = Projector(problem, quick)
+        problem = lc.Problem(robot, [lc.Implicit.equal(lc.Position(robot, "tool"), GOAL[:3], name="hand")])
+        projector = lc.Projector(problem, quick)
         assert projector.project(HOME).success
         projector.project(HOME, rhs(problem))
         assert warned(caplog) == [f"angles are in radians, lengths in metres; 'hand': {FAR}"]
@@ -252,28 +235,30 @@ def test_targets_in_millimetres_are_asked_about_where_they_are_given(caplog: pyt
 def test_references_masses_and_couplings_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """Mend: what users knew from pages only, numbers 79 and 131."""
     robot = arm()
-    away = Implicit.equal(Position(robot, "tool", reference=np.array([*MILLIMETRES, 0.0, 0.0, 0.0, 1.0])), GOAL[:3])
+    away = lc.Implicit.equal(
+        lc.Position(robot, "tool", reference=np.array([*MILLIMETRES, 0.0, 0.0, 0.0, 1.0])), GOAL[:3]
+    )
     assert "a reference 509.902 m away of 'tool', which reaches 1.31 m: is it in mill" in asked(caplog, away)[0]
-    mass = Implicit.equal(CenterOfMass(robot), MILLIMETRES)
+    mass = lc.Implicit.equal(lc.CenterOfMass(robot), MILLIMETRES)
     assert "a target 509.902 m away of CenterOfMass, which reaches 1.26 m" in asked(caplog, mass)[0]
-    coupled = linear_coupling(robot, "elbow", {"wrist_pitch": 1.0}, 90.0)
+    coupled = lc.linear_coupling(robot, "elbow", {"wrist_pitch": 1.0}, 90.0)
     assert "88 for 'elbow', whose bounds are [-0.1, 2.6] rad: is it in degrees?" in asked(caplog, coupled)[0]
     fine = [
-        linear_coupling(robot, "elbow", {"wrist_pitch": -2.0}, 1.0),
-        Implicit.equal(CenterOfMass(robot), [0.1, 0.0, 0.3]),
-        Implicit.equal(Pose(robot, "tool", reference=np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])), GOAL),
+        lc.linear_coupling(robot, "elbow", {"wrist_pitch": -2.0}, 1.0),
+        lc.Implicit.equal(lc.CenterOfMass(robot), [0.1, 0.0, 0.3]),
+        lc.Implicit.equal(lc.Pose(robot, "tool", reference=np.array([1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])), GOAL),
     ]
     assert asked(caplog, *fine) == []
 
 
 def test_relative_poses_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
     """Mend: what users knew from pages only, numbers 118 and 131."""
-    box = Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=Base.FREE_FLYER)
+    box = lc.Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=lc.Base.FREE_FLYER)
     box = box.with_bounds({"root_joint": ([-1.0] * 3, [1.0] * 3)})
-    both = Robot.system([Part("arm", sample_arm()), Part("box", box)])
+    both = lc.Robot.system([lc.Part("arm", sample_arm()), lc.Part("box", box)])
 
     def held(rhs: list[float]) -> Any:
-        return explicit_relative_pose(both, "arm/tool", "box/middle", rhs, comparison=Comparison.EQUALITY)
+        return lc.explicit_relative_pose(both, "arm/tool", "box/middle", rhs, comparison=lc.Comparison.EQUALITY)
 
     said = asked(caplog, held([0.0, 0.0, 0.1, 180.0, 0.0, 0.0]), robot=both)
     assert "a rotation vector 180 rad long, where half a turn is pi: is it in degrees?" in said[0]

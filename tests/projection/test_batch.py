@@ -32,22 +32,8 @@ from constraints import (
     Projector,
     RightHandSide,
     Status,
+    errors,
     linear_coupling,
-)
-from constraints.errors import (
-    BatchRowError,
-    DtypeError,
-    ExecutorError,
-    MissingExtraError,
-    NotFiniteError,
-    NotNormalizedError,
-    NotPicklableError,
-    OptionError,
-    RightHandSideError,
-    SizeError,
-    SpaceMismatchError,
-    UndefinedError,
-    WrongObjectError,
 )
 from constraints.solvers.projection import workers
 from liegroups import Rn
@@ -250,11 +236,11 @@ def test_references_of_nearest(processes: ProcessPoolExecutor, each: bool) -> No
             r.refined and r.refined.stationarity for r in expected
         ]
     near[5, 2] = np.inf
-    with pytest.raises(NotFiniteError, match="row 5 of near"):
+    with pytest.raises(errors.NotFiniteError, match="row 5 of near"):
         p.project_batch(Q, near=near)
-    with pytest.raises(SizeError, match="one for each of the 8 rows"):
+    with pytest.raises(errors.SizeError, match="one for each of the 8 rows"):
         p.project_batch(Q, near=near[:5])
-    with pytest.raises(OptionError, match="nearest"):
+    with pytest.raises(errors.OptionError, match="nearest"):
         projector().project_batch(starts(), near=starts())
 
 
@@ -299,9 +285,9 @@ def test_the_value() -> None:
     again: ProjectionBatch = pickle.loads(pickle.dumps(batch))
     assert answers(again) == singles()
     for wrong in (60, -61):
-        with pytest.raises(SizeError, match="row of a batch"):
+        with pytest.raises(errors.SizeError, match="row of a batch"):
             batch[wrong]
-    with pytest.raises(WrongObjectError, match="row of a batch"):
+    with pytest.raises(errors.WrongObjectError, match="row of a batch"):
         batch["x"]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
@@ -315,7 +301,7 @@ def test_an_empty_batch(processes: ProcessPoolExecutor) -> None:
     none: tuple[Any, ...] = [], (), np.zeros((0, projector().problem.rhs.vector.size))  # one a row, of no row
     for sides in none:
         assert len(projector().project_batch(np.zeros((0, two_arms().nq)), sides)) == 0
-    with pytest.raises(SizeError, match="right-hand side"):
+    with pytest.raises(errors.SizeError, match="right-hand side"):
         projector().project_batch(np.zeros((1, two_arms().nq)), [])
 
 
@@ -336,32 +322,32 @@ def bad_rows() -> Iterator[tuple[Any, Any, type[Exception], str]]:
     nan, norm = good.copy(), good.copy()
     nan[3, 9], norm[2, 3:7] = np.nan, [0.0, 0.0, 0.0, 1.01]
     nq = robot.nq
-    yield nan, None, NotFiniteError, "row 3 of Q"
-    yield norm, None, NotNormalizedError, "row 2 of Q"
-    yield good[0], None, SizeError, f"expected size (n, {nq}), received ({nq},)"
-    yield good[:, :-1], None, SizeError, "Q of"
-    yield [good[0].tolist(), [0.0]], None, DtypeError, "Q:"
-    yield good.astype(str), None, DtypeError, "Q:"
-    yield None, None, DtypeError, "Q:"
+    yield nan, None, errors.NotFiniteError, "row 3 of Q"
+    yield norm, None, errors.NotNormalizedError, "row 2 of Q"
+    yield good[0], None, errors.SizeError, f"expected size (n, {nq}), received ({nq},)"
+    yield good[:, :-1], None, errors.SizeError, "Q of"
+    yield [good[0].tolist(), [0.0]], None, errors.DtypeError, "Q:"
+    yield good.astype(str), None, errors.DtypeError, "Q:"
+    yield None, None, errors.DtypeError, "Q:"
     size = 10  # a pose and a position
     rhs = np.tile(np.r_[np.zeros(6), 1.0, np.zeros(3)], (n, 1))
     for change, error, words in (
-        (np.nan, NotFiniteError, "row 4 of rhs"),
-        (0.5, BatchRowError, "row 4 of rhs: right-hand side of 'foot'"),
+        (np.nan, errors.NotFiniteError, "row 4 of rhs"),
+        (0.5, errors.BatchRowError, "row 4 of rhs: right-hand side of 'foot'"),
     ):
         wrong = rhs.copy()
         wrong[4, 6] = change
         yield good, wrong, error, words
     wrong = rhs.copy()
     wrong[1, 8] = 1e-9
-    yield good, wrong, BatchRowError, "row 1 of rhs: right-hand side of 'hand'"
-    yield good, rhs[:3], SizeError, "one for each of the 5 rows"
-    yield good, rhs[:, :-1], SizeError, f"(5, {size})"
-    yield good, rhs[0, :-1], SizeError, "right-hand side"
-    yield good, "text", DtypeError, "rhs"
-    yield good, [sides()[0]] * 5, BatchRowError, "row 0 of rhs"
-    yield good, sides()[0], SpaceMismatchError, "right-hand side"
-    yield good, [*sides()[:4], 3], WrongObjectError, "row 4 of rhs"
+    yield good, wrong, errors.BatchRowError, "row 1 of rhs: right-hand side of 'hand'"
+    yield good, rhs[:3], errors.SizeError, "one for each of the 5 rows"
+    yield good, rhs[:, :-1], errors.SizeError, f"(5, {size})"
+    yield good, rhs[0, :-1], errors.SizeError, "right-hand side"
+    yield good, "text", errors.DtypeError, "rhs"
+    yield good, [sides()[0]] * 5, errors.BatchRowError, "row 0 of rhs"
+    yield good, sides()[0], errors.SpaceMismatchError, "right-hand side"
+    yield good, [*sides()[:4], 3], errors.WrongObjectError, "row 4 of rhs"
 
 
 @pytest.mark.parametrize("which", range(17))
@@ -381,20 +367,20 @@ def test_bad_rows_are_named_before_any_work(which: int) -> None:
 def test_other_bad_arguments() -> None:
     p, Q = projector(), starts()[:3]
     for wrong in (3, "threads", ThreadPoolExecutor):
-        with pytest.raises(WrongObjectError, match="executor of a batch"):
+        with pytest.raises(errors.WrongObjectError, match="executor of a batch"):
             p.project_batch(Q, executor=wrong)  # pyright: ignore[reportArgumentType]
     for wrong in (0, -1, 2.0, True, "3"):
-        with pytest.raises(OptionError, match="chunk of a batch"):
+        with pytest.raises(errors.OptionError, match="chunk of a batch"):
             p.project_batch(Q, chunk=wrong)  # pyright: ignore[reportArgumentType]
     for wrong in (3, "bar"):
-        with pytest.raises(WrongObjectError, match="progress of a batch"):
+        with pytest.raises(errors.WrongObjectError, match="progress of a batch"):
             p.project_batch(Q, progress=wrong)  # pyright: ignore[reportArgumentType]
     row = sides()[0].vector.copy()
     row[:] = 9.0
-    with pytest.raises(BatchRowError) as caught:
+    with pytest.raises(errors.BatchRowError) as caught:
         p.project_batch(Q, np.stack([sides()[0].vector, row, row]))
     assert caught.value.row == 1
-    assert isinstance(caught.value.__cause__, RightHandSideError | NotNormalizedError)
+    assert isinstance(caught.value.__cause__, errors.RightHandSideError | errors.NotNormalizedError)
 
 
 # Progress
@@ -419,7 +405,7 @@ def test_progress_as_a_bar(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     projector().project_batch(starts(), progress=True)
     assert "60/60" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.raises(MissingExtraError, match="parallel"):
+    with pytest.raises(errors.MissingExtraError, match="parallel"):
         projector().project_batch(starts(), progress=True)
 
 
@@ -479,7 +465,7 @@ def _divide(q: np.ndarray) -> float:
 
 def _undefined(q: np.ndarray) -> None:
     if q[0] == 7.0:
-        raise UndefinedError("no value there")
+        raise errors.UndefinedError("no value there")
 
 
 class _Odd(Exception):
@@ -525,9 +511,9 @@ def test_a_dead_worker_is_a_typed_error() -> None:
     Q = points()
     Q[4, 0] = 60.0
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with pytest.raises(ExecutorError, match=r"a worker of the executor died.*make a new one"):
+        with pytest.raises(errors.ExecutorError, match=r"a worker of the executor died.*make a new one"):
             _circle(_die).project_batch(Q, executor=pool)
-        with pytest.raises(ExecutorError, match="died"):
+        with pytest.raises(errors.ExecutorError, match="died"):
             _circle(_die).project_batch(Q, executor=pool)
 
 
@@ -535,14 +521,14 @@ def test_executors_that_take_no_work() -> None:
     """Shut down before, or while chunks wait."""
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
-    with pytest.raises(ExecutorError, match="shut down"):
+    with pytest.raises(errors.ExecutorError, match="shut down"):
         projector().project_batch(starts(), executor=pool)
     pool = ThreadPoolExecutor(1)
 
     def stop(done: int, total: int) -> None:
         pool.shutdown(wait=False, cancel_futures=True)
 
-    with pytest.raises(ExecutorError, match="cancelled"):
+    with pytest.raises(errors.ExecutorError, match="cancelled"):
         projector().project_batch(starts().repeat(20, axis=0), executor=pool, chunk=10, progress=stop)
 
 
@@ -554,7 +540,7 @@ def test_a_problem_that_does_not_pickle(processes: ProcessPoolExecutor, monkeypa
         assert answers(p.project_batch(points(), executor=pool)) == expected
     with monkeypatch.context() as context:
         context.setitem(sys.modules, "cloudpickle", None)
-        with pytest.raises(NotPicklableError, match=r"lambda.*importable"):
+        with pytest.raises(errors.NotPicklableError, match=r"lambda.*importable"):
             p.project_batch(points(), executor=processes)
     pytest.importorskip("cloudpickle")
     assert answers(p.project_batch(points(), executor=processes)) == expected
@@ -572,7 +558,7 @@ def test_an_exception_of_a_function_is_that_of_the_single_call(processes: Proces
         assert len(p.project_batch(points()[:17], executor=pool)) == 17
     if where == "process":
         assert "_divide" in caught.value.__notes__[-1]
-        with pytest.raises(ExecutorError, match="odd 1 2"):
+        with pytest.raises(errors.ExecutorError, match="odd 1 2"):
             _circle(_raise_odd).project_batch(points(), executor=processes)
 
 

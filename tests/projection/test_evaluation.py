@@ -12,21 +12,7 @@ from explicit_samples import arm_and_box
 from robots import needs_robot_data
 from scenes import recorded_graph
 
-from constraints import (
-    Affine,
-    CenterOfMass,
-    Comparison,
-    Function,
-    Implicit,
-    Options,
-    Orientation,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    explicit_relative_pose,
-    linear_coupling,
-)
+import constraints as lc
 from constraints.errors import ConstraintError, UndefinedError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.models.mechanisms import four_bar
@@ -42,34 +28,36 @@ LIMIT = 1e-12
 """Of the largest entry, and at least of one."""
 
 
-def rows_of_all_kinds() -> Problem:
+def rows_of_all_kinds() -> lc.Problem:
     """Masked, scaled and one-sided rows, a right-hand side, an optional last level."""
     arm = sample_arm()
-    tool = Implicit.equal(Pose(arm, "tool"), [0.4, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0], mask=np.arange(6) != 4)
-    above = [Comparison.SUPERIOR] * 3
-    high = Implicit(Position(arm, "tool"), above, scale=[1.0, 2.0, 3.0], margin=0.1)
-    return Problem(arm, [[tool], [high], [Implicit.equal(CenterOfMass(arm), [0.1, 0.0, 0.2])]], optional_last=True)
+    tool = lc.Implicit.equal(lc.Pose(arm, "tool"), [0.4, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0], mask=np.arange(6) != 4)
+    above = [lc.Comparison.SUPERIOR] * 3
+    high = lc.Implicit(lc.Position(arm, "tool"), above, scale=[1.0, 2.0, 3.0], margin=0.1)
+    return lc.Problem(
+        arm, [[tool], [high], [lc.Implicit.equal(lc.CenterOfMass(arm), [0.1, 0.0, 0.2])]], optional_last=True
+    )
 
 
-def computed_and_held() -> Problem:
+def computed_and_held() -> lc.Problem:
     """A box in the hand, turned by more than half a turn; a coupled joint; a joint that does not move."""
     robot = arm_and_box()
     names = robot.joint_names
     side = [0.1, -0.2, 0.3, 0.0, 4.0, 2.0]
-    hold = explicit_relative_pose(robot, "gripper", "handle", side, comparison=Comparison.EQUALITY)
-    coupling = linear_coupling(robot, names[1], {names[0]: 0.5})
-    level = Implicit.zero(Orientation(robot, "gripper"), mask=[True, True, False])
-    return Problem(robot, [hold, coupling, level], frozen=[names[2]])
+    hold = lc.explicit_relative_pose(robot, "gripper", "handle", side, comparison=lc.Comparison.EQUALITY)
+    coupling = lc.linear_coupling(robot, names[1], {names[0]: 0.5})
+    level = lc.Implicit.zero(lc.Orientation(robot, "gripper"), mask=[True, True, False])
+    return lc.Problem(robot, [hold, coupling, level], frozen=[names[2]])
 
 
-def robot_and_numbers() -> Problem:
+def robot_and_numbers() -> lc.Problem:
     """A robot that is one factor of a space, and a row on the other one."""
     robot, numbers = sample_two_arms(), Rn(2)
-    hand = Implicit.equal(Position(robot, "left_wrist_roll"), [0.4, 0.2, 0.9])
-    return Problem(robot.space * numbers, [hand, Implicit.zero(Affine([[1.0, 2.0]], [0.5], numbers))])
+    hand = lc.Implicit.equal(lc.Position(robot, "left_wrist_roll"), [0.4, 0.2, 0.9])
+    return lc.Problem(robot.space * numbers, [hand, lc.Implicit.zero(lc.Affine([[1.0, 2.0]], [0.5], numbers))])
 
 
-def loop() -> Problem:
+def loop() -> lc.Problem:
     return four_bar().problem()
 
 
@@ -81,19 +69,19 @@ def assert_close(found: np.ndarray | float, expected: np.ndarray | float) -> Non
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=LIMIT * scale)
 
 
-def configurations(problem: Problem, count: int = 6) -> list[np.ndarray]:
+def configurations(problem: lc.Problem, count: int = 6) -> list[np.ndarray]:
     """Anywhere, and on the constraints."""
     rng, space = np.random.default_rng(0), problem.space
     anywhere = [space.integrate(space.neutral, rng.normal(0.0, 1.0, space.nv)) for _ in range(count)]
-    return [*anywhere, *(Projector(problem, engine="readable").project(q).q for q in anywhere[:2])]
+    return [*anywhere, *(lc.Projector(problem, engine="readable").project(q).q for q in anywhere[:2])]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("make", PROBLEMS)
-def test_evaluation_is_that_of_the_problem(make: Callable[[], Problem], engine: str) -> None:
+def test_evaluation_is_that_of_the_problem(make: Callable[[], lc.Problem], engine: str) -> None:
     """Of configurations as they are: no output is computed before."""
     problem = make()
-    projector, rng = Projector(problem, engine=engine), np.random.default_rng(1)
+    projector, rng = lc.Projector(problem, engine=engine), np.random.default_rng(1)
     for q in configurations(problem):
         sides = problem.rhs_from(problem.space.integrate(q, rng.normal(0.0, 0.3, problem.space.nv)))
         for rhs in (None, sides, sides.vector.tolist()):
@@ -109,7 +97,7 @@ def test_evaluation_is_that_of_the_problem(make: Callable[[], Problem], engine: 
 
 @needs_numba
 @pytest.mark.parametrize("make", PROBLEMS)
-def test_kernels_evaluate_these_problems(make: Callable[[], Problem], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_evaluate_these_problems(make: Callable[[], lc.Problem], monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compared above is not the readable evaluation with itself."""
     problem = make()
     for name in ("rows", "values"):
@@ -138,7 +126,7 @@ def test_values_are_those_of_the_functions() -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_bad_arguments_are_refused_as_the_problem_refuses_them(engine: str) -> None:
     problem = computed_and_held()
-    projector, q = Projector(problem, engine=engine), problem.space.neutral
+    projector, q = lc.Projector(problem, engine=engine), problem.space.neutral
     bad = [(q[:-1], None), (q * np.nan, None), (q * 2.0, None), ("q", None), (q, [1.0]), (q, "rhs")]
     for name in ("residual", "jacobian", "tangent_basis"):
         for configuration, rhs in bad:
@@ -159,12 +147,12 @@ def test_what_is_undefined_raises(engine: str) -> None:
         return np.sqrt(q[:1])
 
     line = Rn(2)
-    rooted = Implicit.zero(Function.from_callable(root, line, Rn(1), lambda q: [[0.5 / np.sqrt(q[0]), 0.0]]))
-    both = Implicit.equal(Affine([[1.0, 1.0]], [0.0], line), [1.0])
+    rooted = lc.Implicit.zero(lc.Function.from_callable(root, line, Rn(1), lambda q: [[0.5 / np.sqrt(q[0]), 0.0]]))
+    both = lc.Implicit.equal(lc.Affine([[1.0, 1.0]], [0.0], line), [1.0])
     q = np.array([-1.0, 0.0])
     with pytest.raises(UndefinedError, match="negative"):
-        Projector(Problem(line, [both, rooted]), engine=engine).residual(q)
-    optional = Projector(Problem(line, [[both], [rooted]], optional_last=True), engine=engine)
+        lc.Projector(lc.Problem(line, [both, rooted]), engine=engine).residual(q)
+    optional = lc.Projector(lc.Problem(line, [[both], [rooted]], optional_last=True), engine=engine)
     assert optional.residual(q) == 2.0
     assert optional.tangent_basis(q).shape == (2, 1)
 
@@ -174,8 +162,10 @@ def test_a_constraint_that_stands_still_is_said_once(caplog: pytest.LogCaptureFi
     """What is packed for rows alone says nothing again."""
     arm = sample_arm()
     with caplog.at_level(logging.WARNING):
-        problem = Problem(arm, [Implicit.zero(Position(arm, "universe")), Implicit.zero(Position(arm, "tool"))])
-        projector = Projector(problem, engine=CompiledEngine())
+        problem = lc.Problem(
+            arm, [lc.Implicit.zero(lc.Position(arm, "universe")), lc.Implicit.zero(lc.Position(arm, "tool"))]
+        )
+        projector = lc.Projector(problem, engine=CompiledEngine())
         assert projector.residual(arm.neutral) == problem.residual(arm.neutral)
     assert len(caplog.records) == 1
 
@@ -184,9 +174,9 @@ def test_an_engine_needs_no_evaluation_of_its_own() -> None:
     """The readable one serves engines that only solve."""
 
     class Own(Engine):
-        def compile(self, problem: Problem, options: Options) -> Program:
+        def compile(self, problem: lc.Problem, options: lc.Options) -> Program:
             return NewtonEngine().compile(problem, options)
 
     problem = rows_of_all_kinds()
     q = problem.space.neutral
-    assert Projector(problem, engine=Own()).residual(q) == problem.residual(q)
+    assert lc.Projector(problem, engine=Own()).residual(q) == problem.residual(q)

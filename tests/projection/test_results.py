@@ -22,31 +22,8 @@ import pytest
 from robots import arm, needs_robot_data, panda, ur5
 
 import constraints
-from constraints import (
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projection,
-    ProjectionBatch,
-    Projector,
-    RightHandSide,
-    Robot,
-    Status,
-    Target,
-    project,
-)
-from constraints.errors import (
-    ConstraintError,
-    FailedError,
-    OptionError,
-    SizeError,
-    TruthValueError,
-    UnknownNameError,
-    UnknownOptionError,
-    WrongObjectError,
-)
+import constraints as lc
+from constraints import errors
 from constraints.loops import assemble_position
 from constraints.manipulation import ConstraintGraph, State, Transition, Walk, interpolate, walk
 from constraints.models import Mechanism, Unread, mechanisms, sample_arm
@@ -60,26 +37,26 @@ from liegroups import Rn
 REACHED, FAR = [0.45, 0.1, 0.3], [3.0, 0.0, 0.0]
 
 
-def hand(point: Any = REACHED, name: str = "hand") -> Implicit:
-    return Implicit.equal(Position(arm(), "tool"), point, name=name)
+def hand(point: Any = REACHED, name: str = "hand") -> lc.Implicit:
+    return lc.Implicit.equal(lc.Position(arm(), "tool"), point, name=name)
 
 
-def projector(**options: Any) -> Projector:
-    return Projector(Problem(arm(), [hand()]), Options(**options))
+def projector(**options: Any) -> lc.Projector:
+    return lc.Projector(lc.Problem(arm(), [hand()]), lc.Options(**options))
 
 
 def starts(n: int) -> Any:
     return arm().random(np.random.default_rng(0), n)
 
 
-def failed(**options: Any) -> Projection:
+def failed(**options: Any) -> lc.Projection:
     p = projector(**options)
     result = p.project(arm().neutral, p.problem.rhs.replace("hand", FAR))
     assert not result.success
     return result
 
 
-def mixed(n: int = 6) -> ProjectionBatch:
+def mixed(n: int = 6) -> lc.ProjectionBatch:
     """Rows that succeed and rows that fail, in turns; the right-hand side of each is its own."""
     p = projector(max_iterations=20, trace=True)
     return p.project_batch(starts(n), [p.problem.rhs.replace("hand", (REACHED, FAR)[i % 2]) for i in range(n)])
@@ -92,8 +69,8 @@ def place(x: float, y: float, z: float) -> Any:
 @functools.cache
 def graph() -> ConstraintGraph:
     free = State("free")
-    held = State("held", [Implicit.zero(Position(arm(), "tool", place(*REACHED)))], priority=1)
-    away = State("away", [Implicit.zero(Position(arm(), "tool", place(*FAR)))], priority=2)
+    held = State("held", [lc.Implicit.zero(lc.Position(arm(), "tool", place(*REACHED)))], priority=1)
+    away = State("away", [lc.Implicit.zero(lc.Position(arm(), "tool", place(*FAR)))], priority=2)
     ways = [Transition("hold", free, held, free), Transition("go away", free, away, free)]
     return ConstraintGraph(arm(), [free, held, away], ways)
 
@@ -104,7 +81,7 @@ def graph() -> ConstraintGraph:
 def results() -> dict[str, Callable[[], Verdict]]:
     rng, q = np.random.default_rng(0), arm().neutral
     linkage = mechanisms.four_bar()
-    circle = Problem(arm(), [hand()])
+    circle = lc.Problem(arm(), [hand()])
     return {
         "Projection": failed,
         "ProjectionBatch": mixed,
@@ -124,7 +101,7 @@ def test_a_result_is_neither_true_nor_false(kind: str) -> None:
     result: Any = results()[kind]()  # of its own type a checker refuses `not result` already
     assert type(result).__name__ == kind
     for ask in (lambda: bool(result), lambda: not result, lambda: result or None, lambda: [1 for _ in [0] if result]):
-        with pytest.raises(TruthValueError, match=rf"a {kind} is neither true nor false.*`success") as caught:
+        with pytest.raises(errors.TruthValueError, match=rf"a {kind} is neither true nor false.*`success") as caught:
             ask()
     assert caught.value.kind == kind
     assert isinstance(caught.value, ValueError)  # as numpy's
@@ -137,7 +114,7 @@ def test_a_success_has_no_truth_value_either() -> None:
     """Mend 2: code that works by luck is found before it meets a failure."""
     solved = projector().project(arm().neutral)
     assert solved.success
-    with pytest.raises(TruthValueError, match=r"`success` \(True here\), or call `or_raise\(\)`"):
+    with pytest.raises(errors.TruthValueError, match=r"`success` \(True here\), or call `or_raise\(\)`"):
         bool(solved)
 
 
@@ -145,9 +122,9 @@ def test_an_empty_batch_is_asked_by_its_length() -> None:
     """Mend 2: `len(batch) == 0` asks for emptiness; the truth of a batch is no length."""
     batch = projector().project_batch(np.zeros((0, 7)))
     assert len(batch) == 0
-    with pytest.raises(TruthValueError, match=r"success.all\(\).*true for 0 of 0.*len\(\.\.\.\) == 0"):
+    with pytest.raises(errors.TruthValueError, match=r"success.all\(\).*true for 0 of 0.*len\(\.\.\.\) == 0"):
         bool(batch)
-    with pytest.raises(TruthValueError, match=r"true for 3 of 6"):
+    with pytest.raises(errors.TruthValueError, match=r"true for 3 of 6"):
         bool(mixed())
 
 
@@ -171,7 +148,7 @@ def test_whatever_has_a_success_is_a_result() -> None:
 
 def test_the_default_budget() -> None:
     """Mend 3: restarts included; 400, by the figures in `docs/options.md`."""
-    assert Options().max_iterations == 400
+    assert lc.Options().max_iterations == 400
 
 
 def test_comparisons_keep_the_budget_they_were_recorded_with() -> None:
@@ -185,20 +162,20 @@ def test_comparisons_keep_the_budget_they_were_recorded_with() -> None:
 
 @needs_robot_data
 @pytest.mark.parametrize(("robot", "frame"), [(panda, "panda_hand_tcp"), (ur5, "tool0")])
-def test_the_default_budget_reaches_what_can_be_reached(robot: Callable[[], Robot], frame: str) -> None:
+def test_the_default_budget_reaches_what_can_be_reached(robot: Callable[[], lc.Robot], frame: str) -> None:
     """Mend 3: poses of random configurations from random starts; at least 99 of 100, and no fewer than with 40."""
     rng, model = np.random.default_rng(0), robot()
-    problem = Problem(model, [Implicit.equal(Pose(model, frame))])
+    problem = lc.Problem(model, [lc.Implicit.equal(lc.Pose(model, frame))])
     sides, Q = [problem.rhs_from(q) for q in model.random(rng, 100)], model.random(rng, 100)
-    found = Projector(problem).project_batch(Q, sides).success
-    before = Projector(problem, Options(max_iterations=40)).project_batch(Q, sides).success
+    found = lc.Projector(problem).project_batch(Q, sides).success
+    before = lc.Projector(problem, lc.Options(max_iterations=40)).project_batch(Q, sides).success
     assert found.sum() >= 99
     assert not (before & ~found).any()
     assert before.sum() < 100
 
 
-@pytest.mark.parametrize("status", [Status.STALLED, Status.STATIONARY, Status.MAX_ITERATIONS])
-def test_statuses_say_what_was_seen_and_guess_no_cause(status: Status) -> None:
+@pytest.mark.parametrize("status", [lc.Status.STALLED, lc.Status.STATIONARY, lc.Status.MAX_ITERATIONS])
+def test_statuses_say_what_was_seen_and_guess_no_cause(status: lc.Status) -> None:
     """Mend 3: a hard start was told "a target out of reach" first."""
     for guess in ("reach,", "out of", "local minimum", "contradict", "hard"):
         assert guess not in status.value
@@ -211,7 +188,7 @@ def test_a_failure_says_what_it_used_and_what_to_do() -> None:
     used += "`diagnose()` says whether it is difficult or impossible"
     assert used in str(result)
     assert used in result.describe()
-    with pytest.raises(FailedError) as caught:
+    with pytest.raises(errors.FailedError) as caught:
         result.or_raise()
     assert used in str(caught.value)
     assert caught.value.result is result
@@ -233,8 +210,8 @@ def test_an_assembly_says_what_it_used() -> None:
     with pytest.raises(AttributeError, match=r"`assembly\.projection\.diagnose\(\)`"):  # not "`batch[i]...`"
         getattr(short, "diagnose")  # noqa: B009
     left = assemble_position(rows, linkage.postures["closed"] + np.array([0.3, 0.0, 0.0]), stay_on_branch=1e-9)
-    assert left.status is Status.LEFT_BRANCH
-    with pytest.raises(FailedError, match=r"^LEFT_BRANCH"):
+    assert left.status is lc.Status.LEFT_BRANCH
+    with pytest.raises(errors.FailedError, match=r"^LEFT_BRANCH"):
         left.or_raise()
 
 
@@ -257,9 +234,9 @@ def test_diagnosis_spends_its_own_budget() -> None:
         lambda: graph(),
         lambda: graph().target("hold", arm().neutral, arm().neutral),
         lambda: walk(graph(), arm().neutral, ["hold"], np.random.default_rng(0)),
-        lambda: interpolate(Problem(Rn(2), [Implicit.between(parabola(), -9, 9)]), [0.0, 0.0], [1.0, 0.0]).path,
+        lambda: interpolate(lc.Problem(Rn(2), [lc.Implicit.between(parabola(), -9, 9)]), [0.0, 0.0], [1.0, 0.0]).path,
         lambda: projector(),
-        lambda: Options(threshold=1e-6),
+        lambda: lc.Options(threshold=1e-6),
         lambda: close(mechanisms.four_bar(), count=1),
         lambda: mixed(),
     ],
@@ -283,10 +260,10 @@ def test_a_transition_says_from_where_to_where() -> None:
 
 def test_options_print_what_was_chosen() -> None:
     """Mend 13: the call that makes them."""
-    chosen = Options.local(threshold=1e-6)
+    chosen = lc.Options.local(threshold=1e-6)
     assert repr(chosen) == "Options(threshold=1e-06, max_iterations=100, restarts=False, wrap=False)"  # its own budget
-    assert eval(repr(chosen)) == chosen
-    assert repr(Options()) == "Options()"
+    assert eval(repr(chosen), dict(vars(lc))) == chosen
+    assert repr(lc.Options()) == "Options()"
 
 
 def test_a_walk_is_told_in_a_few_lines_and_in_full_on_request() -> None:
@@ -329,7 +306,7 @@ def test_what_was_not_read_is_grouped() -> None:
 
 def test_an_option_given_to_a_projector_is_told_where_it_goes() -> None:
     """Mend 17: `Projector(problem, threshold=1e-3)` shows `Options(threshold=0.001)`."""
-    problem, q, anything = Problem(arm(), [hand()]), arm().neutral, cast("Any", Projector)
+    problem, q, anything = lc.Problem(arm(), [hand()]), arm().neutral, cast("Any", lc.Projector)
     calls: list[tuple[Callable[..., Any], str]] = [
         (lambda **o: anything(problem, **o), r"Projector\(problem, Options\(threshold=0\.001\)\)"),
         (
@@ -341,30 +318,33 @@ def test_an_option_given_to_a_projector_is_told_where_it_goes() -> None:
             r"Projector\(problem, Options\(threshold=0\.001\)\)\.project_batch\(Q\)",
         ),
         (
-            lambda **o: cast("Any", project)(arm(), [hand()], q, **o),
+            lambda **o: cast("Any", lc.project)(arm(), [hand()], q, **o),
             r"project\(robot, constraints, q, Options\(threshold=0\.001\)\)",
         ),
     ]
     for call, shown in calls:
-        with pytest.raises(OptionError, match=rf"'threshold', it is an option: {shown}$"):
+        with pytest.raises(errors.OptionError, match=rf"'threshold', it is an option: {shown}$"):
             call(threshold=1e-3)
-        with pytest.raises(UnknownOptionError, match=r"'tol': use 'threshold', .*Options\(threshold=\.\.\.\)"):
+        with pytest.raises(errors.UnknownOptionError, match=r"'tol': use 'threshold', .*Options\(threshold=\.\.\.\)"):
             call(tol=1e-3)
-        with pytest.raises(UnknownNameError, match="threshold"):
+        with pytest.raises(errors.UnknownNameError, match="threshold"):
             call(treshold=1e-3)
-    with pytest.raises(UnknownNameError, match=r"argument of Projector.*nearest names are engine"):
+    with pytest.raises(errors.UnknownNameError, match=r"argument of Projector.*nearest names are engine"):
         anything(problem, engin=None)
 
 
-def moving(interval: tuple[float, float] = (-np.inf, np.inf)) -> Problem:
-    rise = Target(lambda t: [0.45, 0.1, 0.3 + 0.1 * t], interval=interval)
-    return Problem(arm(), [hand(rise), Implicit.above(Position(arm(), "elbow"), -5.0, name="elbow")])
+def moving(interval: tuple[float, float] = (-np.inf, np.inf)) -> lc.Problem:
+    rise = lc.Target(lambda t: [0.45, 0.1, 0.3 + 0.1 * t], interval=interval)
+    return lc.Problem(arm(), [hand(rise), lc.Implicit.above(lc.Position(arm(), "elbow"), -5.0, name="elbow")])
 
 
 def test_a_target_without_a_time_is_told(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 17: the projection says at which time it took the target, in the log once, and where it is printed."""
     problem, q = moving(), arm().neutral
-    p, words = Projector(problem), "Target of 'hand' evaluated at time 0 s: `rhs=problem.rhs_at(t)` evaluates it at t"
+    p, words = (
+        lc.Projector(problem),
+        "Target of 'hand' evaluated at time 0 s: `rhs=problem.rhs_at(t)` evaluates it at t",
+    )
     with caplog.at_level(logging.WARNING, logger="constraints"):
         silent = p.project(q, problem.rhs_at(0.0))
         assert not caplog.records
@@ -376,11 +356,11 @@ def test_a_target_without_a_time_is_told(caplog: pytest.LogCaptureFixture) -> No
         assert words in str(result)
         assert words in result.describe()
     assert "Target" not in str(p.project(q, problem.rhs_from(q)))  # another right-hand side than the target's
-    assert "at time 2 s" in str(Projector(moving((2.0, 3.0))).project(q))
+    assert "at time 2 s" in str(lc.Projector(moving((2.0, 3.0))).project(q))
     assert "Target" not in str(projector().project(q))
 
 
-def same(a: Projection, b: Projection) -> bool:
+def same(a: lc.Projection, b: lc.Projection) -> bool:
     names = ("status", "iterations", "restarts", "residual", "seconds")
     alike = all(getattr(a, name) == getattr(b, name) for name in names)
     arrays = [(a.q, b.q), (a.start, b.start), (a.near, b.near), (a.rhs.vector, b.rhs.vector)]
@@ -405,10 +385,10 @@ def test_slices_of_a_batch_are_batches(which: Any, given: str) -> None:
     rows = ~batch.success if isinstance(which, str) else which
     part = batch[rows]
     wanted = np.arange(n)[rows] if not isinstance(which, list) else np.array(which, dtype=int)
-    assert isinstance(part, ProjectionBatch)
+    assert isinstance(part, lc.ProjectionBatch)
     assert len(part) == len(wanted)
     assert all(same(a, batch[int(i)]) for a, i in zip(part, wanted, strict=True))
-    assert isinstance(part.rhs(0) if len(part) else p.problem.rhs, RightHandSide)
+    assert isinstance(part.rhs(0) if len(part) else p.problem.rhs, lc.RightHandSide)
     for array in (part.q, part.status, part.residual, part.starts):
         assert not array.flags.writeable
     assert sum(part.counts.values()) == len(part)
@@ -418,13 +398,13 @@ def test_slices_of_a_batch_are_batches(which: Any, given: str) -> None:
 def test_wrong_rows_of_a_batch_are_refused() -> None:
     """Mend 17: a mask of another length, a row that is not there, what is no row."""
     batch = mixed()
-    with pytest.raises(SizeError, match="mask of a batch"):
+    with pytest.raises(errors.SizeError, match="mask of a batch"):
         batch[[True, False]]
-    with pytest.raises(SizeError, match="row of a batch"):
+    with pytest.raises(errors.SizeError, match="row of a batch"):
         batch[[0, 6]]
     wrong: list[Any] = ["x", 1.5, np.ones((2, 2), int), [0.5], None]
     for rows in wrong:
-        with pytest.raises(WrongObjectError, match="row of a batch: expected a whole number, a slice, a mask"):
+        with pytest.raises(errors.WrongObjectError, match="row of a batch: expected a whole number, a slice, a mask"):
             batch[rows]
 
 
@@ -446,8 +426,8 @@ def test_numbers_agree_with_what_they_count(number: int, noun: str, words: str) 
 def test_one_row_is_a_row() -> None:
     """Mend 17: in what problems, constraints, batches and mechanisms say of themselves."""
     line = constraints.Function.from_callable(lambda q: q, Rn(1), Rn(1), lambda q: np.ones((1, 1)), name="line")
-    problem = Problem(Rn(1), [Implicit.zero(line)])
-    batch = Projector(problem).project_batch([[1.0]])
+    problem = lc.Problem(Rn(1), [lc.Implicit.zero(line)])
+    batch = lc.Projector(problem).project_batch([[1.0]])
     said = [
         repr(problem),
         problem.describe(),
@@ -500,23 +480,23 @@ def test_a_missing_main_guard_is_named(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_words_of_the_field_are_answered_by_the_option(theirs: str, ours: str) -> None:
     """Mend 23: what SciPy, HPP, Drake, pink and others call an option."""
-    calls: list[Callable[..., Any]] = [Options, Options.local, lambda **o: replace(Options(), **o)]
+    calls: list[Callable[..., Any]] = [lc.Options, lc.Options.local, lambda **o: replace(lc.Options(), **o)]
     for call in calls:
-        with pytest.raises(UnknownOptionError, match=rf"no option is named '{theirs}': use '{ours}'$") as caught:
+        with pytest.raises(errors.UnknownOptionError, match=rf"no option is named '{theirs}': use '{ours}'$") as caught:
             call(**{theirs: 1})
         assert caught.value.nearest == (ours,)
     assert option_meant(theirs) == ours
-    assert isinstance(caught.value, ConstraintError)
+    assert isinstance(caught.value, errors.ConstraintError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_other_names_keep_their_nearest() -> None:
     """Mend 23: a typo is no word of the field; every word leads to an option that is one, and is none itself."""
-    with pytest.raises(UnknownOptionError, match="nearest names are threshold"):
-        Options.local(thresold=1.0)
+    with pytest.raises(errors.UnknownOptionError, match="nearest names are threshold"):
+        lc.Options.local(thresold=1.0)
     from constraints.solvers import option_names
 
-    names = set(Options.__dataclass_fields__)
+    names = set(lc.Options.__dataclass_fields__)
     for word, option in vars(option_names)["_MEANT"].items():
         assert option in names
         assert word not in names
@@ -525,9 +505,9 @@ def test_other_names_keep_their_nearest() -> None:
 def test_a_batch_without_right_hand_sides_says_once_at_which_time_targets_stand(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    moving = Target(lambda t: [0.3, 0.1 * t, 0.5], interval=(2.0, 3.0))
-    problem = Problem(arm(), [Implicit.equal(Position(arm(), "tool"), moving, name="moving")])
-    projector, Q = Projector(problem), arm().random(np.random.default_rng(0), 3)
+    moving = lc.Target(lambda t: [0.3, 0.1 * t, 0.5], interval=(2.0, 3.0))
+    problem = lc.Problem(arm(), [lc.Implicit.equal(lc.Position(arm(), "tool"), moving, name="moving")])
+    projector, Q = lc.Projector(problem), arm().random(np.random.default_rng(0), 3)
     projector.project_batch(Q, rhs=problem.rhs_at(2.5))
     assert caplog.records == []
     for _ in range(2):

@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import ConstraintError
-from constraints.errors import (
-    FailedError,
-    OptionError,
-    SizeError,
-    SpaceMismatchError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import ConstraintError, errors
 from constraints.models import Mechanism, mechanisms
 from constraints.reduced import Branches, OpenMechanismError, branches, minimal_coordinates
 from constraints.reduced.sweeps.branches import _without_turns  # pyright: ignore[reportPrivateUsage]
@@ -172,28 +164,28 @@ def test_an_open_configuration_is_refused_unless_it_may_be_closed() -> None:
     np.testing.assert_allclose(there[0].q, q, atol=1e-9)
     apart = mechanisms.four_bar(0.4, 0.3, 0.2, 0.25, angle=0.3)
     own = minimal_coordinates(apart.constraint_set(), closed(apart), independent=["crank"])
-    with pytest.raises(FailedError):
+    with pytest.raises(errors.FailedError):
         branches(own, np.array([3.0, 0.1, 0.2]), close=True)
 
 
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"tries": -1}, OptionError, "tries of branches"),
-        ({"seed": 0.5}, OptionError, "seed of branches"),
-        ({"tolerance": -1.0}, WrongObjectError, "tolerance of branches"),
-        ({"bounds": 3}, WrongObjectError, "bounds of branches"),
-        ({"bounds": mechanisms.bennett().robot.bounds}, SpaceMismatchError, "bounds of branches"),
-        ({"q": [0.0]}, SizeError, "q"),
-        ({"independent": ["crnk"]}, UnknownNameError, "crank"),
-        ({"restarts": 3}, UnknownNameError, "tries"),
+        ({"tries": -1}, errors.OptionError, "tries of branches"),
+        ({"seed": 0.5}, errors.OptionError, "seed of branches"),
+        ({"tolerance": -1.0}, errors.WrongObjectError, "tolerance of branches"),
+        ({"bounds": 3}, errors.WrongObjectError, "bounds of branches"),
+        ({"bounds": mechanisms.bennett().robot.bounds}, errors.SpaceMismatchError, "bounds of branches"),
+        ({"q": [0.0]}, errors.SizeError, "q"),
+        ({"independent": ["crnk"]}, errors.UnknownNameError, "crank"),
+        ({"restarts": 3}, errors.UnknownNameError, "tries"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], error: type[ConstraintError], words: str) -> None:
     linkage = mechanisms.four_bar()
     with pytest.raises(error, match=words):
         linkage.branches(given.get("q", closed(linkage)), **{k: v for k, v in given.items() if k != "q"})
-    with pytest.raises(WrongObjectError, match="MinimalCoordinates"):
+    with pytest.raises(errors.WrongObjectError, match="MinimalCoordinates"):
         branches(linkage)  # pyright: ignore[reportArgumentType]
 
 

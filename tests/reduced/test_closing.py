@@ -12,34 +12,25 @@ from closed_mechanisms import ALL, closed_mechanism
 from scipy.linalg import qr
 from scipy.optimize import root
 
-from constraints import ConstraintError, Function, Implicit, Robot, Target
+from constraints import ConstraintError, Function, Implicit, Robot, Target, reduced
 from constraints.errors import FailedError, OptionError, SizeError, TruthValueError, UndefinedError
 from constraints.linear_algebra import pivots
 from constraints.loops import ConstraintSet, PointClosure, assemble_position
 from constraints.models import mechanisms
-from constraints.reduced import (
-    Closing,
-    ClosingStatus,
-    DeadPointError,
-    MinimalCoordinates,
-    RankError,
-    close_position,
-    minimal_coordinates,
-)
 from liegroups import Rn
 
 MOVE = 0.02  # of all coordinates, from a closed configuration [rad or m]
 
 
-def started(name: str, size: float = MOVE, seed: int = 0) -> tuple[MinimalCoordinates, np.ndarray]:
+def started(name: str, size: float = MOVE, seed: int = 0) -> tuple[reduced.MinimalCoordinates, np.ndarray]:
     """Coordinates by pivots, and an open start near a closed configuration."""
     mechanism, q = closed_mechanism(name)
     space = mechanism.robot.space
     move = size * np.random.default_rng(seed).standard_normal(space.nv)
-    return minimal_coordinates(mechanism.constraint_set(), q), space.integrate(q, move)
+    return reduced.minimal_coordinates(mechanism.constraint_set(), q), space.integrate(q, move)
 
 
-def held_numbers(coordinates: MinimalCoordinates) -> np.ndarray:
+def held_numbers(coordinates: reduced.MinimalCoordinates) -> np.ndarray:
     """Entries of q of plain joints that are held, and of other joints of which nothing is dependent."""
     space, dependent = coordinates.constraint_set.robot.space, set(coordinates.partition.dependent.tolist())
     entries: list[int] = []
@@ -134,19 +125,19 @@ def test_a_tie_between_columns_is_decided_by_their_order() -> None:
 # Balls and free joints that are split.
 
 
-def split_platform() -> tuple[MinimalCoordinates, np.ndarray]:
+def split_platform() -> tuple[reduced.MinimalCoordinates, np.ndarray]:
     """A Stewart platform of whose plate two translations and one rotation are independent."""
     mechanism, q = closed_mechanism("stewart_platform")
     plate = next(f.name for f in mechanism.robot.space.factors if f.v.stop - f.v.start == 6)
     wish = [f"{plate}[{i}]" for i in (0, 2, 4)]
-    return minimal_coordinates(mechanism.constraint_set(), q, independent=wish), q
+    return reduced.minimal_coordinates(mechanism.constraint_set(), q, independent=wish), q
 
 
-def splits() -> list[tuple[MinimalCoordinates, np.ndarray]]:
+def splits() -> list[tuple[reduced.MinimalCoordinates, np.ndarray]]:
     mechanism, q = closed_mechanism("digit_like_2legs")
     balls = [f.name for f in mechanism.robot.space.factors if f.v.stop - f.v.start == 3]
     wish = [f"{ball}[1]" for ball in balls[:3]]
-    return [(minimal_coordinates(mechanism.constraint_set(), q, independent=wish), q), split_platform()]
+    return [(reduced.minimal_coordinates(mechanism.constraint_set(), q, independent=wish), q), split_platform()]
 
 
 @pytest.mark.parametrize("which", [0, 1], ids=["digit_like_2legs", "stewart_platform"])
@@ -197,13 +188,13 @@ def test_the_rotation_of_a_free_joint_that_only_translates_keeps_its_bits() -> N
     rows = ConstraintSet(robot, [PointClosure(robot, None, "tip", name="pin")])
     q = assemble_position(rows, robot.neutral).or_raise().q
     rng = np.random.default_rng(0)
-    moves = minimal_coordinates(rows, q, independent=["body[3]", "body[4]", "body[5]"])
+    moves = reduced.minimal_coordinates(rows, q, independent=["body[3]", "body[4]", "body[5]"])
     start = robot.space.integrate(q, rng.standard_normal(6))
     done = moves.close(start).or_raise()
     assert done.q[3:].tobytes() == start[3:].tobytes()
     assert np.abs(done.q[:3] - start[:3]).max() > 0.1
     np.testing.assert_allclose(robot.at(done.q).placement("tip").translation, 0.0, atol=1e-12)
-    with_turn = minimal_coordinates(rows, q, independent=["body[0]"])
+    with_turn = reduced.minimal_coordinates(rows, q, independent=["body[0]"])
     assert with_turn.partition.dependent.size == 3
     near = robot.space.integrate(q, 0.05 * rng.standard_normal(6))
     change = robot.space.difference(near, with_turn.close(near).or_raise().q)
@@ -242,7 +233,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
     full = coordinates.close(start).or_raise()
     for most in range(full.iterations):
         done = coordinates.close(start, max_iterations=most)
-        assert done.status is ClosingStatus.MAX_ITERATIONS
+        assert done.status is reduced.ClosingStatus.MAX_ITERATIONS
         assert (done.iterations, len(done.iterates)) == (most, most + 1)
         assert done.residuals == full.residuals[: most + 1]
         np.testing.assert_array_equal(done.iterates, full.iterates[: most + 1])
@@ -254,7 +245,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
         assert caught.value.result is done
         with pytest.raises(TruthValueError):
             bool(done)
-    assert coordinates.close(start, max_iterations=full.iterations).status is ClosingStatus.CONVERGED
+    assert coordinates.close(start, max_iterations=full.iterations).status is reduced.ClosingStatus.CONVERGED
     wrong: list[dict[str, Any]] = [{"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}, {"t": np.nan}]
     for options in wrong:
         with pytest.raises(ConstraintError, match="of a closing"):
@@ -267,15 +258,15 @@ def test_a_dead_point_on_the_way_is_a_status() -> None:
     loop: Any = mechanism.closures[0]
     robot = mechanism.robot
     rows = ConstraintSet(robot, [PointClosure(robot, loop.successor, loop.predecessor, name="pin")])
-    coordinates = minimal_coordinates(rows, q, independent=["rocker"])
+    coordinates = reduced.minimal_coordinates(rows, q, independent=["rocker"])
     start = robot.configuration({"coupler": 0.0}, start=q)
     done = coordinates.close(start)
-    assert done.status is ClosingStatus.SINGULAR
+    assert done.status is reduced.ClosingStatus.SINGULAR
     np.testing.assert_array_equal(done.q, start)
-    with pytest.raises(DeadPointError, match="crank, coupler"):
+    with pytest.raises(reduced.DeadPointError, match="crank, coupler"):
         coordinates.step(start)
     stretched = assemble_position(rows, start, driven=["coupler"]).or_raise().q
-    with pytest.raises(DeadPointError) as caught:
+    with pytest.raises(reduced.DeadPointError) as caught:
         coordinates.at(stretched)
     assert caught.value.rcond < 1e-12
 
@@ -288,14 +279,14 @@ def test_rows_that_were_redundant_where_they_were_judged_are_watched() -> None:
     coordinates = mechanism.minimal_coordinates(flat)
     assert coordinates.partition.independent.size == 2
     done = coordinates.close(mechanism.robot.configuration({"crank": 0.3}, start=flat))
-    assert done.status is ClosingStatus.REDUNDANT_ROWS_OPEN
-    with pytest.raises(RankError, match="not redundant") as caught:
+    assert done.status is reduced.ClosingStatus.REDUNDANT_ROWS_OPEN
+    with pytest.raises(reduced.RankError, match="not redundant") as caught:
         coordinates.at(q)
     assert set(caught.value.rows) <= set(coordinates.redundant)
     assert mechanism.minimal_coordinates(q).at(q).B.shape == (2, 1)
 
 
-def of_callable(value: Any, jacobian: Any) -> tuple[MinimalCoordinates, Robot]:
+def of_callable(value: Any, jacobian: Any) -> tuple[reduced.MinimalCoordinates, Robot]:
     """One row on two sliders, y dependent."""
     model = pin.Model()
     model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")
@@ -303,7 +294,7 @@ def of_callable(value: Any, jacobian: Any) -> tuple[MinimalCoordinates, Robot]:
     robot = Robot(model, "table")
     function = Function.from_callable(value, robot.space, Rn(1), jacobian=jacobian, name="row")
     rows = ConstraintSet(robot, [Implicit.zero(function, name="row")])
-    return minimal_coordinates(rows, robot.neutral, independent=["x"]), robot
+    return reduced.minimal_coordinates(rows, robot.neutral, independent=["x"]), robot
 
 
 def test_a_function_without_value_on_the_way_is_a_status() -> None:
@@ -316,7 +307,7 @@ def test_a_function_without_value_on_the_way_is_a_status() -> None:
 
     coordinates, _ = of_callable(value, lambda q: np.array([[-2.0, 1.0]]))
     done = coordinates.close([1.0, 0.0])
-    assert done.status is ClosingStatus.UNDEFINED
+    assert done.status is reduced.ClosingStatus.UNDEFINED
     assert done.iterations == 1
     assert done.residuals == (2.0, np.inf)
     assert done.worst == ""
@@ -329,14 +320,14 @@ def test_a_step_that_leads_nowhere_is_a_status() -> None:
         lambda q: np.array([np.tanh(q[1]) - q[0]]), lambda q: np.array([[-1.0, 1.0 - np.tanh(q[1]) ** 2]])
     )
     done = coordinates.close([0.0, 9.0])
-    assert done.status is ClosingStatus.DIVERGED
+    assert done.status is reduced.ClosingStatus.DIVERGED
     assert np.isfinite(done.q).all()
     with pytest.raises(UndefinedError, match="longer than 1e6"):
         coordinates.step([0.0, 9.0])
     infinite, _ = of_callable(lambda q: np.array([q[1] - np.sinh(1e3 * q[0])]), lambda q: np.array([[0.0, 1.0]]))
     with np.errstate(over="ignore"):
         done = infinite.close([1.0, 0.0])
-    assert done.status is ClosingStatus.DIVERGED
+    assert done.status is reduced.ClosingStatus.DIVERGED
     assert np.isfinite(done.q).all()
     assert not np.isnan(done.residual)
 
@@ -356,7 +347,7 @@ def test_far_starts_end_in_a_status_without_nan(name: str) -> None:
 # Watched.
 
 
-def failed() -> Closing:
+def failed() -> reduced.Closing:
     mechanism, q = closed_mechanism("four_bar")
     return mechanism.minimal_coordinates(q).close(
         mechanism.robot.configuration({"crank": 2.0}, start=q), max_iterations=7
@@ -392,7 +383,7 @@ def test_the_usual_tolerance_is_that_of_closed_mechanisms() -> None:
     """1e-12, of both ways to call it: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
     coordinates, q = started("5bar_linkage_iso3d", 0.0)
     along = coordinates.partition.dependent[0]
-    for how in (lambda x: close_position(coordinates, x), coordinates.close):
+    for how in (lambda x: reduced.close_position(coordinates, x), coordinates.close):
         move = np.zeros(coordinates.constraint_set.robot.nv)
         move[along] = 1e-10
         found = how(coordinates.constraint_set.robot.space.integrate(q, move))

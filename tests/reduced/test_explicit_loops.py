@@ -27,14 +27,7 @@ from constraints import (
     Projector,
     Status,
     Target,
-)
-from constraints.errors import (
-    GraphError,
-    NotSavableError,
-    UndefinedError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
+    errors,
 )
 from constraints.loops import (
     Closure,
@@ -150,7 +143,7 @@ def test_laws_of_loops_by_newton(name: str) -> None:
             x = f.inputs.integrate(q[loop.inputs.q_indices], 0.03 * rng.standard_normal(f.inputs.nv))
             try:
                 f.value(x)
-            except UndefinedError:
+            except errors.UndefinedError:
                 continue
             near.append(x)
         check_function(f, near, tolerance=1e-5)
@@ -268,7 +261,7 @@ def test_a_loop_of_any_size_has_the_same_angles() -> None:
         newton = by_newton("four_bar", **{bar: size * length for bar, length in shape.items()})[0]
         np.testing.assert_allclose(newton.value([2.0]), usual, atol=1e-9)
     newton = by_newton("four_bar", ground=0.4, crank=0.2, coupler=0.4, rocker=0.2)[0]
-    with pytest.raises(UndefinedError, match="the reference is a dead point"):
+    with pytest.raises(errors.UndefinedError, match="the reference is a dead point"):
         replace(newton, reference=np.zeros(3))
 
 
@@ -283,7 +276,7 @@ def test_where_the_closed_form_has_no_value_newton_has_none() -> None:
     for u in np.array([2.2, 0.9]) + rng.uniform(-3.0, 3.0, (300, 2)):
         try:
             value = newton.value(u)
-        except UndefinedError:
+        except errors.UndefinedError:
             undefined += 1
             continue
         found += 1
@@ -298,13 +291,13 @@ def test_a_dead_point_is_undefined_and_says_so() -> None:
     """A rocker driven beyond its dead point: Newton and the closed form have no value, a projection ends UNDEFINED."""
     linkage = mechanisms.four_bar(0.1, 0.04, 0.12, 0.08, angle=np.radians(40.0))
     loops = explicit_loops(linkage.constraint_set(), linkage.postures["closed"], preferred=["rocker"])
-    with pytest.raises(UndefinedError, match="dead point"):
+    with pytest.raises(errors.UndefinedError, match="dead point"):
         loops.loops[0].function.value([np.radians(54.89)])
     slider = mechanisms.slider_crank()
     q = slider.postures["closed"]
     driven = explicit_loops(slider.constraint_set(), q, preferred=["slider"]).loops[0]
     far = q[slider.robot.slice_of("slider")] + 10.0
-    with pytest.raises(UndefinedError, match="dead point, or cannot close"):
+    with pytest.raises(errors.UndefinedError, match="dead point, or cannot close"):
         driven.function.value(far)
     beyond = linkage.robot.configuration({"rocker": 0.5}, start=linkage.postures["closed"])
     done = Projector(loops.problem(frozen=["rocker"]), Options.local()).project(beyond)
@@ -396,9 +389,9 @@ def test_a_state_of_a_graph_is_on_the_branch_of_its_loop(how: str, everywhere: b
     assert graph.contains("closed", own)
     assert not graph.contains("closed", other)
     assert graph.state_of(own) is closed
-    with pytest.raises(GraphError, match=f"nearest is 'closed': '{loop.name}' is off by"):
+    with pytest.raises(errors.GraphError, match=f"nearest is 'closed': '{loop.name}' is off by"):
         graph.state_of(other)
-    with pytest.raises(GraphError, match=f"not in the state 'closed': '{loop.name}' is off by"):
+    with pytest.raises(errors.GraphError, match=f"not in the state 'closed': '{loop.name}' is off by"):
         graph.target("go", other, own)
     assert graph.errors(own).states["closed"][loop.name] < 1e-9
     assert graph.errors(other).states["closed"][loop.name] > 0.1
@@ -453,7 +446,7 @@ def test_where_the_loop_has_no_value_it_is_not_satisfied() -> None:
 
 
 def _undefined(u: np.ndarray) -> np.ndarray:
-    raise UndefinedError("nowhere")
+    raise errors.UndefinedError("nowhere")
 
 
 def test_a_loop_that_becomes_implicit_has_the_rows_of_its_closures_alone() -> None:
@@ -650,12 +643,12 @@ def test_wrong_arguments_are_named() -> None:
     """Joints and loops that are not there, things of another kind: typed errors, all of the family."""
     linkage = mechanisms.four_bar()
     rows, q = linkage.constraint_set(), linkage.postures["closed"]
-    with pytest.raises(UnknownJointError, match="crank"):
+    with pytest.raises(errors.UnknownJointError, match="crank"):
         explicit_loops(rows, q, preferred=["cranc"])
-    with pytest.raises(WrongObjectError, match="ConstraintSet"):
+    with pytest.raises(errors.WrongObjectError, match="ConstraintSet"):
         explicit_loops(linkage, q)  # type: ignore[arg-type]
     loops = explicit_loops(rows, q)
-    with pytest.raises(UnknownNameError, match="coupler_end to rocker_end"):
+    with pytest.raises(errors.UnknownNameError, match="coupler_end to rocker_end"):
         loops["coupler"]
     for wrong in (lambda: explicit_loops(rows, q[:-1]), lambda: explicit_loops(rows, q, branches=["open"])):  # type: ignore[arg-type]
         with pytest.raises(ConstraintError):
@@ -676,7 +669,7 @@ def test_pickled_loops_are_the_same() -> None:
 def test_problems_with_explicit_loops_are_not_saved_but_said(tmp_path: Path) -> None:
     """Files hold closures: the error says what to save."""
     for linkage in (mechanisms.four_bar(), mechanisms.slider_crank()):
-        with pytest.raises(NotSavableError, match="computed from closures: save the closures"):
+        with pytest.raises(errors.NotSavableError, match="computed from closures: save the closures"):
             linkage.explicit_loops(linkage.postures["closed"]).problem().save(tmp_path / "x.json")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from reduced.test_equilibrium import Law
 from scipy.linalg import eig
 
 from constraints import Robot
@@ -27,16 +28,6 @@ from constraints.reduced import (
     modes,
 )
 from constraints.robot import Motion
-
-
-class Law:
-    """A generalised force (nv,) that a function of configuration and velocity gives."""
-
-    def __init__(self, law: Callable[[np.ndarray, np.ndarray], Any]) -> None:
-        self.law = law
-
-    def generalised(self, motion: Motion) -> np.ndarray:
-        return np.array(self.law(np.array(motion.posture.q), np.array(motion.v)), dtype=np.float64)
 
 
 def upright(made: Any, first: str, second: str) -> ConstraintSet:

@@ -10,15 +10,7 @@ import pytest
 from closed_mechanisms import ALL, FILES, closed_mechanism
 from models.test_mechanism_files import EXPECTED
 
-from constraints import ConstraintError, Implicit, Position, Target
-from constraints.errors import (
-    NoAttributeError,
-    OptionError,
-    OverlapError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import ConstraintError, Implicit, Position, Target, errors
 from constraints.loops import ConstraintSet, PointContact, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import MinimalCoordinates, OpenMechanismError, PartitionError, minimal_coordinates
@@ -187,36 +179,36 @@ def test_names_that_nothing_has_are_answered_with_the_nearest() -> None:
     """Bad input: unknown names, a name alone, parts of driven joints, one joint in both groups."""
     mechanism, q = closed_mechanism("digit_like_2legs")
     ball = next(f.name for f in mechanism.robot.space.factors if f.v.stop - f.v.start == 3)
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(errors.UnknownNameError) as caught:
         mechanism.minimal_coordinates(q, independent=[f"{ball}[3]"])
     assert f"{ball}[2]" in str(caught.value)
-    with pytest.raises(OptionError, match=f"is a part of '{ball}', which is driven as a whole"):
+    with pytest.raises(errors.OptionError, match=f"is a part of '{ball}', which is driven as a whole"):
         mechanism.minimal_coordinates(q, driven=[f"{ball}[0]"])
-    with pytest.raises(UnknownJointError, match=ball):  # no part of it
+    with pytest.raises(errors.UnknownJointError, match=ball):  # no part of it
         mechanism.minimal_coordinates(q, driven=[f"{ball}[3]"])
     linkage, at = closed_mechanism("four_bar")
-    with pytest.raises(UnknownNameError, match="crank"):
+    with pytest.raises(errors.UnknownNameError, match="crank"):
         linkage.minimal_coordinates(at, independent=["cranck"])
-    with pytest.raises(UnknownJointError, match="crank"):
+    with pytest.raises(errors.UnknownJointError, match="crank"):
         linkage.minimal_coordinates(at, driven=["cranck"])
-    with pytest.raises(UnknownJointError, match="crank"):
+    with pytest.raises(errors.UnknownJointError, match="crank"):
         linkage.minimal_coordinates(at, driven={"cranck": None})
-    with pytest.raises(OptionError, match="crank cannot be both independent and driven"):
+    with pytest.raises(errors.OptionError, match="crank cannot be both independent and driven"):
         linkage.minimal_coordinates(at, independent=["crank"], driven=["crank"])
     wrong: list[dict[str, Any]] = [{"independent": "crank"}, {"driven": "crank"}, {"independent": 3}]
     for options in [*wrong, {"independent": {"crank": 1.0}}]:
-        with pytest.raises(WrongObjectError):
+        with pytest.raises(errors.WrongObjectError):
             linkage.minimal_coordinates(at, **options)
-    with pytest.raises(WrongObjectError, match="Target"):
+    with pytest.raises(errors.WrongObjectError, match="Target"):
         linkage.minimal_coordinates(at, driven={"crank": 0.3})  # pyright: ignore[reportArgumentType]
-    with pytest.raises(WrongObjectError, match="posture"):
+    with pytest.raises(errors.WrongObjectError, match="posture"):
         linkage.minimal_coordinates("closed")
-    with pytest.raises(UnknownNameError, match="driven"):
+    with pytest.raises(errors.UnknownNameError, match="driven"):
         linkage.minimal_coordinates(at, drive=["crank"])  # pyright: ignore[reportCallIssue]
     platform, home = closed_mechanism("stewart_platform")
     plate = next(f for f in platform.robot.space.factors if f.v.stop - f.v.start == 6)
     mask = np.arange(platform.robot.nv) == plate.v.start
-    with pytest.raises(OverlapError):
+    with pytest.raises(errors.OverlapError):
         platform.minimal_coordinates(home, driven=mask.tolist())
 
 
@@ -282,10 +274,10 @@ def test_what_is_no_equality_with_a_position_is_refused_by_name() -> None:
     robot = mechanism.robot
     frame = robot.frame_names[-1]
     above = Implicit.above(Position(robot, frame), [-9.0, -9.0, -9.0], name="floor")
-    with pytest.raises(OptionError, match="'floor' has inequalities"):
+    with pytest.raises(errors.OptionError, match="'floor' has inequalities"):
         minimal_coordinates(ConstraintSet(robot, [above]), q)
     contact = PointContact(robot, frame, name="tip")
-    with pytest.raises(OptionError, match="'tip' has no position rows"):
+    with pytest.raises(errors.OptionError, match="'tip' has no position rows"):
         minimal_coordinates(ConstraintSet(robot, [contact]), q)
     both = mechanism.constraint_set([contact])
     assert minimal_coordinates(both.switched(off=["tip"]), q).partition.rank == 2
@@ -323,8 +315,8 @@ def test_names_of_robotran_are_answered() -> None:
     mechanism, q = closed_mechanism("four_bar")
     coordinates: Any = mechanism.minimal_coordinates(q)
     for name, said in (("qu", "`independent`"), ("hv", "`redundant`"), ("B", r"`coordinates.at\(q, v\).B`")):
-        with pytest.raises(NoAttributeError, match=said):
+        with pytest.raises(errors.NoAttributeError, match=said):
             getattr(coordinates, name)
-    with pytest.raises(NoAttributeError) as caught:
+    with pytest.raises(errors.NoAttributeError) as caught:
         coordinates.dependant  # noqa: B018
     assert "dependent" in caught.value.nearest

@@ -6,17 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Robot
+from constraints import Robot, reduced
 from constraints.loops import Closure, ConstraintSet, Hinge, RodClosure
-from constraints.reduced import (
-    Equilibrium,
-    EquilibriumKind,
-    ModeClass,
-    Modes,
-    Unknown,
-    equilibrium,
-    minimal_coordinates,
-)
 
 G = 9.81
 
@@ -42,8 +33,8 @@ def hung(robot: Robot, points: list[tuple[float, float]], length: float) -> Cons
     return ConstraintSet(robot, rods)
 
 
-def modes_at_rest(rows: ConstraintSet, q: np.ndarray) -> Modes:
-    found = equilibrium(minimal_coordinates(rows, q), q).or_raise()
+def modes_at_rest(rows: ConstraintSet, q: np.ndarray) -> reduced.Modes:
+    found = reduced.equilibrium(reduced.minimal_coordinates(rows, q), q).or_raise()
     np.testing.assert_array_equal(found.q, q)
     return found.modes().or_raise()
 
@@ -59,7 +50,7 @@ def test_trifilar_pendulum() -> None:
     angles = (0.3, 0.3 + 2.0 * np.pi / 3.0, 0.3 + 4.0 * np.pi / 3.0)
     rows = hung(robot, [(r * np.cos(a), r * np.sin(a)) for a in angles], 1.0)
     modes = modes_at_rest(rows, robot.neutral)
-    assert [mode.kind for mode in modes] == [ModeClass.COMPLEX_NEUTRAL] * 3
+    assert [mode.kind for mode in modes] == [reduced.ModeClass.COMPLEX_NEUTRAL] * 3
     expected = [np.sqrt(G), np.sqrt(G), np.sqrt(2.0 * G)]
     np.testing.assert_allclose(expected, [3.1321, 3.1321, 4.4294], atol=5e-5)
     np.testing.assert_allclose([mode.angular_frequency for mode in modes], expected, rtol=1e-9)
@@ -81,9 +72,9 @@ def test_bifilar_bar() -> None:
     np.testing.assert_allclose(
         [mode.angular_frequency for mode in modes], [0.0, np.sqrt(G), np.sqrt(G), np.sqrt(3.0 * G)], rtol=1e-9
     )
-    assert [mode.kind for mode in modes.rigid] == [ModeClass.REAL_NEUTRAL]
+    assert [mode.kind for mode in modes.rigid] == [reduced.ModeClass.REAL_NEUTRAL]
     assert modes.rigid[0].name == "body0[3]"
-    found = equilibrium(modes.linearisation.state.coordinates, robot.neutral)
+    found = reduced.equilibrium(modes.linearisation.state.coordinates, robot.neutral)
     assert found.unheld == ("body0[3]",)
 
 
@@ -129,10 +120,10 @@ def spinning(rows: ConstraintSet, speed: float) -> np.ndarray:
     return v
 
 
-def balanced_governor() -> Equilibrium:
+def balanced_governor() -> reduced.Equilibrium:
     rows, q = governor()
-    coordinates = minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    return equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
+    coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
+    return reduced.equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
 
 
 def test_watt_governor() -> None:
@@ -144,7 +135,7 @@ def test_watt_governor() -> None:
     found = balanced_governor()
     robot = found.coordinates.constraint_set.robot
     angle = np.arccos(G / SPIN**2)
-    assert found.kind is EquilibriumKind.QUASI_STATIC
+    assert found.kind is reduced.EquilibriumKind.QUASI_STATIC
     assert np.rad2deg(angle) == pytest.approx(52.184, abs=5e-4)
     np.testing.assert_allclose(
         found.q, robot.configuration({"left": angle, "right": angle, "sleeve": -np.cos(angle)}), atol=1e-10
@@ -152,7 +143,7 @@ def test_watt_governor() -> None:
     (mode,) = found.modes().or_raise()
     assert SPIN * np.sin(angle) == pytest.approx(3.1599, abs=5e-5)
     assert mode.angular_frequency == pytest.approx(SPIN * np.sin(angle), rel=1e-9)
-    assert mode.kind is ModeClass.COMPLEX_NEUTRAL
+    assert mode.kind is reduced.ModeClass.COMPLEX_NEUTRAL
     assert mode.shape[robot.velocity_slice_of("right")] == pytest.approx(1.0)
     assert mode.shape[robot.velocity_slice_of("sleeve")] == pytest.approx(np.sin(angle))
     assert found.driven_forces == pytest.approx([0.0], abs=1e-9)  # a steady spin needs no torque
@@ -162,21 +153,21 @@ def test_watt_governor_whose_arm_hangs_down_is_unstable() -> None:
     """An arm that hangs down at the same spin: s^2 = W^2 - g/l > 0, so one mode grows and one decays."""
     rows, _ = governor(("left",))
     q = rows.robot.configuration({"sleeve": -1.0})
-    coordinates = minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    found = equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
+    coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
+    found = reduced.equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
     modes = found.modes().or_raise()
     rate = np.sqrt(SPIN**2 - G)
     np.testing.assert_allclose(sorted(modes.eigenvalues.real), [-rate, rate], rtol=1e-9)
     assert not modes.is_stable
-    assert {mode.kind for mode in modes} == {ModeClass.REAL_GROWING, ModeClass.REAL_DECAYING}
+    assert {mode.kind for mode in modes} == {reduced.ModeClass.REAL_GROWING, reduced.ModeClass.REAL_DECAYING}
 
 
 def test_spin_of_a_governor_in_the_place_of_its_arm() -> None:
     """An exchanged unknown that is a speed: the spin at which the arms stand at 0.7 rad, W^2 = g/(l cos t)."""
     rows, q = governor()
-    coordinates = minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    found = equilibrium(
-        coordinates, q, lambda x: spinning(rows, x["spin"]), exchange={"left": Unknown("spin", 3.0)}
+    coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
+    found = reduced.equilibrium(
+        coordinates, q, lambda x: spinning(rows, x["spin"]), exchange={"left": reduced.Unknown("spin", 3.0)}
     ).or_raise()
     assert found.scalars["spin"] == pytest.approx(np.sqrt(G / np.cos(0.7)), rel=1e-10)
     np.testing.assert_allclose(found.q, q, atol=1e-12)
@@ -185,7 +176,7 @@ def test_spin_of_a_governor_in_the_place_of_its_arm() -> None:
 def test_governor_that_spins_too_slowly_lets_its_arm_down() -> None:
     """Below W^2 = g/l the arm only hangs: from 0.7 rad the search ends there."""
     rows, q = governor(("left",))
-    coordinates = minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    found = equilibrium(coordinates, q, spinning(rows, 2.0)).or_raise()
+    coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
+    found = reduced.equilibrium(coordinates, q, spinning(rows, 2.0)).or_raise()
     np.testing.assert_allclose(found.q, rows.robot.configuration({"sleeve": -1.0}), atol=1e-9)
     assert found.modes().or_raise()[0].angular_frequency == pytest.approx(np.sqrt(G - 4.0), rel=1e-8)

@@ -11,18 +11,7 @@ import pinocchio as pin
 import pytest
 from published_mechanisms import four_bar_windows
 
-from constraints import ConstraintError, Implicit, Robot
-from constraints.errors import (
-    DtypeError,
-    FailedError,
-    NotFiniteError,
-    OptionError,
-    SizeError,
-    SpaceMismatchError,
-    UndefinedError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import ConstraintError, Implicit, Robot, errors
 from constraints.functions import Function
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, RodClosure
 from constraints.models import Mechanism, mechanisms
@@ -188,7 +177,7 @@ def test_random_four_bars_follow_the_closed_form_up_to_their_dead_points() -> No
         g, a, c, r = rng.uniform(0.1, 0.5, 4).tolist()
         try:
             linkage = mechanisms.four_bar(g, a, c, r, angle=rng.uniform(-3.0, 3.0))
-        except OptionError:
+        except errors.OptionError:
             continue
         q = closed(linkage)
         if min(abs(math.cos(q[2] - q[0] - q[1])), abs(math.sin(q[2] - q[0] - q[1]))) < 0.05:
@@ -223,7 +212,7 @@ def test_a_lift_beyond_its_reach_stops_at_its_dead_point() -> None:
     assert abs(found.end_value - 0.6) < 1e-12
     assert found.singularities[0].joints == ("a1", "b1")
     np.testing.assert_allclose(found.qs[:, 1], np.arccos(found.values / 0.6), atol=1e-10)
-    with pytest.raises(FailedError, match=r"(?s)DEAD_POINT.*slide 0\.6 at the end") as caught:
+    with pytest.raises(errors.FailedError, match=r"(?s)DEAD_POINT.*slide 0\.6 at the end") as caught:
         found.or_raise()
     assert caught.value.result is found
 
@@ -356,7 +345,7 @@ def test_a_coordinate_of_a_joint_with_several() -> None:
     q = closed(mechanism)
     found = mechanism.sweep(q, "rod[1]", q[2] + np.linspace(0.0, -0.3, 4)).or_raise()
     np.testing.assert_array_equal(found.qs[:, 2], found.values)
-    with pytest.raises(OptionError, match=r"'rod' has 2 coordinates; name one: rod\[0\], rod\[1\]"):
+    with pytest.raises(errors.OptionError, match=r"'rod' has 2 coordinates; name one: rod\[0\], rod\[1\]"):
         mechanism.sweep(q, "rod", [1.0])
 
 
@@ -390,7 +379,9 @@ def test_parts_of_rotations_that_are_held_are_named() -> None:
 def test_a_part_of_a_rotation_that_others_determine_cannot_drive() -> None:
     """With the legs held, the yaw is one of six coordinates of a pose that all move: it has no value of its own."""
     platform = mechanisms.stewart_platform()
-    with pytest.raises(OptionError, match=r"'platform\[5\]' is a part of a rotation whose other parts, platform\[0\]"):
+    with pytest.raises(
+        errors.OptionError, match=r"'platform\[5\]' is a part of a rotation whose other parts, platform\[0\]"
+    ):
         platform.sweep(closed(platform), "platform[5]", [0.1])
 
 
@@ -427,7 +418,7 @@ class SineUpTo(Function):
 
     def evaluate(self, point: Any, value: np.ndarray, jacobian: np.ndarray | None = None) -> None:
         if point.q[0] >= 2.5:
-            raise UndefinedError("there is nothing beyond 2.5")
+            raise errors.UndefinedError("there is nothing beyond 2.5")
         value[0] = math.sin(point.q[0]) - point.q[1]
         if jacobian is not None:
             jacobian[:] = 0.0
@@ -499,10 +490,10 @@ def test_transmission_angle_with_a_held_joint_and_by_frames() -> None:
     np.testing.assert_allclose(found.transmission_angles(), angle, atol=1e-10)
     through = ("left_outer", "left_outer_end", "right_outer")
     np.testing.assert_allclose(found.transmission_angles(through=through), angle, atol=1e-10)
-    with pytest.raises(SizeError, match="frames of a transmission angle"):
+    with pytest.raises(errors.SizeError, match="frames of a transmission angle"):
         found.transmission_angles(through=through[:2])
     spatial = mechanisms.slider_crank()
-    with pytest.raises(OptionError, match="'crank' is not in a planar loop of four pivots"):
+    with pytest.raises(errors.OptionError, match="'crank' is not in a planar loop of four pivots"):
         spatial.sweep(closed(spatial), "crank", [1.0]).transmission_angles()
 
 
@@ -530,27 +521,27 @@ def test_signs_are_those_of_the_determinant() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ({"driver": "crnk"}, UnknownNameError, "crank"),
-        ({"driver": 3}, WrongObjectError, "driver of a sweep"),
+        ({"driver": "crnk"}, errors.UnknownNameError, "crank"),
+        ({"driver": 3}, errors.WrongObjectError, "driver of a sweep"),
         ({"independent": ["rocker"]}, PartitionError, "rocker"),
-        ({"independent": ["crank"]}, OptionError, "'crank' is the driver"),
-        ({"independent": "rocker"}, WrongObjectError, r"\['rocker'\]"),
-        ({"values": []}, SizeError, "values of a sweep"),
-        ({"values": [[1.0, 2.0]]}, SizeError, "values of a sweep"),
-        ({"values": [1.0, np.nan]}, NotFiniteError, "values of a sweep"),
-        ({"values": "1"}, DtypeError, "values of a sweep"),
-        ({"values": [1.0, 3.0, 2.0], "turn_back": True}, OptionError, "rise, or fall"),
-        ({"turn_back": 1}, WrongObjectError, "turn_back"),
-        ({"cross": None}, WrongObjectError, "cross"),
-        ({"step": 0.0}, OptionError, "step of a sweep"),
-        ({"max_steps": 0}, OptionError, "max_steps"),
-        ({"tolerance": 0.0}, OptionError, "tolerance of a sweep"),
-        ({"bounds": 3.0}, WrongObjectError, "bounds of a sweep"),
-        ({"bounds": mechanisms.bennett().robot.bounds}, SpaceMismatchError, "bounds of a sweep"),
-        ({"actuated": ["crank", "rocker"]}, SizeError, "1, the mobility"),
-        ({"actuated": []}, SizeError, "1, the mobility"),
-        ({"actuated": "crank"}, WrongObjectError, r"\['crank'\]"),
-        ({"steps": 3}, UnknownNameError, "step"),
+        ({"independent": ["crank"]}, errors.OptionError, "'crank' is the driver"),
+        ({"independent": "rocker"}, errors.WrongObjectError, r"\['rocker'\]"),
+        ({"values": []}, errors.SizeError, "values of a sweep"),
+        ({"values": [[1.0, 2.0]]}, errors.SizeError, "values of a sweep"),
+        ({"values": [1.0, np.nan]}, errors.NotFiniteError, "values of a sweep"),
+        ({"values": "1"}, errors.DtypeError, "values of a sweep"),
+        ({"values": [1.0, 3.0, 2.0], "turn_back": True}, errors.OptionError, "rise, or fall"),
+        ({"turn_back": 1}, errors.WrongObjectError, "turn_back"),
+        ({"cross": None}, errors.WrongObjectError, "cross"),
+        ({"step": 0.0}, errors.OptionError, "step of a sweep"),
+        ({"max_steps": 0}, errors.OptionError, "max_steps"),
+        ({"tolerance": 0.0}, errors.OptionError, "tolerance of a sweep"),
+        ({"bounds": 3.0}, errors.WrongObjectError, "bounds of a sweep"),
+        ({"bounds": mechanisms.bennett().robot.bounds}, errors.SpaceMismatchError, "bounds of a sweep"),
+        ({"actuated": ["crank", "rocker"]}, errors.SizeError, "1, the mobility"),
+        ({"actuated": []}, errors.SizeError, "1, the mobility"),
+        ({"actuated": "crank"}, errors.WrongObjectError, r"\['crank'\]"),
+        ({"steps": 3}, errors.UnknownNameError, "step"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], error: type[ConstraintError], words: str) -> None:
@@ -633,7 +624,7 @@ def test_it_is_drawn(tmp_path: Any) -> None:
     )
     assert curves(yawed)[-1] == ["of J_v", "actuators held"]
     nothing = linkage.sweep(closed(linkage), "rocker", [3.0])
-    with pytest.raises(OptionError, match="reached no value"):
+    with pytest.raises(errors.OptionError, match="reached no value"):
         nothing.plot()
 
 

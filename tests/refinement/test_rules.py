@@ -7,45 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import pytest
+from newton.test_computed_iterates import Turning, chain
 from newton.test_iterates import damped
 from scipy.optimize import nnls
 
-from constraints import Bounds, Explicit, Function, Implicit, Options, Problem, Projection, Projector, Robot
+from constraints import Bounds, Explicit, Implicit, Options, Problem, Projection, Projector
 from constraints.errors import UndefinedError
 from constraints.linear_algebra import null_space
-from liegroups import Rn, Segments
+from liegroups import Segments
 
 N, OUT, IDLE, HELD = 7, 4, 5, 6
 """So many joints; one is computed, one that no row moves, one frozen."""
 OPEN = np.full(N, -np.inf), np.full(N, np.inf)
 
 
-class Smooth(Function):
-    """A function of the joints that whole turns leave as it is."""
-
-    def __init__(self, f: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], size: int, columns: Any) -> None:
-        self.declare(ROBOT.space, Rn(size), columns, periodic=True, name="smooth")
-        object.__setattr__(self, "f", f)
-
-    def evaluate(self, point: Any, value: np.ndarray, jacobian: np.ndarray | None = None) -> None:
-        f: Any = self.f  # pyright: ignore
-        value[:], J = f(point.q)
-        if jacobian is not None:
-            jacobian[:] = J
-
-
-def chain() -> Robot:
-    """Joints that turn without bounds."""
-    model: Any = pin.Model()
-    for i in range(N):
-        limits = (np.full(1, x) for x in (9.0, 9.0, -np.inf, np.inf))
-        model.addJoint(i, pin.JointModelRZ(), pin.SE3.Identity(), f"j{i}", *limits)
-    return Robot(model)
-
-
-ROBOT = chain()
+ROBOT = chain(N)
 
 
 def waves(a: Any, b: Any, twist: float, edge: float = np.inf) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
@@ -433,13 +410,17 @@ def sampled(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Ru
     here, there = first(inside * (edge > 1.0))[0], second(inside * (edge > 1.0))[0]
     low, high = there - rng.uniform(0.0, 0.5, others), there + rng.uniform(0.0, 0.5, others)
     high[1:2] = np.inf
-    rows: list[Any] = [Implicit.equal(Smooth(first, equalities, columns), here, name="a")] if equalities else []
-    rows += [Implicit.between(Smooth(second, others, columns), low, high, name="b")] if others else []
+    rows: list[Any] = (
+        [Implicit.equal(Turning(first, ROBOT.space, equalities, columns), here, name="a")] if equalities else []
+    )
+    rows += [Implicit.between(Turning(second, ROBOT.space, others, columns), low, high, name="b")] if others else []
     if computed:
         reads = np.isin(range(N), [0, 1])
-        f = Smooth(lambda q: (follows(q)[0], follows(q)[1]), 1, reads)
+        f = Turning(lambda q: (follows(q)[0], follows(q)[1]), ROBOT.space, 1, reads)
         rows.append(Explicit(f, Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space))
-    levels = [rows] if wish is None else [rows[:1], rows[1:], [Implicit.zero(Smooth(wish, wishes, columns))]]
+    levels = (
+        [rows] if wish is None else [rows[:1], rows[1:], [Implicit.zero(Turning(wish, ROBOT.space, wishes, columns))]]
+    )
     weights = WEIGHTS[seed % 3]
     problem = Problem(ROBOT, levels, Bounds(ROBOT.space, *bounds), weights=weights, frozen=[f"j{HELD}"],
                       optional_last=wish is not None)  # fmt: skip

@@ -28,18 +28,8 @@ from constraints import (
     Robot,
     Stacked,
     Transformation,
+    errors,
     explicit_relative_pose,
-)
-from constraints.errors import (
-    DtypeError,
-    NotNormalizedError,
-    OptionError,
-    OverlapError,
-    SizeError,
-    UnknownFrameError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
 )
 from constraints.loops import ConstraintSet, Hinge, PointClosure, PointContact, assemble_position, assemble_velocity
 from constraints.models.mechanisms import four_bar
@@ -65,7 +55,7 @@ def test_a_function_is_called() -> None:
     q, f = robot.random(np.random.default_rng(0)), Pose(robot, TOOL)
     np.testing.assert_array_equal(f(q), f.value(q))
     np.testing.assert_array_equal(f(q.tolist()), f.value(q))
-    with pytest.raises(SizeError, match="argument of Pose"):
+    with pytest.raises(errors.SizeError, match="argument of Pose"):
         f(q[1:])
 
 
@@ -79,7 +69,7 @@ def test_bias_acceleration_of_numbers() -> None:
         expected = (f.jacobian(ahead) - f.jacobian(behind)) @ v / (2.0 * h)
         np.testing.assert_allclose(f.drift_at(q.tolist(), v.tolist()), expected, atol=1e-4)
     np.testing.assert_allclose(square.drift_at([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]), [6.0, 8.0], atol=1e-4)
-    with pytest.raises(SizeError, match="velocity of Position"):
+    with pytest.raises(errors.SizeError, match="velocity of Position"):
         Position(robot, robot.joint_names[-1]).drift_at(robot.neutral, [0.0])
 
 
@@ -115,11 +105,11 @@ def test_a_configuration_stands_for_a_point() -> None:
     np.testing.assert_array_equal(rows.error, kept)  # a copy: no workspace of another point is behind it
     np.testing.assert_array_equal(problem.resolution_jacobian(q), problem.resolution_jacobian(point))
     np.testing.assert_array_equal(problem.rhs.read_at(q).vector, problem.rhs_from(q).vector)
-    with pytest.raises(WrongObjectError, match="motion"):
+    with pytest.raises(errors.WrongObjectError, match="motion"):
         stack_rows(problem.constraints, q, Order.VELOCITY)
-    with pytest.raises(DtypeError, match="Posture, whose numbers are its q"):
+    with pytest.raises(errors.DtypeError, match="Posture, whose numbers are its q"):
         problem.residual(point)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(DtypeError, match=r"robot\.configuration"):
+    with pytest.raises(errors.DtypeError, match=r"robot\.configuration"):
         problem.residual({TOOL: 0.3})  # pyright: ignore[reportArgumentType]
 
 
@@ -136,14 +126,14 @@ def test_frames_by_name_where_things_are_read() -> None:
         tip = wrist * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1]))
         np.testing.assert_allclose(posture.placement("tip").homogeneous, tip.homogeneous, atol=1e-14)
         np.testing.assert_array_equal(posture.jacobian("tip"), posture.jacobian(robot.frame("tip")))
-        with pytest.raises(UnknownFrameError, match="tip"):
+        with pytest.raises(errors.UnknownFrameError, match="tip"):
             posture.placement("tipp")
     motion = robot.at(q, v)
     np.testing.assert_allclose(motion.velocity("tip"), motion.posture.jacobian("tip") @ v, atol=1e-13)
     np.testing.assert_array_equal(motion.drift_acceleration("tip"), motion.drift_acceleration(robot.frame("tip")))
     by_space = robot.space.at(q)  # a space knows the frames of its model
     np.testing.assert_array_equal(by_space.placement(TOOL).homogeneous, robot.at(q).placement(TOOL).homogeneous)
-    with pytest.raises(WrongObjectError, match="a name or a Frame"):
+    with pytest.raises(errors.WrongObjectError, match="a name or a Frame"):
         robot.at(q).placement(3)  # pyright: ignore[reportArgumentType]
 
 
@@ -184,7 +174,9 @@ def test_a_margin_moves_both_sides_of_an_interval_inside() -> None:
     rows = Implicit.between(f, [0.0, 0.1, 0.2], 0.5, margin=[0.0, 0.1, 0.05]).rows
     np.testing.assert_allclose(rows.lower, [0.0, 0.2, 0.25])
     np.testing.assert_allclose(rows.upper, [0.5, 0.4, 0.45])
-    with pytest.raises(OptionError, match=r"row 0 is empty: its margin 0.3 is wider than half its interval \[0, 0.5\]"):
+    with pytest.raises(
+        errors.OptionError, match=r"row 0 is empty: its margin 0.3 is wider than half its interval \[0, 0.5\]"
+    ):
         Implicit.between(f, 0.0, 0.5, margin=0.3)
 
 
@@ -201,7 +193,7 @@ def test_a_margin_moves_both_sides_of_an_interval_inside() -> None:
 def test_other_bounds_are_told_how(bad: Any, words: str) -> None:
     """Mend 23: `bounds=False` and scipy's pairs are answered by what does that here."""
     robot = arm()
-    with pytest.raises(WrongObjectError, match=words):
+    with pytest.raises(errors.WrongObjectError, match=words):
         Problem(robot, [hand(robot)], bounds=bad)
     assert not np.isfinite(Problem(robot, [hand(robot)], bounds=Bounds.none(robot.space)).bounds.lower).any()
 
@@ -218,12 +210,12 @@ def test_functions_are_stacked_one_after_the_other() -> None:
     assert Stacked(f, g, name="a").name == "a"
     assert Stacked(f).functions == (f,)
     for bad in ((), ([],)):
-        with pytest.raises(SizeError, match="at least one"):
+        with pytest.raises(errors.SizeError, match="at least one"):
             Stacked(*bad)
-    with pytest.raises(WrongObjectError, match="either"):
+    with pytest.raises(errors.WrongObjectError, match="either"):
         Stacked(f, functions=[g])  # pyright: ignore[reportCallIssue]
     for bad in ((f, "g"), ("fg",), (None,), ([f], [g])):
-        with pytest.raises(WrongObjectError, match="of a stack"):
+        with pytest.raises(errors.WrongObjectError, match="of a stack"):
             Stacked(*bad)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
@@ -235,11 +227,11 @@ def test_driven_joints_are_called_so() -> None:
     q, v = robot.neutral, np.zeros(robot.nv)
     joint = robot.joint_names[0]
     for bad, error, words in (
-        (joint, WrongObjectError, rf"driven joints: expected .* write \['{joint}'\]"),
-        (3, WrongObjectError, "driven joints"),
-        ([0], WrongObjectError, r"entry of driven joints: expected the name of a joint.*got 0"),
-        (["crank_"], UnknownJointError, "no joint is named 'crank_'"),
-        (Segments((99,), (99,), Rn(1)), SizeError, "driven joints"),
+        (joint, errors.WrongObjectError, rf"driven joints: expected .* write \['{joint}'\]"),
+        (3, errors.WrongObjectError, "driven joints"),
+        ([0], errors.WrongObjectError, r"entry of driven joints: expected the name of a joint.*got 0"),
+        (["crank_"], errors.UnknownJointError, "no joint is named 'crank_'"),
+        (Segments((99,), (99,), Rn(1)), errors.SizeError, "driven joints"),
     ):
         with pytest.raises(error, match=words):
             assemble_position(closed, q, driven=bad)
@@ -248,9 +240,9 @@ def test_driven_joints_are_called_so() -> None:
     body = humanoid()
     foot = ConstraintSet(body, [PointContact(body, body.joint_names[-1], anchor=[0.0, 0.0, 0.0])])
     part = Segments((0,), (0,), Rn(1))
-    with pytest.raises(OverlapError, match=r"driven joints.*root_joint"):
+    with pytest.raises(errors.OverlapError, match=r"driven joints.*root_joint"):
         assemble_position(foot, body.neutral, driven=part)
-    with pytest.raises(OverlapError, match=r"frozen dofs of a problem.*root_joint"):
+    with pytest.raises(errors.OverlapError, match=r"frozen dofs of a problem.*root_joint"):
         Problem(body, [Implicit.zero(Position(body, body.joint_names[-1]))], frozen=part)
 
 
@@ -259,7 +251,7 @@ def test_an_affine_function_of_a_free_body_names_the_way_out() -> None:
     robot = humanoid()
     A = np.zeros((1, robot.nv))
     A[0, 2] = 1.0
-    with pytest.raises(OptionError, match=r"columns \[2\].*'root_joint' \(SE3\): .*Position, .*'root_joint'"):
+    with pytest.raises(errors.OptionError, match=r"columns \[2\].*'root_joint' \(SE3\): .*Position, .*'root_joint'"):
         Affine(A, inputs=robot.space)
     height = Implicit.zero(Position(robot, "root_joint"), mask=[False, False, True])
     np.testing.assert_allclose(Problem(robot, [height]).error(robot.neutral), robot.neutral[2])
@@ -270,12 +262,12 @@ def test_levels_among_constraints_are_told_apart() -> None:
     robot = arm()
     a, b, c = (Implicit.zero(Position(robot, joint), name=joint) for joint in robot.joint_names[:3])
     names = [robot.joint_names[0]]
-    with pytest.raises(WrongObjectError, match=rf"entries 0 \(.*{names[0]}.*\) are not levels, entries 1 are"):
+    with pytest.raises(errors.WrongObjectError, match=rf"entries 0 \(.*{names[0]}.*\) are not levels, entries 1 are"):
         Problem(robot, [a, [b, c]])  # pyright: ignore[reportArgumentType]
-    with pytest.raises(WrongObjectError, match=r"entries 1 .*, 2 .* are not levels, entries 0 are"):
+    with pytest.raises(errors.WrongObjectError, match=r"entries 1 .*, 2 .* are not levels, entries 0 are"):
         Problem(robot, [[a], b, c])  # pyright: ignore[reportArgumentType]
     assert [len(level) for level in Problem(robot, [[a], [b, c]]).constraint_levels] == [1, 2]
-    with pytest.raises(WrongObjectError, match=r"Implicit\.equal\("):
+    with pytest.raises(errors.WrongObjectError, match=r"Implicit\.equal\("):
         Problem(robot, [Position(robot, TOOL)])  # pyright: ignore[reportArgumentType]
 
 
@@ -305,13 +297,13 @@ def _twists(hinge: Hinge) -> list[list[float]]:
 def test_what_is_no_axis_is_refused() -> None:
     """Mend 17: text that names none, an index, and the zero vector, which no division makes a unit vector."""
     for bad in ("w", "", "xy", "--x"):
-        with pytest.raises(UnknownNameError, match="axis of a hinge: no axis is named"):
+        with pytest.raises(errors.UnknownNameError, match="axis of a hinge: no axis is named"):
             Hinge.pin(bad)
-    with pytest.raises(SizeError, match="'x', 'y', 'z'"):
+    with pytest.raises(errors.SizeError, match="'x', 'y', 'z'"):
         Hinge.pin(2)
-    with pytest.raises(NotNormalizedError, match="no direction"):
+    with pytest.raises(errors.NotNormalizedError, match="no direction"):
         Hinge.pin([0.0, 0.0, 0.0])
-    with pytest.raises(NotNormalizedError, match="divide it by its norm"):
+    with pytest.raises(errors.NotNormalizedError, match="divide it by its norm"):
         Hinge.pin([0.0, 0.0, 2.0])
 
 
@@ -332,12 +324,12 @@ def test_what_is_no_axis_is_refused() -> None:
 )
 def test_what_others_write_is_answered_by_what_does_it_here(call: Any, words: str) -> None:
     """Mend 23: found by mistakes that were written down before any was tried."""
-    with pytest.raises(WrongObjectError, match=words):
+    with pytest.raises(errors.WrongObjectError, match=words):
         call(arm())
 
 
 def test_one_cost_for_all_is_told_the_two_ways() -> None:
     """Mend 23: costs are by column or by joint."""
     robot = arm()
-    with pytest.raises(SizeError, match=r"\{joint: cost\}"):
+    with pytest.raises(errors.SizeError, match=r"\{joint: cost\}"):
         Problem(robot, [hand(robot)], weights=2.0)

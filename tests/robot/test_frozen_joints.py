@@ -12,18 +12,7 @@ import pinocchio as pin
 import pytest
 from robots import humanoid
 
-from constraints import (
-    Bounds,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    linear_coupling,
-    locked_joint,
-)
+import constraints as lc
 from constraints.loops import assemble_position
 from constraints.models import load, mechanisms
 from constraints.robot import Base, Part
@@ -59,7 +48,7 @@ def test_a_limit_without_lower_and_upper_is_no_bound(kind: str, caplog: pytest.L
     text = chain(BARE, ROOMY, BARE, kind=kind)
     peer = pin.buildModelFromXML(text)
     assert peer.lowerPositionLimit[0] == peer.upperPositionLimit[0] == 0.0
-    robot = Robot.from_urdf(text)
+    robot = lc.Robot.from_urdf(text)
     assert robot.bounds.lower.tolist() == [-np.inf, -3, -np.inf]
     assert robot.bounds.upper.tolist() == [np.inf, 3, np.inf]
     assert "have a <limit> without lower and upper, so they have no bounds: j0, j2" in said(caplog)
@@ -73,21 +62,21 @@ def test_one_attribute_alone_is_read_to_the_letter(
     given: str, bounds: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Mend 20: one of them: URDF's 0 for the other, with a log line; where that crosses them, no bounds."""
-    robot = Robot.from_urdf(chain(f"<limit {given} effort='1' velocity='1'/>"))
+    robot = lc.Robot.from_urdf(chain(f"<limit {given} effort='1' velocity='1'/>"))
     assert [robot.bounds.lower[0], robot.bounds.upper[0]] == bounds
     words = f"have only one of lower and upper; the other is 0, as URDF defines: j0 [{bounds[0]}, {bounds[1]}]"
     assert words in said(caplog)
-    crossed = Robot.from_urdf(chain("<limit lower='2' effort='1' velocity='1'/>"))
+    crossed = lc.Robot.from_urdf(chain("<limit lower='2' effort='1' velocity='1'/>"))
     assert (crossed.bounds.lower[0], crossed.bounds.upper[0]) == (-np.inf, np.inf)
     assert "a lower limit above the upper one, so they have no bounds: j0 [2, 0]" in said(caplog)
 
 
 def test_complete_limits_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 20: a file with both attributes loads without a word, and so do joints that have no bounds by their type."""
-    Robot.from_urdf(chain(ROOMY, ROOMY), base=Base.FREE_FLYER)
-    Robot.from_urdf(chain("", BARE, kind="continuous"))
+    lc.Robot.from_urdf(chain(ROOMY, ROOMY), base=Base.FREE_FLYER)
+    lc.Robot.from_urdf(chain("", BARE, kind="continuous"))
     assert not said(caplog)
-    Robot.from_urdf(chain("", ROOMY, kind="continuous"))
+    lc.Robot.from_urdf(chain("", ROOMY, kind="continuous"))
     assert "are of a type without bounds, so their lower and upper are ignored: j1" in said(caplog)
 
 
@@ -99,7 +88,7 @@ def test_closable_robots_are_solved(name: str) -> None:
     """
     mechanism = load(FOLDER / name / f"{name}.urdf")
     robot, rng = mechanism.robot, np.random.default_rng(0)
-    projector = Projector(mechanism.problem())
+    projector = lc.Projector(mechanism.problem())
     for size in (0.0, 0.1, 0.1, 0.1):
         result = projector.project(robot.space.integrate(robot.neutral, size * rng.standard_normal(robot.nv)))
         assert result.success, str(result)
@@ -118,24 +107,24 @@ def test_closable_robots_are_solved(name: str) -> None:
 
 def test_equal_bounds_are_said_before_any_work(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 20: both and equal: frozen. Loading, `robot.describe()` and `problem.describe()` name the joints."""
-    robot = Robot.from_urdf(chain(EQUAL, ROOMY, EQUAL))
+    robot = lc.Robot.from_urdf(chain(EQUAL, ROOMY, EQUAL))
     assert "cannot move, their two bounds are equal" in said(caplog)
     assert said(caplog).endswith(": j0, j2")
     assert robot.bounds.frozen.tolist() == [True, False, True]
     assert robot.bounds.frozen_joints == ("j0", "j2")
     lines = robot.describe().splitlines()
     assert [("cannot move" in line) for line in lines[1:]] == [True, False, True]
-    tip = Implicit.zero(Position(robot, "tip"), mask=[True, True, False])
-    assert "3 dofs (1 free)" in Problem(robot, [tip]).describe()
-    assert "more rows (2) than free dofs (1)" in Problem(robot, [tip]).describe()
-    assert "cannot move, both bounds are equal: j0, j2" in Problem(robot, [tip]).describe()
-    assert "cannot move" not in Problem(robot, [tip], frozen=["j0", "j2"]).describe()  # the user says so himself
-    assert "cannot move" not in Problem(robot.without_bounds(), [tip]).describe()
+    tip = lc.Implicit.zero(lc.Position(robot, "tip"), mask=[True, True, False])
+    assert "3 dofs (1 free)" in lc.Problem(robot, [tip]).describe()
+    assert "more rows (2) than free dofs (1)" in lc.Problem(robot, [tip]).describe()
+    assert "cannot move, both bounds are equal: j0, j2" in lc.Problem(robot, [tip]).describe()
+    assert "cannot move" not in lc.Problem(robot, [tip], frozen=["j0", "j2"]).describe()  # the user says so himself
+    assert "cannot move" not in lc.Problem(robot.without_bounds(), [tip]).describe()
 
 
 def test_a_model_keeps_its_limits(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 20: `Robot(pin.Model)` keeps [0, 0]: frozen, and said."""
-    robot = Robot(pin.buildModelFromXML(chain(BARE, ROOMY)))
+    robot = lc.Robot(pin.buildModelFromXML(chain(BARE, ROOMY)))
     assert (robot.bounds.lower[0], robot.bounds.upper[0]) == (0, 0)
     assert robot.bounds.frozen_joints == ("j0",)
     assert said(caplog).startswith("chain: these joints cannot move") and said(caplog).endswith(": j0")  # noqa: PT018
@@ -146,12 +135,12 @@ def test_only_coordinates_with_equal_bounds_are_frozen() -> None:
     model = pin.Model()
     model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "stage")
     model.addJoint(1, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "flyer")
-    robot = Robot(model).with_bounds({"stage": ([0, 0, 1], [1, 0, 1]), "flyer": (0.5, 0.5)})
+    robot = lc.Robot(model).with_bounds({"stage": ([0, 0, 1], [1, 0, 1]), "flyer": (0.5, 0.5)})
     assert robot.bounds.frozen.tolist() == [False, True, True, *[False] * 6]
     assert robot.bounds.frozen_joints == ()
     assert "cannot move" not in robot.describe()
-    moved = Implicit.zero(Position(robot, "flyer"))
-    assert "cannot move, both bounds are equal: stage[1, 2]" in Problem(robot, [moved]).describe()
+    moved = lc.Implicit.zero(lc.Position(robot, "flyer"))
+    assert "cannot move, both bounds are equal: stage[1, 2]" in lc.Problem(robot, [moved]).describe()
     slim = robot.with_bounds({"stage": (0.0, 1e-12)})
     assert not slim.bounds.frozen.any()
     assert robot.with_bounds({"stage": (0.0, 0.0)}).bounds.frozen_joints == ("stage",)
@@ -159,10 +148,10 @@ def test_only_coordinates_with_equal_bounds_are_frozen() -> None:
 
 def test_a_failure_names_the_joints_that_cannot_move() -> None:
     """Mend 20: a projection that fails names them where rows depend on them, and the error of `or_raise()` does."""
-    robot = Robot.from_urdf(chain(EQUAL, ROOMY, EQUAL))
-    target = Position(robot, "tip").value(np.array([1.0, 0.5, -1.0]))
-    tip = Implicit.equal(Position(robot, "tip"), target, name="tip")
-    result = Projector(Problem(robot, [tip])).project(robot.neutral)
+    robot = lc.Robot.from_urdf(chain(EQUAL, ROOMY, EQUAL))
+    target = lc.Position(robot, "tip").value(np.array([1.0, 0.5, -1.0]))
+    tip = lc.Implicit.equal(lc.Position(robot, "tip"), target, name="tip")
+    result = lc.Projector(lc.Problem(robot, [tip])).project(robot.neutral)
     assert not result.success
     words = "cannot move, both bounds are equal: j0, j2"
     assert str(result).endswith(f"; {words}")
@@ -171,10 +160,10 @@ def test_a_failure_names_the_joints_that_cannot_move() -> None:
     with pytest.raises(ValueError, match=words):
         result.or_raise()
     assert result.active_bounds == ()  # they are at both bounds whatever happens: no news
-    elbow = Implicit.equal(Position(robot, "l2"), [9.0, 0.0, 0.0])
-    failed = Projector(Problem(robot, [elbow])).project(robot.neutral)
+    elbow = lc.Implicit.equal(lc.Position(robot, "l2"), [9.0, 0.0, 0.0])
+    failed = lc.Projector(lc.Problem(robot, [elbow])).project(robot.neutral)
     assert str(failed).endswith("both bounds are equal: j0")  # j2 moves nothing of it
-    reached = Projector(Problem(robot, [Implicit.equal(tip.function, tip.function.value([0.25, 0.5, 0.25]))]))
+    reached = lc.Projector(lc.Problem(robot, [lc.Implicit.equal(tip.function, tip.function.value([0.25, 0.5, 0.25]))]))
     assert "cannot move" not in str(reached.project(robot.neutral))
 
 
@@ -189,31 +178,31 @@ def test_frozen_joints_take_no_part_in_steps() -> None:
     still = names[::2]
     q0 = robot.random(rng)
     held = robot.with_bounds({name: (q0[robot.slice_of(name)][0],) * 2 for name in still})
-    hand = Pose(held, names[-1])
+    hand = lc.Pose(held, names[-1])
     for _ in range(20):
         target, start = held.random(rng), held.random(rng)
-        wanted = [Implicit.equal(hand, hand.value(target))]
-        ours = Projector(Problem(held, wanted), Options.local()).project(start)
-        frozen = Projector(Problem(held, wanted, frozen=still), Options.local()).project(start)
+        wanted = [lc.Implicit.equal(hand, hand.value(target))]
+        ours = lc.Projector(lc.Problem(held, wanted), lc.Options.local()).project(start)
+        frozen = lc.Projector(lc.Problem(held, wanted, frozen=still), lc.Options.local()).project(start)
         assert np.array_equal(ours.q, frozen.q)
         assert (ours.status, ours.iterations) == (frozen.status, frozen.iterations)
 
 
 def test_a_computed_joint_that_cannot_move_is_named() -> None:
     """Mend 20: an explicit constraint on a frozen joint ends OUT_OF_BOUNDS, and the text says why it must."""
-    robot = Robot.from_urdf(chain(EQUAL, ROOMY))
-    problem = Problem(robot, [linear_coupling(robot, "j0", {"j1": 1.0}), locked_joint(robot, "j1", [1.0])])
-    result = Projector(problem).project(robot.neutral)
+    robot = lc.Robot.from_urdf(chain(EQUAL, ROOMY))
+    problem = lc.Problem(robot, [lc.linear_coupling(robot, "j0", {"j1": 1.0}), lc.locked_joint(robot, "j1", [1.0])])
+    result = lc.Projector(problem).project(robot.neutral)
     assert result.status is Status.OUT_OF_BOUNDS
     assert str(result).endswith("; cannot move, both bounds are equal: j0")
 
 
 def test_a_start_off_the_frozen_value_is_moved_to_it() -> None:
     """Mend 20: bounds hold, so a start outside is brought to the one value that is inside (`frozen=` would keep it)."""
-    robot = Robot.from_urdf(chain(EQUAL, ROOMY, ROOMY))
-    tip = Position(robot, "tip")
+    robot = lc.Robot.from_urdf(chain(EQUAL, ROOMY, ROOMY))
+    tip = lc.Position(robot, "tip")
     target = tip.value(np.array([0.25, 0.5, -1.0]))
-    result = Projector(Problem(robot, [Implicit.equal(tip, target)])).project([1.0, 0.1, 0.1])
+    result = lc.Projector(lc.Problem(robot, [lc.Implicit.equal(tip, target)])).project([1.0, 0.1, 0.1])
     assert result.success
     assert result.q[0] == 0.25
 
@@ -239,17 +228,17 @@ def test_an_assembly_claims_no_bounds_that_it_did_not_look_at() -> None:
     assert kept.success
     assert "within its bounds" in kept.describe()
     assert kept.violations == ()
-    assert Bounds.none(tight.robot.space).frozen_joints == ()
+    assert lc.Bounds.none(tight.robot.space).frozen_joints == ()
 
 
 def test_joints_without_bounds_stay_so_in_copies(tmp_path: Path) -> None:
     """Mend 20: a robot whose file gives no bounds has none after pickling, in a file, and in a system of robots."""
-    robot = Robot.from_urdf(chain(BARE, ROOMY))
-    problem = Problem(robot, [Implicit.zero(Position(robot, "tip"), mask=[True, False, False])])
+    robot = lc.Robot.from_urdf(chain(BARE, ROOMY))
+    problem = lc.Problem(robot, [lc.Implicit.zero(lc.Position(robot, "tip"), mask=[True, False, False])])
     problem.save(tmp_path / "problem.json")
-    read = Problem.load(tmp_path / "problem.json").robot
+    read = lc.Problem.load(tmp_path / "problem.json").robot
     assert read is not None
-    for copy in (pickle.loads(pickle.dumps(robot)), read, Robot.system([Part("a", robot), Part("b", robot)])):
+    for copy in (pickle.loads(pickle.dumps(robot)), read, lc.Robot.system([Part("a", robot), Part("b", robot)])):
         assert copy.bounds.lower.tolist()[:2] == [-np.inf, -3]
         assert copy.bounds.upper.tolist()[:2] == [np.inf, 3]
     drawn = robot.random(np.random.default_rng(0), 500)[:, 0]

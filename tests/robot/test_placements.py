@@ -10,29 +10,8 @@ import pytest
 from robots import arm, humanoid
 from scipy.spatial.transform import Rotation as ScipyRotation
 
-from constraints import (
-    CenterOfMass,
-    Frame,
-    Implicit,
-    Part,
-    Pose,
-    Position,
-    Problem,
-    Robot,
-    Rotation,
-    Target,
-    Transformation,
-    rigid_transform,
-)
-from constraints.errors import (
-    DtypeError,
-    NotFiniteError,
-    NotNormalizedError,
-    OptionError,
-    SizeError,
-    SpaceMismatchError,
-    WrongObjectError,
-)
+import constraints as lc
+from constraints import errors
 from constraints.robot import as_placement, as_rotation
 from constraints.robot.placement import pose_log, rotation_log
 from liegroups import SE3, SO3, Element, R3xSO3, Rn
@@ -67,8 +46,8 @@ ROTATIONS: dict[str, Any] = {
     "quaternion xyzw": TURN.as_quat(),
     "pinocchio": pin.Quaternion(TURN.as_matrix()),
     "mink": LikeMink(TURN.as_matrix()),
-    "rigid transform": rigid_transform(rotation=TURN),
-    "rpy": rigid_transform(rpy=[0.3, -0.7, 1.1]),
+    "rigid transform": lc.rigid_transform(rotation=TURN),
+    "rpy": lc.rigid_transform(rpy=[0.3, -0.7, 1.1]),
 }
 PLACEMENTS: dict[str, Any] = {
     "pinocchio": MOVED,
@@ -77,8 +56,8 @@ PLACEMENTS: dict[str, Any] = {
     "seven numbers": [*PLACE, *TURN.as_quat()],
     "mink": LikeMink(MOVED.homogeneous),
     "Drake": LikeDrake(),
-    "rigid transform": rigid_transform(PLACE, TURN),
-    "rpy": rigid_transform(PLACE.tolist(), rpy=(0.3, -0.7, 1.1)),
+    "rigid transform": lc.rigid_transform(PLACE, TURN),
+    "rpy": lc.rigid_transform(PLACE.tolist(), rpy=(0.3, -0.7, 1.1)),
 }
 
 
@@ -91,9 +70,9 @@ def test_a_rotation_is_read_from_what_scipy_pinocchio_and_mink_users_have(given:
     """Mend 17: matrices, scipy's Rotation, quaternions xyzw; of mink and jaxlie the matrix, never wxyz."""
     robot = arm()
     np.testing.assert_allclose(as_rotation(ROTATIONS[given]), TURN.as_matrix(), atol=1e-15)
-    hand = Implicit.equal(Rotation(robot, "wrist_roll"), ROTATIONS[given])
+    hand = lc.Implicit.equal(lc.Rotation(robot, "wrist_roll"), ROTATIONS[given])
     assert abs(abs(hand.default_rhs @ TURN.as_quat()) - 1.0) < 1e-14
-    problem = Problem(robot, [Implicit.equal(Rotation(robot, "wrist_roll"))])
+    problem = lc.Problem(robot, [lc.Implicit.equal(lc.Rotation(robot, "wrist_roll"))])
     assert abs(abs(problem.rhs.replace(0, ROTATIONS[given]).of(0) @ TURN.as_quat()) - 1.0) < 1e-14
 
 
@@ -103,8 +82,8 @@ def test_a_rotation_turns_a_frame_in_its_place(given: str) -> None:
     robot, turned = arm(), pin.SE3(TURN.as_matrix(), np.zeros(3))
     same(robot.frame("universe", ROTATIONS[given]).placement, turned)
     same(robot.with_frame("new", "universe", ROTATIONS[given]).frame("new").placement, turned)
-    same(Frame("f", 0, ROTATIONS[given]).placement, turned)
-    same(Rotation(robot, "wrist_roll", ROTATIONS[given]).frame_a.placement, turned)
+    same(lc.Frame("f", 0, ROTATIONS[given]).placement, turned)
+    same(lc.Rotation(robot, "wrist_roll", ROTATIONS[given]).frame_a.placement, turned)
 
 
 @pytest.mark.parametrize("given", PLACEMENTS)
@@ -113,14 +92,16 @@ def test_a_placement_is_read_wherever_one_is_asked_for(given: str) -> None:
     robot, M = arm(), PLACEMENTS[given]
     same(as_placement(M))
     same(robot.frame("universe", M).placement)
-    same(Pose(robot, "wrist_roll", M).frame_a.placement)
-    same(CenterOfMass(robot, reference=M).frame_a.placement)
-    same(Robot.system([Part("a", robot, placement=M)]).at(robot.neutral).placement("a/shoulder_yaw"),
+    same(lc.Pose(robot, "wrist_roll", M).frame_a.placement)
+    same(lc.CenterOfMass(robot, reference=M).frame_a.placement)
+    same(lc.Robot.system([lc.Part("a", robot, placement=M)]).at(robot.neutral).placement("a/shoulder_yaw"),
          MOVED * robot.at(robot.neutral).placement("shoulder_yaw"))  # fmt: skip
     for outputs in (SE3, R3xSO3):
-        hand = Implicit.equal(Pose(robot, "wrist_roll", outputs=outputs), M)
+        hand = lc.Implicit.equal(lc.Pose(robot, "wrist_roll", outputs=outputs), M)
         same(pin.XYZQUATToSE3(hand.default_rhs))
-        moving = Problem(robot, [Implicit.equal(Pose(robot, "wrist_roll", outputs=outputs), Target(lambda t: M))])
+        moving = lc.Problem(
+            robot, [lc.Implicit.equal(lc.Pose(robot, "wrist_roll", outputs=outputs), lc.Target(lambda t: M))]
+        )
         rhs = moving.rhs_at(0.5)
         same(pin.XYZQUATToSE3(rhs.of(0)))
         assert rhs.velocity is not None
@@ -132,8 +113,9 @@ def test_a_placement_is_read_wherever_one_is_asked_for(given: str) -> None:
 def test_a_target_may_turn_by_scipy() -> None:
     """Mend 17: a scipy rotation over time: its body velocity is the rate about the axis."""
     robot, rate = arm(), np.array([0.2, -0.5, 0.4])
-    problem = Problem(
-        robot, [Implicit.equal(Rotation(robot, "wrist_roll"), Target(lambda t: ScipyRotation.from_rotvec(t * rate)))]
+    problem = lc.Problem(
+        robot,
+        [lc.Implicit.equal(lc.Rotation(robot, "wrist_roll"), lc.Target(lambda t: ScipyRotation.from_rotvec(t * rate)))],
     )
     rhs = problem.rhs_at(0.3)
     assert abs(abs(rhs.of(0) @ ScipyRotation.from_rotvec(0.3 * rate).as_quat()) - 1.0) < 1e-14
@@ -145,15 +127,15 @@ def test_roll_pitch_and_yaw_are_those_of_urdf() -> None:
     """Mend 17: about the fixed axes x, y, z, as scipy's "xyz" in small letters and pinocchio's rpyToMatrix say."""
     rng = np.random.default_rng(0)
     for rpy in rng.uniform(-3.0, 3.0, (20, 3)):
-        M = rigid_transform(rpy=rpy)
+        M = lc.rigid_transform(rpy=rpy)
         np.testing.assert_allclose(M.rotation, ScipyRotation.from_euler("xyz", rpy).as_matrix(), atol=1e-15)
         np.testing.assert_array_equal(M.translation, 0.0)
-    with pytest.raises(OptionError, match="not both"):
-        rigid_transform(rotation=TURN, rpy=[0.0, 0.0, 0.0])
-    with pytest.raises(SizeError, match="translation of a rigid transform"):
-        rigid_transform(rpy=[0.0, 0.0, 0.0], translation=[1.0, 2.0])
-    with pytest.raises(NotFiniteError, match="rpy"):
-        rigid_transform(rpy=[0.0, np.nan, 0.0])
+    with pytest.raises(errors.OptionError, match="not both"):
+        lc.rigid_transform(rotation=TURN, rpy=[0.0, 0.0, 0.0])
+    with pytest.raises(errors.SizeError, match="translation of a rigid transform"):
+        lc.rigid_transform(rpy=[0.0, 0.0, 0.0], translation=[1.0, 2.0])
+    with pytest.raises(errors.NotFiniteError, match="rpy"):
+        lc.rigid_transform(rpy=[0.0, np.nan, 0.0])
 
 
 def test_single_precision_becomes_the_nearest_rotation() -> None:
@@ -166,49 +148,53 @@ def test_single_precision_becomes_the_nearest_rotation() -> None:
 def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
     """Mend 17: three or six numbers, a pair, a rotation for a pose, a placement for a position: nothing is guessed."""
     robot = arm()
-    pose, rotation = Pose(robot, "wrist_roll"), Rotation(robot, "wrist_roll")
-    with pytest.raises(SizeError, match=r"rigid_transform\(\[x, y, z\], rpy=\[r, p, y\]\)"):
-        Implicit.equal(pose, [0.4, 0.0, 0.3, 0.0, 1.0, 0.0])
-    with pytest.raises(SizeError, match=r"rigid_transform\(rpy=\[r, p, y\]\)"):
-        Implicit.equal(rotation, [0.0, 1.0, 0.0])
-    with pytest.raises(SizeError, match=r"rigid_transform\(\[x, y, z\]\)"):
+    pose, rotation = lc.Pose(robot, "wrist_roll"), lc.Rotation(robot, "wrist_roll")
+    with pytest.raises(errors.SizeError, match=r"rigid_transform\(\[x, y, z\], rpy=\[r, p, y\]\)"):
+        lc.Implicit.equal(pose, [0.4, 0.0, 0.3, 0.0, 1.0, 0.0])
+    with pytest.raises(errors.SizeError, match=r"rigid_transform\(rpy=\[r, p, y\]\)"):
+        lc.Implicit.equal(rotation, [0.0, 1.0, 0.0])
+    with pytest.raises(errors.SizeError, match=r"rigid_transform\(\[x, y, z\]\)"):
         robot.frame("wrist_roll", [0.0, 0.0, 0.1])
-    with pytest.raises(WrongObjectError, match=r"rigid_transform\(\*pair\)"):
-        Implicit.equal(pose, ([0.4, 0.0, 0.3], [0.0, 1.0, 0.0, 0.0]))  # pyright: ignore[reportArgumentType]
-    with pytest.raises(WrongObjectError, match=r"rigid_transform\(translation, rotation\), got a rotation alone"):
-        Implicit.equal(pose, TURN)
-    with pytest.raises(WrongObjectError, match="expected 3 numbers, got a SE3"):
-        Implicit.equal(Position(robot, "wrist_roll"), MOVED)
-    with pytest.raises(WrongObjectError, match="expected 6 numbers, got a SE3"):
-        Implicit.equal(Transformation(robot, "wrist_roll"), MOVED)
-    with pytest.raises(SizeError, match=r"expected size 4, received \(3, 4\)|one of them|received 3"):
-        Implicit.equal(rotation, rotation.value(robot.neutral)).check_rhs(ScipyRotation.from_rotvec(np.eye(3)))
-    with pytest.raises(SpaceMismatchError, match=r"SE3.*R7"):
-        Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], Rn(7)))
-    assert Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], R3xSO3)).group == SE3
-    with pytest.raises(WrongObjectError, match=r"root_joint.*got Rotation"):
+    with pytest.raises(errors.WrongObjectError, match=r"rigid_transform\(\*pair\)"):
+        lc.Implicit.equal(pose, ([0.4, 0.0, 0.3], [0.0, 1.0, 0.0, 0.0]))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(
+        errors.WrongObjectError, match=r"rigid_transform\(translation, rotation\), got a rotation alone"
+    ):
+        lc.Implicit.equal(pose, TURN)
+    with pytest.raises(errors.WrongObjectError, match="expected 3 numbers, got a SE3"):
+        lc.Implicit.equal(lc.Position(robot, "wrist_roll"), MOVED)
+    with pytest.raises(errors.WrongObjectError, match="expected 6 numbers, got a SE3"):
+        lc.Implicit.equal(lc.Transformation(robot, "wrist_roll"), MOVED)
+    with pytest.raises(errors.SizeError, match=r"expected size 4, received \(3, 4\)|one of them|received 3"):
+        lc.Implicit.equal(rotation, rotation.value(robot.neutral)).check_rhs(ScipyRotation.from_rotvec(np.eye(3)))
+    with pytest.raises(errors.SpaceMismatchError, match=r"SE3.*R7"):
+        lc.Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], Rn(7)))
+    assert lc.Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], R3xSO3)).group == SE3
+    with pytest.raises(errors.WrongObjectError, match=r"root_joint.*got Rotation"):
         humanoid().configuration({"root_joint": TURN})
 
 
 @pytest.mark.parametrize(
     ("bad", "error", "words"),
     [
-        (2.0 * np.eye(3), NotNormalizedError, "off by 3"),
-        (np.diag([1.0, 1.0, -1.0]), NotNormalizedError, "reflect"),
-        ([0.0, 0.0, 0.0, 0.0], NotNormalizedError, "no direction"),
-        ([0.0, 0.0, 0.0, 2.0], NotNormalizedError, "divide"),
-        (np.full((3, 3), np.nan), NotFiniteError, "NaN"),
-        (np.eye(3, dtype=bool), DtypeError, "bool"),
-        ("upright", WrongObjectError, "3 x 3"),
-        (1.0, WrongObjectError, "3 x 3"),
-        (None, WrongObjectError, "3 x 3"),
-        (np.eye(2), SizeError, "matrix"),
+        (2.0 * np.eye(3), errors.NotNormalizedError, "off by 3"),
+        (np.diag([1.0, 1.0, -1.0]), errors.NotNormalizedError, "reflect"),
+        ([0.0, 0.0, 0.0, 0.0], errors.NotNormalizedError, "no direction"),
+        ([0.0, 0.0, 0.0, 2.0], errors.NotNormalizedError, "divide"),
+        (np.full((3, 3), np.nan), errors.NotFiniteError, "NaN"),
+        (np.eye(3, dtype=bool), errors.DtypeError, "bool"),
+        ("upright", errors.WrongObjectError, "3 x 3"),
+        (1.0, errors.WrongObjectError, "3 x 3"),
+        (None, errors.WrongObjectError, "3 x 3"),
+        (np.eye(2), errors.SizeError, "matrix"),
     ],
 )
 def test_what_is_no_rotation_is_refused(bad: Any, error: type[Exception], words: str) -> None:
     """Mend 17: by the name of the argument and what is wrong with it."""
     with pytest.raises(error, match=f"(?s)rotation of a rigid transform.*{words}"):
-        rigid_transform([0.0, 0.0, 0.0], bad) if bad is not None else as_rotation(bad, "rotation of a rigid transform")
+        lc.rigid_transform([0.0, 0.0, 0.0], bad) if bad is not None else as_rotation(
+            bad, "rotation of a rigid transform"
+        )
 
 
 def test_a_spherical_joint_takes_what_a_rotation_is_read_from() -> None:
@@ -216,7 +202,7 @@ def test_a_spherical_joint_takes_what_a_rotation_is_read_from() -> None:
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
     model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
-    robot = Robot(model)
+    robot = lc.Robot(model)
     for given in ("matrix", "lists", "scipy", "quaternion xyzw", "pinocchio", "mink"):
         assert abs(abs(robot.configuration(ball=ROTATIONS[given]) @ TURN.as_quat()) - 1.0) < 1e-14
     assert SO3.is_normalized(robot.configuration(ball=LikeMink(TURN.as_matrix(), single=True)), 1e-15)

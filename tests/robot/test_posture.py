@@ -33,15 +33,8 @@ from constraints import (
     Rotation,
     Stack,
     Workspace,
+    errors,
     explicit_relative_pose,
-)
-from constraints.errors import (
-    NotFiniteError,
-    NotPicklableError,
-    SizeError,
-    StalePostureError,
-    UnknownFrameError,
-    WrongObjectError,
 )
 from constraints.point import Point, SpacePoint, place, place_motion
 from constraints.robot.frame_pair import FramePair
@@ -266,7 +259,7 @@ def test_a_borrowed_workspace_moves_on_and_says_so() -> None:
         lambda: Pose(robot, "tool").drift(moving, np.zeros(6)),
     ]
     for use in uses:
-        with pytest.raises(StalePostureError, match="its workspace now holds another configuration"):
+        with pytest.raises(errors.StalePostureError, match="its workspace now holds another configuration"):
             use()
     np.testing.assert_allclose(new.placement(robot.frame("tool")).homogeneous[:3, :3], np.eye(3), atol=1e-15)
     again = robot.at(q, workspace)
@@ -277,7 +270,7 @@ def test_points_of_other_spaces_make_a_posture_stale() -> None:
     workspace = Workspace()
     posture = arm().at(arm().neutral, workspace)
     place(Rn(2), np.zeros(2), workspace)
-    with pytest.raises(StalePostureError):
+    with pytest.raises(errors.StalePostureError):
         posture.placed()
 
 
@@ -332,13 +325,13 @@ def test_postures_own_their_configuration() -> None:
 
 
 def test_wrong_configurations_and_velocities_are_refused() -> None:
-    with pytest.raises(SizeError):
+    with pytest.raises(errors.SizeError):
         arm().at(np.zeros(6))
-    with pytest.raises(NotFiniteError):
+    with pytest.raises(errors.NotFiniteError):
         arm().at(np.full(7, np.nan))
-    with pytest.raises(SizeError, match="velocity"):
+    with pytest.raises(errors.SizeError, match="velocity"):
         arm().at(np.zeros(7), np.zeros(6))
-    with pytest.raises(NotFiniteError, match="velocity"):
+    with pytest.raises(errors.NotFiniteError, match="velocity"):
         arm().at(np.zeros(7), np.full(7, np.inf))
 
 
@@ -348,7 +341,7 @@ def test_wrong_configurations_and_velocities_are_refused() -> None:
 def test_a_workspace_is_never_pickled_nor_copied() -> None:
     """Property 21: memory stays with its worker."""
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(NotPicklableError, match="a Workspace cannot be copied or pickled"):
+        with pytest.raises(errors.NotPicklableError, match="a Workspace cannot be copied or pickled"):
             attempt(Workspace())
 
 
@@ -456,7 +449,7 @@ def test_the_part_of_a_product_is_a_posture() -> None:
     part.check()
     place(space, q, point.workspace)
     for stale in (point.check, part.placed, flat.check):
-        with pytest.raises(StalePostureError):
+        with pytest.raises(errors.StalePostureError):
             stale()
 
 
@@ -509,7 +502,7 @@ def test_functions_refuse_what_is_no_posture(sample: str) -> None:
     q, value, jacobian = f.inputs.neutral, np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
     for wrong in (q, place_motion(f.inputs, q, np.zeros(f.inputs.nv), Workspace()), None, place(Rn(3), q, Workspace())):
         for J in (None, jacobian):
-            with pytest.raises(WrongObjectError, match="point of a kinematic function"):
+            with pytest.raises(errors.WrongObjectError, match="point of a kinematic function"):
                 f.evaluate(wrong, value, J)  # type: ignore[arg-type]
 
 
@@ -576,9 +569,9 @@ def test_frames_are_taken_by_name_and_what_is_neither_is_refused():
     for ask in asked:
         by_name, by_frame = ask("tool"), ask(robot.frame("tool"))
         np.testing.assert_array_equal(np.asarray(by_name), np.asarray(by_frame))
-        with pytest.raises(UnknownFrameError, match="tool"):
+        with pytest.raises(errors.UnknownFrameError, match="tool"):
             ask("tol")
-        with pytest.raises(WrongObjectError, match="frame: expected a name or a Frame, got int"):
+        with pytest.raises(errors.WrongObjectError, match="frame: expected a name or a Frame, got int"):
             ask(3)
 
 
@@ -595,5 +588,5 @@ def test_copies_of_postures_and_motions_are_their_own() -> None:
     workspace = Workspace()
     stale = robot.at(q, workspace)
     robot.at(robot.neutral, workspace)
-    with pytest.raises(StalePostureError):
+    with pytest.raises(errors.StalePostureError):
         copy.deepcopy(stale)

@@ -9,17 +9,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Implicit, Position, Problem, Robot, project
+from constraints import Implicit, Position, Problem, Robot, errors, project
 from constraints.dynamics import JointLaw, forward_dynamics, impact, inverse_dynamics, simulate
-from constraints.errors import (
-    DtypeError,
-    DuplicateNameError,
-    NotFiniteError,
-    SizeError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
-)
 from constraints.loops import assemble_position, assemble_velocity
 from constraints.models import mechanisms, sample_arm
 from constraints.reduced import equilibrium, reduced_forward_dynamics, reduced_inverse_dynamics
@@ -112,7 +103,7 @@ def test_a_mapping_goes_where_a_vector_goes(call: Call) -> None:
 
 @pytest.mark.parametrize("call", PLACES.values(), ids=PLACES)
 def test_a_joint_that_there_is_not_is_named_with_the_nearest(call: Call) -> None:
-    with pytest.raises(UnknownJointError, match="no joint is named 'crnk'; the nearest names are crank"):
+    with pytest.raises(errors.UnknownJointError, match="no joint is named 'crnk'; the nearest names are crank"):
         call({"crnk": 0.7})
 
 
@@ -124,11 +115,13 @@ def test_independent_coordinates_by_joint() -> None:
         assert found.acceleration[0] == 3.0
         there = reduced_forward_dynamics(state, tau=found.by_joint()).by_joint()
         assert there["crank"] == pytest.approx(3.0, abs=1e-9)
-    with pytest.raises(UnknownNameError, match="independent coordinate is named 'rocker'; the valid names are crank"):
+    with pytest.raises(
+        errors.UnknownNameError, match="independent coordinate is named 'rocker'; the valid names are crank"
+    ):
         COORDINATES.spread({"rocker": 1.0})
-    with pytest.raises(UnknownJointError, match="nearest names are crank"):
+    with pytest.raises(errors.UnknownJointError, match="nearest names are crank"):
         COORDINATES.spread({"crnk": 1.0})
-    with pytest.raises(UnknownNameError, match="no driven coordinate is named 'crank'"):
+    with pytest.raises(errors.UnknownNameError, match="no driven coordinate is named 'crank'"):
         COORDINATES.spread([1.0], {"crank": 1.0})
 
 
@@ -143,7 +136,9 @@ def test_results_by_joint() -> None:
     assert jump.by_joint() == dict(zip(ROBOT.joint_names, jump.velocity.tolist(), strict=True))
     for result in (assemble_position(ROWS, CLOSED), COORDINATES.close(CLOSED), equilibrium(COORDINATES, CLOSED)):
         assert np.array_equal(ROBOT.configuration(result.by_joint()), result.q)
-    with pytest.raises(UnknownNameError, match="by joint of ForwardDynamics is named 'q'; the valid names are acc"):
+    with pytest.raises(
+        errors.UnknownNameError, match="by joint of ForwardDynamics is named 'q'; the valid names are acc"
+    ):
         forward.by_joint("q")
 
 
@@ -154,13 +149,13 @@ def test_a_projection_by_joint() -> None:
 
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
-    ({"slide": [1.0, 2.0]}, SizeError, "velocity, 'slide': expected size 1, received 2"),
-    ({"ball": 1.0}, SizeError, "velocity, 'ball': expected size 3, received 1"),
-    ({"ball": "fast"}, DtypeError, "velocity, 'ball'"),
-    ({"ball": [[1.0], 2.0, 3.0]}, DtypeError, "velocity, 'ball'"),
-    ({"slide": float("nan")}, NotFiniteError, "velocity, 'slide'"),
-    ({3: 1.0}, UnknownJointError, "no joint is named 3"),
-    ({"bal": [1, 2, 3]}, UnknownJointError, "nearest names are ball"),
+    ({"slide": [1.0, 2.0]}, errors.SizeError, "velocity, 'slide': expected size 1, received 2"),
+    ({"ball": 1.0}, errors.SizeError, "velocity, 'ball': expected size 3, received 1"),
+    ({"ball": "fast"}, errors.DtypeError, "velocity, 'ball'"),
+    ({"ball": [[1.0], 2.0, 3.0]}, errors.DtypeError, "velocity, 'ball'"),
+    ({"slide": float("nan")}, errors.NotFiniteError, "velocity, 'slide'"),
+    ({3: 1.0}, errors.UnknownJointError, "no joint is named 3"),
+    ({"bal": [1, 2, 3]}, errors.UnknownJointError, "nearest names are ball"),
 ]
 
 
@@ -176,24 +171,24 @@ def test_wrong_numbers_name_the_joint(given: Any, error: type[Exception], words:
 
 
 def test_what_is_no_mapping_is_refused_by_velocity() -> None:
-    with pytest.raises(WrongObjectError, match="mapping from joint name to value"):
+    with pytest.raises(errors.WrongObjectError, match="mapping from joint name to value"):
         ROBOT.velocity("crank")  # pyright: ignore[reportArgumentType]
-    with pytest.raises(DuplicateNameError, match="crank"):
+    with pytest.raises(errors.DuplicateNameError, match="crank"):
         ROBOT.velocity({"crank": 1.0}, crank=2.0)
-    with pytest.raises(SizeError, match="vector by name: expected size 10, or 12 of a point"):
+    with pytest.raises(errors.SizeError, match="vector by name: expected size 10, or 12 of a point"):
         MIXED.by_joint([1.0, 2.0])
 
 
 def test_a_vector_of_another_size_says_the_order() -> None:
     words = r"expected size 3, received 1 \(in the order crank, coupler, rocker; or by name, \{'crank': ...\}\)"
-    with pytest.raises(SizeError, match=words):
+    with pytest.raises(errors.SizeError, match=words):
         forward_dynamics(ROWS, STILL, tau=[1.0])
 
 
 def test_products_of_other_spaces_take_names_too() -> None:
     space = SE3 * Rn(1)
     assert space.check_tangent({"R1": 3.0}).tolist() == [0.0] * 6 + [3.0]
-    with pytest.raises(UnknownNameError, match="no factor is named 'R3'; the nearest names are"):
+    with pytest.raises(errors.UnknownNameError, match="no factor is named 'R3'; the nearest names are"):
         space.check_tangent({"R3": 3.0})
 
 

@@ -45,24 +45,11 @@ from constraints import (
     Status,
     Target,
     Transformation,
+    errors,
     explicit_relative_pose,
     linear_coupling,
     locked_joint,
     mimic_constraints,
-)
-from constraints.errors import (
-    DtypeError,
-    NotFiniteError,
-    NotNormalizedError,
-    OptionError,
-    OverlapError,
-    RightHandSideError,
-    SizeError,
-    SpaceMismatchError,
-    UndefinedError,
-    UnknownFrameError,
-    UnknownJointError,
-    WrongObjectError,
 )
 from constraints.functions import Identity
 from constraints.functions.frames.pose_from_rows import PoseFromRows
@@ -144,14 +131,14 @@ def test_translation_keeps_the_laws_of_functions(group: Space) -> None:
 @pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
 def test_translation_refuses_what_is_no_element(group: Space) -> None:
     """Property 9: another size, NaN, a unit vector that is none, no group."""
-    with pytest.raises(SizeError):
+    with pytest.raises(errors.SizeError):
         RightTranslation(group, np.zeros(group.nq + 1))
-    with pytest.raises(NotFiniteError):
+    with pytest.raises(errors.NotFiniteError):
         RightTranslation(group, np.full(group.nq, np.nan))
-    with pytest.raises(WrongObjectError, match="space of a translation"):
+    with pytest.raises(errors.WrongObjectError, match="space of a translation"):
         RightTranslation("SE3", group.neutral)  # type: ignore[arg-type]
     if not group.is_flat:
-        with pytest.raises(NotNormalizedError):
+        with pytest.raises(errors.NotNormalizedError):
             RightTranslation(group, 2.0 * group.neutral + 0.1)
 
 
@@ -186,11 +173,11 @@ def test_twin_of_kinematics_has_an_exact_drift() -> None:
 
 def test_twin_refuses_functions_that_do_not_meet() -> None:
     """Property 9: two spaces, two groups."""
-    with pytest.raises(SpaceMismatchError, match="inputs of"):
+    with pytest.raises(errors.SpaceMismatchError, match="inputs of"):
         Twin(Swing(SO3), Swing(SO3, 4))
-    with pytest.raises(SpaceMismatchError, match="outputs of"):
+    with pytest.raises(errors.SpaceMismatchError, match="outputs of"):
         Twin(Swing(SO3), Swing(SE3))
-    with pytest.raises(WrongObjectError, match="g of a twin"):
+    with pytest.raises(errors.WrongObjectError, match="g of a twin"):
         Twin(Swing(SO3), None)  # type: ignore[arg-type]
 
 
@@ -389,9 +376,9 @@ def test_rows_are_equal_to_zero_by_default_and_take_no_right_hand_side() -> None
     constraint = sample(SE3, comparison=None)
     assert constraint.rows.words == ("EQUAL_TO_ZERO",) * 6
     problem = Problem(constraint.space, [constraint])
-    with pytest.raises(RightHandSideError, match="row 0"):
+    with pytest.raises(errors.RightHandSideError, match="row 0"):
         problem.rhs.replace(constraint, pose(1))
-    with pytest.raises(RightHandSideError, match="swing0"):
+    with pytest.raises(errors.RightHandSideError, match="swing0"):
         sample(SE3, comparison=None, rhs=pose(1))
     mixed = sample(Rn(3), comparison=[EQUALITY, ZERO, EQUALITY], rhs=[0.1, 0.0, -0.2])
     problem = Problem(mixed.space, [mixed])
@@ -489,7 +476,7 @@ def test_where_a_map_is_undefined_the_status_says_so_and_the_input_stays() -> No
     assert not result.success
     np.testing.assert_array_equal(q, given)
     np.testing.assert_array_equal(result.q, given)
-    with pytest.raises(UndefinedError, match="root of -4"):
+    with pytest.raises(errors.UndefinedError, match="root of -4"):
         problem.residual(q)
     again = Projector(problem).project(q)
     assert again.success
@@ -632,16 +619,16 @@ def test_relative_pose_refuses_what_cannot_be_computed() -> None:
     """Property 7: a frame on another joint, a frame that moves with the object, names that are none."""
     robot = arm_with_tray()
     for b in ("tool", "knob", "universe"):
-        with pytest.raises(WrongObjectError, match=r"a frame on a free-flyer joint"):
+        with pytest.raises(errors.WrongObjectError, match=r"a frame on a free-flyer joint"):
             explicit_relative_pose(robot, "grip", b)
     for a in ("handle", "knob"):
-        with pytest.raises(OverlapError, match="depends on its own outputs"):
+        with pytest.raises(errors.OverlapError, match="depends on its own outputs"):
             explicit_relative_pose(robot, a, "handle")
-    with pytest.raises(UnknownFrameError, match="handel"):
+    with pytest.raises(errors.UnknownFrameError, match="handel"):
         explicit_relative_pose(robot, "tool", "handel")
-    with pytest.raises(SizeError):
+    with pytest.raises(errors.SizeError):
         explicit_relative_pose(robot, "tool", "handle", np.zeros(7), comparison=EQUALITY)
-    with pytest.raises(RightHandSideError, match="row 1"):
+    with pytest.raises(errors.RightHandSideError, match="row 1"):
         explicit_relative_pose(robot, "tool", "handle", [0.0, 0.1, 0.0, 0.0, 0.0, 0.0])
 
 
@@ -669,20 +656,20 @@ def test_linear_coupling_computes_a_joint_from_others() -> None:
 def test_linear_coupling_refuses_joints_and_numbers_that_are_none() -> None:
     """Property 7: names, joints of several numbers, its own source, no numbers."""
     robot = arm_and_box()
-    with pytest.raises(UnknownJointError, match="arm/elbow"):
+    with pytest.raises(errors.UnknownJointError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbwo", {"arm/elbow": 1.0})
-    with pytest.raises(UnknownJointError, match="arm/elbow"):
+    with pytest.raises(errors.UnknownJointError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbow", {"arm/elbwo": 1.0})
     for joint, source in (("box/root_joint", "arm/elbow"), ("arm/elbow", "box/root_joint")):
-        with pytest.raises(WrongObjectError, match="a joint with one number in q, got SE3"):
+        with pytest.raises(errors.WrongObjectError, match="a joint with one number in q, got SE3"):
             linear_coupling(robot, joint, {source: 1.0})
-    with pytest.raises(OverlapError, match="arm/elbow"):
+    with pytest.raises(errors.OverlapError, match="arm/elbow"):
         linear_coupling(robot, "arm/elbow", {"arm/elbow": 1.0, "arm/wrist_roll": 1.0})
-    with pytest.raises(DtypeError, match="multipliers of 'arm/elbow'"):
+    with pytest.raises(errors.DtypeError, match="multipliers of 'arm/elbow'"):
         linear_coupling(robot, "arm/elbow", {"arm/wrist_roll": "2"})  # type: ignore[dict-item]
-    with pytest.raises(NotFiniteError, match="multipliers of 'arm/elbow'"):
+    with pytest.raises(errors.NotFiniteError, match="multipliers of 'arm/elbow'"):
         linear_coupling(robot, "arm/elbow", {"arm/wrist_roll": np.nan})
-    with pytest.raises(NotFiniteError):
+    with pytest.raises(errors.NotFiniteError):
         linear_coupling(robot, "arm/elbow", {"arm/wrist_roll": 1.0}, np.inf)
 
 
@@ -768,9 +755,9 @@ def test_a_constraint_stays_where_it_lives() -> None:
     """`on` an equal space is the constraint itself; on a space without it, it is refused by name."""
     constraint = sample(SE3)
     assert constraint.on(whole(SE3)) is constraint
-    with pytest.raises(SpaceMismatchError, match="space for 'swing0'"):
+    with pytest.raises(errors.SpaceMismatchError, match="space for 'swing0'"):
         constraint.on(Rn(3))
-    with pytest.raises(WrongObjectError, match="space for 'swing0'"):
+    with pytest.raises(errors.WrongObjectError, match="space for 'swing0'"):
         constraint.on("R3")  # type: ignore[arg-type]
     unbound = Explicit(Swing(Rn(1), 1), Segments.coordinates(Rn(3), [0]), Segments.coordinates(Rn(3), [1]))
     assert not unbound.is_bound
@@ -794,35 +781,35 @@ def test_constructor_refuses_what_does_not_fit() -> None:
         with pytest.raises(error, match=match):
             Explicit(*arguments, **{"name": "mine"} | options)
 
-    refused(WrongObjectError, "f of an explicit", None, out, read)
-    refused(WrongObjectError, "outputs of 'mine'", f, None, read)
-    refused(WrongObjectError, "outputs of 'mine'", f, [2, 3, 4], read)
-    refused(WrongObjectError, "inputs of 'mine'", f, out, [0, 1, 2])
-    refused(WrongObjectError, "at least one coordinate", Swing(Rn(0)), Segments.empty(), read)
-    refused(WrongObjectError, "g and g_inverse together", f, out, read, g)
-    refused(WrongObjectError, "g and g_inverse together", f, out, read, None, g)
-    refused(WrongObjectError, "g of 'mine'", f, out, read, np.sin, np.arcsin)
-    refused(WrongObjectError, "implicit of 'mine'", f, out, read, implicit=np.sin)
-    refused(WrongObjectError, "rhs_map of 'mine'", f, out, read, rhs_map=np.sin)
-    refused(WrongObjectError, "whole of 'mine'", f, out, read, whole="space")
-    refused(WrongObjectError, "name", f, out, read, name=3)
-    refused(OptionError, "level of 'mine'", f, out, read, level=-1)
-    refused(OptionError, "level of 'mine'", f, out, read, level=True)
-    refused(OptionError, "level of 'mine'", f, out, read, level=0.0)
-    refused(OverlapError, "share coordinates", Swing(SE2, 3), out, Segments.of(space, "out"))
-    refused(OverlapError, "share coordinates", Swing(SE2, 5), out, Segments.coordinates(space, [0, 2, 3, 4, 5]))
-    refused(OverlapError, "its own outputs", Function.from_callable(_pick, space, SE2), out)
-    refused(SpaceMismatchError, "inputs of 'mine'", f, out, Segments.coordinates(space, [0, 1]))
-    refused(SpaceMismatchError, "outputs of 'mine'", Swing(SO3), out, read)
-    refused(SpaceMismatchError, "outputs of 'mine'", f, out, read, Identity(SE3), Identity(SE3))
-    refused(SpaceMismatchError, "g of 'mine'", f, out, read, _turned(SE2, SE3), Identity(SE2))
-    refused(SpaceMismatchError, "argument of g_inverse", f, out, read, g, Identity(SE3))
-    refused(SpaceMismatchError, "value of g_inverse", f, out, read, g, _turned(SE2, SE3))
-    refused(SpaceMismatchError, "twin of 'mine'", f, out, read, implicit=Swing(SE2, 3), whole=space)
-    refused(SpaceMismatchError, "twin of 'mine'", f, out, read, implicit=Affine(np.eye(7)))
-    refused(SpaceMismatchError, "argument of rhs_map", f, out, read, rhs_map=PoseFromRows())
-    refused(SpaceMismatchError, "value of rhs_map", f, out, read, rhs_map=_turned(SE2, SE3))
-    refused(SpaceMismatchError, "whole space of 'mine'", f.on(space, read), out, whole=Rn(3))
+    refused(errors.WrongObjectError, "f of an explicit", None, out, read)
+    refused(errors.WrongObjectError, "outputs of 'mine'", f, None, read)
+    refused(errors.WrongObjectError, "outputs of 'mine'", f, [2, 3, 4], read)
+    refused(errors.WrongObjectError, "inputs of 'mine'", f, out, [0, 1, 2])
+    refused(errors.WrongObjectError, "at least one coordinate", Swing(Rn(0)), Segments.empty(), read)
+    refused(errors.WrongObjectError, "g and g_inverse together", f, out, read, g)
+    refused(errors.WrongObjectError, "g and g_inverse together", f, out, read, None, g)
+    refused(errors.WrongObjectError, "g of 'mine'", f, out, read, np.sin, np.arcsin)
+    refused(errors.WrongObjectError, "implicit of 'mine'", f, out, read, implicit=np.sin)
+    refused(errors.WrongObjectError, "rhs_map of 'mine'", f, out, read, rhs_map=np.sin)
+    refused(errors.WrongObjectError, "whole of 'mine'", f, out, read, whole="space")
+    refused(errors.WrongObjectError, "name", f, out, read, name=3)
+    refused(errors.OptionError, "level of 'mine'", f, out, read, level=-1)
+    refused(errors.OptionError, "level of 'mine'", f, out, read, level=True)
+    refused(errors.OptionError, "level of 'mine'", f, out, read, level=0.0)
+    refused(errors.OverlapError, "share coordinates", Swing(SE2, 3), out, Segments.of(space, "out"))
+    refused(errors.OverlapError, "share coordinates", Swing(SE2, 5), out, Segments.coordinates(space, [0, 2, 3, 4, 5]))
+    refused(errors.OverlapError, "its own outputs", Function.from_callable(_pick, space, SE2), out)
+    refused(errors.SpaceMismatchError, "inputs of 'mine'", f, out, Segments.coordinates(space, [0, 1]))
+    refused(errors.SpaceMismatchError, "outputs of 'mine'", Swing(SO3), out, read)
+    refused(errors.SpaceMismatchError, "outputs of 'mine'", f, out, read, Identity(SE3), Identity(SE3))
+    refused(errors.SpaceMismatchError, "g of 'mine'", f, out, read, _turned(SE2, SE3), Identity(SE2))
+    refused(errors.SpaceMismatchError, "argument of g_inverse", f, out, read, g, Identity(SE3))
+    refused(errors.SpaceMismatchError, "value of g_inverse", f, out, read, g, _turned(SE2, SE3))
+    refused(errors.SpaceMismatchError, "twin of 'mine'", f, out, read, implicit=Swing(SE2, 3), whole=space)
+    refused(errors.SpaceMismatchError, "twin of 'mine'", f, out, read, implicit=Affine(np.eye(7)))
+    refused(errors.SpaceMismatchError, "argument of rhs_map", f, out, read, rhs_map=PoseFromRows())
+    refused(errors.SpaceMismatchError, "value of rhs_map", f, out, read, rhs_map=_turned(SE2, SE3))
+    refused(errors.SpaceMismatchError, "whole space of 'mine'", f.on(space, read), out, whole=Rn(3))
 
 
 def _turned(a: Space, b: Space) -> Function:
@@ -839,19 +826,19 @@ def test_segments_must_be_blocks_of_the_whole_space() -> None:
     f = Swing(Rn(1), 1)
     read, out = Segments((2,), (1,), Rn(1)), Segments((3,), (2,), Rn(1))
     assert Explicit(f, out, read, whole=space, name="mine").is_bound
-    with pytest.raises(OverlapError, match="share coordinates"):
+    with pytest.raises(errors.OverlapError, match="share coordinates"):
         Explicit(f, out, Segments((3,), (1,), Rn(1)), name="mine")
     for bad in (Segments((9,), (9,), Rn(1)), Segments((7,), (-1,), Rn(1))):
-        with pytest.raises(SizeError, match=r"outputs of 'mine' on .*below 7"):
+        with pytest.raises(errors.SizeError, match=r"outputs of 'mine' on .*below 7"):
             Explicit(f, bad, read, whole=space, name="mine")
-        with pytest.raises(SizeError, match="inputs of 'mine'"):
+        with pytest.raises(errors.SizeError, match="inputs of 'mine'"):
             Problem(space, [Explicit(f, out, bad, name="mine")])
     for bad in (Segments((0,), (0,), Rn(1)), Segments((2,), (2,), Rn(1)), Segments((5,), (1,), Rn(1))):
-        with pytest.raises(SpaceMismatchError, match="inputs of 'mine'"):
+        with pytest.raises(errors.SpaceMismatchError, match="inputs of 'mine'"):
             Explicit(f, Segments((4,), (3,), Rn(1)), bad, whole=space, name="mine")
-    with pytest.raises(SpaceMismatchError, match=r"R2 at \[2, 3\], received R2 at \[3, 2\]"):
+    with pytest.raises(errors.SpaceMismatchError, match=r"R2 at \[2, 3\], received R2 at \[3, 2\]"):
         Explicit(Swing(Rn(2), 1), Segments((3, 2), (2, 1), Rn(2)), Segments((4,), (3,), Rn(1)), whole=space)
-    with pytest.raises(OverlapError, match="cut in two"):
+    with pytest.raises(errors.OverlapError, match="cut in two"):
         Explicit(f, Segments((5,), (4,), Rn(1)), read, whole=space)
 
 
@@ -881,7 +868,7 @@ def test_a_callable_that_gives_no_rotation_is_named(norm: float) -> None:
     computed = Problem(space, [Explicit(f, Segments.of(space, 1), Segments.of(space, 0))])
     solved = Problem(Rn(1), [Implicit.equal(f, SO3.exp(np.array([0.3, 0.0, 0.0])))])
     for problem, start in ((computed, [0.1, 0.0, 0.0, 0.0, 1.0]), (solved, [0.1])):
-        with pytest.raises(NotNormalizedError, match="value of turned of SO3"):
+        with pytest.raises(errors.NotNormalizedError, match="value of turned of SO3"):
             Projector(problem).project(start)
 
 
@@ -1018,7 +1005,7 @@ def test_a_solution_of_the_twin_on_another_branch_is_none() -> None:
 
 def test_branches_are_a_flag_that_copies_keep() -> None:
     """What is no truth value is refused by name; copies and pickles keep the flag, and it is not packed."""
-    with pytest.raises(WrongObjectError, match="has_branches of"):
+    with pytest.raises(errors.WrongObjectError, match="has_branches of"):
         replace(two_roots(), has_branches=1)
     robot = arm()
     free = Explicit(Affine([[2.0]]), robot.segments(robot.joint_names[1]), robot.segments(robot.joint_names[0]))

@@ -10,18 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, joint_models, mixed_tree
 
-from constraints import Comparison, Implicit, Position, Problem, Projector, locked_joint
-from constraints.errors import (
-    DtypeError,
-    NotFiniteError,
-    NotNormalizedError,
-    OverlapError,
-    SizeError,
-    SpaceMismatchError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import Comparison, Implicit, Position, Problem, Projector, errors, locked_joint
 from constraints.testing import check_function
 from liegroups import SE2, SE3, SO2, SO3, Rn, Segments
 
@@ -204,32 +193,32 @@ def test_locked_joint_out_of_its_bounds_ends_in_that_status() -> None:
 def test_refusals_name_the_joint() -> None:
     """Property 7 and 9: unknown joints, values of another size, of another kind; the message says which joint."""
     robot = mixed_tree()
-    with pytest.raises(UnknownJointError, match="spherical"):
+    with pytest.raises(errors.UnknownJointError, match="spherical"):
         locked_joint(robot, "sperical")
-    with pytest.raises(UnknownNameError, match="no"):
+    with pytest.raises(errors.UnknownNameError, match="no"):
         locked_joint(Rn(2) * SO3, "no")
     for joint, bad in (("rx", [0.1, 0.2]), ("free", np.zeros(6)), ("spherical", np.zeros(3)), ("planar", [1.0, 2.0])):
-        with pytest.raises(SizeError, match=f"value of locked '{joint}'"):
+        with pytest.raises(errors.SizeError, match=f"value of locked '{joint}'"):
             locked_joint(robot, joint, bad)
-    with pytest.raises(SizeError, match=r"value of locked '\[0, 1\]'"):
+    with pytest.raises(errors.SizeError, match=r"value of locked '\[0, 1\]'"):
         locked_joint(Rn(3), Segments.coordinates(Rn(3), [0, 1]), [1.0, 2.0, 3.0])
-    with pytest.raises(NotNormalizedError, match="value of locked 'spherical'"):
+    with pytest.raises(errors.NotNormalizedError, match="value of locked 'spherical'"):
         locked_joint(robot, "spherical", [0.0, 0.0, 0.0, 2.0])
-    with pytest.raises(NotFiniteError, match="value of locked 'rx'"):
+    with pytest.raises(errors.NotFiniteError, match="value of locked 'rx'"):
         locked_joint(robot, "rx", np.nan)
-    with pytest.raises(DtypeError, match="value of locked 'rx'"):
+    with pytest.raises(errors.DtypeError, match="value of locked 'rx'"):
         locked_joint(robot, "rx", "zero")
-    with pytest.raises(WrongObjectError, match="value of locked 'rx'"):
+    with pytest.raises(errors.WrongObjectError, match="value of locked 'rx'"):
         locked_joint(robot, "rx", pin.SE3.Identity())
-    with pytest.raises(WrongObjectError, match="where of a locked joint"):
+    with pytest.raises(errors.WrongObjectError, match="where of a locked joint"):
         locked_joint("robot", "rx")  # type: ignore[arg-type]
-    with pytest.raises(WrongObjectError, match="at least one coordinate"):
+    with pytest.raises(errors.WrongObjectError, match="at least one coordinate"):
         locked_joint(robot, Segments.empty())
-    with pytest.raises(SizeError, match=r"outputs of 'locked \[2\]'.*below 2"):
+    with pytest.raises(errors.SizeError, match=r"outputs of 'locked \[2\]'.*below 2"):
         locked_joint(Rn(2), Segments((2,), (2,), Rn(1)))
-    with pytest.raises(SpaceMismatchError, match="outputs of"):
+    with pytest.raises(errors.SpaceMismatchError, match="outputs of"):
         locked_joint(SO2 * Rn(2), Segments((0,), (0,), Rn(1)))
-    with pytest.raises(OverlapError, match="cut in two"):
+    with pytest.raises(errors.OverlapError, match="cut in two"):
         locked_joint(SO3, Segments((0,), (0,), Rn(1)))
 
 

@@ -12,16 +12,7 @@ import pytest
 from explicit_samples import arm_and_box
 from robots import two_arms
 
-from constraints import (
-    Affine,
-    Comparison,
-    Explicit,
-    Implicit,
-    Position,
-    explicit_relative_pose,
-    linear_coupling,
-    locked_joint,
-)
+import constraints as lc
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.loops import Closure, ConstraintSet, PointClosure, PointContact, RodClosure, SurfaceContact
 from constraints.rows import RowOwner
@@ -39,7 +30,7 @@ KINDS = sorted(PUBLIC, key=lambda cls: cls.__name__)
 
 
 def test_every_owner_is_known() -> None:
-    users = {Implicit, Explicit, Closure, PointClosure, RodClosure, PointContact, SurfaceContact}
+    users = {lc.Implicit, lc.Explicit, Closure, PointClosure, RodClosure, PointContact, SurfaceContact}
     assert {cls.__name__ for cls in KINDS} == {cls.__name__ for cls in users} | {"FrameRows"}
 
 
@@ -56,12 +47,12 @@ def test_no_owner_overrides_what_its_bases_implement(cls: type) -> None:
 
 def test_what_is_known_to_be_exact_stays_so_as_long_as_it_has_the_same_parts() -> None:
     robot = arm_and_box()
-    pose = explicit_relative_pose(robot, "gripper", "handle")
+    pose = lc.explicit_relative_pose(robot, "gripper", "handle")
     assert pose.is_exact
-    kept = (replace(pose, rhs=np.zeros(6), comparison=Comparison.EQUALITY), replace(pose, level=1, name="mine"))
+    kept = (replace(pose, rhs=np.zeros(6), comparison=lc.Comparison.EQUALITY), replace(pose, level=1, name="mine"))
     for same in (*kept, pickle.loads(pickle.dumps(pose)), copy.deepcopy(pose), pose.on(robot.space * Rn(1))):
         assert same.is_exact
-    again = explicit_relative_pose(robot, "gripper", "handle")
+    again = lc.explicit_relative_pose(robot, "gripper", "handle")
     for other in (
         replace(pose, implicit=again.implicit),
         replace(pose, f=again.f),
@@ -74,21 +65,21 @@ def test_what_is_known_to_be_exact_stays_so_as_long_as_it_has_the_same_parts() -
 
 def test_without_g_and_twin_it_is_exact_by_construction() -> None:
     space, robot = Rn(2), two_arms()
-    f, out = Affine(np.array([[2.0]]), [0.1]), Segments.coordinates(space, [1])
-    plain = Explicit(f, out, Segments.coordinates(space, [0]), whole=space)
+    f, out = lc.Affine(np.array([[2.0]]), [0.1]), Segments.coordinates(space, [1])
+    plain = lc.Explicit(f, out, Segments.coordinates(space, [0]), whole=space)
     assert plain.is_exact
     joint, source = robot.joint_names[:2]
-    assert locked_joint(robot, joint).is_exact
-    assert linear_coupling(robot, joint, {source: 1.0}).is_exact
-    twin = Affine(np.array([[-2.0, 1.0]]), [-0.1], space)
+    assert lc.locked_joint(robot, joint).is_exact
+    assert lc.linear_coupling(robot, joint, {source: 1.0}).is_exact
+    twin = lc.Affine(np.array([[-2.0, 1.0]]), [-0.1], space)
     assert not replace(plain, implicit=twin).is_exact
 
 
 def test_a_function_declares_which_blocks_are_rotation_vectors() -> None:
     robot = arm_and_box()
     assert PoseFromRows().rotation_vector_blocks == (slice(3, 6),)
-    assert Position(robot, "gripper").rotation_vector_blocks == ()
-    pose = explicit_relative_pose(robot, "gripper", "handle")
+    assert lc.Position(robot, "gripper").rotation_vector_blocks == ()
+    pose = lc.explicit_relative_pose(robot, "gripper", "handle")
     assert pose.wrapped_rotation_vectors == (slice(3, 6),)
     assert replace(pose, mask=[1, 1, 1, 1, 1, 0]).wrapped_rotation_vectors == ()
     assert pose.twin.wrapped_rotation_vectors == ()

@@ -13,17 +13,7 @@ from dynamics.derivatives.test_forward_derivatives import joints_of_several_kind
 from loops.test_hinges import HINGES
 from samples import placement
 
-from constraints import Frame, Robot
-from constraints.dynamics import (
-    ExternalForce,
-    FrameLink,
-    HingeForce,
-    HingeSpring,
-    JointLaw,
-    JointSpring,
-    PointLink,
-    PointSpring,
-)
+from constraints import Frame, Robot, dynamics
 from constraints.dynamics.laws.external_force import force_slopes
 from constraints.errors import RobotMismatchError
 from constraints.loops import Axes, Closure
@@ -68,11 +58,11 @@ def test_forces_between_two_frames(ends: tuple[int, int]) -> None:
     a, b = (frames(robot)[i] for i in ends)
     for _ in range(3):
         motion = robot.at(robot.random(rng), rng.standard_normal(robot.nv))
-        check(PointSpring(robot, a, b, stiffness=30.0, damping=2.0, length=0.3, tension=5.0), motion)
-        check(PointSpring(robot, a, b, stiffness=30.0, damping=2.0), motion)
-        check(PointLink(robot, a, b, -7.0), motion)
+        check(dynamics.PointSpring(robot, a, b, stiffness=30.0, damping=2.0, length=0.3, tension=5.0), motion)
+        check(dynamics.PointSpring(robot, a, b, stiffness=30.0, damping=2.0), motion)
+        check(dynamics.PointLink(robot, a, b, -7.0), motion)
         for axes in Axes:
-            check(ExternalForce(b if b.joint else a, rng.standard_normal(6), axes), motion)
+            check(dynamics.ExternalForce(b if b.joint else a, rng.standard_normal(6), axes), motion)
 
 
 def test_links_that_are_nearly_of_no_length() -> None:
@@ -82,8 +72,8 @@ def test_links_that_are_nearly_of_no_length() -> None:
         q = pair(pin.SE3(pin.exp3(rng.standard_normal(3)), gap * np.array([0.6, 0.0, 0.8])))
         motion = robot.at(q, rng.standard_normal(12))
         for damping in (0.0, 2.0):
-            check(PointSpring(robot, "a", "b", stiffness=30.0, damping=damping, length=0.3), motion, 0.1 * gap)
-    spring = PointSpring(robot, "a", "b", stiffness=30.0)
+            check(dynamics.PointSpring(robot, "a", "b", stiffness=30.0, damping=damping, length=0.3), motion, 0.1 * gap)
+    spring = dynamics.PointSpring(robot, "a", "b", stiffness=30.0)
     assert spring.generalised_slopes(robot.at(pair(pin.SE3.Identity()), np.zeros(12))) is None
 
 
@@ -117,10 +107,10 @@ def test_forces_at_hinges(name: str) -> None:
     for pose in poses:
         motion = robot.at(pair(pose), rng.standard_normal(12))
         rest = hinge.space.integrate(hinge.space.neutral, 0.2 * rng.standard_normal(n))
-        constant = HingeForce(cut, rng.standard_normal(n))
+        constant = dynamics.HingeForce(cut, rng.standard_normal(n))
         assert constant.has_exact_slopes == (name != "custom")
         check(constant, motion, 1e-3)
-        check(HingeSpring(cut, rng.uniform(1.0, 5.0, n), rng.uniform(0.1, 1.0, n), rest), motion, 1e-3)
+        check(dynamics.HingeSpring(cut, rng.uniform(1.0, 5.0, n), rng.uniform(0.1, 1.0, n), rest), motion, 1e-3)
 
 
 def test_springs_of_joints() -> None:
@@ -132,7 +122,7 @@ def test_springs_of_joints() -> None:
         for angle in ANGLES:
             q, away = robot.random(rng), rng.standard_normal(n)
             rest = space.integrate(q[factor.q], angle * away / np.linalg.norm(away))
-            spring = JointSpring(robot, name, rng.uniform(1.0, 5.0, n), rng.uniform(0.1, 1.0, n), rest)
+            spring = dynamics.JointSpring(robot, name, rng.uniform(1.0, 5.0, n), rng.uniform(0.1, 1.0, n), rest)
             check(spring, robot.at(q, rng.standard_normal(robot.nv)), 1e-3)
 
 
@@ -141,13 +131,16 @@ def test_what_has_no_formulas() -> None:
     robot, free = joints_of_several_kinds(), bodies()
     motion, apart = robot.at(robot.neutral, np.zeros(robot.nv)), free.at(pair(placement(4)), np.zeros(12))
     a, b, _ = frames(robot)
-    assert PointLink(robot, a, b, lambda length, rate: length).generalised_slopes(motion) is None
-    for law in (FrameLink(robot, a, b, lambda pose, twist: -twist), JointLaw(robot, "zyx", lambda q, v: -v)):
+    assert dynamics.PointLink(robot, a, b, lambda length, rate: length).generalised_slopes(motion) is None
+    for law in (
+        dynamics.FrameLink(robot, a, b, lambda pose, twist: -twist),
+        dynamics.JointLaw(robot, "zyx", lambda q, v: -v),
+    ):
         assert not hasattr(law, "generalised_slopes")
     pin_of = Closure(free, "a", "b", HINGES["pin"], name="pin")
-    assert HingeForce(pin_of, lambda angle, rate: -angle).generalised_slopes(apart) is None
+    assert dynamics.HingeForce(pin_of, lambda angle, rate: -angle).generalised_slopes(apart) is None
     fitted = Closure(free, "a", "b", HINGES["custom"], name="custom")
-    names = force_slopes([HingeSpring(pin_of, 1.0), HingeSpring(fitted, 1.0)], apart)[2]
+    names = force_slopes([dynamics.HingeSpring(pin_of, 1.0), dynamics.HingeSpring(fitted, 1.0)], apart)[2]
     assert names == ("external force 1 (HingeSpring)",)
     model = pin.Model()
     model.appendBodyToJoint(
@@ -156,6 +149,6 @@ def test_what_has_no_formulas() -> None:
         placement(2),
     )
     egg = Robot(model)
-    assert PointSpring(egg, None, "on", 1.0).generalised_slopes(egg.at(egg.neutral, np.zeros(3))) is None
+    assert dynamics.PointSpring(egg, None, "on", 1.0).generalised_slopes(egg.at(egg.neutral, np.zeros(3))) is None
     with pytest.raises(RobotMismatchError):
-        PointSpring(robot, a, b, 1.0).generalised_slopes(apart)
+        dynamics.PointSpring(robot, a, b, 1.0).generalised_slopes(apart)

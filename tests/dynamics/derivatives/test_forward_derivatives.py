@@ -36,20 +36,10 @@ from constraints import (
     Surface,
     Target,
     Transformation,
+    dynamics,
     linear_coupling,
 )
 from constraints.actions import ImpulseDynamics
-from constraints.dynamics import (
-    DynamicsStatus,
-    ExternalForce,
-    HingeForce,
-    HingeSpring,
-    NoWrenchError,
-    PointLink,
-    PointSpring,
-    dynamics_derivatives,
-    forward_dynamics,
-)
 from constraints.errors import FailedError, WrongObjectError
 from constraints.functions import Identity, Polynomial
 from constraints.loops import (
@@ -86,11 +76,11 @@ def check(some: ConstraintSet, q: Any, v: Any, tau: Any, tolerance: float = 1e-7
     ways: list[Any] = [("successor", Axes.LOCAL), ("predecessor", Axes.LOCAL_WORLD_ALIGNED)] if names else []
 
     def solve(q: Any, v: Any, tau: Any) -> Any:
-        found = forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
+        found = dynamics.forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
         parts = [found.wrench(wrench, on, axes) for on, axes in ways]
         return np.concatenate([found.acceleration, found.multipliers, *parts])
 
-    result = forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
+    result = dynamics.forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
     found = result.derivatives().or_raise()
     n, k = robot.nv, some.size
     truths = {
@@ -123,8 +113,8 @@ def test_closed_chains(name: str) -> None:
     v = assemble_velocity(some, q, rng.standard_normal(some.robot.nv))
     found = check(some, q, v, rng.standard_normal(some.robot.nv), 1e-6)
     assert found.has_exact_derivatives
-    redundant = forward_dynamics(some, some.robot.at(q, v)).rank < some.size
-    assert found.status is (DynamicsStatus.RANK_DEFICIENT if redundant else DynamicsStatus.SOLVED)
+    redundant = dynamics.forward_dynamics(some, some.robot.at(q, v)).rank < some.size
+    assert found.status is (dynamics.DynamicsStatus.RANK_DEFICIENT if redundant else dynamics.DynamicsStatus.SOLVED)
 
 
 def test_where_the_rank_changes_there_are_none() -> None:
@@ -136,8 +126,10 @@ def test_where_the_rank_changes_there_are_none() -> None:
         (flat.constraint_set(), assemble_position(flat.constraint_set(), q).q),
         (bennett.constraint_set(), next(iter(bennett.postures.values()))),
     ):
-        found = forward_dynamics(some, some.robot.at(at, np.zeros(some.robot.nv)), method="direct").derivatives()
-        assert found.status is DynamicsStatus.NO_DERIVATIVES
+        found = dynamics.forward_dynamics(
+            some, some.robot.at(at, np.zeros(some.robot.nv)), method="direct"
+        ).derivatives()
+        assert found.status is dynamics.DynamicsStatus.NO_DERIVATIVES
         assert not found.success
         assert not found.acceleration_dq.any()
         assert found.multipliers_dgamma.shape == (some.size, some.size)
@@ -150,10 +142,10 @@ def test_what_was_not_solved_is_not_differentiated() -> None:
     robot = two_arms_frames()
     rows = ConstraintSet(robot, [PointContact(robot, "a", name="one"), PointContact(robot, "a", name="two")])
     motion = robot.at(robot.space.neutral, np.zeros(robot.nv))
-    result = forward_dynamics(rows, motion, acceleration=[0, 0, 0, 1, 0, 0])
-    assert result.derivatives().status is DynamicsStatus.NOT_SOLVED
+    result = dynamics.forward_dynamics(rows, motion, acceleration=[0, 0, 0, 1, 0, 0])
+    assert result.derivatives().status is dynamics.DynamicsStatus.NOT_SOLVED
     with pytest.raises(WrongObjectError, match="forward_dynamics"):
-        dynamics_derivatives(result.derivatives())  # type: ignore[arg-type]
+        dynamics.dynamics_derivatives(result.derivatives())  # type: ignore[arg-type]
 
 
 # Joints.
@@ -193,7 +185,7 @@ def test_every_joint_type() -> None:
     assert found.has_exact_derivatives
     data = robot.model.createData()  # what comes next is a view of it
     plain = pin.computeABADerivatives(robot.model, data, q, v, tau)[0].copy()
-    free = forward_dynamics(ConstraintSet(robot, []), robot.at(q, v), tau, method="direct").derivatives()
+    free = dynamics.forward_dynamics(ConstraintSet(robot, []), robot.at(q, v), tau, method="direct").derivatives()
     truth = slope(
         lambda d: pin.aba(robot.model, robot.model.createData(), robot.space.integrate(q, d), v, tau), robot.nv
     )
@@ -365,7 +357,7 @@ def test_functions_without_formulas_are_named() -> None:
     found = check(rows, robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv), 1e-4)
     assert found.by_differences == ("own",)
     assert "by differences: own" in str(found)
-    with pytest.raises(NoWrenchError):
+    with pytest.raises(dynamics.NoWrenchError):
         found.wrench("own")
 
 
@@ -410,15 +402,15 @@ def test_external_forces() -> None:
     q = mechanism.postures["closed"]
     v = assemble_velocity(some, q, rng.standard_normal(robot.nv))
     tip = robot.frame_names[-1]
-    pushes = [ExternalForce(tip, rng.standard_normal(6), axes) for axes in Axes]
+    pushes = [dynamics.ExternalForce(tip, rng.standard_normal(6), axes) for axes in Axes]
     found = check(some, q, v, np.zeros(robot.nv), external=pushes)
     assert found.has_exact_derivatives
-    spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.2, damping=0.3)
-    forces = [HingeForce(cut, 1.5), HingeSpring(cut, stiffness=4.0, damping=0.2, rest=0.3), spring]
+    spring = dynamics.PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.2, damping=0.3)
+    forces = [dynamics.HingeForce(cut, 1.5), dynamics.HingeSpring(cut, stiffness=4.0, damping=0.2, rest=0.3), spring]
     found = check(some, q, v, np.zeros(robot.nv), external=forces)
     assert found.has_exact_derivatives
-    brake = HingeForce(cut, lambda angle, rate: -0.4 * rate)
-    rope = PointLink(robot, "left_inner_end", "right_inner_end", lambda length, rate: 3.0 * length**2)
+    brake = dynamics.HingeForce(cut, lambda angle, rate: -0.4 * rate)
+    rope = dynamics.PointLink(robot, "left_inner_end", "right_inner_end", lambda length, rate: 3.0 * length**2)
     found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=[brake, spring, rope])
     assert found.by_differences == ("external force 0 (HingeForce)", "external force 2 (PointLink)")
 
@@ -492,7 +484,7 @@ def test_nobody_elses_memory_is_written_to() -> None:
         return [motion.velocity("b"), motion.drift_acceleration("b"), motion.mass_matrix(), motion.bias_force()]
 
     before = seen()
-    forward_dynamics(some, motion).derivatives().or_raise()
+    dynamics.forward_dynamics(some, motion).derivatives().or_raise()
     f = Transformation(robot, "b", reference="a")
     f.drift_derivatives(motion, np.ones(robot.nv), *np.zeros((2, 6, robot.nv)))
     f.force_derivative(motion.point, np.ones(6), np.zeros((robot.nv, robot.nv)))
@@ -506,7 +498,7 @@ def test_threads_share_the_elementary_tree() -> None:
     states = [(robot.random(rng), rng.standard_normal(robot.nv)) for _ in range(40)]
 
     def slopes(state: Any) -> Any:
-        found = forward_dynamics(some, robot.at(*state), method="direct").derivatives()
+        found = dynamics.forward_dynamics(some, robot.at(*state), method="direct").derivatives()
         return np.hstack([found.acceleration_dq, found.acceleration_dv, found.multipliers_dq.T])
 
     alone = [slopes(state) for state in states]
@@ -525,7 +517,7 @@ def test_a_massless_joint_that_rows_hold() -> None:
     robot, rng = Robot(model), np.random.default_rng(15)
     some = ConstraintSet(robot, [PointContact(robot, "j2", [0.0, 0.6, 0.8], name="point")])
     found = check(some, rng.standard_normal(3), rng.standard_normal(3), rng.standard_normal(3), 1e-6)
-    assert found.status is DynamicsStatus.SOLVED
+    assert found.status is dynamics.DynamicsStatus.SOLVED
 
 
 def test_a_wrench_that_is_a_law_is_differenced() -> None:
@@ -538,12 +530,12 @@ def test_a_wrench_that_is_a_law_is_differenced() -> None:
         place = motion.posture.placement(robot.frame_names[-1]).translation
         return [*(-300.0 * place), 0.0, 0.0, 0.0]
 
-    push = ExternalForce(robot.frame_names[-1], pull)
-    slopes = forward_dynamics(rows, robot.at(q, v), external=[push]).derivatives().or_raise()
+    push = dynamics.ExternalForce(robot.frame_names[-1], pull)
+    slopes = dynamics.forward_dynamics(rows, robot.at(q, v), external=[push]).derivatives().or_raise()
     assert not slopes.has_exact_derivatives
     h, e = 1e-6, np.eye(robot.nv)[0]
     ahead, behind = (
-        forward_dynamics(rows, robot.at(robot.space.integrate(q, s * h * e), v), external=[push]).acceleration
+        dynamics.forward_dynamics(rows, robot.at(robot.space.integrate(q, s * h * e), v), external=[push]).acceleration
         for s in (1.0, -1.0)
     )
     truth = (ahead - behind) / (2.0 * h)

@@ -31,16 +31,7 @@ from constraints import (
     Projection,
     Projector,
     Status,
-)
-from constraints.errors import (
-    BatchRowError,
-    DtypeError,
-    NotFiniteError,
-    NotNormalizedError,
-    OptionError,
-    SizeError,
-    UndefinedError,
-    WrongObjectError,
+    errors,
 )
 from constraints.functions import Identity
 from constraints.solvers import diagnose
@@ -93,7 +84,7 @@ def test_a_batch_is_cut_in_thirty_two_parts_of_a_thousand_rows_at_most(n: int, c
     assert _chunk(None, n, None, True) == _chunk(None, n, pool, None)
     assert _chunk(None, 0, None, None) == _chunk(None, 0, pool, None) == 1
     for wrong in (0, True, 1.5):
-        with pytest.raises(OptionError, match=f"from 1, or None, got {wrong!r}"):
+        with pytest.raises(errors.OptionError, match=f"from 1, or None, got {wrong!r}"):
             _chunk(wrong, n, None, None)  # type: ignore[arg-type]
 
 
@@ -166,16 +157,16 @@ def test_right_hand_sides_of_rows_in_every_form(form: str, pool: Executor | None
         assert not part.starts.flags.writeable
     assert batch.rhs(-1).of(0).tolist() == wanted[-1:]
     for wrong in (3, -4):
-        with pytest.raises(SizeError, match="below 3"):
+        with pytest.raises(errors.SizeError, match="below 3"):
             batch[wrong]
-        with pytest.raises(SizeError, match="below 3"):
+        with pytest.raises(errors.SizeError, match="below 3"):
             batch[[0, wrong]]
-        with pytest.raises(SizeError, match="below 3"):
+        with pytest.raises(errors.SizeError, match="below 3"):
             batch.rhs(wrong)
-    with pytest.raises(SizeError, match="mask of a batch: expected size 3, received 2"):
+    with pytest.raises(errors.SizeError, match="mask of a batch: expected size 3, received 2"):
         batch[np.array([True, False])]
     for strange in (1.5, [0.5], np.zeros((1, 1), dtype=int), "1", [[0]]):
-        with pytest.raises(WrongObjectError, match="row of a batch"):
+        with pytest.raises(errors.WrongObjectError, match="row of a batch"):
             batch[strange]  # type: ignore[index]
 
 
@@ -206,11 +197,11 @@ def test_starts_and_references_are_copied_and_checked_by_row() -> None:
     assert starts.dtype == np.float64
     assert not np.shares_memory(starts, starts_of(SO3, starts))
     for bad, kind, said in (
-        ([[0, 0, 0, 1], [0, 0, 0, 1.1]], NotNormalizedError, "row 1 of Q"),
-        ([[0, 0, np.nan, 1], [0, 0, 0, 1]], NotFiniteError, "row 0 of Q"),
-        ([0, 0, 0, 1], SizeError, r"Q of SO3: expected .*\(n, 4\)"),
-        ([[0, 0, 1]], SizeError, r"\(n, 4\)"),
-        ([["a"] * 4], DtypeError, "Q"),
+        ([[0, 0, 0, 1], [0, 0, 0, 1.1]], errors.NotNormalizedError, "row 1 of Q"),
+        ([[0, 0, np.nan, 1], [0, 0, 0, 1]], errors.NotFiniteError, "row 0 of Q"),
+        ([0, 0, 0, 1], errors.SizeError, r"Q of SO3: expected .*\(n, 4\)"),
+        ([[0, 0, 1]], errors.SizeError, r"\(n, 4\)"),
+        ([["a"] * 4], errors.DtypeError, "Q"),
     ):
         with pytest.raises(kind, match=said):
             starts_of(SO3, bad)
@@ -220,7 +211,7 @@ def test_starts_and_references_are_copied_and_checked_by_row() -> None:
     assert (one.shape, many.shape) == ((2,), (3, 2))
     assert not one.flags.writeable
     assert not many.flags.writeable
-    with pytest.raises(SizeError, match="near"):
+    with pytest.raises(errors.SizeError, match="near"):
         references_of(Rn(2), [[1.0, 2.0]] * 2, 3)
 
 
@@ -233,16 +224,20 @@ def test_flat_right_hand_sides_are_checked_by_row() -> None:
     rounded = good.copy()
     rounded[1, 4] = 2e-14
     sides_of(problem, rounded, 3)
-    for column, amount, kind in ((0, 0.1, BatchRowError), (4, 1e-6, BatchRowError), (2, np.nan, NotFiniteError)):
+    for column, amount, kind in (
+        (0, 0.1, errors.BatchRowError),
+        (4, 1e-6, errors.BatchRowError),
+        (2, np.nan, errors.NotFiniteError),
+    ):
         bad = good.copy()
         bad[1, column] += amount
         with pytest.raises(kind, match="row 1"):
             sides_of(problem, bad, 3)
-    with pytest.raises(SizeError):
+    with pytest.raises(errors.SizeError):
         sides_of(problem, good, 2)
-    with pytest.raises(SizeError, match=r"\(3, 8\)"):
+    with pytest.raises(errors.SizeError, match=r"\(3, 8\)"):
         sides_of(problem, good[:, :7], 3)
-    with pytest.raises(WrongObjectError, match="row 1 of rhs"):
+    with pytest.raises(errors.WrongObjectError, match="row 1 of rhs"):
         sides_of(problem, [problem.rhs, 3.0], 2)  # type: ignore[list-item]
 
 
@@ -264,7 +259,7 @@ def test_effort_in_words() -> None:
     )
     fine = line().project([0.0, 0.0])
     assert fine.effort == f"{fine.iterations} of {fine.options.max_iterations} iterations used, in 1 try"
-    nowhere = Function.from_callable(lambda q: (_ for _ in ()).throw(UndefinedError("no")), Rn(1), Rn(1))
+    nowhere = Function.from_callable(lambda q: (_ for _ in ()).throw(errors.UndefinedError("no")), Rn(1), Rn(1))
     undefined = Projector(Problem(Rn(1), [Implicit.zero(nowhere)])).project([0.0])
     assert undefined.status is Status.UNDEFINED
     assert undefined.effort.endswith("`diagnose()` names the function")
@@ -288,7 +283,7 @@ def test_results_in_words() -> None:
     stuck = Projector(frozen).project([2.0, 2.0])
     assert not stuck.success
     assert str(stuck).startswith(f"{stuck.status} (residual 3; ")
-    with pytest.raises(WrongObjectError, match="unpacked value"):
+    with pytest.raises(errors.WrongObjectError, match="unpacked value"):
         iter(fine)
 
 

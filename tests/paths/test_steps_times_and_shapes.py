@@ -18,17 +18,8 @@ from constraints import (
     Problem,
     Projector,
     RightHandSide,
+    errors,
     locked_joint,
-)
-from constraints.errors import (
-    DuplicateError,
-    FailedError,
-    OptionError,
-    SizeError,
-    SpaceMismatchError,
-    UnknownJointError,
-    UnknownNameError,
-    WrongObjectError,
 )
 from constraints.functions import Identity
 from constraints.paths.collision import Collision, CollisionModel
@@ -108,7 +99,7 @@ def test_a_piece_is_at_its_samples_and_between_them() -> None:
     with pytest.raises(PathError, match=r"got 0 at the start, 0\.5 then 0\.4, 1 at the end"):
         piece(np.zeros((7, 2)), many)
     piece(np.zeros((2, 2)))
-    with pytest.raises(SizeError, match="at least 2"):
+    with pytest.raises(errors.SizeError, match="at least 2"):
         piece(np.zeros((1, 2)), [0.0])
 
 
@@ -133,10 +124,10 @@ def test_times_of_a_path_of_several_pieces() -> None:
     for time in (-5.9e-9, 6.0 + 5.9e-9):
         assert path(time).shape == (2,)
     for time in (-6.1e-9, 6.0 + 6.1e-9):
-        with pytest.raises(OptionError, match=r"is outside \[0, 6\]"):
+        with pytest.raises(errors.OptionError, match=r"is outside \[0, 6\]"):
             path(time)
     for wrong in (np.nan, "1", None):
-        with pytest.raises(WrongObjectError, match="time on a path"):
+        with pytest.raises(errors.WrongObjectError, match="time on a path"):
             path(wrong)  # type: ignore[arg-type]
     assert path.lasting(3.0).durations == (1.0, 2.0)
     assert (Path((first,)) + Path((second,))).durations == (1.0, 1.0)
@@ -227,19 +218,19 @@ def test_moving_right_hand_sides() -> None:
         ({}, "neither"), ({"last": b}, "only the last"), ({"first": a, "function": follow}, "both"),
         ({"first": a, "last": b, "function": follow}, "both"), ({"last": b, "function": follow}, "only the last"),
     ):  # fmt: skip
-        with pytest.raises(WrongObjectError, match=f"moving right-hand sides: .*{said}"):
+        with pytest.raises(errors.WrongObjectError, match=f"moving right-hand sides: .*{said}"):
             MovingRightHandSide(**wrong)  # type: ignore[arg-type]
     for window in ((0.0,), (0.0, 1.0, 2.0), (0.0, np.nan), ("a", 1.0), (np.inf, 0.0)):
-        with pytest.raises(WrongObjectError, match="window of moving right-hand sides"):
+        with pytest.raises(errors.WrongObjectError, match="window of moving right-hand sides"):
             MovingRightHandSide(a, window=window)  # type: ignore[arg-type]
-    with pytest.raises(WrongObjectError, match="function of moving"):
+    with pytest.raises(errors.WrongObjectError, match="function of moving"):
         MovingRightHandSide(function=3)  # type: ignore[arg-type]
-    with pytest.raises(WrongObjectError, match="first right-hand side that moves"):
+    with pytest.raises(errors.WrongObjectError, match="first right-hand side that moves"):
         MovingRightHandSide(3)  # type: ignore[arg-type]
     other = Problem(SO3, [Implicit.equal(Identity(SO3), name="turn")]).rhs
-    with pytest.raises(SpaceMismatchError, match="right-hand sides at the end of a path"):
+    with pytest.raises(errors.SpaceMismatchError, match="right-hand sides at the end of a path"):
         MovingRightHandSide(a, other)
-    with pytest.raises(WrongObjectError, match=r"at time 0\.5"):
+    with pytest.raises(errors.WrongObjectError, match=r"at time 0\.5"):
         MovingRightHandSide(function=lambda s: None).at(0.5)  # type: ignore[arg-type, return-value]
 
 
@@ -267,7 +258,7 @@ def test_what_users_write_for_moving_right_hand_sides() -> None:
     assert MovingRightHandSide.of(line, found) is found
     assert MovingRightHandSide.of(line, lambda s: a).function is not None
     for wrong, said in (((a,), "1 of them"), ((a, b, a), "3 of them"), (3.0, "3.0|float"), ("ab", "ab|str")):
-        with pytest.raises(WrongObjectError, match=rf"right-hand sides of a path: .*({said})"):
+        with pytest.raises(errors.WrongObjectError, match=rf"right-hand sides of a path: .*({said})"):
             MovingRightHandSide.of(line, wrong)
 
 
@@ -290,7 +281,7 @@ def test_interpolations_in_words() -> None:
         assert off.stop is not None
         assert off.stop.time == time
         assert off.describe().splitlines()[1:] == [f"  at time {time:g}, threshold 0.0001:", "    'line': error 0.5"]
-        with pytest.raises(FailedError) as caught:
+        with pytest.raises(errors.FailedError) as caught:
             off.or_raise()
         assert caught.value.args
     hole = Function.from_callable(
@@ -330,7 +321,7 @@ def test_samples_are_as_close_as_asked(angle: float, length: float) -> None:
             near = whole.space.integrate(q0, part * limit * np.eye(4)[column])
             assert len(interpolate(whole, q0, near).or_raise().samples) == count
     for wrong in ({"max_angle": 0.0}, {"max_length": -1.0}, {"max_angle": np.inf}):
-        with pytest.raises(OptionError, match=f"{next(iter(wrong))} of an interpolation"):
+        with pytest.raises(errors.OptionError, match=f"{next(iter(wrong))} of an interpolation"):
             interpolate(whole, q0, q1, **wrong)  # type: ignore[arg-type]
 
 
@@ -395,9 +386,9 @@ def test_measures_of_shapes(kind: str, count: int) -> None:
     assert type(shape.solid()).__name__ == kind
     assert shape.frame == "universe"
     for wrong in ((0.1,) * (count + 1), (0.1,) * (count - 1), (0.0,) * count, (-0.1,) * count, (np.nan,) * count):
-        with pytest.raises(OptionError, match=f"shape 'solid': expected {count} positive sizes of a {kind}"):
+        with pytest.raises(errors.OptionError, match=f"shape 'solid': expected {count} positive sizes of a {kind}"):
             Shape("solid", kind, wrong)
-    with pytest.raises(OptionError, match="expected one of Box, Sphere, Cylinder, Capsule, got 'Cone'"):
+    with pytest.raises(errors.OptionError, match="expected one of Box, Sphere, Cylinder, Capsule, got 'Cone'"):
         Shape("solid", "Cone", (1.0,))
     assert Shape("ball", "Sphere", 0.5).size == (0.5,)  # type: ignore[arg-type]
 
@@ -438,16 +429,18 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
     assert model.among([]).pairs == ()
     assert "4 not among the given pairs of joints" in model.among([]).describe()
     for wrong in (("floor", "tool/c"), ("floor/a", "hand/*")):
-        with pytest.raises(UnknownNameError):
+        with pytest.raises(errors.UnknownNameError):
             model.without(wrong)
-    with pytest.raises(UnknownNameError, match=r"'\*loor/\*': a `\*` stands at the end of a name only"):  # planner 5
+    with pytest.raises(
+        errors.UnknownNameError, match=r"'\*loor/\*': a `\*` stands at the end of a name only"
+    ):  # planner 5
         model.without(("*loor/*", "tool/c"))
     for pair in (("floor/a",), ("floor/a", 3), ("a", "b", "c")):
-        with pytest.raises(WrongObjectError, match="pair of shapes"):
+        with pytest.raises(errors.WrongObjectError, match="pair of shapes"):
             model.without(pair)  # type: ignore[arg-type]
-    with pytest.raises(DuplicateError, match="two shapes are called 'floor/a'"):
+    with pytest.raises(errors.DuplicateError, match="two shapes are called 'floor/a'"):
         CollisionModel(robot, [shapes[0], shapes[0]])
-    with pytest.raises(OptionError, match="margin of a collision model"):
+    with pytest.raises(errors.OptionError, match="margin of a collision model"):
         CollisionModel(robot, shapes, margin=np.nan)
 
 
@@ -461,23 +454,23 @@ def test_margins_and_joints_that_would_be_ignored_are_refused() -> None:
         (("d", "c"), "left out: 1 on one joint"),
         (("d", "d"), "a shape makes no pair with itself"),
     ):
-        with pytest.raises(OptionError, match=rf"no such pair is checked \({said}"):
+        with pytest.raises(errors.OptionError, match=rf"no such pair is checked \({said}"):
             model.with_margins({("floor", "c"): 0.1, pair: 0.1})
-        with pytest.raises(OptionError, match="no such pair is checked"):
+        with pytest.raises(errors.OptionError, match="no such pair is checked"):
             CollisionModel(robot, shapes, margins={pair: 0.1})
-    with pytest.raises(OptionError, match=r"1 left out by hand"):
+    with pytest.raises(errors.OptionError, match=r"1 left out by hand"):
         model.without(("floor", "c")).with_margins({("c", "floor"): 0.1})
-    with pytest.raises(OptionError, match="'c' and 'floor': the pair must be given only once"):
+    with pytest.raises(errors.OptionError, match="'c' and 'floor': the pair must be given only once"):
         model.with_margins({("floor", "c"): 0.1, ("c", "floor"): 0.2})
     assert model.with_margins({("floor", "*"): 0.1, ("c", "floor"): 0.2}).describe().endswith("0.1, 0.2 m")
     assert model.with_margins({("*", "*"): 0.1}).describe().endswith("margins: 0.1 m")
-    with pytest.raises(UnknownJointError, match=robot.joint_names[0]):
+    with pytest.raises(errors.UnknownJointError, match=robot.joint_names[0]):
         model.among([CollisionPair("universe", robot.joint_names[0][:-1], 0.0)])
-    with pytest.raises(WrongObjectError, match="pair of joints: expected a CollisionPair"):
+    with pytest.raises(errors.WrongObjectError, match="pair of joints: expected a CollisionPair"):
         model.among([("universe", joint, 0.0)])  # type: ignore[list-item]
-    with pytest.raises(OptionError, match="margin of 'universe'"):
+    with pytest.raises(errors.OptionError, match="margin of 'universe'"):
         model.among([CollisionPair("universe", joint, np.nan)])
-    with pytest.raises(OptionError, match="given twice, with different margins"):
+    with pytest.raises(errors.OptionError, match="given twice, with different margins"):
         model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.0)])
     twice = model.among([CollisionPair("universe", joint, 0.5), CollisionPair(joint, "universe", 0.5)])
     assert twice.pairs == model.pairs
@@ -517,7 +510,7 @@ def test_collisions_by_distance_and_margin() -> None:
     bad: list[Any] = [0.0, -0.1, np.inf, np.nan, "0.1", None, True]
     for wrong in bad:
         for limits in ({"max_angle": wrong}, {"max_length": wrong}):
-            with pytest.raises(OptionError, match=r"limits of a collision check must be positive, got .*, .*"):
+            with pytest.raises(errors.OptionError, match=r"limits of a collision check must be positive, got .*, .*"):
                 model.first_collision(way, **limits)
     away = np.append(there, [0.0, 0.0, 0.0, 1.0])
     met = CollisionModel(robot, [ball("hand", "tool"), Shape("post", "Sphere", (0.1,), "universe", away)])
@@ -527,7 +520,7 @@ def test_collisions_by_distance_and_margin() -> None:
         robot, [ball("hand", "tool", 0.0, 9.0), ball("post", "universe", 0.0, 9.0), ball("far", "universe", 60.0)]
     )
     assert always.always_colliding(3) == (("hand", "post"),)
-    with pytest.raises(OptionError, match="samples of pairs that always collide"):
+    with pytest.raises(errors.OptionError, match="samples of pairs that always collide"):
         always.always_colliding(0)
     often = CollisionModel(
         robot, [ball("hand", "tool"), *(ball(f"post{i}", "universe", 0.2 * i, 0.6) for i in range(4))]
@@ -569,9 +562,9 @@ def test_a_path_through_waypoints() -> None:
         assert abs(np.linalg.norm(path(1.5)) - 1.0) < 1e-4
         assert path.max_jump().length <= 0.05
     Q[2] *= 1.1
-    with pytest.raises(FailedError, match="waypoints 1 and 2: END") as caught:
+    with pytest.raises(errors.FailedError, match="waypoints 1 and 2: END") as caught:
         Path.through(problem, Q)
     assert caught.value.result.stop.q.tolist() == Q[2].tolist()
     for short in (Q[0], Q[:1], []):
-        with pytest.raises(SizeError):
+        with pytest.raises(errors.SizeError):
             Path.through(problem, short)

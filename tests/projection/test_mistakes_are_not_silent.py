@@ -8,11 +8,13 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from newton.test_ends import turning
+from scripts import Done
 
 from constraints import Implicit, Options, Pose, Position, Problem, Projector, Report, Robot, Status, Surface
 from constraints.__main__ import main
@@ -42,14 +44,6 @@ def enlarged_arm(size: float) -> Robot:
 
 def reaching(robot: Robot, target: Any, name: str = "hand") -> Problem:
     return Problem(robot, [Implicit.equal(Position(robot, "tool"), target, name=name)])
-
-
-class Done(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 @pytest.fixture
@@ -423,15 +417,6 @@ def test_a_pair_of_right_hand_sides_may_be_a_list() -> None:
 
 
 # Failures.
-
-
-def turning(short: float) -> Robot:
-    """One joint about z with a tip at 1 m, its range a full turn less 2 * short."""
-    model: Any = pin.Model()
-    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
-    model.addFrame(pin.Frame("tip", joint, 0, pin.SE3(np.eye(3), np.array([1.0, 0, 0])), pin.FrameType.OP_FRAME))
-    model.lowerPositionLimit[:], model.upperPositionLimit[:] = -np.pi + short, np.pi - short
-    return Robot(model, "turning")
 
 
 @pytest.mark.parametrize("options", [Options(), Options(restarts=False), Options(max_iterations=2)])

@@ -10,21 +10,7 @@ import pytest
 from explicit_samples import GROUPS, Swing, pose
 from robots import arm
 
-from constraints import (
-    Affine,
-    CenterOfMass,
-    ComBetweenFeet,
-    ConvexShapeContact,
-    Function,
-    Orientation,
-    Pose,
-    Position,
-    Robot,
-    Rotation,
-    Stacked,
-    Surface,
-    Transformation,
-)
+import constraints as lc
 from constraints.errors import ModelError, OperatorError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Constant, Identity, Sum
 from constraints.functions.contact.contact_pose import PoseOfContact
@@ -132,13 +118,13 @@ def test_polynomials_are_written_out() -> None:
 
 
 def test_signs_that_are_no_functions_are_answered() -> None:
-    f: Any = Affine(np.eye(2))
+    f: Any = lc.Affine(np.eye(2))
     for use, said in ((lambda: f[0], "restricted"), (lambda: f >= 0.0, "Implicit.above"),
                       (lambda: f > 0.0, "Implicit.above"),
                       (lambda: f <= 0.0, "Implicit.below"), (lambda: f < 0.0, "Implicit.below")):  # fmt: skip
         with pytest.raises(OperatorError, match=said):
             use()
-    assert isinstance(Pose(arm(), "tool"), Function)
+    assert isinstance(lc.Pose(arm(), "tool"), lc.Function)
 
 
 def test_bodies_without_mass_have_no_columns() -> None:
@@ -150,41 +136,41 @@ def test_bodies_without_mass_have_no_columns() -> None:
             joint, pin.Inertia(mass, np.array([0.1, 0.0, 0.0]), mass * np.eye(3)), pin.SE3.Identity()
         )
     model.inertias[0] = pin.Inertia(7.0, np.ones(3), np.eye(3))
-    robot = Robot(model, "light end")
-    f = CenterOfMass(robot)
+    robot = lc.Robot(model, "light end")
+    f = lc.CenterOfMass(robot)
     assert f.moving_joints == (1, 2)
     assert f.columns.tolist() == [True, True, False]
-    assert CenterOfMass(robot, reference=robot.frame("joint2")).columns.tolist() == [False, True, True]
+    assert lc.CenterOfMass(robot, reference=robot.frame("joint2")).columns.tolist() == [False, True, True]
     one, two = np.array([0.4, 0.1, 0.0]), np.array([0.7, 0.2, 0.0])
     np.testing.assert_allclose(f.value(np.zeros(3)), (2.0 * one + 1.0 * two) / 3.0 * [1.0, 0.0, 0.0], atol=1e-15)
     for joints in ([], ["joint2"], ["universe"]):
         with pytest.raises(ModelError, match=r"^CenterOfMass: the chosen bodies of light end have no mass"):
-            CenterOfMass(robot, joints)
+            lc.CenterOfMass(robot, joints)
     with pytest.raises(ModelError, match="no mass"):
-        CenterOfMass(robot, subtrees=["joint2"])
-    assert CenterOfMass(robot, subtrees=["joint1"]).moving_joints == (2,)
+        lc.CenterOfMass(robot, subtrees=["joint2"])
+    assert lc.CenterOfMass(robot, subtrees=["joint1"]).moving_joints == (2,)
 
 
 SQUARE = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
-FLOOR, SOLE = Surface("floor", arm().frame("universe"), SQUARE), Surface("sole", arm().frame("tool"), SQUARE)
+FLOOR, SOLE = lc.Surface("floor", arm().frame("universe"), SQUARE), lc.Surface("sole", arm().frame("tool"), SQUARE)
 NAMED: dict[str, Any] = {
-    "Affine": lambda **name: Affine(np.eye(2), **name),
+    "Affine": lambda **name: lc.Affine(np.eye(2), **name),
     "Identity": lambda **name: Identity(SE3, **name),
     "Constant": lambda **name: Constant([1.0], **name),
     "Polynomial": lambda **name: Polynomial([0.0, 1.0], [1.0], **name),
     "RightTranslation": lambda **name: RightTranslation(SE3, SE3.neutral, **name),
-    "ComBetweenFeet": lambda **name: ComBetweenFeet(arm(), "elbow", "tool", "tool", **name),
-    "CenterOfMass": lambda **name: CenterOfMass(arm(), **name),
-    "Position(tool)": lambda **name: Position(arm(), "tool", **name),
-    "Orientation(tool)": lambda **name: Orientation(arm(), "tool", **name),
-    "Rotation(tool)": lambda **name: Rotation(arm(), "tool", **name),
-    "Transformation(tool)": lambda **name: Transformation(arm(), "tool", **name),
-    "Pose(tool)": lambda **name: Pose(arm(), "tool", **name),
-    "[Affine]": lambda **name: Stacked([Affine(np.eye(2))], **name),
-    "2 Affine": lambda **name: Sum([Affine(np.eye(2))], [2.0], **name),
+    "ComBetweenFeet": lambda **name: lc.ComBetweenFeet(arm(), "elbow", "tool", "tool", **name),
+    "CenterOfMass": lambda **name: lc.CenterOfMass(arm(), **name),
+    "Position(tool)": lambda **name: lc.Position(arm(), "tool", **name),
+    "Orientation(tool)": lambda **name: lc.Orientation(arm(), "tool", **name),
+    "Rotation(tool)": lambda **name: lc.Rotation(arm(), "tool", **name),
+    "Transformation(tool)": lambda **name: lc.Transformation(arm(), "tool", **name),
+    "Pose(tool)": lambda **name: lc.Pose(arm(), "tool", **name),
+    "[Affine]": lambda **name: lc.Stacked([lc.Affine(np.eye(2))], **name),
+    "2 Affine": lambda **name: Sum([lc.Affine(np.eye(2))], [2.0], **name),
     "PoseOfContact": lambda **name: PoseOfContact(FLOOR, **name),
-    "ConvexShapeContact(floor; sole)": lambda **name: ConvexShapeContact(arm(), FLOOR, SOLE, **name),
-    "<lambda>": lambda **name: Function.from_callable(lambda q: q, Rn(1), Rn(1), **name),
+    "ConvexShapeContact(floor; sole)": lambda **name: lc.ConvexShapeContact(arm(), FLOOR, SOLE, **name),
+    "<lambda>": lambda **name: lc.Function.from_callable(lambda q: q, Rn(1), Rn(1), **name),
 }
 
 
@@ -204,7 +190,9 @@ def test_a_function_has_the_name_that_it_is_given(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Position, Orientation, Rotation, Transformation, Pose, CenterOfMass], ids=lambda k: k.__name__
+    "kind",
+    [lc.Position, lc.Orientation, lc.Rotation, lc.Transformation, lc.Pose, lc.CenterOfMass],
+    ids=lambda k: k.__name__,
 )
 def test_functions_are_seen_from_any_joint(kind: Any) -> None:
     """From the world, from the first joint, from one in the middle and from the last: value, Jacobian and drift."""
@@ -224,11 +212,11 @@ def test_a_pair_of_surfaces_is_two_names() -> None:
     wrong: Any
     for wrong in ("fs", 3, {"floor", "sole"}, ("floor",), ("floor", "sole", "sole"), ("floor", 1), None):
         if wrong is None:
-            assert ConvexShapeContact(arm(), FLOOR, SOLE, pair=None).pairs == (("floor", "sole"),)
+            assert lc.ConvexShapeContact(arm(), FLOOR, SOLE, pair=None).pairs == (("floor", "sole"),)
             continue
         with pytest.raises(
             WrongObjectError, match=r"pair of ConvexShapeContact: expected two names, \(floor, object\)"
         ):
-            ConvexShapeContact(arm(), FLOOR, SOLE, pair=wrong)
+            lc.ConvexShapeContact(arm(), FLOOR, SOLE, pair=wrong)
     for fine in (("floor", "sole"), ["floor", "sole"]):
-        assert ConvexShapeContact(arm(), FLOOR, SOLE, pair=fine).pairs == (("floor", "sole"),)  # type: ignore[arg-type]
+        assert lc.ConvexShapeContact(arm(), FLOOR, SOLE, pair=fine).pairs == (("floor", "sole"),)  # type: ignore[arg-type]

@@ -28,23 +28,11 @@ from constraints import (
     Surface,
     Target,
     Workspace,
+    errors,
     explicit_contact,
     linear_coupling,
     locked_joint,
     mimic_constraints,
-)
-from constraints.errors import (
-    AmbiguousNameError,
-    NotFiniteError,
-    OperatorError,
-    OptionError,
-    OtherConstraintsError,
-    OverlapError,
-    RightHandSideError,
-    SizeError,
-    UndefinedError,
-    UnknownNameError,
-    WrongObjectError,
 )
 from constraints.functions import Identity
 from constraints.point import place, place_motion
@@ -99,7 +87,7 @@ def test_tables_of_all_kinds() -> None:
         ({"upper": [0.0, 1.0, -INF]}, r"row 2 is empty: no number is in \[-inf, -inf\]"),
         ({"upper": 1.0, "comparison": [ZERO, SUPERIOR, ZERO]}, "every row has a comparison"),
     ):  # fmt: skip
-        with pytest.raises(OptionError, match=said):
+        with pytest.raises(errors.OptionError, match=said):
             table(3, **wrong)  # type: ignore[arg-type]
     assert not table(lower=[0.0, INF, 0.0], mask=[1, 0, 1]).mask[1]
 
@@ -137,9 +125,9 @@ def test_numbers_by_row() -> None:
     np.testing.assert_array_equal(by_row(3, 0.0, 2, "hand", "lower"), [3.0, 3.0])
     np.testing.assert_array_equal(by_row([INF, 1.0], 0.0, 2, "hand", "lower"), [INF, 1.0])
     assert by_row(1.0, 0.0, 2, "hand", "lower").flags.writeable
-    with pytest.raises(SizeError, match="one number or 2"):
+    with pytest.raises(errors.SizeError, match="one number or 2"):
         by_row([1.0], 0.0, 2, "hand", "lower")
-    with pytest.raises(NotFiniteError, match=r"NaN at \[1\]"):
+    with pytest.raises(errors.NotFiniteError, match=r"NaN at \[1\]"):
         by_row([1.0, np.nan], 0.0, 2, "hand", "lower")
 
 
@@ -236,16 +224,16 @@ def test_times_of_a_target() -> None:
     for t in (1.0, 2.0, 1.0 - 9e-13, 2.0 + 9e-13, np.float64(1.5), 1):
         assert target.at(t).shape == (1,)
     for t in (1.0 - 1e-9, 2.0 + 1e-9):
-        with pytest.raises(OptionError, match="is outside the interval"):
+        with pytest.raises(errors.OptionError, match="is outside the interval"):
             target.at(t)
-        with pytest.raises(OptionError, match="is outside the interval"):
+        with pytest.raises(errors.OptionError, match="is outside the interval"):
             target.velocity_at(t, Rn(1))
-        with pytest.raises(OptionError, match="is outside the interval"):
+        with pytest.raises(errors.OptionError, match="is outside the interval"):
             target.acceleration_at(t, Rn(1))
     for wrong in ((1.0, 2.0, 3.0), "ab", (1.0, "2"), 3.0):
-        with pytest.raises(WrongObjectError, match="interval of a Target"):
+        with pytest.raises(errors.WrongObjectError, match="interval of a Target"):
             Target(lambda t: [t], interval=wrong)  # type: ignore[arg-type]
-    with pytest.raises(WrongObjectError, match=r"called as velocity\(t\)"):
+    with pytest.raises(errors.WrongObjectError, match=r"called as velocity\(t\)"):
         Target(lambda t: [t], lambda: [1.0])  # type: ignore[misc, arg-type]
     assert Target(lambda t: [t], interval=(1.0, 1.0)).acceleration_at(1.0, Rn(1)).tolist() == [0.0]
     wide = Target(lambda t: [t**3], interval=(0.0, 1.0))
@@ -274,19 +262,19 @@ def test_a_stack_knows_its_rows() -> None:
     assert [stack.index(i) for i in (0, 2, -1, -3, np.int64(1), "b", c)] == [0, 2, 2, 0, 1, 1, 2]
     assert stack[-1] is c
     for wrong in (3, -4):
-        with pytest.raises(SizeError, match="below 3"):
+        with pytest.raises(errors.SizeError, match="below 3"):
             stack.index(wrong)
     for wrong in (True, 1.0, None):
-        with pytest.raises(WrongObjectError):
+        with pytest.raises(errors.WrongObjectError):
             stack.index(wrong)
-    with pytest.raises(UnknownNameError, match="but another one has its name"):
+    with pytest.raises(errors.UnknownNameError, match="but another one has its name"):
         stack.index(Implicit.zero(Identity(SO3), name="a"))
-    with pytest.raises(UnknownNameError) as caught:
+    with pytest.raises(errors.UnknownNameError) as caught:
         stack.index(Implicit.zero(Identity(SO3), name="d"))
     assert "but another one has its name" not in str(caught.value)
     twice = Stack([a, Implicit.zero(Identity(SO3), name="a"), c])
     assert twice.labels == ("'a' (constraint 0)", "'a' (constraint 1)", "'c'")
-    with pytest.raises(AmbiguousNameError):
+    with pytest.raises(errors.AmbiguousNameError):
         twice.index("a")
     assert label("a", 0, ["a"]) == "'a'"
     assert [owner.name for owner in Stack([a]) + Stack([c])] == ["a", "c"]
@@ -363,7 +351,7 @@ def test_columns_that_were_written_are_cleared() -> None:
 def test_rows_that_need_not_hold_are_none_where_they_have_no_value(kind: str) -> None:
     def value(q: np.ndarray) -> Any:
         if kind == "no value":
-            raise UndefinedError("no")
+            raise errors.UndefinedError("no")
         return [np.nan] if kind == "nan" else q
 
     f = Function.from_callable(value, Rn(1), Rn(1), lambda q: [[np.nan if kind == "nan slope" else 2.0]])
@@ -387,15 +375,15 @@ def test_right_hand_sides_and_their_rates_are_checked() -> None:
     assert rhs.velocity.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     for rates, said in (({"velocity": np.zeros(5)}, "velocity of right-hand sides"),
                         ({"acceleration": np.zeros(7)}, "acceleration of right-hand sides")):  # fmt: skip
-        with pytest.raises(SizeError, match=said):
+        with pytest.raises(errors.SizeError, match=said):
             RightHandSide(stack, **rates)
-    with pytest.raises(WrongObjectError, match=r"8 numbers or a RightHandSide, got a mapping"):
+    with pytest.raises(errors.WrongObjectError, match=r"8 numbers or a RightHandSide, got a mapping"):
         RightHandSide(stack, {"turn": [0, 0, 0, 1]})  # type: ignore[arg-type]
-    with pytest.raises(WrongObjectError, match="stack of right-hand sides"):
+    with pytest.raises(errors.WrongObjectError, match="stack of right-hand sides"):
         RightHandSide([])  # type: ignore[arg-type]
-    with pytest.raises(OperatorError, match=r"rhs\.of\(name\)"):
+    with pytest.raises(errors.OperatorError, match=r"rhs\.of\(name\)"):
         rhs["turn"]  # type: ignore[index]
-    with pytest.raises(OperatorError, match="right-hand sides are immutable"):
+    with pytest.raises(errors.OperatorError, match="right-hand sides are immutable"):
         rhs["turn"] = [0, 0, 0, 1]  # type: ignore[index]
     replaced = rhs.replace("turn", [0.0, 0.0, 1.0, 0.0])
     assert replaced.velocity is not None
@@ -487,7 +475,7 @@ def test_what_makes_constraints_others() -> None:
     assert what_differs(renamed, mine) == "its constraint 0 is 'row' in R1, the problem's is 'line' in R1"
     groups = Stack([Implicit.equal(Identity(Rn(2)), name="line")])
     assert what_differs(groups, mine) == "its constraint 0 is 'line' in R2, the problem's is 'line' in R1"
-    with pytest.raises(OtherConstraintsError, match="different constraints with the same name"):
+    with pytest.raises(errors.OtherConstraintsError, match="different constraints with the same name"):
         RightHandSide(one(scale=2.0)).on(mine)
     again = one()
     assert RightHandSide(again).on(mine).stack is mine
@@ -502,7 +490,7 @@ def test_where_only_one_has_a_value_they_are_others() -> None:
     def half(bad: bool) -> Stack:
         def value(q: np.ndarray) -> Any:
             if bad and q[0] > 0.0:
-                raise UndefinedError("no")
+                raise errors.UndefinedError("no")
             return q[:1]
 
         return Stack([Implicit.equal(Function.from_callable(value, Rn(2), Rn(1), name="f"), name="f")])
@@ -537,10 +525,10 @@ def test_couplings_are_linear_and_named() -> None:
     assert plain.output_function().value(q)[0] == q[at[1]]
     assert (plain.level, plain.name) == (0, f"{a} = linear({b})")
     assert linear_coupling(robot, a, {b: 1.0}, name="mine").name == "mine"
-    with pytest.raises(OverlapError):
+    with pytest.raises(errors.OverlapError):
         linear_coupling(robot, a, {a: 1.0})
     assert mimic_constraints(robot) == ()
-    with pytest.raises(WrongObjectError, match="robot of mimic constraints"):
+    with pytest.raises(errors.WrongObjectError, match="robot of mimic constraints"):
         mimic_constraints(robot.space)  # type: ignore[arg-type]
 
 
@@ -583,12 +571,12 @@ def test_refusals_of_explicit_resolution_name_the_row() -> None:
     assert made(comparison=[ZERO, EQUALITY], level=2).refusal() is None
     assert repr(plain) == "Explicit('lid': 2 dofs)"
     for level in (-1, 1.0, True):
-        with pytest.raises(OptionError, match="level of 'lid': expected 0, 1, 2"):
+        with pytest.raises(errors.OptionError, match="level of 'lid': expected 0, 1, 2"):
             made(level=level)
-    with pytest.raises(OverlapError, match=r"share coordinates|\[1\]"):
+    with pytest.raises(errors.OverlapError, match=r"share coordinates|\[1\]"):
         Explicit(f, Segments.coordinates(space, [1, 2]), parts[1], whole=space, name="lid")
     whole = Affine(np.r_[np.ones((1, 4)), np.zeros((1, 4))])
-    with pytest.raises(OverlapError, match="f depends on its own outputs"):
+    with pytest.raises(errors.OverlapError, match="f depends on its own outputs"):
         Explicit(whole, parts[0], name="lid")
     loose = Explicit(f, *parts, name="lid")
     assert not loose.is_bound
@@ -612,7 +600,7 @@ def test_fixed_rows_take_roundings_relative_to_the_whole() -> None:
         if passes:
             mixed.check_rhs([big, value])
         else:
-            with pytest.raises(RightHandSideError, match="row 1 is EQUAL_TO_ZERO"):
+            with pytest.raises(errors.RightHandSideError, match="row 1 is EQUAL_TO_ZERO"):
                 mixed.check_rhs([big, value])
     pose = Implicit(Pose(arm(), "tool", outputs=R3xSO3), [EQUALITY] * 3 + [ZERO, EQUALITY, ZERO])
     value = R3xSO3.exp([1.0, 2.0, 3.0, 0.3, 0.2, 0.1])
@@ -647,7 +635,7 @@ def test_rates_of_rows_in_groups_are_differences_in_time() -> None:
 
 def test_robots_are_no_spaces_of_couplings() -> None:
     assert isinstance(arm(), Robot)
-    with pytest.raises(WrongObjectError, match="robot of a linear coupling"):
+    with pytest.raises(errors.WrongObjectError, match="robot of a linear coupling"):
         linear_coupling(arm().space, "a", {})  # type: ignore[arg-type]
 
 
@@ -670,5 +658,5 @@ def test_an_explicit_contact_has_the_rows_of_its_hold() -> None:
         wanted = [*[0.0] * 7, 1.0, 0.0] if given is None else given
         np.testing.assert_allclose(hold.value(q), wanted, atol=1e-12)
     two = ConvexShapeContactHold(robot, [floor, Surface("other", robot.frame("universe"), edges)], sole)
-    with pytest.raises(OptionError, match=r"several pairs.*\('floor', 'sole'\), \('other', 'sole'\)"):
+    with pytest.raises(errors.OptionError, match=r"several pairs.*\('floor', 'sole'\), \('other', 'sole'\)"):
         explicit_contact(two)

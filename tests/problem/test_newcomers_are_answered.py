@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import Base, Function, Implicit, Options, Part, Position, Problem, Projector, Robot, Surface
-from constraints.errors import (
-    EmptyProblemError,
-    NoAttributeError,
-    NotNormalizedError,
-    OptionError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from constraints import Base, Function, Implicit, Options, Part, Position, Problem, Projector, Robot, Surface, errors
 from constraints.loops import ConstraintSet, PointContact, assemble_position, assemble_velocity
 from constraints.manipulation import interpolate, placement, preplacement
 from constraints.models import load, sample_arm
@@ -46,7 +38,7 @@ LINKAGE = """<sdf version="1.9"><model name="linkage">
 )
 def test_arguments_that_are_none_are_named(call: Any, said: str) -> None:
     """Mend, newcomer 4 and 33: a keyword of another library is answered by ours, any other by the nearest names."""
-    with pytest.raises(UnknownNameError, match=said):
+    with pytest.raises(errors.UnknownNameError, match=said):
         call()
 
 
@@ -99,7 +91,7 @@ def test_a_table_is_no_object_that_is_placed() -> None:
         lambda: placement(robot, "place", [table], [bottom]),
         lambda: preplacement(robot, "p", table, bottom, 0.1),
     ):
-        with pytest.raises(OptionError, match="surface 'table' is fixed in the world"):
+        with pytest.raises(errors.OptionError, match="surface 'table' is fixed in the world"):
             make()
     found = placement(robot, "place", [bottom], [table]).constraint
     assert found is not None
@@ -115,7 +107,7 @@ def test_a_path_has_no_time_after_its_end() -> None:
     q1 = Projector(problem, Options.local()).project(robot.space.integrate(q0, 0.1 * v / np.linalg.norm(v))).q
     path = interpolate(problem, q0, q1).or_raise()
     for time in (3.0, -0.1, path.duration * 1.001):
-        with pytest.raises(OptionError, match=r"outside \[0, 1\]"):
+        with pytest.raises(errors.OptionError, match=r"outside \[0, 1\]"):
             path(time)
     np.testing.assert_array_equal(path(path.duration * (1.0 + 1e-12)), path(path.duration))
     np.testing.assert_array_equal(path(-1e-12), path(0.0))
@@ -124,9 +116,9 @@ def test_a_path_has_no_time_after_its_end() -> None:
 def test_the_hint_is_that_of_the_argument() -> None:
     """Mend, newcomer 48 and 66: a robot for a projector, the place of a contact given as its normal."""
     robot = sample_arm()
-    with pytest.raises(WrongObjectError, match=r"Projector\(Problem\(robot, constraints\)\)"):
+    with pytest.raises(errors.WrongObjectError, match=r"Projector\(Problem\(robot, constraints\)\)"):
         Projector(robot)  # type: ignore[arg-type]
-    with pytest.raises(NotNormalizedError, match="anchor= is the place"):
+    with pytest.raises(errors.NotNormalizedError, match="anchor= is the place"):
         PointContact(robot, "tool", [0.3, 0.0, 0.5])
 
 
@@ -150,7 +142,7 @@ def test_a_projection_is_no_pair() -> None:
     result = Projector(Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.4, 0.0, 0.3])])).project(
         robot.neutral
     )
-    with pytest.raises(WrongObjectError, match="`q`, `success`"):
+    with pytest.raises(errors.WrongObjectError, match="`q`, `success`"):
         _, _ = result  # pyright: ignore[reportGeneralTypeIssues]
 
 
@@ -167,7 +159,9 @@ def test_inequalities_have_no_derivative_by_a_right_hand_side() -> None:
 def test_contacts_without_anchor_are_no_problem() -> None:
     """Mend, second newcomer 66: the message names them, and the anchor."""
     rows = ConstraintSet(sample_arm(), [PointContact(sample_arm(), "tool", "z", name="on the floor")])
-    with pytest.raises(EmptyProblemError, match="without anchor have no position rows: 'on the floor'; give anchor="):
+    with pytest.raises(
+        errors.EmptyProblemError, match="without anchor have no position rows: 'on the floor'; give anchor="
+    ):
         assemble_position(rows, rows.robot.neutral)
 
 
@@ -179,7 +173,7 @@ def test_zeros_are_no_point(space: Any, v: np.ndarray) -> None:
         lambda q: space.compose(q, q),
         lambda q: space.integrate(q, v.tolist()),
     ):
-        with pytest.raises(NotNormalizedError, match="norm is 0"):
+        with pytest.raises(errors.NotNormalizedError, match="norm is 0"):
             call(np.zeros(space.nq))
 
 
@@ -190,19 +184,19 @@ def test_results_answer_the_words_of_other_libraries() -> None:
     result: Any = projector.project(robot.neutral)
     batch: Any = projector.project_batch([robot.neutral])
     for value, name, said in ((result, "x", "`q`"), (result, "save", "report"), (batch, "diagnose", r"batch\[i\]")):
-        with pytest.raises(NoAttributeError, match=said):
+        with pytest.raises(errors.NoAttributeError, match=said):
             getattr(value, name)
         assert not hasattr(value, name)
-    with pytest.raises(NoAttributeError, match="nearest names are residual"):
+    with pytest.raises(errors.NoAttributeError, match="nearest names are residual"):
         result.residuals  # noqa: B018
     again = pickle.loads(pickle.dumps(result))
     assert (again.q == result.q).all()
     assert copy.copy(result).status is result.status
-    error = pickle.loads(pickle.dumps(NoAttributeError("Projection", "x", ("q",), "`q`")))
+    error = pickle.loads(pickle.dumps(errors.NoAttributeError("Projection", "x", ("q",), "`q`")))
     assert str(error) == "a Projection has no attribute 'x': use `q`; the valid names are q"
 
 
 def test_a_class_is_no_factor() -> None:
     """Mend, third newcomer 100: `SE3 * Rn` without a dimension."""
-    with pytest.raises(WrongObjectError, match="factor of SE3: expected a Space"):
+    with pytest.raises(errors.WrongObjectError, match="factor of SE3: expected a Space"):
         _ = SE3 * Rn  # type: ignore[operator]
