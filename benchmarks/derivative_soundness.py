@@ -200,7 +200,7 @@ def check_action(name: str, some: ConstraintSet, state: State, rng: Random) -> t
     if not found.success:
         return f"{kind}: {found.status.name}", [f"{found.status.name}, but the rank is the same nearby"], 0.0
     is_impact = isinstance(action, ImpulseDynamics)
-    top, low = (found.Fx[n:], found.impulses_x) if is_impact else (found.Fx, found.multipliers_x)
+    top, low = found.Fx[n:] if is_impact else found.Fx, found.multipliers_x
     mine, limit = np.vstack([top, low]), ROUGH if found.by_differences else LIMIT
     ways: list[tuple[str, Callable[[Vector], Vector], Matrix, int]] = [
         ("q", lambda d: solved(pin.integrate(robot.model, state.q, d), state.v, u), mine[:, :n], n),

@@ -16,7 +16,6 @@ from .costs import Cost as Cost, CostStack as CostStack
 from .frame_velocity import FrameVelocity as FrameVelocity
 from .impulse import (
     ImpulseCalculation as ImpulseCalculation,
-    ImpulseDerivatives as ImpulseDerivatives,
     ImpulseDynamics as ImpulseDynamics,
 )
 from .integrated import (

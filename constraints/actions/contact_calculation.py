@@ -79,13 +79,13 @@ class ContactCalculation(Calculation, WithMultipliers):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ContactDerivatives(Derivatives):
-    """Derivatives of a node of contact dynamics.
+    """Derivatives of a node of contact dynamics, or of an impact, whose multipliers are impulses.
 
     Attributes:
         multipliers_x, multipliers_u: (size, ndx) and (size, nu), zero where a contact is off; None where they were not
-            asked for, and at terminal nodes; NaN where there are no derivatives.
+            asked for, and at terminal nodes; NaN where there are no derivatives. An impact has no controls.
         by_differences: names of constraints that have no formulas: their part is good to about 1e-9.
-        calculation: what was differentiated.
+        calculation: what was differentiated; None of an impact.
     """
 
     multipliers_x: Matrix | None = None

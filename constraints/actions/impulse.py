@@ -28,7 +28,8 @@ from ..loops.set_slopes import set_slopes
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, DiscreteAction, own
+from .action import Calculation, DiscreteAction, own
+from .contact_calculation import ContactDerivatives
 from .costs import Cost
 from .equations import armature_of, damping_of, slopes_at
 from .stage_constraints import StageConstraint
@@ -69,20 +70,6 @@ class ImpulseCalculation(Calculation, WithMultipliers):
     @property
     def _multipliers(self) -> Multipliers:
         return Multipliers(self.action.constraint_set, self.x[: self.action.state.nq], self.impulses)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class ImpulseDerivatives(Derivatives):
-    """Derivatives of an impact.
-
-    Attributes:
-        impulses_x: (size, ndx); NaN where there are no derivatives.
-        by_differences: names of constraints that have no formulas: their part is good to about 1e-9.
-    """
-
-    impulses_x: Matrix | None = None
-    by_differences: tuple[str, ...] = ()
 
 
 @final
@@ -212,7 +199,7 @@ class ImpulseDynamics(DiscreteAction):
             **node, next_state=after, impulses=impulses, status=status, action=self, row_space=row_space, mass_matrix=M
         )
 
-    def calc_diff(self, calculation: Any) -> ImpulseDerivatives:
+    def calc_diff(self, calculation: Any) -> ContactDerivatives:
         """As `Action.calc_diff`."""
         done: ImpulseCalculation = own(calculation, ImpulseCalculation, self)
         n = self.state.nv
@@ -228,15 +215,15 @@ class ImpulseDynamics(DiscreteAction):
         if found is None:
             none, no_impulses = np.full((2 * n, 2 * n), np.nan), np.full((self.constraint_set.size, 2 * n), np.nan)
             node = self._slopes(done, done.impulses)
-            return ImpulseDerivatives(
-                Fx=none, Fu=Fu, **node, status=status, impulses_x=no_impulses, by_differences=names
+            return ContactDerivatives(
+                Fx=none, Fu=Fu, **node, status=status, multipliers_x=no_impulses, by_differences=names
             )
         Fx = np.eye(2 * n)
         Fx[n:, :n] = found.a_q
         Fx[n:, n:] += found.a_v
         by_x = np.concatenate((found.l_q, found.l_v), axis=1)
         node = self._slopes(done, done.impulses, (by_x, np.zeros((len(by_x), 0))))
-        return ImpulseDerivatives(Fx=Fx, Fu=Fu, **node, status=status, impulses_x=by_x, by_differences=names)
+        return ContactDerivatives(Fx=Fx, Fu=Fu, **node, status=status, multipliers_x=by_x, by_differences=names)
 
     def _own_slopes(self, done: ImpulseCalculation) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         r"""Derivatives of the jump and of the impulses, and the names of constraints that have no formulas.

@@ -17,7 +17,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
 from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
 from .laws.external_force import Force, as_external
-from .methods.choice import TRIED, Answer, DynamicsMethod, check_method
+from .methods.choice import TRIED, check_method, suiting
 from .methods.pinocchio_rows import why_not_its_rows
 from .methods.saddle_point import Solution
 from .methods.status import DynamicsStatus, Factorisation, Method, member
@@ -140,27 +140,26 @@ def forward_dynamics(
     Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
     of RBDL.
     """
-    check_state(constraint_set, motion)
+    is_usual = type(constraint_set) is ConstraintSet and type(motion) is Motion
+    if not (is_usual and motion.posture.space is constraint_set.robot.space):
+        check_state(constraint_set, motion)
     if rhs is None and constraint_set.moving:
         constraint_set.say_time()
-    how: Method = member(Method, method, "method of dynamics")
-    by: Factorisation = member(Factorisation, factorisation, "factorisation")
+    how = method if type(method) is Method else member(Method, method, "method of dynamics")
+    by = (
+        factorisation if type(factorisation) is Factorisation else member(Factorisation, factorisation, "factorisation")
+    )
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    asked = wanted_accelerations(acceleration, constraint_set)
-    acting = as_external(external) if external else ()
-    question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, how is Method.AUTOMATIC)
-    *others, last = TRIED[how]
-    if how is not Method.AUTOMATIC:
+    asked = None if acceleration is None else wanted_accelerations(acceleration, constraint_set)
+    is_automatic, acting = how is Method.AUTOMATIC, as_external(external) if external else ()
+    question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, is_automatic)
+    *others, last = suiting(constraint_set) if is_automatic else TRIED[how]
+    if not is_automatic:
         check_method(constraint_set, TRIED[how][0])
     for each in others:
-        if how is Method.AUTOMATIC and not each.suits(question):
-            continue
         found = each.answer(question, motion, by)
-        if found is not None and (how is not Method.AUTOMATIC or found.status.is_success):
-            return _result(question, each, found)
-    return _result(question, last, last.answer(question, motion, by))
-
-
-def _result(question: Question, method: DynamicsMethod, found: Answer | None) -> ForwardDynamics:
+        if found is not None and (found.status.is_success or not is_automatic):
+            return ForwardDynamics(*found[:3], each.kind, question, *found[3:])
+    found = last.answer(question, motion, by)
     assert found is not None  # the last method takes any set
-    return ForwardDynamics(*found[:3], method.kind, question, *found[3:])
+    return ForwardDynamics(*found[:3], last.kind, question, *found[3:])

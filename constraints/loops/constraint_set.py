@@ -64,6 +64,7 @@ class ConstraintSet:
         on: these constraints, each with its rows.
         on_rows: indices of their rows.
         baumgarte: the stabilisation of each constraint.
+        gains: its position and velocity gains by row (size,) each; None where all are zero.
         rounding: as given.
         is_of_contacts: whether all constraints are contacts, those that are off too.
         moving: names of the constraints with a `Target`.
@@ -84,6 +85,7 @@ class ConstraintSet:
     on: tuple[On, ...]
     on_rows: Indices
     baumgarte: tuple[Baumgarte, ...]
+    gains: tuple[Vector, Vector] | None
     rounding: float
     is_of_contacts: bool
     moving: tuple[str, ...]
@@ -334,16 +336,10 @@ class ConstraintSet:
         counts[self._off] = False
         return counts
 
-    @property
-    def gains(self) -> tuple[Vector, Vector] | None:
-        """Position and velocity gains of the stabilisation by row (size,) each; None where all are zero."""
-        return self._gains
-
     def _stabilise(self, baumgarte: tuple[Baumgarte, ...]) -> None:
-        set_fields(self, baumgarte=baumgarte)
         kp = self._by_row([each.position_gain for each in baumgarte])
         kd = self._by_row([each.velocity_gain for each in baumgarte])
-        self._gains = (kp, kd) if kp.any() or kd.any() else None
+        set_fields(self, baumgarte=baumgarte, gains=(kp, kd) if kp.any() or kd.any() else None)
 
     def problem(self, **options: Any) -> Problem:
         """The constraints that are on and have position rows, as a Problem on the robot.

@@ -318,11 +318,11 @@ def test_an_impact_whose_cost_is_no_number_says_so() -> None:
     assert bad.status is done.status
     assert slopes.status is DynamicsStatus.NOT_SOLVED
     assert slopes.Fx is not None
-    assert slopes.impulses_x is not None
-    assert (slopes.Fx.shape, slopes.impulses_x.shape) == ((36, 36), (rows.size, 36))
+    assert slopes.multipliers_x is not None
+    assert (slopes.Fx.shape, slopes.multipliers_x.shape) == ((36, 36), (rows.size, 36))
     assert slopes.Fu.shape == plain.calc_diff(done).Fu.shape == (36, 0)
     assert np.isnan(slopes.Fx).all()
-    assert np.isnan(slopes.impulses_x).all()
+    assert np.isnan(slopes.multipliers_x).all()
 
 
 def test_a_step_of_order_four_is_the_classical_one_on_vectors() -> None:

@@ -127,8 +127,8 @@ class TestDuplicatedSole:
         assert error(done.next_state, other.next_state) < 1e-10
         a, b = action.calc_diff(done).or_raise(), known.calc_diff(other).or_raise()
         assert error(a.Fx, b.Fx) < 1e-9
-        halves = np.concatenate([0.5 * b.impulses_x[:6], b.impulses_x[6:], 0.5 * b.impulses_x[:6]])
-        assert error(a.impulses_x, halves) < 1e-9
+        halves = np.concatenate([0.5 * b.multipliers_x[:6], b.multipliers_x[6:], 0.5 * b.multipliers_x[:6]])
+        assert error(a.multipliers_x, halves) < 1e-9
         assert (a.status, b.status) == (DynamicsStatus.RANK_DEFICIENT, DynamicsStatus.SOLVED)
         assert a.Fu.shape == b.Fu.shape == (2 * rows.robot.nv, 0)
 

@@ -106,10 +106,10 @@ def test_impulses_are_crocoddyls(name: str, case: Any) -> None:
     assert error(done.next_state[rows.robot.nq :], stored["v_after"]) < 1e-12
     assert error(done.impulses, stored["impulse"]) < 1e-12
     assert error(found.Fx[nv:], stored["Fx_fd"]) < 1e-7
-    assert error(found.impulses_x, stored["df_dx_fd"]) < 1e-7
+    assert error(found.multipliers_x, stored["df_dx_fd"]) < 1e-7
     if not case["r_coeff"]:
         assert error(found.Fx, stored["Fx"]) < 1e-10
-        assert error(found.impulses_x, stored["df_dx"]) < 1e-10
+        assert error(found.multipliers_x, stored["df_dx"]) < 1e-10
 
 
 class TestActiveSets:

@@ -14,7 +14,16 @@ from robots import two_arms
 
 import constraints as lc
 from constraints.functions.frames.pose_from_rows import PoseFromRows
-from constraints.loops import Closure, ConstraintSet, PointClosure, PointContact, RodClosure, SurfaceContact
+from constraints.loops import (
+    Closure,
+    ConstraintSet,
+    PointClosure,
+    PointContact,
+    PoseClosure,
+    PoseContact,
+    RodClosure,
+    SurfaceContact,
+)
 from constraints.rows import RowOwner
 from liegroups import Rn, Segments
 
@@ -31,6 +40,7 @@ KINDS = sorted(PUBLIC, key=lambda cls: cls.__name__)
 
 def test_every_owner_is_known() -> None:
     users = {lc.Implicit, lc.Explicit, Closure, PointClosure, RodClosure, PointContact, SurfaceContact}
+    users |= {PoseClosure, PoseContact}
     assert {cls.__name__ for cls in KINDS} == {cls.__name__ for cls in users} | {"FrameRows"}
 
 

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from math import isfinite
 from typing import ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...robot.model.inertia import is_depth_first
+from ..laws.external_force import generalised
 from . import sparse_solution
 from .articulated import solve_test_forces
 from .branches import branches_at
@@ -74,8 +76,8 @@ class DynamicsMethod(ABC):
         """Names of constraints, of those that are on, that it does not take, each with the reason."""
         yield from ()
 
-    def suits(self, question: Question) -> bool:
-        """Whether AUTOMATIC tries it."""
+    def suits(self, constraint_set: ConstraintSet) -> bool:
+        """Whether AUTOMATIC tries it for a set."""
         return True
 
     @abstractmethod
@@ -89,18 +91,19 @@ class DynamicsMethod(ABC):
         """
 
 
-class AtOnce(DynamicsMethod):
+class PinocchioAtOnce(DynamicsMethod):
     """Pinocchio's constraint dynamics, for contacts with its rows: one call, and a check of what it gave."""
 
     kind = Method.PROXIMAL
 
-    def suits(self, question: Question) -> bool:
-        """As `DynamicsMethod.suits`: nothing is wanted of the rows but zero."""
-        whole = question.constraint_set
-        return question.acceleration is None and question.rhs is None and whole.gains is None and has_its_rows(whole)
+    def suits(self, constraint_set: ConstraintSet) -> bool:
+        """As `DynamicsMethod.suits`: rows that are pinocchio's, and not stabilised."""
+        return constraint_set.gains is None and has_its_rows(constraint_set)
 
     def answer(self, question: Question, motion: Motion, by: Factorisation) -> Answer | None:
-        """As `DynamicsMethod.answer`."""
+        """As `DynamicsMethod.answer`, where nothing is wanted of the rows but zero."""
+        if question.acceleration is not None or question.rhs is not None:
+            return None
         found = solve_at_once(question.constraint_set, motion, question.pushed(motion))
         return None if found is None else Answer(*found, DynamicsStatus.SOLVED)
 
@@ -114,9 +117,9 @@ class Sparse(DynamicsMethod):
         """As `DynamicsMethod.refusals`."""
         return sparse_solution.why_not(constraint_set)
 
-    def suits(self, question: Question) -> bool:
+    def suits(self, constraint_set: ConstraintSet) -> bool:
         """As `DynamicsMethod.suits`: long chains with many loops."""
-        return question.v.size >= LONG and is_long_and_sparse(question.constraint_set)
+        return constraint_set.robot.nv >= LONG and is_long_and_sparse(constraint_set)
 
     def answer(self, question: Question, motion: Motion, by: Factorisation) -> Answer | None:
         """As `DynamicsMethod.answer`; rows that contradict each other the direct method meets best."""
@@ -161,9 +164,9 @@ class TestForces(OfEquations):
             if not owner.is_contact:
                 yield owner.name, "it is not a contact; test forces act between one body and the world"
 
-    def suits(self, question: Question) -> bool:
+    def suits(self, constraint_set: ConstraintSet) -> bool:
         """As `DynamicsMethod.suits`: sets of contacts."""
-        return question.constraint_set.is_of_contacts
+        return constraint_set.is_of_contacts
 
     def solve(self, equations: Equations, by: Factorisation) -> Solution:
         """As `OfEquations.solve`."""
@@ -172,10 +175,12 @@ class TestForces(OfEquations):
 
     def answer(self, question: Question, motion: Motion, by: Factorisation) -> Answer:
         """As `DynamicsMethod.answer`, without the mass matrix."""
-        whole, force = question.constraint_set, question.pushed(motion) - motion.bias_force()
+        whole, v, force = question.constraint_set, motion.v, question.tau - motion.bias_force()
+        if question.external:
+            force += generalised(question.external, motion)
         rows = whole.rows_at(motion, question.rhs)
         gamma = wanted(whole, rows, question.acceleration)
-        found = self.solve(Equations(whole, motion, force, rows, gamma, dot(motion.v, motion.v)), by)
+        found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(v, v), whole.rounding)
         return Answer(found.acceleration, found.multipliers, status_of(found, whole, rows), found)
 
 
@@ -200,7 +205,7 @@ class Proximal(OfEquations):
         return solve_proximal(whole, motion, force + motion.bias_force(), rows, gamma, size)
 
 
-class RangeSpace(OfEquations):
+class ByRangeSpace(OfEquations):
     """Along the branches of the tree."""
 
     kind = Method.RANGE_SPACE
@@ -214,7 +219,7 @@ class RangeSpace(OfEquations):
         )
 
 
-class NullSpace(OfEquations):
+class ByNullSpace(OfEquations):
     """In a basis of the motions that the rows leave."""
 
     kind = Method.NULL_SPACE
@@ -241,17 +246,29 @@ DIRECT, TEST_FORCES, SPARSE, PROXIMAL = Direct(), TestForces(), Sparse(), Proxim
 
 OF_IMPACTS: dict[Method, tuple[OfEquations, ...]] = {
     Method.DIRECT: (DIRECT,),
-    Method.RANGE_SPACE: (RangeSpace(),),
-    Method.NULL_SPACE: (NullSpace(),),
+    Method.RANGE_SPACE: (ByRangeSpace(),),
+    Method.NULL_SPACE: (ByNullSpace(),),
     Method.TEST_FORCES: (TEST_FORCES,),
     Method.PROXIMAL: (PROXIMAL, DIRECT),
 }
 TRIED: dict[Method, tuple[DynamicsMethod, ...]] = {
     **OF_IMPACTS,
     Method.SPARSE: (SPARSE, DIRECT),
-    Method.AUTOMATIC: (AtOnce(), TEST_FORCES, SPARSE, DIRECT),
+    Method.AUTOMATIC: (PinocchioAtOnce(), TEST_FORCES, SPARSE, DIRECT),
 }
 """Which methods are tried, in order; the last one takes any set."""
+
+
+_SUITING: WeakKeyDictionary[ConstraintSet, tuple[DynamicsMethod, ...]] = WeakKeyDictionary()
+
+
+def suiting(constraint_set: ConstraintSet) -> tuple[DynamicsMethod, ...]:
+    """The methods that AUTOMATIC tries for a set, in order; found once."""
+    found = _SUITING.get(constraint_set)
+    if found is None:
+        found = tuple(method for method in TRIED[Method.AUTOMATIC] if method.suits(constraint_set))
+        _SUITING[constraint_set] = found
+    return found
 
 
 def check_method(constraint_set: ConstraintSet, method: DynamicsMethod) -> None:

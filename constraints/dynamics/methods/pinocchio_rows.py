@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,8 +21,6 @@ OUT_OF_ORDER = (
     "joints of one branch after the other)"
 )
 
-_KNOWN: WeakKeyDictionary[ConstraintSet, bool] = WeakKeyDictionary()
-
 
 def is_its_own(owner: RowOwner) -> bool:
     """Whether the rows are pinocchio's to the letter: contacts in their own axes, spatial or classical as there."""
@@ -36,13 +33,9 @@ def is_its_own(owner: RowOwner) -> bool:
 
 
 def has_its_rows(constraint_set: ConstraintSet) -> bool:
-    """Whether all rows that are on, at least one, are pinocchio's to the letter; found once for a set."""
-    known = _KNOWN.get(constraint_set)
-    if known is None:
-        on = constraint_set.on
-        known = bool(on) and is_depth_first(constraint_set.robot.model) and all(is_its_own(owner) for owner, _ in on)
-        _KNOWN[constraint_set] = known
-    return known
+    """Whether all rows that are on, at least one, are pinocchio's to the letter."""
+    on = constraint_set.on
+    return bool(on) and is_depth_first(constraint_set.robot.model) and all(is_its_own(owner) for owner, _ in on)
 
 
 def has_its_slopes(constraint_set: ConstraintSet, fits: Callable[[RowOwner], bool] = is_its_own) -> bool:

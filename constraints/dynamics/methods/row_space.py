@@ -84,6 +84,7 @@ class RowSpace:
     Attributes:
         rank: how many rows are independent.
         is_full: whether all rows are, but for those of zeros.
+        is_regular: whether all rows are, and none is zero.
         is_finite: whether G is; otherwise its rows count as zero.
     """
 
@@ -97,11 +98,12 @@ class RowSpace:
         self._rounding, self._lengths = rounding, lengths
         self._all = self.is_finite and shortest > 0.0
         if self._all and _are_clearly_independent(gram, lengths, G.shape[1], rounding * max(whole, LEAST_ROW)):
-            self.is_full, self.rank = True, len(G)
+            self.is_full, self.is_regular, self.rank = True, True, len(G)
             return
         self._on = np.flatnonzero(lengths) if self.is_finite else _NONE
         self.rank = rank_of_rows(self._svd[1], rounding)
         self.is_full = self.rank == self._on.size
+        self.is_regular = self.is_full and self._all
 
     @cached_property
     def _on(self) -> Indices:
@@ -195,7 +197,7 @@ class RowSpace:
             size: size of the accelerations that gamma was computed from: their rounding is no contradiction; with that
                 of forces which may cancel (`in_balance`).
         """
-        if self.is_full and self._all:
+        if self.is_regular:
             return Independent(self.G, gamma, _NO_ROWS, _NO_NUMBERS, 0.0, 0.0, size)
         zero = self.zero_rows
         if self.is_full:

@@ -229,6 +229,8 @@ def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solutio
     """The solution of independent rows as one of all rows."""
     if not (is_finite(a) and is_finite(mu)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
+    if space.is_regular:
+        return Solution(a, mu, DynamicsStatus.SOLVED, space)
     if not rows.are_all_met_by(a):
         status = DynamicsStatus.INCONSISTENT
     else:

@@ -205,9 +205,10 @@ def open_words_at(constraint_set: ConstraintSet, motion: Motion, rhs: RightHandS
 
 def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:
     """The status of a solution, where rows that nothing moves are redundant."""
-    if found.status is DynamicsStatus.SOLVED and vanished(constraint_set, rows, found.row_space).size:
-        return DynamicsStatus.RANK_DEFICIENT
-    return found.status
+    if found.status is not DynamicsStatus.SOLVED or found.row_space.is_regular:
+        return found.status
+    zero = vanished(constraint_set, rows, found.row_space)
+    return DynamicsStatus.RANK_DEFICIENT if zero.size else DynamicsStatus.SOLVED
 
 
 def check_state(constraint_set: object, motion: object) -> None:

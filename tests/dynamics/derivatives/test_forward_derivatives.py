@@ -210,8 +210,8 @@ def test_impacts_on_branches_in_any_order(damping: float) -> None:
     found = action.calc_diff(action.calc(np.concatenate([q, v]))).or_raise()
     truth = slope(hit, 2 * robot.nv)
     assert found.Fx is not None
-    assert found.impulses_x is not None
-    own = np.concatenate([found.Fx[robot.nv :], found.impulses_x])
+    assert found.multipliers_x is not None
+    own = np.concatenate([found.Fx[robot.nv :], found.multipliers_x])
     assert np.abs(own - truth).max() < 1e-7 * np.abs(truth).max()
 
 
