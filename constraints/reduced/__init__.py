@@ -1,12 +1,12 @@
 """Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
+from ..loops.closing.lu import LU as LU
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
     DeadPointError as DeadPointError,
     Step as Step,
-    close_position as close_position,
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
@@ -41,7 +41,6 @@ from .inverse import (
     UnderactuatedError as UnderactuatedError,
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
-from .lu import LU as LU
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
 from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind

@@ -17,6 +17,7 @@ from ..errors import ConstraintError
 from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, assemble_position
+from ..loops.closing.lu import LU, factorised
 from ..loops.mobility import CLOSED
 from ..loops.open_mechanism import OpenMechanismError
 from ..loops.set_rows import SetRows
@@ -24,7 +25,6 @@ from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import first_names
 from .closing import DeadPointError, driven_at
-from .lu import LU, factorised
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from constraints.errors import OptionError, UndefinedError
+from constraints.loops.closing.lu import factorised
 from constraints.reduced.closing import Closing
 from constraints.reduced.equilibria.extrapolation import Extrapolation
 from constraints.reduced.equilibria.prescribed import negligible
@@ -24,7 +25,6 @@ from constraints.reduced.explicit_loops.planar_loops import (
 )
 from constraints.reduced.explicit_loops.planar_shape import _continuous
 from constraints.reduced.inverse import _least, _not_driven, _unreached
-from constraints.reduced.lu import factorised
 from constraints.testing import check_function
 from liegroups import SO2, Rn
 

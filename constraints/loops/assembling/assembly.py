@@ -221,7 +221,7 @@ def assemble_position(
             (`assembly.violations` does).
         tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
             Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
-            1e-6, as `close_position` does: angles of a file are rounded. `Assembly.split` says so.
+            1e-6, as `MinimalCoordinates.close` does: angles of a file are rounded. `Assembly.split` says so.
         max_iterations: budget.
         nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
             least one, but their sum need not be.

@@ -17,6 +17,7 @@ from ...errors import SpaceMismatchError
 from ...keywords import names_checked
 from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
 from ...loops import assemble_position
+from ...loops.closing.lu import factorised
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...ranges import whole_number
@@ -25,7 +26,6 @@ from ...robot.model.joints import angular_columns
 from ...words import counted, first_names
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
-from ..lu import factorised
 
 TURN = 2.0 * np.pi
 
