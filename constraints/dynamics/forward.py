@@ -22,13 +22,13 @@ from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
 from .laws.external_force import Force, as_external, generalised
 from .methods.applicability import check_method
 from .methods.articulated import solve_test_forces
-from .methods.branches import branches_at
 from .methods.proximal import fast_anchors_of, solve_fast, solve_proximal
 from .methods.row_space import in_balance
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .methods.sparse_solution import is_long_and_sparse, solve_sparse
 from .methods.status import Factorisation, Method, member
 from .methods.system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
+from .methods.tree_sparsity import sparsity_at
 from .row_forces import RowForces, misses
 
 LONG = 45
@@ -222,7 +222,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
         how = Method.PROXIMAL if found is not None else Method.DIRECT
     if how is Method.RANGE_SPACE:
-        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size, rounding=rounding)
+        found = solve_range_space(H, G, c, gamma, by, sparsity=sparsity_at(motion), size=size, rounding=rounding)
     elif how is Method.NULL_SPACE:
         found = solve_null_space(H, G, c, gamma, by, size=size, rounding=rounding)
     elif found is None:

@@ -23,12 +23,12 @@ from ..solvers.result import ByJoint
 from ..words import counted, first_names
 from .methods.applicability import check_method
 from .methods.articulated import solve_test_forces
-from .methods.branches import branches_at
 from .methods.proximal import solve_proximal
 from .methods.row_space import RowSpace, missed
 from .methods.saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .methods.status import Factorisation, Method, member
 from .methods.system import check_state, open_words, status_of, vanished
+from .methods.tree_sparsity import sparsity_at
 from .multipliers import Body, pulling_contacts, pulling_words, wrench_of
 from .row_forces import misses
 
@@ -194,7 +194,7 @@ def _solve(
             return found, how
         how = Method.DIRECT
     if how is Method.RANGE_SPACE:
-        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size, rounding=rounding), how
+        return solve_range_space(H, G, none, jump, by, sparsity=sparsity_at(motion), size=size, rounding=rounding), how
     if how is Method.NULL_SPACE:
         return solve_null_space(H, G, none, jump, by, size=size, rounding=rounding), how
     return solve_direct(H, G, none, jump, by, size=size, rounding=rounding), Method.DIRECT

@@ -36,7 +36,7 @@ class HasRows(Protocol):
         ...
 
 
-class Branch(NamedTuple):
+class BranchComparison(NamedTuple):
     r"""How two configurations compare.
 
     Attributes:
@@ -73,7 +73,7 @@ class Branch(NamedTuple):
 
 def branch_between(
     problem: HasRows, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
-) -> Branch:
+) -> BranchComparison:
     """Compare a configuration with the closed one it led to.
 
     Dependent coordinates and independent rows are the pivots of the Jacobian at q; at `before` where that is closed and
@@ -94,11 +94,11 @@ def branch_between(
     is_singular = [is_closed and part.rank < v.size for part in parts]
     signs = [0.0 if s else factorised(J[np.ix_(h, v)]).sign for J, s in zip(Js, is_singular, strict=True)]
     apart = np.abs(problem.space.difference(before, q)[v]).max(initial=0.0)
-    return Branch(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
+    return BranchComparison(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
 
 
 def meets_dead_centre(
-    problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
+    problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
 ) -> bool:
     """Whether there is a dead centre between two closed configurations of one sign.
 
@@ -135,7 +135,7 @@ def meets_dead_centre(
     return True
 
 
-def _along(problem: HasRows, branch: Branch, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
+def _along(problem: HasRows, branch: BranchComparison, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
     """The step from a to b, its dependent part by the tangent at a."""
     v, J = branch.dependent, problem.jacobian(a, rhs)[branch.rows]
     step = problem.space.difference(a, b)
@@ -144,7 +144,7 @@ def _along(problem: HasRows, branch: Branch, a: Vector, b: Vector, rhs: RightHan
     return step
 
 
-def _sign_at(problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
+def _sign_at(problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide) -> float:
     """The sign of the pivot block; 0 where a function has no value."""
     try:
         return factorised(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)]).sign

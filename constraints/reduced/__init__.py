@@ -35,13 +35,13 @@ from .explicit_loops.explicit_loop import (
 )
 from .explicit_loops.loop_finding import explicit_loops as explicit_loops
 from .explicit_loops.loop_function import LoopFunction as LoopFunction
-from .explicit_loops.planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
+from .explicit_loops.planar_loops import ElbowSide as ElbowSide, PlanarLoop as PlanarLoop
 from .inverse import (
     ReducedInverseDynamics as ReducedInverseDynamics,
     UnderactuatedError as UnderactuatedError,
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
-from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
+from .state import ClosedState as ClosedState, RankError as RankError
 from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .sweeps.sweep import sweep as sweep

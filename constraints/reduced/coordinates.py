@@ -28,6 +28,7 @@ from .chart import Chart
 from .closing import Closing, DeadPointError, Step, closing, driven_at, newton_step
 from .state import ClosedState, closed_configuration, closed_state
 from .wishes import (
+    MEANT,
     Driven,
     PartitionError as PartitionError,
     Wished,
@@ -37,17 +38,6 @@ from .wishes import (
     driven_columns,
     part_of,
 )
-
-_MEANT = {
-    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
-    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
-    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
-    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
-    "hv": "`redundant`, names, or `partition.redundant`, rows",
-    "robot": "`constraint_set.robot`",
-    **{name: f"`coordinates.at(q, v).{name}`, of a closed state" for name in ("B", "lu", "velocity", "acceleration")},
-}
-"""Names that people try on coordinates, and how the same is said here."""
 
 SHOWN = 40
 """So many names of a kind are printed; the properties have all."""
@@ -76,7 +66,7 @@ class MinimalCoordinates(NamesChecked):
     coordinates.
     """
 
-    _meant: ClassVar[Mapping[str, str]] = _MEANT
+    _meant: ClassVar[Mapping[str, str]] = MEANT
 
     constraint_set: ConstraintSet
     q: Vector
@@ -92,13 +82,11 @@ class MinimalCoordinates(NamesChecked):
     @cached_property
     def held(self) -> Indices:
         """Columns u, then c: all that do not follow from others."""
-        columns = np.concatenate([self.partition.independent, self.partition.driven])
-        columns.flags.writeable = False
-        return columns
+        return read_only(np.concatenate([self.partition.independent, self.partition.driven]))
 
     @cached_property
     def chart(self) -> Chart:
-        """How the dependent columns move a configuration while the others are held."""
+        """How the dependent columns move a configuration; the others are held."""
         return Chart(self.constraint_set.robot.space, self.partition.dependent)
 
     @property
@@ -208,21 +196,37 @@ class MinimalCoordinates(NamesChecked):
         close: bool = False,
         rhs: RightHandSide | None = None,
     ) -> ClosedState:
-        """As `closed_state`, with these coordinates: a state that is closed at all levels."""
-        return closed_state(self, q, v, t=t, close=close, rhs=rhs)
+        """A state that is closed at all levels; what `close` computes, is computed as by the method `close`.
+
+        Args:
+            q: (nq,).
+            v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the
+                others zero: the dependent velocities then follow.
+            t: time of driven joints and of targets of rows [s].
+            close: compute the dependent parts of q and v, and those driven in time, from the others; without it an
+                open state is an error.
+            rhs: right-hand sides with their rates; those at t by default.
+
+        Raises:
+            OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
+            FailedError: with `close`, Newton's iteration failed; the error carries it.
+            DeadPointError: J_v is singular there.
+            RankError: rows that are redundant for the coordinates are not redundant here.
+            SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
+
+        Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
+        """
+        return closed_state(self, q, v, t, close, rhs)
 
     def rhs_at(self, t: float) -> RightHandSide:
         """Right-hand sides of the rows at time t [s], as `constraint_set.rhs_at`."""
-        return self.constraint_set.rhs_at(t) if self._moves else self._at_rest
+        return self.constraint_set.rhs_at(t) if self._at_rest is None else self._at_rest
 
     @cached_property
-    def _moves(self) -> bool:
-        """Whether a row has a right-hand side that is a function of time."""
-        return any(owner.target is not None for owner in self.constraint_set.stack)
-
-    @cached_property
-    def _at_rest(self) -> RightHandSide:
-        return self.constraint_set.rhs_at(0.0)
+    def _at_rest(self) -> RightHandSide | None:
+        """Those at all times; None where one is a function of time."""
+        moves = any(owner.target is not None for owner in self.constraint_set.stack)
+        return None if moves else self.constraint_set.rhs_at(0.0)
 
     def spread(self, u: TangentLike, c: TangentLike | None = None) -> Vector:
         """Tangent vector (nv,) from its independent and driven parts; zeros for the dependent ones.

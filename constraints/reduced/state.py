@@ -119,33 +119,12 @@ class ClosedState:
 def closed_state(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    v: TangentLike | None = None,
-    *,
-    t: float = 0.0,
-    close: bool = False,
-    rhs: RightHandSide | None = None,
+    v: TangentLike | None,
+    t: float,
+    close: bool,
+    rhs: RightHandSide | None,
 ) -> ClosedState:
-    """A closed state from a configuration and a velocity.
-
-    Args:
-        coordinates: independent, driven and dependent ones.
-        q: (nq,).
-        v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the others
-            zero: the dependent velocities then follow.
-        t: time of driven joints and of targets of rows [s].
-        close: compute the dependent parts of q and v, and those driven in time, from the others; without it an open
-            state is an error.
-        rhs: right-hand sides with their rates; those at t by default.
-
-    Raises:
-        OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
-        FailedError: with `close`, Newton's iteration failed; the error carries it.
-        DeadPointError: J_v is singular there.
-        RankError: rows that are redundant for the coordinates are not redundant here.
-        SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
-
-    Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
-    """
+    """As `MinimalCoordinates.at`."""
     constraint_set, parts = coordinates.constraint_set, coordinates.partition
     robot = constraint_set.robot
     time, closes = finite_number(t, "time of a closed state"), as_flag(close, "`close` of a closed state")

@@ -127,11 +127,9 @@ def test_the_sign_of_a_determinant(n: int) -> None:
 
 def names(node: ast.AST) -> set[str]:
     """All names and attributes in a piece of code."""
-    return {
-        n.attr if isinstance(n, ast.Attribute) else n.id
-        for n in ast.walk(node)
-        if hasattr(n, "attr") or hasattr(n, "id")
-    }
+    every = [*ast.walk(node)]
+    attributes = {each.attr for each in every if isinstance(each, ast.Attribute)}
+    return attributes | {each.id for each in every if isinstance(each, ast.Name)}
 
 
 def iterations(tree: ast.Module) -> Iterator[str]:

@@ -19,7 +19,7 @@ from .status import Method
 
 OUT_OF_ORDER = (
     "the joints of the robot are not in depth-first order, which pinocchio's factorisation requires (add the "
-    "joints of one branch after the other)"
+    "joints of one subtree after the other)"
 )
 
 

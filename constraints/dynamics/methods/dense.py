@@ -10,8 +10,8 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from .branches import MASSLESS
 from .status import Factorisation
+from .tree_sparsity import MASSLESS
 
 SUSPECT = 1e-11
 """Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""

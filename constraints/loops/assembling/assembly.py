@@ -26,7 +26,7 @@ from ...solvers.engine import Engine, new_tuple
 from ...solvers.newton.least_change import least_change
 from ...solvers.result import MEANT
 from ...words import budget, counted, first_names, larger_budget
-from ..branch import Branch
+from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
 from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
@@ -70,7 +70,7 @@ class Assembly(DrawnIterates):
     projection: Projection
     constraint_set: ConstraintSet
     status: Status
-    branch: Branch | None
+    branch: BranchComparison | None
     split: SplitErrors | None
 
     def __init__(
@@ -78,7 +78,7 @@ class Assembly(DrawnIterates):
         projection: Projection,
         constraint_set: ConstraintSet,
         status: Status,
-        branch: Branch | None = None,
+        branch: BranchComparison | None = None,
         split: SplitErrors | None = None,
     ) -> None:
         fields = vars(self)  # half the time of a frozen dataclass's own `__init__`

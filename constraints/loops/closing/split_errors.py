@@ -104,7 +104,7 @@ def split_errors(
     s, rank = columns.values, columns.rank
     beyond = float(s[rank] / s[0]) if rank < s.size and s[0] > 0.0 else 0.0
     residual = max(norm for _, norm in constraints.norms(done.error))
-    reached = columns.U @ columns.inside
+    reached = columns.reached @ columns.inside
     return SplitErrors(done.q, _largest_norm(problem, reached), done.error - reached, residual, rank, beyond, problem)
 
 
@@ -114,13 +114,13 @@ class _Reducible:
     Attributes:
         values: singular values at the last iterate.
         rank: how many of them count.
-        U: (rows, rank), what motions reach.
+        reached: (rows, rank), an orthonormal basis of what motions reach.
         inside: (rank,) errors in it.
     """
 
     values: Vector
     rank: int
-    U: Matrix
+    reached: Matrix
     inside: Vector
 
     def __init__(self, problem: Problem, rhs: RightHandSide, rounding: float) -> None:
@@ -139,15 +139,15 @@ class _Reducible:
             return np.inf
         left, self.values, _ = np.linalg.svd(J, full_matrices=False)
         self.rank = rank_of_rows(self.values, self._rounding)
-        self.U = left[:, : self.rank]
-        self.inside = self.U.T @ error
-        return _largest_norm(self._problem, self.U @ self.inside)
+        self.reached = left[:, : self.rank]
+        self.inside = self.reached.T @ error
+        return _largest_norm(self._problem, self.reached @ self.inside)
 
     def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
         """Of least cost; None where rows are not finite."""
         if self.rank < 0:
             return None, 0.0
-        return -least_change(self.U.T @ J, self.inside, self._problem.weights[self._moving]), 0.0
+        return -least_change(self.reached.T @ J, self.inside, self._problem.weights[self._moving]), 0.0
 
     def moved(self, q: Vector, step: Vector) -> Vector:
         """By what moves."""
