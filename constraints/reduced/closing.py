@@ -258,7 +258,7 @@ def closing(
     time = finite_number(t, "time of a closing")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), time)
-    columns, record = DependentColumns(coordinates, start, sides), Record([start])
+    columns, record = DependentColumns(coordinates, start, sides), Record(start)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             status = _STATUS[Corrector(columns.rows, columns).newton(start, trust, record).ending]

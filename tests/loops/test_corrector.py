@@ -48,7 +48,7 @@ class Root:
 
 def ended(trust: Trust, start: float = 3.0, a: float = 4.0, redundant: float = 0.0) -> tuple[Ending, float, Record]:
     root, q = Root(a, redundant), np.array([start])
-    record = Record([q])
+    record = Record(q)
     done = Corrector(root.rows, root).newton(q, trust, record)
     assert q[0] == start
     return done.ending, float(done.q[0]), record

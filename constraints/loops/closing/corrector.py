@@ -8,7 +8,6 @@ correction only where its steps shrink fast. They all take their steps here, and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import inf
 from typing import NamedTuple, Protocol, TypeVar, final
@@ -79,21 +78,21 @@ class Columns(Protocol):
 
 
 @final
-@dataclass
 class Record:
-    """The iterates of one iteration, as they are found.
+    """The iterates of one iteration, as they are found. One a run: it has memory.
 
     Attributes:
-        iterates: configurations (nq,).
+        iterates: configurations (nq,), the start first.
         residuals: largest error of all rows at each, infinite where it is no number.
         step_sizes: largest entry of each step that was taken.
         signs: of the determinant, where a step was tried.
     """
 
-    iterates: list[Vector] = field(default_factory=list[Vector])
-    residuals: list[float] = field(default_factory=list[float])
-    step_sizes: list[float] = field(default_factory=list[float])
-    signs: list[float] = field(default_factory=list[float])
+    def __init__(self, start: Vector) -> None:
+        self.iterates = [start]
+        self.residuals = list[float]()
+        self.step_sizes = list[float]()
+        self.signs = list[float]()
 
     def takes(self, error: Vector, J: Matrix) -> bool:
         """Note the residual of an iterate; whether its rows are finite."""

@@ -69,13 +69,13 @@ class _OutputColumns:
     lu: LU
 
     def __init__(self, function: LoopFunction, posture: Point, h: Indices) -> None:
-        self._function, self._posture, self._h = function, posture, h
+        self._square, self._at, self._posture, self._h = function.square, function.loop.at, posture, h
         self._where, self._integrate = function.choice.outputs.q_indices, function.outputs.maps.integrate
 
     def rows(self, q: Vector) -> tuple[Vector, Matrix]:
         """Errors of all rows, and their Jacobian by all joints of the loop."""
         self._posture.move(q)
-        return self._function.loop.at(self._posture)
+        return self._at(self._posture)
 
     def off(self, error: Vector, J: Matrix) -> float:
         """The rows are not asked: it is the step that says whether it is over."""
@@ -83,7 +83,7 @@ class _OutputColumns:
 
     def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
         """The change of the outputs, None at a dead point, and the sign of the determinant."""
-        block, r = self._function.square(q, error, J, self._h)
+        block, r = self._square(q, error, J, self._h)
         self.lu = factorised(block)
         return None if self.lu.is_singular else self.lu.solve(r), self.lu.sign
 
@@ -201,7 +201,7 @@ class LoopFunction(Function):
         if not way.any():
             return closed
         posture = point.at(self.loop.robot.space, self.reference)
-        shortest = 0.5 * SHORTEST * max(1.0, 1.0 / largest(way))
+        shortest = 0.5 * SHORTEST * max(1.0, 1.0 / float(abs(way).max()))
         while done < 1.0:
 
             def step(part: float, here: _Closed = closed, done: float = done) -> _Closed | None:
