@@ -32,7 +32,7 @@ import numpy as np
 from constraints import Bounds, Options, Workspace
 from constraints.loops import Assembly, ConstraintSet, assemble_position
 from constraints.models import load, mechanisms
-from constraints.models.structure.closing import close, starts
+from constraints.models.structure.assemblies import assemblies, starts
 from constraints.models.structure.mechanism import Mechanism
 from constraints.solvers import DampedCholesky, NewtonEngine, SparseKKT
 from constraints.solvers.newton.sparse_kkt import is_long_and_sparse
@@ -104,18 +104,18 @@ def models(names: tuple[str, ...], count: int) -> list[dict[str, Any]]:
     for name in names:
         mechanism = mechanism_of(name)
         start = time.perf_counter()
-        closing = close(mechanism, 0, count)
+        done = assemblies(mechanism, 0, count)
         seconds = time.perf_counter() - start
         found.append(
             {
                 "model": name,
                 "nv": mechanism.robot.nv,
                 "rows": mechanism.rows,
-                "starts": len(closing.ends),
-                "closed": sum(closing.closed),
-                "median_iterations": float(statistics.median(closing.iterations)),
-                "most_iterations": max(closing.iterations),
-                "milliseconds": 1e3 * seconds / len(closing.ends),
+                "starts": len(done.ends),
+                "closed": sum(done.closed),
+                "median_iterations": float(statistics.median(done.iterations)),
+                "most_iterations": max(done.iterations),
+                "milliseconds": 1e3 * seconds / len(done.ends),
             }
         )
     return found

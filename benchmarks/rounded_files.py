@@ -36,7 +36,7 @@ from constraints.dynamics import Method, MethodError, forward_dynamics
 from constraints.errors import ConstraintError
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import Mechanism
-from constraints.models.structure.closing import close
+from constraints.models.structure.assemblies import assemblies
 from constraints.reduced import minimal_coordinates, reduced_forward_dynamics
 
 DIGITS = {4: 1e-3, 6: 1e-5, 8: 1e-7, 12: 1e-9}
@@ -122,7 +122,7 @@ class Verdict:
 def verdict(name: str, digits: int, seed: int = 0) -> Verdict:
     """One mechanism, written with some digits."""
     drawn = mechanism_of(name)
-    q = close(drawn, 0, 0).q
+    q = assemblies(drawn, 0, 0).q
     mechanism, rng = rounded(drawn, digits, seed), np.random.default_rng(seed)
     rows, before = mechanism.constraint_set(), drawn.mobility(q)
     condition = _condition(drawn.judge(q).singular_values, drawn.rank(q))

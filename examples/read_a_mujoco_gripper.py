@@ -22,7 +22,7 @@ import numpy as np
 from constraints import Implicit, Options, Position, Projector
 from constraints.models import Mechanism, load
 from constraints.models.files.mjcf import from_qpos
-from constraints.models.structure.closing import close
+from constraints.models.structure.assemblies import assemblies
 from constraints.pictures import plot_assembly
 
 FINGER = """
@@ -59,7 +59,7 @@ GRIPPER = f"""<mujoco model="gripper">
 def describe(mechanism: Mechanism) -> None:
     """1. and 2. What the file gives, and what it is once it is closed."""
     print(f"1. {mechanism.describe()}\n")
-    found = close(mechanism)
+    found = assemblies(mechanism)
     print(f"2. Closed from {sum(found.closed)} of {len(found.closed)} starts. There: {found.judged}")
     for entry in mechanism.unread:
         print(f"  not read: {entry}")

@@ -25,8 +25,8 @@ from constraints.dynamics import (
     forward_dynamics,
     impact,
 )
-from constraints.dynamics.methods.branches import Branches
 from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.dynamics.methods.tree_sparsity import TreeSparsity
 from constraints.loops import (
     Axes,
     Baumgarte,
@@ -237,7 +237,7 @@ def subsets(c: Chaos) -> Made:
 def algebra(c: Chaos) -> Made:
     H, G, f, gamma = np.diag([1.0, 2.0, 3.0]), np.ones((1, 3)), np.ones(3), np.ones(1)
     solve = c.pick(solve_direct, solve_range_space, solve_null_space)
-    way = c.pick("H", "G", "c", "gamma", "parents", "branches", "bases")
+    way = c.pick("H", "G", "c", "gamma", "parents", "sparsity", "bases")
     wrong = c.say("no matrix", c.pick(np.ones((3, 2)), np.ones((2, 3, 3)), "x", None, {}, np.ones((4, 4)) + 1j, print))
     if way == "H":
         return call("H of", solve, wrong, G, f, gamma)
@@ -248,10 +248,12 @@ def algebra(c: Chaos) -> Made:
     if way == "gamma":
         return call("gamma of", solve, H, G, f, wrong)
     if way == "parents":
-        return call("parent", Branches, np.array(c.say("a later parent", c.pick([0], [-1, 1, 0], [-1, 0, 5], [-3]))))
-    if way == "branches":
-        wrong = c.say("of another tree", Branches(np.arange(c.pick(1, 2, 4, 9)) - 1))
-        return call("branches", solve_range_space, H, G, f, gamma, branches=wrong)
+        return call(
+            "parent", TreeSparsity, np.array(c.say("a later parent", c.pick([0], [-1, 1, 0], [-1, 0, 5], [-3])))
+        )
+    if way == "sparsity":
+        wrong = c.say("of another tree", TreeSparsity(np.arange(c.pick(1, 2, 4, 9)) - 1))
+        return call("sparsity", solve_range_space, H, G, f, gamma, sparsity=wrong)
     bases = c.say(
         "no bases", c.pick((np.eye(3), np.eye(3)), (np.ones((3, 1)), np.ones((3, 1))), (np.ones(3), np.eye(3)))
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ConstraintError
 from ..models import Mechanism, load
-from ..models.structure.closing import Closing, close
+from ..models.structure.assemblies import Assemblies, assemblies
 from ..models.structure.mechanism import grouped
 from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     """
     outputs((options.file, options.loops), save=options.save, plot=options.plot)
     mechanism = load(options.file, options.loops, cut=options.cut, strict=not options.lenient)
-    found = close(mechanism, options.seed)
+    found = assemblies(mechanism, options.seed)
     print("\n".join(facts(found, options.details)))
     if options.plot:
         plot_assembly(mechanism, found.starts[found.shown], found.ends[found.shown], options.plot)
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     return ALL_WELL if found.success and is_whole else NOT_ALL
 
 
-def facts(found: Closing, details: bool = False) -> list[str]:
+def facts(found: Assemblies, details: bool = False) -> list[str]:
     """What was found, one fact a line; what was not read a line a kind, or with details a line each."""
     mechanism, judged = found.mechanism, found.judged
     done = [i for i, is_closed in zip(found.iterations, found.closed, strict=True) if is_closed]
@@ -112,7 +112,7 @@ def facts(found: Closing, details: bool = False) -> list[str]:
     return lines
 
 
-def has_other_ways(found: Closing) -> bool:
+def has_other_ways(found: Assemblies) -> bool:
     """Whether a few restarts close the mechanism otherwise, with the same independent coordinates, motors first."""
     if not (found.success and found.mechanism.rows):
         return False
@@ -128,7 +128,7 @@ def errors(mechanism: Mechanism, q: Any) -> list[tuple[str, float]]:
     return sorted((entry for entry in norms if entry[1] > 1e-8), key=lambda entry: -entry[1])
 
 
-def save(found: Closing, path: str | os.PathLike[str]) -> None:
+def save(found: Assemblies, path: str | os.PathLike[str]) -> None:
     """Write the configuration, its start, the names of the joints and the figures as an npz file.
 
     Raises:

@@ -11,7 +11,10 @@ from liegroups import Space
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ..errors import UndefinedError
+from ..linear_algebra import largest
 from ..rows.right_hand_side import RightHandSide
+from .closing.corrector import longest_trusted
+from .closing.lu import factorised
 from .partition import partition
 
 PLACES = 60
@@ -33,7 +36,7 @@ class HasRows(Protocol):
         ...
 
 
-class Branch(NamedTuple):
+class BranchComparison(NamedTuple):
     r"""How two configurations compare.
 
     Attributes:
@@ -70,7 +73,7 @@ class Branch(NamedTuple):
 
 def branch_between(
     problem: HasRows, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
-) -> Branch:
+) -> BranchComparison:
     """Compare a configuration with the closed one it led to.
 
     Dependent coordinates and independent rows are the pivots of the Jacobian at q; at `before` where that is closed and
@@ -89,13 +92,13 @@ def branch_between(
     chosen = parts[0] if is_closed and parts[0].rank > parts[1].rank else parts[1]
     h, v = chosen.rows, chosen.dependent
     is_singular = [is_closed and part.rank < v.size for part in parts]
-    signs = [0.0 if s else _sign(J[np.ix_(h, v)]) for J, s in zip(Js, is_singular, strict=True)]
+    signs = [0.0 if s else factorised(J[np.ix_(h, v)]).sign for J, s in zip(Js, is_singular, strict=True)]
     apart = np.abs(problem.space.difference(before, q)[v]).max(initial=0.0)
-    return Branch(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
+    return BranchComparison(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
 
 
 def meets_dead_centre(
-    problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
+    problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
 ) -> bool:
     """Whether there is a dead centre between two closed configurations of one sign.
 
@@ -119,19 +122,20 @@ def meets_dead_centre(
         ahead = [_sign_at(problem, branch, space.integrate(x, d), rhs) for x, d in ((a, there), (b, back))]
         if ahead == [sign, sign]:
             continue
-        between = None
-        while between is None:
-            there *= 0.5
-            if np.abs(there).max(initial=0.0) < SHORTEST:
-                return True
-            between = close(space.integrate(a, there))
-            if between is not None and _sign_at(problem, branch, between, rhs) != sign:
-                between = None
+
+        def part_of(step: float, a: Vector = a, there: Vector = there) -> Vector | None:
+            between = close(space.integrate(a, step * there))
+            return between if between is not None and _sign_at(problem, branch, between, rhs) == sign else None
+
+        shortest = SHORTEST / largest(there) if there.any() else np.inf
+        between = longest_trusted(part_of, 0.5, shortest)[0] if shortest <= 0.5 else None
+        if between is None:
+            return True
         ways += [(between, b), (a, between)]
     return True
 
 
-def _along(problem: HasRows, branch: Branch, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
+def _along(problem: HasRows, branch: BranchComparison, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
     """The step from a to b, its dependent part by the tangent at a."""
     v, J = branch.dependent, problem.jacobian(a, rhs)[branch.rows]
     step = problem.space.difference(a, b)
@@ -140,13 +144,9 @@ def _along(problem: HasRows, branch: Branch, a: Vector, b: Vector, rhs: RightHan
     return step
 
 
-def _sign_at(problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
+def _sign_at(problem: HasRows, branch: BranchComparison, q: Vector, rhs: RightHandSide) -> float:
     """The sign of the pivot block; 0 where a function has no value."""
     try:
-        return _sign(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)])
+        return factorised(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)]).sign
     except UndefinedError:
         return 0.0
-
-
-def _sign(block: Matrix) -> float:
-    return float(np.sign(np.linalg.det(block)))

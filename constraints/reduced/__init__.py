@@ -1,12 +1,12 @@
 """Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
+from ..loops.closing.lu import LU as LU
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
     DeadPointError as DeadPointError,
     Step as Step,
-    close_position as close_position,
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
@@ -35,14 +35,13 @@ from .explicit_loops.explicit_loop import (
 )
 from .explicit_loops.loop_finding import explicit_loops as explicit_loops
 from .explicit_loops.loop_function import LoopFunction as LoopFunction
-from .explicit_loops.planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
+from .explicit_loops.planar_loops import ElbowSide as ElbowSide, PlanarLoop as PlanarLoop
 from .inverse import (
     ReducedInverseDynamics as ReducedInverseDynamics,
     UnderactuatedError as UnderactuatedError,
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
-from .lu import LU as LU
-from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
+from .state import ClosedState as ClosedState, RankError as RankError
 from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .sweeps.sweep import sweep as sweep

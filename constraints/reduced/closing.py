@@ -12,10 +12,11 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError, OptionError, UndefinedError
-from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops.assembling.gaps import gap_words
 from ..loops.assembling.iterates import DrawnIterates
+from ..loops.closing.corrector import Corrector, Ending, Record, Trust
+from ..loops.closing.lu import LU, factorised
 from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..robot.bounds import Violation, outside_bounds
@@ -24,13 +25,12 @@ from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
-from .lu import LU as LU, factorised as factorised
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates
 
-FARTHEST = 1e6
-"""A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
+FULL_STEPS = Trust()
+"""A closing trusts every step: a start that is too far is seen from its iterates."""
 
 FALLS = 0.1
 """Iterates come nearer where the least residual of the second half is below this part of that of the first."""
@@ -57,6 +57,15 @@ class ClosingStatus(StatusEnum, successes=("CONVERGED",)):
     REDUNDANT_ROWS_OPEN = "The independent rows hold, but redundant ones do not: the loops are on another branch."
     UNDEFINED = "A function has no value at an iterate."
     DIVERGED = "The iterates became too large to compute with."
+
+
+_STATUS = {
+    Ending.CLOSED: ClosingStatus.CONVERGED,
+    Ending.OTHER_ROWS_OPEN: ClosingStatus.REDUNDANT_ROWS_OPEN,
+    Ending.BUDGET: ClosingStatus.MAX_ITERATIONS,
+    Ending.SINGULAR: ClosingStatus.SINGULAR,
+    Ending.INFINITE: ClosingStatus.DIVERGED,
+}
 
 
 @final
@@ -184,149 +193,91 @@ class Step(NamedTuple):
     lu: LU
 
 
-def newton_step(
-    coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide, start: Vector | None = None
-) -> tuple[float, float, Step | None]:
-    r"""One step :math:`v \leftarrow v \oplus (-J_v^{-1} h)`, u and c held.
+@final
+class DependentColumns:
+    """Columns of a `Corrector`: the dependent coordinates move by :math:`-J_v^{-1} h`, u and c are held.
 
     Args:
         coordinates: what is held, what moves.
-        q: iterate (nq,).
+        start: first iterate (nq,), from which the columns of a split ball or free joint are counted.
         rhs: right-hand sides.
-        start: of the iterates, which counts for split balls and free joints; q by default.
 
-    Returns:
-        Largest error of all rows at q, that of the rows h, and the step; None where J_v is singular, or the step is
-        longer than 1e6.
+    Attributes:
+        lu: of -J_v where the last step was tried.
     """
-    error, J = position_rows(coordinates, q, rhs)
-    h = error[coordinates.partition.rows]
-    return largest(error), largest(h), stepped(coordinates, q if start is None else start, q, h, J)[0]
+
+    lu: LU
+
+    def __init__(self, coordinates: MinimalCoordinates, start: Vector, rhs: RightHandSide) -> None:
+        self._set, self._chart, self._h = coordinates.constraint_set, coordinates.chart, coordinates.partition.rows
+        self._start, self._rhs = start, rhs
+
+    def rows(self, q: Vector) -> tuple[Vector, Matrix]:
+        """Errors of all rows (size,) that are on, and the Jacobian of the rows h (r, nv)."""
+        point = self._set.robot.at(q)  # held until all is copied
+        error, J = self._set.position_rows(point, self._rhs)
+        return error, J[self._h]
+
+    def off(self, error: Vector, J: Matrix) -> float:
+        """Largest error of the rows h."""
+        return largest(error[self._h])
+
+    def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
+        """The change (r,), None where J_v is singular, and the sign of its determinant."""
+        self.lu = factorised(self._chart.columns(self._start, q, J))
+        return None if self.lu.is_singular else self.lu.solve(error[self._h]), self.lu.sign
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """What is held keeps its bits."""
+        return self._chart.moved(self._start, q, step)
 
 
-def position_rows(coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide) -> tuple[Vector, Matrix]:
-    """Errors of all rows (size,) that are on, and the Jacobian of the rows h (r, nv)."""
-    constraint_set = coordinates.constraint_set
-    point = constraint_set.robot.at(q)  # held until all is copied
-    error, J = constraint_set.position_rows(point, rhs)
-    return error, J[coordinates.partition.rows]
+def newton_step(
+    coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide, start: Vector
+) -> tuple[Step | None, LU]:
+    """One step from an iterate, None where J_v is singular or it is longer than 1e6; and the factors of -J_v."""
+    columns = DependentColumns(coordinates, start, rhs)
+    change, _ = columns.step(q, *columns.rows(q))
+    if change is None or not largest(change) <= FULL_STEPS.farthest:
+        return None, columns.lu
+    return Step(columns.moved(q, change), change, columns.lu), columns.lu
 
 
-def stepped(coordinates: MinimalCoordinates, start: Vector, q: Vector, h: Vector, J: Matrix) -> tuple[Step | None, LU]:
-    """The step from an iterate, None where J_v is singular or it is longer than 1e6, and the factors of -J_v."""
-    chart = coordinates.chart
-    lu = factorised(chart.columns(start, q, J))
-    if lu.is_singular:
-        return None, lu
-    change = lu.solve(h)
-    if not largest(change) <= FARTHEST:
-        return None, lu
-    return Step(chart.moved(start, q, change), change, lu), lu
-
-
-@names_checked("options are named: tolerance=, max_iterations=, rhs=, t=")
-def close_position(
+def closing(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    *,
-    tolerance: float = 1e-12,
-    max_iterations: int = 50,
-    t: float = 0.0,
-    rhs: RightHandSide | None = None,
+    tolerance: float,
+    max_iterations: int,
+    t: float,
+    rhs: RightHandSide | None,
 ) -> Closing:
-    r"""Close a mechanism by its dependent coordinates; independent and driven ones keep their values, bit for bit.
-
-    .. math:: v_{k+1} = v_k \oplus \left(-J_v^{-1}\,h\right), \qquad J_v = J[h, v]
-
-    Plain Newton: no step limit, no bounds, and it may end on another branch than the start; use `assemble_position` for
-    far starts. Joints driven in time first get their values at t.
-
-    If only some columns of a ball or free joint are dependent, the others cannot be held bit for bit: the logarithm of
-    its change from the start has no component along the held columns.
-
-    Args:
-        coordinates: those held, and those solved for.
-        q: start (nq,); returned unchanged if it is closed.
-        tolerance: largest error of the rows h [m or rad], 1e-15 or more; all rows must then hold to 1e-6 (redundant
-            rows of a file agree only to its decimals).
-        max_iterations: budget.
-        t: time of driven joints and of targets of rows [s].
-        rhs: right-hand sides; those at t by default.
-
-    Returns:
-        A value with the iterates; failure is a status, never an exception.
-
-    Raises:
-        SizeError, NotFiniteError, NotNormalizedError, OptionError: an invalid argument, or an invalid motion of a
-            driven joint.
-
-    Source: `mbs_close_geo` of Robotran.
-    """
+    """As `MinimalCoordinates.close`."""
     if not LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a closing"):
         raise OptionError(below_rounding("tolerance of a closing", tolerance))
-    most = natural_number(max_iterations, "iteration limit of a closing")
+    trust = Trust(tolerance, natural_number(max_iterations, "iteration limit of a closing"))
     time = finite_number(t, "time of a closing")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), time)
-    way = _Way(coordinates, sides, start, tolerance)
-    with np.errstate(over="ignore", invalid="ignore"):
-        status = way.to_the_end(most)
-    iterates = tuple(read_only(each) for each in way.iterates)
-    figures = tuple(way.residuals), tuple(way.sizes), tuple(way.signs)
+    columns, record = DependentColumns(coordinates, start, sides), Record(start)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            status = _STATUS[Corrector(columns.rows, columns).newton(start, trust, record).ending]
+    except UndefinedError:
+        record.residuals.append(np.inf)
+        status = ClosingStatus.UNDEFINED
+    iterates = tuple(read_only(each) for each in record.iterates)
+    figures = tuple(record.residuals), tuple(record.step_sizes), tuple(record.signs)
     return Closing(iterates[-1], status, iterates, *figures, coordinates, sides)
-
-
-@final
-class _Way:
-    """The iterates of a closing, as they are found."""
-
-    def __init__(self, coordinates: MinimalCoordinates, rhs: RightHandSide, start: Vector, tolerance: float) -> None:
-        self._coordinates, self._rhs, self._tolerance = coordinates, rhs, tolerance
-        self.iterates = [start]
-        self.residuals: list[float] = []
-        self.sizes: list[float] = []
-        self.signs: list[float] = []
-
-    def to_the_end(self, most: int) -> ClosingStatus:
-        """Steps until the rows hold, or something else ends it; at most so many."""
-        while True:
-            ended = self._one_more(len(self.sizes) == most)
-            if ended is not None:
-                return ended
-
-    def _one_more(self, is_last: bool) -> ClosingStatus | None:
-        """One step; None if it goes on."""
-        q, coordinates = self.iterates[-1], self._coordinates
-        try:
-            error, J = position_rows(coordinates, q, self._rhs)
-        except UndefinedError:
-            self.residuals.append(np.inf)
-            return ClosingStatus.UNDEFINED
-        off, h = largest(error), error[coordinates.partition.rows]
-        self.residuals.append(off if off < np.inf else np.inf)
-        if not (off < np.inf and np.isfinite(J).all()):
-            return ClosingStatus.DIVERGED
-        if largest(h) <= self._tolerance:
-            return ClosingStatus.CONVERGED if off <= max(CLOSED, self._tolerance) else ClosingStatus.REDUNDANT_ROWS_OPEN
-        if is_last:
-            return ClosingStatus.MAX_ITERATIONS
-        step, lu = stepped(coordinates, self.iterates[0], q, h, J)
-        self.signs.append(lu.sign)
-        if step is None:
-            return ClosingStatus.SINGULAR if lu.is_singular else ClosingStatus.DIVERGED
-        self.sizes.append(largest(step.change))
-        self.iterates.append(step.q)
-        return None
 
 
 def driven_at(coordinates: MinimalCoordinates, q: Vector, t: float) -> Vector:
     """The configuration with the joints that are driven in time at their places at t."""
     if not coordinates.targets:
         return q
-    robot, moved = coordinates.constraint_set.robot, q.copy()
+    robot, placed = coordinates.constraint_set.robot, q.copy()
     for joint, target in coordinates.targets.items():
-        moved[robot.slice_of(joint)] = place_of(coordinates.constraint_set, joint, target, t)
-    return moved
+        placed[robot.slice_of(joint)] = place_of(coordinates.constraint_set, joint, target, t)
+    return placed
 
 
 def place_of(constraint_set: ConstraintSet, joint: str, target: Target, t: float) -> Vector:

@@ -10,25 +10,25 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, expect, finite_number, finite_vector
+from liegroups.arguments import as_flag, expect, finite_number
 from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError
+from ..errors import OptionError, SizeError, UndefinedError
 from ..keywords import NamesChecked, names_checked
 from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, singular_values
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
 from ..loops.mobility import coordinate_names, weak_rows, weak_words
 from ..loops.partition import Partition, partition
-from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..words import counted, first_names
 from .chart import Chart
-from .closing import Closing, DeadPointError, Step, close_position, driven_at, position_rows, stepped
+from .closing import Closing, DeadPointError, Step, closing, driven_at, newton_step
 from .state import ClosedState, closed_configuration, closed_state
 from .wishes import (
+    MEANT,
     Driven,
     PartitionError as PartitionError,
     Wished,
@@ -36,18 +36,8 @@ from .wishes import (
     check_partition,
     columns_of,
     driven_columns,
+    part_of,
 )
-
-_MEANT = {
-    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
-    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
-    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
-    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
-    "hv": "`redundant`, names, or `partition.redundant`, rows",
-    "robot": "`constraint_set.robot`",
-    **{name: f"`coordinates.at(q, v).{name}`, of a closed state" for name in ("B", "lu", "velocity", "acceleration")},
-}
-"""Names that people try on coordinates, and how the same is said here."""
 
 SHOWN = 40
 """So many names of a kind are printed; the properties have all."""
@@ -76,7 +66,7 @@ class MinimalCoordinates(NamesChecked):
     coordinates.
     """
 
-    _meant: ClassVar[Mapping[str, str]] = _MEANT
+    _meant: ClassVar[Mapping[str, str]] = MEANT
 
     constraint_set: ConstraintSet
     q: Vector
@@ -92,13 +82,11 @@ class MinimalCoordinates(NamesChecked):
     @cached_property
     def held(self) -> Indices:
         """Columns u, then c: all that do not follow from others."""
-        columns = np.concatenate([self.partition.independent, self.partition.driven])
-        columns.flags.writeable = False
-        return columns
+        return read_only(np.concatenate([self.partition.independent, self.partition.driven]))
 
     @cached_property
     def chart(self) -> Chart:
-        """How the dependent columns move a configuration while the others are held."""
+        """How the dependent columns move a configuration; the others are held."""
         return Chart(self.constraint_set.robot.space, self.partition.dependent)
 
     @property
@@ -132,8 +120,34 @@ class MinimalCoordinates(NamesChecked):
         t: float = 0.0,
         rhs: RightHandSide | None = None,
     ) -> Closing:
-        """As `close_position`, with these coordinates."""
-        return close_position(self, q, tolerance=tolerance, max_iterations=max_iterations, t=t, rhs=rhs)
+        r"""Close the mechanism by its dependent coordinates; independent and driven ones keep their bits.
+
+        .. math:: v_{k+1} = v_k \oplus \left(-J_v^{-1}\,h\right), \qquad J_v = J[h, v]
+
+        Plain Newton: no step limit, no bounds, and it may end on another branch than the start; use `assemble_position`
+        for far starts. Joints driven in time first get their values at t.
+
+        If only some columns of a ball or free joint are dependent, the others cannot be held bit for bit: the logarithm
+        of its change from the start has no component along the held columns.
+
+        Args:
+            q: start (nq,); returned unchanged if it is closed.
+            tolerance: largest error of the rows h [m or rad], 1e-15 or more; all rows must then hold to 1e-6 (redundant
+                rows of a file agree only to its decimals).
+            max_iterations: budget.
+            t: time of driven joints and of targets of rows [s].
+            rhs: right-hand sides; those at t by default.
+
+        Returns:
+            A value with the iterates; failure is a status, never an exception.
+
+        Raises:
+            SizeError, NotFiniteError, NotNormalizedError, OptionError: an invalid argument, or an invalid motion of a
+                driven joint.
+
+        Source: `mbs_close_geo` of Robotran.
+        """
+        return closing(self, q, tolerance, max_iterations, t, rhs)
 
     @names_checked("options are named: start=, t=, rhs=")
     def step(
@@ -158,8 +172,7 @@ class MinimalCoordinates(NamesChecked):
         check, time = self.constraint_set.robot.check, finite_number(t, "time of a step")
         at = driven_at(self, np.array(check(q)), time)
         first = at if start is None else np.array(check(start, "start"))
-        error, J = position_rows(self, at, self.rhs_at(time) if rhs is None else rhs)
-        found, lu = stepped(self, first, at, error[self.partition.rows], J)
+        found, lu = newton_step(self, at, self.rhs_at(time) if rhs is None else rhs, first)
         if found is not None:
             return found
         if lu.is_singular:
@@ -176,21 +189,37 @@ class MinimalCoordinates(NamesChecked):
         close: bool = False,
         rhs: RightHandSide | None = None,
     ) -> ClosedState:
-        """As `closed_state`, with these coordinates: a state that is closed at all levels."""
-        return closed_state(self, q, v, t=t, close=close, rhs=rhs)
+        """A state that is closed at all levels; what `close` computes, is computed as by the method `close`.
+
+        Args:
+            q: (nq,).
+            v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the
+                others zero: the dependent velocities then follow.
+            t: time of driven joints and of targets of rows [s].
+            close: compute the dependent parts of q and v, and those driven in time, from the others; without it an
+                open state is an error.
+            rhs: right-hand sides with their rates; those at t by default.
+
+        Raises:
+            OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
+            FailedError: with `close`, Newton's iteration failed; the error carries it.
+            DeadPointError: J_v is singular there.
+            RankError: rows that are redundant for the coordinates are not redundant here.
+            SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
+
+        Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
+        """
+        return closed_state(self, q, v, t, close, rhs)
 
     def rhs_at(self, t: float) -> RightHandSide:
         """Right-hand sides of the rows at time t [s], as `constraint_set.rhs_at`."""
-        return self.constraint_set.rhs_at(t) if self._moves else self._at_rest
+        return self.constraint_set.rhs_at(t) if self._at_rest is None else self._at_rest
 
     @cached_property
-    def _moves(self) -> bool:
-        """Whether a row has a right-hand side that is a function of time."""
-        return any(owner.target is not None for owner in self.constraint_set.stack)
-
-    @cached_property
-    def _at_rest(self) -> RightHandSide:
-        return self.constraint_set.rhs_at(0.0)
+    def _at_rest(self) -> RightHandSide | None:
+        """Those at all times; None where one is a function of time."""
+        moves = any(owner.target is not None for owner in self.constraint_set.stack)
+        return None if moves else self.constraint_set.rhs_at(0.0)
 
     def spread(self, u: TangentLike, c: TangentLike | None = None) -> Vector:
         """Tangent vector (nv,) from its independent and driven parts; zeros for the dependent ones.
@@ -360,30 +389,3 @@ def _only_equalities(constraint_set: ConstraintSet) -> None:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():
             raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities, which do not define coordinates")
-
-
-def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind: str) -> Vector:
-    """The numbers of some tangent coordinates from a user: in their order, or by joint, the others zero.
-
-    Args:
-        robot: the robot.
-        columns: (n,), the coordinates.
-        given: n numbers, or joint -> number, or (nv_j,) of which those that are not in the columns are zero.
-        what: the argument, as the caller knows it.
-        kind: what they are: "independent coordinate".
-
-    Raises:
-        UnknownJointError, UnknownNameError: there is no such joint, or it is not among them.
-        SizeError, DtypeError, NotFiniteError: what is wrong with the numbers.
-    """
-    if not isinstance(given, Mapping):
-        return finite_vector(given, columns.size, what)
-    whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
-    inside[columns] = True
-    names = coordinate_names(robot)
-    for joint in given:
-        at = robot.velocity_slice_of(joint)
-        outside = [i for i in range(at.start, at.stop) if not inside[i] and (whole[i] or not inside[at].any())]
-        if outside:
-            raise UnknownNameError(kind, names[outside[0]], [names[i] for i in columns])
-    return whole[columns]

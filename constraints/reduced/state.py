@@ -17,6 +17,7 @@ from ..errors import ConstraintError
 from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, assemble_position
+from ..loops.closing.lu import LU, factorised
 from ..loops.mobility import CLOSED
 from ..loops.open_mechanism import OpenMechanismError
 from ..loops.set_rows import SetRows
@@ -24,7 +25,6 @@ from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import first_names
 from .closing import DeadPointError, driven_at
-from .lu import LU, factorised
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates
@@ -119,33 +119,12 @@ class ClosedState:
 def closed_state(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    v: TangentLike | None = None,
-    *,
-    t: float = 0.0,
-    close: bool = False,
-    rhs: RightHandSide | None = None,
+    v: TangentLike | None,
+    t: float,
+    close: bool,
+    rhs: RightHandSide | None,
 ) -> ClosedState:
-    """A closed state from a configuration and a velocity.
-
-    Args:
-        coordinates: independent, driven and dependent ones.
-        q: (nq,).
-        v: (nv,), closed; at rest by default. Or of independent and driven joints by name, {"crank": 1.0}, the others
-            zero: the dependent velocities then follow.
-        t: time of driven joints and of targets of rows [s].
-        close: compute the dependent parts of q and v, and those driven in time, from the others; without it an open
-            state is an error.
-        rhs: right-hand sides with their rates; those at t by default.
-
-    Raises:
-        OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
-        FailedError: with `close`, Newton's iteration failed; the error carries it.
-        DeadPointError: J_v is singular there.
-        RankError: rows that are redundant for the coordinates are not redundant here.
-        SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
-
-    Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
-    """
+    """As `MinimalCoordinates.at`."""
     constraint_set, parts = coordinates.constraint_set, coordinates.partition
     robot = constraint_set.robot
     time, closes = finite_number(t, "time of a closed state"), as_flag(close, "`close` of a closed state")

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_tuple, expect
-from liegroups.arrays import BoolVector, Indices, Matrix
+from liegroups.arguments import as_tuple, expect, finite_vector
+from liegroups.arrays import BoolVector, Indices, Matrix, TangentLike, Vector
 
 from ..errors import ConstraintError, OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..loops import ConstraintSet
@@ -27,6 +27,17 @@ Driven: TypeAlias = "Iterable[str | Segments] | Segments | Mapping[str, Target |
 """Driven joints: names or Segments; or from joint to its motion in time (None: it has no function of time)."""
 
 DRIVEN = "driven joints"
+
+MEANT = {
+    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
+    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
+    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
+    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
+    "hv": "`redundant`, names, or `partition.redundant`, rows",
+    "robot": "`constraint_set.robot`",
+    **{name: f"`coordinates.at(q, v).{name}`, of a closed state" for name in ("B", "lu", "velocity", "acceleration")},
+}
+"""Names that people try on coordinates, and how the same is said here."""
 
 
 class PartitionError(ConstraintError):
@@ -165,3 +176,30 @@ def check_partition(
 
 def _named(names: Sequence[str], columns: Indices) -> tuple[str, ...]:
     return tuple(names[int(i)] for i in columns)
+
+
+def part_of(robot: Robot, columns: Indices, given: TangentLike, what: str, kind: str) -> Vector:
+    """The numbers of some tangent coordinates from a user: in their order, or by joint, the others zero.
+
+    Args:
+        robot: the robot.
+        columns: (n,), the coordinates.
+        given: n numbers, or joint -> number, or (nv_j,) of which those that are not in the columns are zero.
+        what: the argument, as the caller knows it.
+        kind: what they are: "independent coordinate".
+
+    Raises:
+        UnknownJointError, UnknownNameError: there is no such joint, or it is not among them.
+        SizeError, DtypeError, NotFiniteError: what is wrong with the numbers.
+    """
+    if not isinstance(given, Mapping):
+        return finite_vector(given, columns.size, what)
+    whole, inside = robot.space.check_tangent(given, what), np.zeros(robot.nv, dtype=np.bool_)
+    inside[columns] = True
+    names = coordinate_names(robot)
+    for joint in given:
+        at = robot.velocity_slice_of(joint)
+        outside = [i for i in range(at.start, at.stop) if not inside[i] and (whole[i] or not inside[at].any())]
+        if outside:
+            raise UnknownNameError(kind, names[outside[0]], [names[i] for i in columns])
+    return whole[columns]

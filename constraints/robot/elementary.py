@@ -138,7 +138,7 @@ class ElementaryTree:
 
 @final
 class _DepthFirst:
-    """A tree whose branches are one after the other: pinocchio's derivatives of forces are wrong for other orders.
+    """A tree whose subtrees are one after the other: pinocchio's derivatives of forces are wrong for other orders.
 
     Args:
         model: with joints in any order.

@@ -13,7 +13,7 @@ from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
 from constraints.__main__ import main
 from constraints.errors import SizeError
 from constraints.models import load, mechanisms
-from constraints.models.structure.closing import close
+from constraints.models.structure.assemblies import assemblies
 from constraints.pictures import plot_assembly
 
 SHORT = """<mujoco><worldbody><site name="there" pos="3 0 0"/>
@@ -160,7 +160,7 @@ def test_module_runs_and_wrong_usage_has_exit_code_2(tmp_path: Path) -> None:
 
 
 def test_closing_from_python() -> None:
-    found = close(mechanisms.delta_robot(), seed=1, count=6)
+    found = assemblies(mechanisms.delta_robot(), seed=1, count=6)
     assert found.success
     assert len(found.starts) == len(found.ends) == len(found.closed) == 8  # neutral, the posture, six random ones
     assert found.mechanism.judge(found.q).residual <= 1e-10
@@ -168,7 +168,7 @@ def test_closing_from_python() -> None:
     figure = plot_assembly(found.mechanism, found.starts[found.shown], found.ends[found.shown])
     assert len(figure.axes) == 2
     with pytest.raises(SizeError, match="seed"):
-        close(mechanisms.four_bar(), seed=-1)
+        assemblies(mechanisms.four_bar(), seed=-1)
 
 
 FIVE_BAR = path_of("5bar_linkage")

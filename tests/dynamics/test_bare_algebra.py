@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from constraints.dynamics import DynamicsStatus, Factorisation
-from constraints.dynamics.methods.branches import Branches, dense_branches
 from constraints.dynamics.methods.saddle_point import (
     Solution,
     bases_of,
@@ -18,6 +17,7 @@ from constraints.dynamics.methods.saddle_point import (
     solve_null_space,
     solve_range_space,
 )
+from constraints.dynamics.methods.tree_sparsity import TreeSparsity, no_sparsity
 from constraints.errors import ConstraintError
 
 Solve = Callable[..., Solution]
@@ -235,45 +235,45 @@ def test_bases_that_do_not_fit_are_named() -> None:
         solve_null_space(H, np.vstack([G, G[0]]), c, np.append(gamma, gamma[0]), bases=bases_of(np.vstack([G, H[0]])))
 
 
-# Branches.
+# TreeSparsity.
 
 
-def tree(seed: int, n: int) -> tuple[Branches, Any]:
-    """Random branches, and a positive definite matrix that is zero outside them."""
+def tree(seed: int, n: int) -> tuple[TreeSparsity, Any]:
+    """A random tree, and a positive definite matrix that is zero outside them."""
     rng = np.random.default_rng(seed)
     parents = np.array([int(rng.integers(-1, i)) for i in range(n)])
-    branches = Branches(parents)
+    sparsity = TreeSparsity(parents)
     L = np.zeros((n, n))
-    for i, chain in enumerate(branches.ancestors):
+    for i, chain in enumerate(sparsity.ancestors):
         L[i, chain], L[i, i] = rng.standard_normal(len(chain)), rng.uniform(0.5, 2.0)
-    return branches, L.T @ L
+    return sparsity, L.T @ L
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_factors_stay_on_the_branches(seed: int) -> None:
-    """Zeros outside the branches are asserted, of H and of its factor; L^T L = H; solutions along the branches."""
-    branches, H = tree(seed, 12)
-    assert branches.is_zero_outside(H)
-    L = branches.factor(H)
+def test_factors_stay_in_the_pattern(seed: int) -> None:
+    """Zeros outside the pattern are asserted, of H and of its factor; L^T L = H; solutions along the tree."""
+    sparsity, H = tree(seed, 12)
+    assert sparsity.is_zero_outside(H)
+    L = sparsity.factor(H)
     assert L is not None
-    assert branches.is_zero_outside(L)
+    assert sparsity.is_zero_outside(L)
     assert not np.triu(L, 1).any()
     assert np.abs(L.T @ L - H).max() < 1e-13 * np.abs(H).max()
     b = np.random.default_rng(seed).standard_normal((12, 3))
-    assert np.abs(L.T @ branches.solve_transposed(L, b) - b).max() < 1e-10
-    assert np.abs(L @ branches.solve(L, b) - b).max() < 1e-10
+    assert np.abs(L.T @ sparsity.solve_transposed(L, b) - b).max() < 1e-10
+    assert np.abs(L @ sparsity.solve(L, b) - b).max() < 1e-10
     full = H.copy()
     free = np.argwhere(H == 0.0)
     if len(free):
         full[tuple(free[0])] = 1.0
-        assert not branches.is_zero_outside(full)
+        assert not sparsity.is_zero_outside(full)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_operations_are_counted_along_the_branches(seed: int) -> None:
+def test_operations_are_counted_along_the_tree(seed: int) -> None:
     """Multiplications, divisions and roots of Featherstone's loops, counted one by one, on H that is zero outside."""
-    branches, H = tree(seed, 12)
-    parents = [int(chain[-1]) if len(chain) else -1 for chain in branches.ancestors]
+    sparsity, H = tree(seed, 12)
+    parents = [int(chain[-1]) if len(chain) else -1 for chain in sparsity.ancestors]
     A, count = H.copy(), 0
     for k in range(11, -1, -1):
         A[k, k] = np.sqrt(A[k, k])
@@ -291,37 +291,37 @@ def test_operations_are_counted_along_the_branches(seed: int) -> None:
                 count += 1
                 j = parents[j]
             i = parents[i]
-    L = branches.factor(H)
+    L = sparsity.factor(H)
     assert L is not None
     assert np.abs(np.tril(A) - L).max() < 1e-12
-    assert count == branches.operations
-    assert branches.operations <= dense_branches(12).operations
+    assert count == sparsity.operations
+    assert sparsity.operations <= no_sparsity(12).operations
 
 
-def test_range_space_works_along_the_branches() -> None:
-    """Zeros outside the branches are asserted, and cost nothing: a star of 12 against a chain of 12."""
-    star = Branches(np.array([-1] + [0] * 11))
+def test_range_space_works_along_the_tree() -> None:
+    """Zeros outside the pattern are asserted, and cost nothing: a star of 12 against a chain of 12."""
+    star = TreeSparsity(np.array([-1] + [0] * 11))
     assert star.operations == 1 + 11 * 3
-    assert dense_branches(12).operations == sum(d * (d + 3) // 2 + 1 for d in range(12))
-    branches, H = tree(3, 12)
+    assert no_sparsity(12).operations == sum(d * (d + 3) // 2 + 1 for d in range(12))
+    sparsity, H = tree(3, 12)
     _, G, c, gamma = system(3, 12, 4)
-    found = solve_range_space(H, G, c, gamma, branches=branches)
+    found = solve_range_space(H, G, c, gamma, sparsity=sparsity)
     spoiled = np.where(H == 0.0, 7.0, H)
-    with pytest.raises(ConstraintError, match="zeros outside the given branches"):
-        solve_range_space(spoiled, G, c, gamma, branches=branches)
+    with pytest.raises(ConstraintError, match="zeros outside the given pattern"):
+        solve_range_space(spoiled, G, c, gamma, sparsity=sparsity)
     a, _ = exact(H, G, c, gamma)
     assert np.abs(found.acceleration - a).max() < 1e-9 * np.abs(a).max()
 
 
 @pytest.mark.parametrize("parents", [[0], [-1, 1], [-1, 5], [-1, -2]])
-def test_branches_that_are_none_are_named(parents: list[int]) -> None:
+def test_patterns_that_are_none_are_named(parents: list[int]) -> None:
     """RBDL 20: a parent that is not before its child."""
     with pytest.raises(ConstraintError, match="parent of degree of freedom"):
-        Branches(np.array(parents))
+        TreeSparsity(np.array(parents))
 
 
-def test_branches_of_another_size_are_named() -> None:
-    """RBDL 20: branches of another tree."""
+def test_patterns_of_another_size_are_named() -> None:
+    """RBDL 20: the pattern of another tree."""
     H, G, c, gamma = system(3, 5, 2)
-    with pytest.raises(ConstraintError, match="branches"):
-        solve_range_space(H, G, c, gamma, branches=dense_branches(4))
+    with pytest.raises(ConstraintError, match="sparsity"):
+        solve_range_space(H, G, c, gamma, sparsity=no_sparsity(4))

@@ -20,8 +20,8 @@ from constraints.dynamics import (
     forward_dynamics,
     impact,
 )
-from constraints.dynamics.methods.branches import Branches
 from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.dynamics.methods.tree_sparsity import TreeSparsity
 from constraints.loops import ConstraintSet
 
 LINEAR = ("fivebar_planar", "fourbar_planar", "humanoid_4contacts")
@@ -219,12 +219,12 @@ def test_the_bare_algebra_solves_every_stored_system(name: str, state: Any, with
     H, G, c = array(state["H"]), array(state["G"]), array(state["tau"]) - array(state["C"])
     gamma = array(state["gamma_baumgarte_T0.1" if with_gains else "gamma"])
     stored = state["fd_baumgarte" if with_gains else "fd"]["direct"]
-    branches = Branches.of(robot_of(name).model)
+    sparsity = TreeSparsity.of(robot_of(name).model)
     for by in Factorisation:
         for found in (
             solve_direct(H, G, c, gamma, by),
             solve_null_space(H, G, c, gamma, by),
-            solve_range_space(H, G, c, gamma, by, branches=branches),
+            solve_range_space(H, G, c, gamma, by, sparsity=sparsity),
         ):
             assert found.status is DynamicsStatus.SOLVED
             assert close(found.acceleration, stored["qdd"], 1e-8)
@@ -299,14 +299,14 @@ def test_impulses_have_one_sign(name: str, state: Any) -> None:
 @pytest.mark.parametrize(("name", "state"), states(FILES))
 def test_the_bare_algebra_solves_every_stored_impact(name: str, state: Any) -> None:
     """RBDL 3: H, G and v_plus as stored, in the three methods."""
-    H, G, branches = array(state["H"]), array(state["G"]), Branches.of(robot_of(name).model)
+    H, G, sparsity = array(state["H"]), array(state["G"]), TreeSparsity.of(robot_of(name).model)
     for stored in state["impulses"]:
         v0, none = array(stored["qdot_minus"]), np.zeros(len(H))
         jump = array(stored["v_plus"]) - G @ v0
         for found in (
             solve_direct(H, G, none, jump),
             solve_null_space(H, G, none, jump),
-            solve_range_space(H, G, none, jump, branches=branches),
+            solve_range_space(H, G, none, jump, sparsity=sparsity),
         ):
             assert close(v0 + found.acceleration, stored["range_space_sparse"]["qdot_plus"], 1e-8)
             assert close(found.multipliers, stored["range_space_sparse"]["impulse"], 1e-8)

@@ -13,7 +13,7 @@ from constraints import Affine, Function, Implicit, Position, Problem, Stack
 from constraints.errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from constraints.loops import Hinge, HingeKind, HingeTypeError, RodClosure
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
-from constraints.loops.branch import Branch, branch_between, meets_dead_centre
+from constraints.loops.branch import BranchComparison, branch_between, meets_dead_centre
 from constraints.loops.hinges.custom_fit import CustomRows
 from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
@@ -348,7 +348,7 @@ def test_branches_of_a_circle_by_the_sign_of_their_slope() -> None:
     assert opened.describe() == f"{said} at the open start: +, now: -"
     assert not opened._replace(signs=(1.0, 1.0), meets=True).same(9.0)
     assert opened._replace(signs=(1.0, 1.0), meets=True).describe().endswith(", with a dead centre between them")
-    assert not Branch(up, True, 0.0, (0.0, 0.0), same.dependent, same.rows).same(1.0)
+    assert not BranchComparison(up, True, 0.0, (0.0, 0.0), same.dependent, same.rows).same(1.0)
     nobody = np.array([False, False])
     for there, dependent in ((np.array([0.8, 0.6]), [0]), (np.array([0.28, 0.96]), [1])):
         for is_closed in (True, False):  # the pivots are those of the end

@@ -92,7 +92,7 @@ def test_away_from_where_rows_hold_steps_end() -> None:
         return np.array([q[1] + (1.0 if q.any() else 0.0), 0.0]), np.array([[0.0, 1.0], [0.0, 0.0]])
 
     assert rank_beside(evaluate, R2, np.zeros(2), np.arange(2)) == 1
-    assert len(places) == 1 + 2 * 2
+    assert len(places) == 1 + 2
     assert np.abs(places).max() < 0.011
 
 

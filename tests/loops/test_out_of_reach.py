@@ -14,7 +14,7 @@ from constraints import Implicit, loops, project
 from constraints.errors import UndefinedError
 from constraints.functions import FromCallable
 from constraints.models import mechanisms
-from constraints.reduced import ClosingStatus, close_position, minimal_coordinates
+from constraints.reduced import ClosingStatus, minimal_coordinates
 from liegroups import Rn
 
 LINKAGE = mechanisms.four_bar()
@@ -74,8 +74,7 @@ def test_a_budget_that_is_too_small_is_still_said() -> None:
     assert "max_iterations=" in str(found)
 
 
-@pytest.mark.parametrize("door", ["close_position", "close"])
-def test_closing_is_to_1e_12_by_default(door: str) -> None:
+def test_closing_is_to_1e_12_by_default() -> None:
     """An error of 5e-12 is closed by one step, one of 5e-13 is not looked at."""
     coordinates = minimal_coordinates(LINKAGE.constraint_set(), CLOSED, independent=["crank"])
     exact = coordinates.close(CLOSED, tolerance=1e-15).q
@@ -85,7 +84,7 @@ def test_closing_is_to_1e_12_by_default(door: str) -> None:
         step *= size / np.abs(error(exact + 1e-6 * step)).max() * 1e-6
         start = exact + step
         assert np.abs(error(start)).max() == pytest.approx(size, rel=0.2)
-        found = close_position(coordinates, start) if door == "close_position" else coordinates.close(start)
+        found = coordinates.close(start)
         assert found.success
         assert found.iterations == iterations
 

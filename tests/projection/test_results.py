@@ -27,7 +27,7 @@ from constraints import errors
 from constraints.loops import assemble_position
 from constraints.manipulation import ConstraintGraph, State, Transition, Walk, interpolate, walk
 from constraints.models import Mechanism, Unread, mechanisms, sample_arm
-from constraints.models.structure.closing import close
+from constraints.models.structure.assemblies import assemblies
 from constraints.models.structure.mechanism import grouped
 from constraints.solvers.option_names import option_meant
 from constraints.solvers.result import Verdict
@@ -87,7 +87,7 @@ def results() -> dict[str, Callable[[], Verdict]]:
         "ProjectionBatch": mixed,
         "Diagnosis": lambda: failed().diagnose(trials=2),
         "Assembly": lambda: assemble_position(linkage.constraint_set(), linkage.robot.neutral, max_iterations=1),
-        "Closing": lambda: close(linkage, count=0),
+        "Assemblies": lambda: assemblies(linkage, count=0),
         "Interpolation": lambda: interpolate(circle, q, q),
         "TargetConfiguration": lambda: graph().target("go away", q, arm().random(rng)),
         "Walk": lambda: walk(graph(), q, ["go away"], rng, tries=2),
@@ -237,7 +237,7 @@ def test_diagnosis_spends_its_own_budget() -> None:
         lambda: interpolate(lc.Problem(Rn(2), [lc.Implicit.between(parabola(), -9, 9)]), [0.0, 0.0], [1.0, 0.0]).path,
         lambda: projector(),
         lambda: lc.Options(threshold=1e-6),
-        lambda: close(mechanisms.four_bar(), count=1),
+        lambda: assemblies(mechanisms.four_bar(), count=1),
         lambda: mixed(),
     ],
 )

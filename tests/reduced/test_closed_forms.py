@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from constraints.errors import OptionError, UndefinedError
+from constraints.loops.closing.lu import factorised
 from constraints.reduced.closing import Closing
 from constraints.reduced.equilibria.extrapolation import Extrapolation
 from constraints.reduced.equilibria.prescribed import negligible
 from constraints.reduced.explicit_loops.planar_loops import (
-    LoopBranch,
+    ElbowSide,
     PlanarLoop,
     Vertex,
     angles_of,
@@ -24,14 +25,13 @@ from constraints.reduced.explicit_loops.planar_loops import (
 )
 from constraints.reduced.explicit_loops.planar_shape import _continuous
 from constraints.reduced.inverse import _least, _not_driven, _unreached
-from constraints.reduced.lu import factorised
 from constraints.testing import check_function
 from liegroups import SO2, Rn
 
 # Planar loops.
 
 
-def by_hand(branch: LoopBranch, seed: int = 0) -> PlanarLoop:
+def by_hand(branch: ElbowSide, seed: int = 0) -> PlanarLoop:
     """Seven hinges: three unknown corners, three inputs on both sides of the axis, and a weld; one output a circle."""
     rng = np.random.default_rng(seed)
 
@@ -63,8 +63,8 @@ def turns_of(loop: PlanarLoop, u: np.ndarray, value: np.ndarray) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("branch", LoopBranch)
-def test_the_path_around_a_loop_is_closed(branch: LoopBranch, seed: int) -> None:
+@pytest.mark.parametrize("branch", ElbowSide)
+def test_the_path_around_a_loop_is_closed(branch: ElbowSide, seed: int) -> None:
     """Turns add up to whole turns, sides to nothing; the middle corner is on the side that the branch says."""
     loop, rng = by_hand(branch, seed), np.random.default_rng(seed)
     inputs, done = loop.block_in, 0
@@ -84,15 +84,15 @@ def test_the_path_around_a_loop_is_closed(branch: LoopBranch, seed: int) -> None
         assert abs(places[-1]) < 1e-9
         A, B, C = (places[h] for h in (0, 2, 4))
         left = ((C - A).conjugate() * (B - A)).imag
-        assert (left > 0.0) == (branch is LoopBranch.OPEN)
-        other = loop.on_branch(branch.other)
-        assert (other.branch, other.turns, other.vertices) == (branch.other, loop.turns, loop.vertices)
+        assert (left > 0.0) == (branch is ElbowSide.OPEN)
+        other = loop.with_elbow(branch.other)
+        assert (other.elbow, other.turns, other.vertices) == (branch.other, loop.turns, loop.vertices)
         assert np.abs(loop.block_out.difference(value, other.value(u))).max() > 1e-3
     assert done >= 3
 
 
-@pytest.mark.parametrize("branch", LoopBranch)
-def test_a_loop_by_hand_obeys_the_laws(branch: LoopBranch) -> None:
+@pytest.mark.parametrize("branch", ElbowSide)
+def test_a_loop_by_hand_obeys_the_laws(branch: ElbowSide) -> None:
     """Jacobian, drift and its derivatives by differences, where the triangle is not nearly flat."""
     loop, rng, h = by_hand(branch), np.random.default_rng(1), 1e-5
     inputs, outputs, done = loop.block_in, loop.block_out, 0
@@ -123,7 +123,7 @@ def test_triangles_that_are_flat_have_no_value() -> None:
             Vertex(None, 0, True, 1.0, 0.0, 1.0 + 0j), Vertex(None, 1, True, 1.0, 0.0, 1.0 + 0j),
             Vertex(None, None, True, 1.0, 0.0, complex(ground)), Vertex(0, None, False, 1.0, 0.0, 1e-300 + 0j),
         )  # fmt: skip
-        loop = PlanarLoop(Rn(1), Rn(2), vertices, LoopBranch.OPEN, (0.0, 0.0), name="bars")
+        loop = PlanarLoop(Rn(1), Rn(2), vertices, ElbowSide.OPEN, (0.0, 0.0), name="bars")
         if is_flat:
             with pytest.raises(UndefinedError, match=r"bars: sides of 1, 1 and .* form no triangle, or a flat one"):
                 loop.value([0.0])
@@ -168,7 +168,7 @@ def test_turns_and_angles() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_each_side_of_a_chain_is_less_than_half_a_turn_from_the_way_behind_it(seed: int) -> None:
     """At the inputs where whole turns are chosen: seen from each hinge, the rest of the way goes on from its side."""
-    loop, rng = by_hand(LoopBranch.OPEN, seed), np.random.default_rng(seed)
+    loop, rng = by_hand(ElbowSide.OPEN, seed), np.random.default_rng(seed)
     for _ in range(10):
         u = loop.block_in.random(rng, np.array([-9.0, -9.0, -1.0, -1.0]), np.array([9.0, 9.0, 1.0, 1.0]))
         angles = angles_of(loop.block_in, u)

@@ -18,8 +18,6 @@ from constraints.reduced import (
     MinimalCoordinates,
     OpenMechanismError,
     branches,
-    close_position,
-    closed_state,
     closing,
     minimal_coordinates,
     state,
@@ -206,13 +204,11 @@ def test_targets_of_rows_move_the_dependent_ones() -> None:
     first = coordinates.close(now.q, t=t + 0.1).iterates[1]
     np.testing.assert_array_equal(coordinates.step(now.q, t=t + 0.1).q, first)
     np.testing.assert_array_equal(coordinates.step(now.q, rhs=rows.rhs_at(t + 0.1)).q, first)
-    np.testing.assert_array_equal(close_position(coordinates, now.q, rhs=rows.rhs_at(t + 0.1)).iterates[1], first)
+    np.testing.assert_array_equal(coordinates.close(now.q, rhs=rows.rhs_at(t + 0.1)).iterates[1], first)
     for usual, said in (  # the time is zero where none is said
         (coordinates.close(now.q).q, coordinates.close(now.q, t=0.0).q),
-        (close_position(coordinates, now.q).q, coordinates.close(now.q, t=0.0).q),
         (coordinates.step(now.q).q, coordinates.step(now.q, t=0.0).q),
         (coordinates.at(now.q, close=True).v, coordinates.at(now.q, t=0.0, close=True).v),
-        (closed_state(coordinates, now.q, close=True).v, coordinates.at(now.q, t=0.0, close=True).v),
         (minimal_coordinates(rows, now.q, close=True).q, minimal_coordinates(rows, now.q, t=0.0, close=True).q),
         (minimal_coordinates(rows, q).q, q),
         (branches(coordinates, tries=0, close=True).ways[0].q, q),
@@ -260,7 +256,7 @@ def test_states_are_values() -> None:
     """Item 2: read-only, independent of what was given, and they pickle."""
     found = moving("stewart_platform")
     q, v = found.q.copy(), found.v.copy()
-    again = closed_state(found.coordinates, q, v)
+    again = found.coordinates.at(q, v)
     q[:], v[:] = 0.0, 0.0
     np.testing.assert_array_equal(again.q, found.q)
     for each in (again.q, again.v, again.B, again.drift):

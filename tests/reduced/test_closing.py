@@ -380,17 +380,16 @@ def test_a_failed_closing_can_be_watched_as_an_animation(tmp_path: Path) -> None
 
 
 def test_the_usual_tolerance_is_that_of_closed_mechanisms() -> None:
-    """1e-12, of both ways to call it: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
+    """1e-12: rows that are off by 1e-10 are closed further, those off by 1e-14 are not."""
     coordinates, q = started("5bar_linkage_iso3d", 0.0)
     along = coordinates.partition.dependent[0]
-    for how in (lambda x: reduced.close_position(coordinates, x), coordinates.close):
-        move = np.zeros(coordinates.constraint_set.robot.nv)
-        move[along] = 1e-10
-        found = how(coordinates.constraint_set.robot.space.integrate(q, move))
-        assert found.success
-        assert found.iterations >= 1
-        assert found.residual <= 1e-12
-        move[along] = 1e-14
-        start = coordinates.constraint_set.robot.space.integrate(q, move)
-        assert how(start).iterations == 0
-        np.testing.assert_array_equal(how(start).q, start)
+    move = np.zeros(coordinates.constraint_set.robot.nv)
+    move[along] = 1e-10
+    found = coordinates.close(coordinates.constraint_set.robot.space.integrate(q, move))
+    assert found.success
+    assert found.iterations >= 1
+    assert found.residual <= 1e-12
+    move[along] = 1e-14
+    start = coordinates.constraint_set.robot.space.integrate(q, move)
+    assert coordinates.close(start).iterations == 0
+    np.testing.assert_array_equal(coordinates.close(start).q, start)

@@ -20,8 +20,6 @@ def test_defaults_are_those_of_the_pages() -> None:
         "Mode.animate": {"frames": 24},
         "Mode.configurations": {"frames": 24, "amplitude": 0.2},
         "branches": {"tries": 100, "seed": 0, "tolerance": 1e-12, **state},
-        "close_position": closing,
-        "closed_state": state,
         "equilibrium": {"tolerance": 1e-9, "max_iterations": 50, **state},
         "minimal_coordinates": state,
         "modes": {"at_any_state": False, "tolerance": 1e-6},

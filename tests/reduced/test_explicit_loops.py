@@ -333,7 +333,7 @@ def other_branches() -> dict[str, tuple[Problem, ConstraintSet, np.ndarray, np.n
     """
     bars = mechanisms.four_bar()
     q = np.array(bars.postures["closed"])
-    loops = bars.explicit_loops(q, branches={"coupler_end to rocker_end": "crossed"})
+    loops = bars.explicit_loops(q, elbows={"coupler_end to rocker_end": "crossed"})
     own = q.copy()
     own[loops.loops[0].outputs.q_indices] = loops.loops[0].function.value(q[loops.loops[0].inputs.q_indices])
     slider, front = made("slider_crank")
@@ -453,7 +453,7 @@ def test_a_loop_that_becomes_implicit_has_the_rows_of_its_closures_alone() -> No
     """What another constraint computes first: the closures decide, on any branch."""
     bars = mechanisms.four_bar()
     q = np.array(bars.postures["closed"])
-    loops = bars.explicit_loops(q, branches={"coupler_end to rocker_end": "crossed"})
+    loops = bars.explicit_loops(q, elbows={"coupler_end to rocker_end": "crossed"})
     held = linear_coupling(bars.robot, "rocker", {"crank": 0.0}, float(q[bars.robot.slice_of("rocker")][0]))
     problem = Problem(bars.robot, [held, *loops.explicits])
     assert len(problem.resolution.refused) == 1
@@ -650,7 +650,7 @@ def test_wrong_arguments_are_named() -> None:
     loops = explicit_loops(rows, q)
     with pytest.raises(errors.UnknownNameError, match="coupler_end to rocker_end"):
         loops["coupler"]
-    for wrong in (lambda: explicit_loops(rows, q[:-1]), lambda: explicit_loops(rows, q, branches=["open"])):  # type: ignore[arg-type]
+    for wrong in (lambda: explicit_loops(rows, q[:-1]), lambda: explicit_loops(rows, q, elbows=["open"])):  # type: ignore[arg-type]
         with pytest.raises(ConstraintError):
             wrong()
 

@@ -15,7 +15,7 @@ from constraints import Robot
 from constraints.errors import OptionError, UndefinedError, UnknownNameError
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, assemble_position
 from constraints.models import load, mechanisms
-from constraints.reduced import LoopBranch, LoopFunction, PlanarLoop, explicit_loops
+from constraints.reduced import ElbowSide, LoopFunction, PlanarLoop, explicit_loops
 from constraints.testing import check_function
 
 NORTON = {"ground": 0.1, "crank": 0.04, "coupler": 0.12, "rocker": 0.08}
@@ -29,7 +29,7 @@ def norton(driven: str = "crank", branch: str | None = None) -> PlanarLoop:
         linkage.constraint_set(),
         linkage.postures["closed"],
         preferred=[driven],
-        branches=None if branch is None else {"coupler_end to rocker_end": branch},
+        elbows=None if branch is None else {"coupler_end to rocker_end": branch},
     )
     (loop,) = loops.loops
     assert loop.independent == (driven,)
@@ -96,9 +96,9 @@ def test_branches_are_those_of_norton_in_any_order(order: str, crank_sign: float
     rocker = [robot.space.factors[i].name for i in (loop.outputs.v)].index("rocker")
     here = crank_sign * other_sign * float(q[robot.slice_of("rocker")][0])
     errors = {b: 1.0 - np.cos(rocker_of_norton(np.radians(40.0), b) - here) for b in ("open", "crossed")}
-    assert loop.branch is LoopBranch[min(errors, key=lambda b: errors[b]).upper()]
+    assert loop.elbow is ElbowSide[min(errors, key=lambda b: errors[b]).upper()]
     for branch in ("open", "crossed"):
-        on = loop.on_branch(branch)
+        on = loop.with_elbow(branch)
         for crank in np.linspace(-3.0, 3.0, 13):
             found = crank_sign * other_sign * on.function.value([crank])[rocker]
             assert np.cos(rocker_of_norton(crank, branch) - found) == pytest.approx(1.0, abs=1e-12)
@@ -133,9 +133,9 @@ def test_both_branches_close_the_loop_and_keep_to_their_side(driven: str) -> Non
         "rocker": ("rocker_end", "coupler", "crank"),
     }[driven]
     start = linkage.postures["closed"][robot.slice_of(driven)]
-    for branch, side in ((LoopBranch.OPEN, 1.0), (LoopBranch.CROSSED, -1.0)):
-        on = loop.on_branch(branch)
-        assert on.branch is branch
+    for branch, side in ((ElbowSide.OPEN, 1.0), (ElbowSide.CROSSED, -1.0)):
+        on = loop.with_elbow(branch)
+        assert on.elbow is branch
         for angle in start + np.linspace(-0.3, 0.3, 5)[:, None]:
             q = robot.neutral
             q[robot.slice_of(driven)] = angle
@@ -154,14 +154,14 @@ def test_five_bar_with_both_inputs() -> None:
     robot, rng = linkage.robot, np.random.default_rng(0)
     (loop,) = linkage.explicit_loops(linkage.postures["closed"]).loops
     assert loop.independent == ("left_inner", "right_inner")
-    assert loop.branch is LoopBranch.OPEN
+    assert loop.elbow is ElbowSide.OPEN
     for left, right in np.array([2.2, 0.9]) + 0.2 * rng.standard_normal((20, 2)):
         elbows = [np.array([x + 0.25 * np.cos(t), 0.25 * np.sin(t)]) for x, t in ((-0.15, left), (0.15, right))]
         along = elbows[1] - elbows[0]
         half = 0.5 * np.linalg.norm(along)
         up = np.array([-along[1], along[0]]) / (2.0 * half) * np.sqrt(0.35**2 - half**2)
         for branch, tip in (("open", elbows[0] + 0.5 * along + up), ("crossed", elbows[0] + 0.5 * along - up)):
-            on = loop.on_branch(branch)
+            on = loop.with_elbow(branch)
             q = robot.configuration(left_inner=left, right_inner=right)
             q[on.outputs.q_indices] = on.function.value([left, right])
             for end in ("left_outer_end", "right_outer_end"):
@@ -274,14 +274,14 @@ def test_branches_by_wrong_names() -> None:
     linkage = mechanisms.four_bar()
     rows, q = linkage.constraint_set(), linkage.postures["closed"]
     with pytest.raises(UnknownNameError, match="nearest names are coupler_end to rocker_end"):
-        explicit_loops(rows, q, branches={"coupler end": "open"})
+        explicit_loops(rows, q, elbows={"coupler end": "open"})
     with pytest.raises(UnknownNameError, match="open"):
-        explicit_loops(rows, q, branches={"coupler_end to rocker_end": "opened"})
+        explicit_loops(rows, q, elbows={"coupler_end to rocker_end": "opened"})
     slider = mechanisms.slider_crank()
     loops = slider.explicit_loops(slider.postures["closed"])
     assert isinstance(loops.loops[0].function, LoopFunction)
     with pytest.raises(OptionError, match="without a closed form"):
-        loops.loops[0].on_branch(LoopBranch.OPEN)
+        loops.loops[0].with_elbow(ElbowSide.OPEN)
 
 
 def test_the_gripper_and_the_five_bar_of_files_are_planar() -> None:

@@ -24,7 +24,6 @@ from ...robot.model.inertia import is_depth_first
 from ..laws.external_force import generalised
 from . import sparse_solution
 from .articulated import solve_test_forces
-from .branches import branches_at
 from .pinocchio_rows import OUT_OF_ORDER, has_its_rows, why_not_spanned
 from .proximal import solve_at_once, solve_proximal
 from .row_space import in_balance
@@ -32,6 +31,7 @@ from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_
 from .sparse_solution import is_long_and_sparse, solve_sparse
 from .status import DynamicsStatus, Factorisation, Method, MethodError
 from .system import ConstrainedSystem, Question, status_of, wanted
+from .tree_sparsity import sparsity_at
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
@@ -206,16 +206,16 @@ class Proximal(OfEquations):
 
 
 class ByRangeSpace(OfEquations):
-    """Along the branches of the tree."""
+    """By the sparsity of the mass matrix, which is that of the tree."""
 
     kind = Method.RANGE_SPACE
 
     def solve(self, equations: Equations, by: Factorisation) -> Solution:
         """As `OfEquations.solve`."""
         whole, motion, force, rows, gamma, size = equations
-        M, branches = motion.mass_matrix(), branches_at(motion)
+        M, sparsity = motion.mass_matrix(), sparsity_at(motion)
         return solve_range_space(
-            M, rows.jacobian, force, gamma, by, branches=branches, size=size, rounding=whole.rounding
+            M, rows.jacobian, force, gamma, by, sparsity=sparsity, size=size, rounding=whole.rounding
         )
 
 

@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from .branches import MASSLESS
+from .tree_sparsity import MASSLESS
 
 LIGHT = 1e-9
 """A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""

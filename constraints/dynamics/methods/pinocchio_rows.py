@@ -18,7 +18,7 @@ from ...rows.row_owner import RowOwner
 
 OUT_OF_ORDER = (
     "the joints of the robot are not in depth-first order, which pinocchio's factorisation requires (add the "
-    "joints of one branch after the other)"
+    "joints of one subtree after the other)"
 )
 
 

@@ -21,12 +21,12 @@ from liegroups.frozen import read_only
 from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError, SizeError
 from ...linear_algebra import RANK_TOLERANCE, is_finite
-from .branches import Branches, dense_branches
 from .cholesky import by_blocks, corrected, is_light, lacks_mass
 from .dense import DEFINITE, GRAM, SQUARE
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace, in_balance
 from .status import Factorisation
+from .tree_sparsity import TreeSparsity, no_sparsity
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 """Where no motion is left free."""
@@ -117,25 +117,25 @@ def solve_range_space(
     gamma: Vector,
     factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
-    branches: Branches | None = None,
+    sparsity: TreeSparsity | None = None,
     size: float = 0.0,
     rounding: float = RANK_TOLERANCE,
 ) -> Solution:
-    r"""Solve by :math:`H = L^T L` along the branches, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
+    r"""Solve by :math:`H = L^T L` along the tree, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
 
     Args:
-        H: (n, n), positive definite, zero outside the branches.
+        H: (n, n), positive definite, zero outside the pattern.
         G, c, gamma, size, rounding: as in `solve_direct`.
         factorisation: of K, or (QR) of Y.
-        branches: which entries of H may differ from zero; all by default.
+        sparsity: which entries of H may differ from zero; all by default.
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
-        tree = dense_branches(len(c)) if branches is None else branches
+        tree = no_sparsity(len(c)) if sparsity is None else sparsity
         if tree.nv != len(c):
-            raise SizeError("branches of a mass matrix", len(c), tree.nv, "degrees of freedom")
-        if type(branches) is Branches and not branches.is_zero_outside(H):
-            raise OptionError("H of a saddle point: expected zeros outside the given branches")
+            raise SizeError("sparsity of a mass matrix", len(c), tree.nv, "degrees of freedom")
+        if type(sparsity) is TreeSparsity and not sparsity.is_zero_outside(H):
+            raise OptionError("H of a saddle point: expected zeros outside the given pattern")
         L = None if lacks_mass(H) else tree.factor(H)
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))

@@ -65,7 +65,7 @@ class Method(Enum):
         "sparse for long chains of loops, else direct"
     )
     DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
-    RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
+    RANGE_SPACE = "factorisation of the mass matrix along its tree, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
     TEST_FORCES = "Kokkevis: responses of articulated bodies to unit forces, no mass matrix; contacts only"
     PROXIMAL = "pinocchio's constraint dynamics; contacts of three or six rows, closures that hold a point or a frame"

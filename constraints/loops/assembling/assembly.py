@@ -26,7 +26,7 @@ from ...solvers.engine import Engine, new_tuple
 from ...solvers.newton.least_change import least_change
 from ...solvers.result import MEANT
 from ...words import budget, counted, first_names, larger_budget
-from ..branch import Branch
+from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
 from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
@@ -70,7 +70,7 @@ class Assembly(DrawnIterates):
     projection: Projection
     constraint_set: ConstraintSet
     status: Status
-    branch: Branch | None
+    branch: BranchComparison | None
     split: SplitErrors | None
 
     def __init__(
@@ -78,7 +78,7 @@ class Assembly(DrawnIterates):
         projection: Projection,
         constraint_set: ConstraintSet,
         status: Status,
-        branch: Branch | None = None,
+        branch: BranchComparison | None = None,
         split: SplitErrors | None = None,
     ) -> None:
         fields = vars(self)  # half the time of a frozen dataclass's own `__init__`
@@ -219,7 +219,7 @@ def assemble_position(
             (`assembly.violations` does).
         tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
             Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
-            1e-6, as `close_position` does: angles of a file are rounded. `Assembly.split` says so.
+            1e-6, as `MinimalCoordinates.close` does: angles of a file are rounded. `Assembly.split` says so.
         max_iterations: budget.
         nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
             least one, but their sum need not be.

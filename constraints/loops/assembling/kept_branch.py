@@ -10,7 +10,7 @@ from ...errors import UndefinedError
 from ...linear_algebra import RANK_TOLERANCE
 from ...solvers.newton.linear_step import capped
 from ...solvers.projection.projection import Projection
-from ..branch import Branch, branch_between, meets_dead_centre
+from ..branch import BranchComparison, branch_between, meets_dead_centre
 from ..closing.split_errors import closed_but_for_redundant_rows, is_closed
 from .assembly_choice import Assembler
 
@@ -39,7 +39,9 @@ def driven_back(done: Projection, rounding: float) -> Vector | None:
     return None
 
 
-def compared(assembler: Assembler, done: Projection, q: Vector, earlier: Vector | None, rounding: float) -> Branch:
+def compared(
+    assembler: Assembler, done: Projection, q: Vector, earlier: Vector | None, rounding: float
+) -> BranchComparison:
     """The branch of a closed configuration against that of the one before, or of the start where that is not known.
 
     Args:

@@ -11,7 +11,8 @@ from liegroups import Space
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import UndefinedError
-from ...linear_algebra import RANK_TOLERANCE, largest, rank_of_rows, singular_values
+from ...linear_algebra import RANK_TOLERANCE, rank_of_rows, singular_values
+from .corrector import CLOSED as CLOSED, Corrector, Trust, least_norm
 
 Evaluated: TypeAlias = Callable[[Vector], tuple[Vector, Matrix]]
 """From a configuration (nq,) to errors (m,) and their Jacobian (m, nv)."""
@@ -20,10 +21,8 @@ BESIDE = 0.01
 """How far beside [rad or m] the rank is counted: there it has values of a hundredth where it has dropped."""
 WAYS = 2
 """So many directions, of all that the rows leave free."""
-STEPS = 4
-"""Steps of Newton back to where the rows hold."""
-CLOSED = 1e-6
-"""Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
+BACK = Trust(most=4, farthest=BESIDE)
+"""Steps of Newton back to where the rows hold; one that is longer leads away from here."""
 
 CLEAR = 10.0
 """A singular value counts beside only this much above where it would count: digits of a file differ from place to
@@ -52,27 +51,40 @@ def rank_beside(evaluate: Evaluated, space: Space, q: Vector, moving: Indices, r
     J = evaluate(q)[1][:, moving]
     rank = rank_of_rows(singular_values(J), rounding)
     free = np.linalg.svd(J)[2][rank:]
-    rng, most = np.random.default_rng(0), rank
+    rng, most, back = np.random.default_rng(0), rank, _Back(evaluate, space, moving, rank)
     for _ in range(WAYS if len(free) and rank < len(J) else 0):
         step = np.zeros(space.nv)
         along = free.T @ rng.standard_normal(len(free))
         step[moving] = BESIDE * along / np.linalg.norm(along)
         try:
-            most = max(most, _rank_near(evaluate, space, space.integrate(q, step), moving, rank, rounding))
+            there = Corrector(back.rows, back).newton(space.integrate(q, step), BACK)
         except UndefinedError:
             continue
+        most = max(most, rank_of_rows(singular_values(there.J), CLEAR * rounding))
     return most
 
 
-def _rank_near(evaluate: Evaluated, space: Space, near: Vector, moving: Indices, rank: int, rounding: float) -> int:
-    """The rank at the configuration that closes from one nearby by the directions that the rows have."""
-    for _ in range(STEPS):
-        error, J = evaluate(near)
-        U, s, Vt = np.linalg.svd(J[:, moving], full_matrices=False)
-        change = Vt[:rank].T @ ((U[:, :rank].T @ error) / s[:rank]) if rank else np.zeros(moving.size)
-        if not largest(change) <= BESIDE:  # away from here
-            break
-        step = np.zeros(space.nv)
-        step[moving] = -change
-        near = space.integrate(near, step)
-    return rank_of_rows(singular_values(evaluate(near)[1][:, moving]), CLEAR * rounding)
+class _Back:
+    """Columns of a `Corrector`: what moves goes back to where the rows hold, in the directions that they have at q."""
+
+    def __init__(self, evaluate: Evaluated, space: Space, moving: Indices, rank: int) -> None:
+        self._evaluate, self._space, self._moving, self._rank = evaluate, space, moving, rank
+
+    def rows(self, q: Vector) -> tuple[Vector, Matrix]:
+        """Errors, and their Jacobian by what moves."""
+        error, J = self._evaluate(q)
+        return error, J[:, self._moving]
+
+    def off(self, error: Vector, J: Matrix) -> float:
+        """Not asked: the number of steps is fixed."""
+        return np.inf
+
+    def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
+        """Of least norm."""
+        return least_norm(error, J, self._rank)[1], 0.0
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """By what moves."""
+        whole = np.zeros(self._space.nv)
+        whole[self._moving] = step
+        return self._space.integrate(q, whole)

@@ -17,7 +17,8 @@ from ...rows.right_hand_side import RightHandSide
 from ...solvers.diagnosis.dependent_rows import Row
 from ...solvers.newton.least_change import least_change
 from ...solvers.projection.projection import Projection
-from .rank_beside import CLEAR, CLOSED, rank_beside
+from .corrector import CLOSED, Corrector, Ending, Trust
+from .rank_beside import CLEAR, rank_beside
 
 STEPS = 12
 """Newton steps by which what the joints can reduce is reduced."""
@@ -93,32 +94,66 @@ def split_errors(
     Returns:
         The parts at the last configuration; None where the steps lead away, or a function has no value.
     """
-    moving, constraints = np.flatnonzero(~problem.frozen), problem.constraints
-    for _ in range(steps):
-        try:
-            rows = problem.rows(q, rhs)
-        except UndefinedError:
-            return None
-        e, J = rows.error, rows.jacobian[:, moving]
-        if not (np.isfinite(e).all() and np.isfinite(J).all()):
-            return None
-        left, s, _ = np.linalg.svd(J, full_matrices=False)
-        rank = rank_of_rows(s, rounding)
-        U = left[:, :rank]
-        inside = U.T @ e
-        reached = U @ inside
-        reachable = _largest_norm(problem, reached)
-        if reachable <= tolerance:
-            beyond = float(s[rank] / s[0]) if rank < s.size and s[0] > 0.0 else 0.0
-            residual = max(norm for _, norm in constraints.norms(e))
-            return SplitErrors(q, reachable, e - reached, residual, rank, beyond, problem)
-        step = least_change(U.T @ J, inside, problem.weights[moving])
-        if not largest(step) <= FARTHEST:
-            return None
-        whole = np.zeros(problem.space.nv)
-        whole[moving] = -step
-        q = problem.space.integrate(q, whole)
-    return None
+    columns, constraints = _Reducible(problem, rhs, rounding), problem.constraints
+    try:
+        done = Corrector(columns.rows, columns).newton(q, Trust(tolerance, steps - 1, farthest=FARTHEST))
+    except UndefinedError:
+        return None
+    if done.ending not in (Ending.CLOSED, Ending.OTHER_ROWS_OPEN):
+        return None
+    s, rank = columns.values, columns.rank
+    beyond = float(s[rank] / s[0]) if rank < s.size and s[0] > 0.0 else 0.0
+    residual = max(norm for _, norm in constraints.norms(done.error))
+    reached = columns.reached @ columns.inside
+    return SplitErrors(done.q, _largest_norm(problem, reached), done.error - reached, residual, rank, beyond, problem)
+
+
+class _Reducible:
+    """Columns of a `Corrector`: what is not frozen moves by steps of least cost, in the directions that count.
+
+    Attributes:
+        values: singular values at the last iterate.
+        rank: how many of them count.
+        reached: (rows, rank), an orthonormal basis of what motions reach.
+        inside: (rank,) errors in it.
+    """
+
+    values: Vector
+    rank: int
+    reached: Matrix
+    inside: Vector
+
+    def __init__(self, problem: Problem, rhs: RightHandSide, rounding: float) -> None:
+        self._problem, self._rhs, self._rounding = problem, rhs, rounding
+        self._moving = np.flatnonzero(~problem.frozen)
+
+    def rows(self, q: Vector) -> tuple[Vector, Matrix]:
+        """Errors, and their Jacobian by what moves."""
+        rows = self._problem.rows(q, self._rhs)
+        return rows.error, rows.jacobian[:, self._moving]
+
+    def off(self, error: Vector, J: Matrix) -> float:
+        """Largest norm of what motions reach."""
+        self.rank = -1
+        if not (np.isfinite(error).all() and np.isfinite(J).all()):
+            return np.inf
+        left, self.values, _ = np.linalg.svd(J, full_matrices=False)
+        self.rank = rank_of_rows(self.values, self._rounding)
+        self.reached = left[:, : self.rank]
+        self.inside = self.reached.T @ error
+        return _largest_norm(self._problem, self.reached @ self.inside)
+
+    def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
+        """Of least cost; None where rows are not finite."""
+        if self.rank < 0:
+            return None, 0.0
+        return -least_change(self.reached.T @ J, self.inside, self._problem.weights[self._moving]), 0.0
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """By what moves."""
+        whole = np.zeros(self._problem.space.nv)
+        whole[self._moving] = step
+        return self._problem.space.integrate(q, whole)
 
 
 def closed_but_for_redundant_rows(projection: Projection, rounding: float) -> SplitErrors | None:

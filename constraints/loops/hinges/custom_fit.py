@@ -92,10 +92,10 @@ class CustomRows(PoseMap):
         out[:] = self._moving(theta, E, S, held, twist, acceleration)[2][left]
 
     def near(self, pose: Any) -> CustomRows:
-        """As `PoseMap.near`: fits are continued from that of the pose. A fit from afar may be on another branch."""
-        branch = copy(self)
-        branch._beside = self._fit(pose)
-        return branch
+        """As `PoseMap.near`: fits are continued from that of the pose. A fit from afar may be another one."""
+        beside = copy(self)
+        beside._beside = self._fit(pose)
+        return beside
 
     def motion(self, pose: Any, twist: Vector, acceleration: Vector) -> tuple[Vector, Vector, Vector]:
         """Fitted coordinates, their rates and accelerations."""

@@ -135,7 +135,7 @@ class RateSlopes(NamedTuple):
 def rate_slopes(hinge: Hinge, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
     r"""What rates of the fitted coordinates, and wrenches of forces on them, change by with the pose.
 
-    By formulas; of custom hinges, which are fitted by Newton, by five-point differences on the branch of the fit.
+    By formulas; of custom hinges, which are fitted by Newton, by five-point differences that continue the fit.
 
     Args:
         hinge: the hinge.

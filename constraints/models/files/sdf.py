@@ -32,7 +32,7 @@ from ..forces.joint_springs import FileForces, Passive
 from ..structure.mechanism import Mechanism, Unread, as_unread, couplers_of_mimics, or_unread
 from ..structure.tree import JointKind, Tree
 from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
-from .spanning import Branch, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
+from .spanning import TreeEdge, closure_of_cut, cut_names, hinge_of_joint, loose, spanning_tree
 
 _log = logging.getLogger(__package__)
 
@@ -69,14 +69,14 @@ def mechanism_from_sdf(
     sdf = read_sdf(source, packages)
     wanted = cut_names(cut, sdf.joints)
     joints = [joint for joint in sdf.joints.values() if joint.kind != "gearbox"]
-    branches, cuts = spanning_tree(tuple(sdf.links), joints, cut=wanted)
-    if any(branch.joint is None for branch in branches):  # the part of the main link hangs from it
+    edges, cuts = spanning_tree(tuple(sdf.links), joints, cut=wanted)
+    if any(edge.joint is None for edge in edges):  # the part of the main link hangs from it
         first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
-        branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
-    _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
-    freedoms = sum(6 if branch.joint is None else branch.joint.freedoms for branch in branches)
+        edges, _ = spanning_tree(first, [edge.joint for edge in edges if edge.joint is not None])
+    _check_base(base, sdf, [b.joint.name for b in edges if b.near == "world" and b.joint is not None])
+    freedoms = sum(6 if edge.joint is None else edge.joint.freedoms for edge in edges)
     refuse_larger(sdf.path, freedoms=freedoms)
-    places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
+    places, tree, postures = _tree(sdf, edges, sdf.is_static or base is Base.FIXED)
     if sdf.gravity is not None:
         tree.model.gravity.linear = sdf.gravity
     unread = list(sdf.unread)
@@ -92,8 +92,8 @@ def mechanism_from_sdf(
     closures = _closures(robot, cuts, places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
     cut_joints = tuple(joint.name for joint in cuts)
-    names = [str(tree.model.names[places[branch.far][0]]) for branch in branches]
-    acting = _forces(robot, branches, names, cuts, closures)
+    names = [str(tree.model.names[places[edge.far][0]]) for edge in edges]
+    acting = _forces(robot, edges, names, cuts, closures)
     unread += as_unread(acting.left_out)
     whole = robot.with_references({"file": q})
     return Mechanism(
@@ -117,17 +117,17 @@ _Place = tuple[int, Any]
 
 
 def _tree(
-    sdf: SdfModel, branches: list[Branch[SdfJoint]], is_fixed: bool
+    sdf: SdfModel, edges: list[TreeEdge[SdfJoint]], is_fixed: bool
 ) -> tuple[dict[str, _Place], Tree, dict[str, Vector]]:
     """The tree, where each link is on it, and the poses of free links in the file."""
     tree = Tree(sdf.name)
     places: dict[str, _Place] = {"world": (0, pin.SE3.Identity())}
     poses: dict[str, Vector] = {}
-    roots = sum(branch.joint is None for branch in branches)
-    for branch in branches:
-        link = sdf.links[branch.far]
+    roots = sum(edge.joint is None for edge in edges)
+    for edge in edges:
+        link = sdf.links[edge.far]
         oMl = sdf.placement * link.placement
-        (joint, jMn), source = places[branch.near], branch.joint
+        (joint, jMn), source = places[edge.near], edge.joint
         if source is None:
             place: _Place = (0, oMl)
             if not is_fixed:
@@ -135,13 +135,13 @@ def _tree(
                 place = (tree.joint(0, JointKind.FREE, pin.SE3.Identity(), wanted), pin.SE3.Identity())
                 poses[str(tree.model.names[place[0]])] = pose_vector(oMl)
         else:
-            oMn = pin.SE3.Identity() if branch.near == "world" else sdf.placement * sdf.links[branch.near].placement
+            oMn = pin.SE3.Identity() if edge.near == "world" else sdf.placement * sdf.links[edge.near].placement
             nMj, jMl = oMn.actInv(sdf.placement * source.placement), source.placement.actInv(link.placement)
             if source.kind == "fixed":
                 place = (joint, jMn * nMj * jMl)
             else:
-                place = (_add_joint(tree, joint, jMn * nMj, source, branch.is_reversed), jMl)
-        places[branch.far] = place
+                place = (_add_joint(tree, joint, jMn * nMj, source, edge.is_reversed), jMl)
+        places[edge.far] = place
         tree.body(*place, link.name, link.mass, link.com, link.inertia)
     for name, (on, oMf) in sdf.frames.items():
         joint, jMl = places[on]
@@ -210,15 +210,15 @@ def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame
 
 
 def _forces(
-    robot: Robot, branches: list[Branch[SdfJoint]], names: list[str], cuts: list[SdfJoint], closures: Sequence[RowOwner]
+    robot: Robot, edges: list[TreeEdge[SdfJoint]], names: list[str], cuts: list[SdfJoint], closures: Sequence[RowOwner]
 ) -> FileForces:
-    """Springs and dampers of joints; those of the tree have their names in the robot in the order of the branches."""
+    """Springs and dampers of joints; those of the tree have their names in the robot in the order of the edges."""
     found = FileForces(robot, closures)
-    for branch, name in zip(branches, names, strict=True):
-        joint = branch.joint
+    for edge, name in zip(edges, names, strict=True):
+        joint = edge.joint
         if joint is not None and joint.kind != "fixed":
             by_dof = _passive(joint, found)
-            found.on_tree(joint.name, name, by_dof[::-1] if branch.is_reversed else by_dof)
+            found.on_tree(joint.name, name, by_dof[::-1] if edge.is_reversed else by_dof)
     for joint in cuts:
         if joint.kind != "fixed":
             found.on_cut(joint.name, _passive(joint, found))

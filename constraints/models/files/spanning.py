@@ -21,7 +21,7 @@ from .sdf_document import SdfJoint
 _Joint = TypeVar("_Joint", SdfJoint, UrdfJoint)
 
 
-class Branch(NamedTuple, Generic[_Joint]):
+class TreeEdge(NamedTuple, Generic[_Joint]):
     """One step away from a root.
 
     Attributes:
@@ -52,7 +52,7 @@ def cut_names(cut: Iterable[str], joints: Collection[str]) -> tuple[str, ...]:
 
 def spanning_tree(
     links: Sequence[str], joints: Sequence[_Joint], world: str = "world", cut: Collection[str] = ()
-) -> tuple[list[Branch[_Joint]], list[_Joint]]:
+) -> tuple[list[TreeEdge[_Joint]], list[_Joint]]:
     """Choose a tree: joints of fewest freedoms first, in the order they have among equals; the rest is cut.
 
     So the closures have the fewest rows. Each part that does not hang from the world has its first link for a root.
@@ -64,7 +64,7 @@ def spanning_tree(
         cut: names of joints that must be cut.
 
     Returns:
-        branches in depth-first order, so that each link is reached before it is left; and the joints that are cut.
+        edges in depth-first order, so that each link is reached before it is left; and the joints that are cut.
     """
     graph: nx.MultiGraph[str] = nx.MultiGraph()
     graph.add_nodes_from((world, *links))
@@ -84,11 +84,11 @@ def spanning_tree(
             reached |= nx.node_connected_component(tree, link)
             firsts.append(link)
     tree.add_edges_from((world, link, {"joint": None}) for link in firsts)
-    branches: list[Branch[_Joint]] = []
+    edges: list[TreeEdge[_Joint]] = []
     for near, far in nx.dfs_edges(tree, world):
         by: _Joint | None = tree.edges[near, far]["joint"]
-        branches.append(Branch(by, near, far, by is not None and far == by.parent))
-    return branches, [joint for i, joint in enumerate(joints) if i not in kept]
+        edges.append(TreeEdge(by, near, far, by is not None and far == by.parent))
+    return edges, [joint for i, joint in enumerate(joints) if i not in kept]
 
 
 def loose(cuts: Sequence[_Joint], joints: Sequence[_Joint]) -> tuple[str, ...]:

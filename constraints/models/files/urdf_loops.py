@@ -66,21 +66,21 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     start = (graph.roots or graph.links)[0]
     links = [start, *(link for link in graph.links if link != start)]
     joints = list(graph.joints.values())
-    branches, cuts = spanning_tree(links, joints, _world(links), wanted)
+    edges, cuts = spanning_tree(links, joints, _world(links), wanted)
     tree = Element(root.tag, root.attrib)
     twice = {id(element) for element in graph.twice}
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and id(e) not in twice)
     unread: list[Unread] = []
     taken = {*graph.joints, *graph.links}
-    for branch in branches:
-        if branch.joint is not None:
-            _add(tree, branch.joint, branch.is_reversed, path, taken)
-        elif branch.far != start:
-            name = _free("root_joint", branch.far, taken)
-            _join(tree, name, "floating", start, branch.far)
-            is_lost = not graph.faults and not any(joint.child == branch.far for joint in cuts)
+    for edge in edges:
+        if edge.joint is not None:
+            _add(tree, edge.joint, edge.is_reversed, path, taken)
+        elif edge.far != start:
+            name = _free("root_joint", edge.far, taken)
+            _join(tree, name, "floating", start, edge.far)
+            is_lost = not graph.faults and not any(joint.child == edge.far for joint in cuts)
             reason = f"no joint of the tree holds it: it is free, by the joint '{name}'"
-            unread.append(Unread(f"link '{branch.far}'", reason, is_mistake=is_lost))
+            unread.append(Unread(f"link '{edge.far}'", reason, is_mistake=is_lost))
     return UrdfTree(tree, tuple(cuts), tuple(unread), loose(cuts, joints))
 
 

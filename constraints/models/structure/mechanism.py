@@ -27,8 +27,8 @@ from ...problem.problem import Problem
 from ...questions import ask_once
 from ...reduced import (
     Branches,
+    ElbowSide,
     ExplicitLoops,
-    LoopBranch,
     MinimalCoordinates,
     Sweep,
     branches,
@@ -228,14 +228,14 @@ class Mechanism(Drawn):
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
         return ConstraintSet(self.robot, [*self.closures, *self.couplers, *more])
 
-    def explicit_loops(self, q: ArrayLike, branches: Mapping[str, LoopBranch | str] | None = None) -> ExplicitLoops:
+    def explicit_loops(self, q: ArrayLike, elbows: Mapping[str, ElbowSide | str] | None = None) -> ExplicitLoops:
         """The local loops as explicit constraints, motors are independent if possible (`reduced.explicit_loops`).
 
         Args:
             q: closed configuration (nq,).
-            branches: name of a planar loop -> its branch, if it differs from the branch of q.
+            elbows: name of a planar loop -> the side on which it closes, if it differs from that of q.
         """
-        return explicit_loops(self.constraint_set(), q, preferred=self.motors, branches=branches)
+        return explicit_loops(self.constraint_set(), q, preferred=self.motors, elbows=elbows)
 
     # What it is.
 

@@ -57,7 +57,7 @@ class JointLimits:
 
 
 class Tree:
-    """A `pinocchio.Model` in the making. Joints are added parent first, whole branches one after the other.
+    """A `pinocchio.Model` in the making. Joints are added parent first, whole subtrees one after the other.
 
     Args:
         name: of the model.

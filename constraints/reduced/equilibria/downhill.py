@@ -11,6 +11,7 @@ from liegroups.arrays import Vector
 
 from ...dynamics.laws.law import NoEnergyError
 from ...errors import OptionError, UndefinedError
+from ...loops.closing.corrector import longest_trusted
 from ...robot.model.pinocchio import data_of, pin
 from .balance import Balance, Point
 from .prescribed import NOT_BESIDE
@@ -88,12 +89,15 @@ def downhill(balance: Balance, point: Point, energy: Callable[[Point], float]) -
     step, slope, V = across * scaled, float(g @ scaled), energy(point)
     longest = float(np.abs(step).max(initial=0.0))
     factor = min(1.0, LONGEST / longest) if longest else 1.0
-    while factor >= SHORTEST and slope < 0.0:
+    if not slope < 0.0:
+        return None
+
+    def shortened(factor: float) -> Point | None:
         try:
             following = balance.beside(point, factor * step)
-            if energy(following) <= V + ENOUGH * factor * slope:
-                return following, factor, bool(values[0] > -FLAT * abs(values[-1]))
+            return following if energy(following) <= V + ENOUGH * factor * slope else None
         except (*NOT_BESIDE, *NO_VALUE):
-            pass
-        factor *= 0.5
-    return None
+            return None
+
+    following, factor = longest_trusted(shortened, factor, SHORTEST)
+    return None if following is None else (following, factor, bool(values[0] > -FLAT * abs(values[-1])))

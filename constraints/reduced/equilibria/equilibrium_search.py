@@ -10,6 +10,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...errors import OptionError, UndefinedError
 from ...linear_algebra import is_finite, largest
+from ...loops.closing.corrector import longest_trusted
 from ...solvers.status import StatusEnum
 from .balance import Balance, Point
 from .downhill import downhill, potential_of
@@ -183,16 +184,20 @@ def _following(balance: Balance, point: Point, newton: Newton) -> tuple[Point | 
     longest = largest(step[: balance.moving.size])
     factor = min(1.0, LONGEST / longest) if longest else 1.0
     failure = (EquilibriumStatus.STALLED, "")
-    while factor >= SHORTEST:
+
+    def shortened(factor: float) -> Point | None:
+        nonlocal failure
+        failure = (EquilibriumStatus.STALLED, "")
         try:
             following = balance.beside(point, factor * step)
-            after = float(np.linalg.norm(newton.scaled_step(following.missing)))
-            if after <= (1.0 - 0.25 * factor) * size:
-                return following, factor, failure
-            failure = (EquilibriumStatus.STALLED, "")
         except NOT_BESIDE as error:
             failure = (EquilibriumStatus.NOT_CLOSED, str(error))
+            return None
         except NO_VALUE as error:
             failure = (EquilibriumStatus.UNDEFINED, str(error))
-        factor *= 0.5
-    return None, 0.0, failure
+            return None
+        after = float(np.linalg.norm(newton.scaled_step(following.missing)))
+        return following if after <= (1.0 - 0.25 * factor) * size else None
+
+    following, factor = longest_trusted(shortened, factor, SHORTEST)
+    return following, factor, failure

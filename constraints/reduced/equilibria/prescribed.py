@@ -151,7 +151,7 @@ def closed_beside(state: ClosedState, step: Vector, v: Vector | None = None) -> 
     along = motion_matrix(state)[:, : step.size] @ step
     guess = space.integrate(state.q, along)
     closing: Closing = coordinates.close(guess, t=state.t, rhs=state.rhs).or_raise()
-    last = newton_step(coordinates, closing.q, state.rhs, guess)[2]
+    last = newton_step(coordinates, closing.q, state.rhs, guess)[0]
     q = closing.q if last is None else last.q
     moved, size = largest(space.difference(guess, q)), largest(along)
     if moved > size + CLOSED:

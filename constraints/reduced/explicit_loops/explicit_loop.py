@@ -24,7 +24,7 @@ from ...rows.implicit import Implicit
 from ...rows.row_owner import RowOwner
 from ...words import counted, first_names
 from .loop_function import LoopFunction
-from .planar_loops import LoopBranch, PlanarLoop
+from .planar_loops import ElbowSide, PlanarLoop
 
 INSIDE = 1e-4
 """How far inside their bounds computed joints are asked to be [rad or m]: the threshold of a projection."""
@@ -89,31 +89,31 @@ class ExplicitLoop:
         return self.explicit.outputs
 
     @property
-    def branch(self) -> LoopBranch | None:
-        """The branch of a closed form; None for a loop by Newton, which stays on the branch of its reference."""
-        return self.function.branch if isinstance(self.function, PlanarLoop) else None
+    def elbow(self) -> ElbowSide | None:
+        """The side of a closed form, which tells its branch; None for a loop by Newton, which keeps its own."""
+        return self.function.elbow if isinstance(self.function, PlanarLoop) else None
 
-    def on_branch(self, branch: LoopBranch | str) -> ExplicitLoop:
-        """The loop on a branch.
+    def with_elbow(self, elbow: ElbowSide | str) -> ExplicitLoop:
+        """The loop closed on a side, and so on the branch of this side.
 
         Args:
-            branch: the member, or its name in any case.
+            elbow: the member, or its name in any case.
 
         Raises:
-            UnknownNameError: no such branch.
+            UnknownNameError: no such side.
             OptionError: a loop by Newton, which stays on the branch of its reference.
         """
-        if isinstance(branch, str):
-            if branch.upper() not in LoopBranch.__members__:
-                raise UnknownNameError(f"branch of '{self.name}'", branch, [b.name.lower() for b in LoopBranch])
-            branch = LoopBranch[branch.upper()]
-        wanted = expect(branch, LoopBranch, f"branch of '{self.name}'", "a LoopBranch, or its name")
+        if isinstance(elbow, str):
+            if elbow.upper() not in ElbowSide.__members__:
+                raise UnknownNameError(f"elbow of '{self.name}'", elbow, [side.name.lower() for side in ElbowSide])
+            elbow = ElbowSide[elbow.upper()]
+        wanted = expect(elbow, ElbowSide, f"elbow of '{self.name}'", "an ElbowSide, or its name")
         if isinstance(self.function, LoopFunction):
             raise OptionError(
-                f"branch of '{self.name}': without a closed form the loop stays on the branch of q: "
+                f"elbow of '{self.name}': without a closed form the loop stays on the branch of q: "
                 "give a q on the other branch"
             )
-        function = self.function.on_branch(wanted)
+        function = self.function.with_elbow(wanted)
         return replace(self, function=function, explicit=replace(self.explicit, f=function))
 
     def within(self, bounds: Bounds, margin: float = INSIDE) -> Implicit | None:
@@ -134,8 +134,8 @@ class ExplicitLoop:
 
     def describe(self) -> str:
         """Which joints it computes from which, and how."""
-        branch = self.branch
-        how = "Newton on the branch of the reference" if branch is None else f"closed form, {branch.name.lower()}"
+        elbow = self.elbow
+        how = "Newton on the branch of the reference" if elbow is None else f"closed form, {elbow.name.lower()}"
         line = f"{self.name!r}: {', '.join(self.dependent)} from {', '.join(self.independent)} ({how})"
         if self.redundant:
             line += f"; redundant: {', '.join(self.redundant)}"

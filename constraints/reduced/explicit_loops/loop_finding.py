@@ -28,7 +28,7 @@ from .explicit_loop import ExplicitLoop, ExplicitLoops, KeptImplicit
 from .local_loops import CLOSURES, LocalLoop, LoopParts, loops_in
 from .loop_choice import LoopChoice, NotExplicitError, choose
 from .loop_function import LoopFunction
-from .planar_loops import LoopBranch, PlanarLoop
+from .planar_loops import ElbowSide, PlanarLoop
 from .planar_shape import planar_loop
 
 REMEDY = "loops are made explicit at a closed configuration, assemble_position(constraint_set, q).q"
@@ -43,7 +43,7 @@ def explicit_loops(
     q: ArrayLike,
     *,
     preferred: Sequence[str] = (),
-    branches: Mapping[str, LoopBranch | str] | None = None,
+    elbows: Mapping[str, ElbowSide | str] | None = None,
 ) -> ExplicitLoops:
     r"""Find the local loops of a mechanism, and make them explicit constraints: :math:`q_{dep} = g(q_{ind})`.
 
@@ -61,20 +61,20 @@ def explicit_loops(
         q: closed configuration (nq,): the branch, and where the spins of rods are held. It should be within the bounds
             of the robot: `ExplicitLoops.problem` refuses loops of a q outside the bounds that it is to keep.
         preferred: joints that should be independent if the rank allows, the most important first: the motors.
-        branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; by default the branch of
+        elbows: name of a loop in closed form, or of its closure -> ElbowSide, or its name; by default the side of
             q.
 
     Raises:
         OpenMechanismError: q is open; says by how much, and what to do.
-        UnknownJointError, UnknownNameError, OptionError: invalid preferred joints or branches.
+        UnknownJointError, UnknownNameError, OptionError: invalid preferred joints or elbows.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
 
     Example:
         >>> from constraints.models import mechanisms
         >>> linkage = mechanisms.four_bar()
         >>> loops = explicit_loops(linkage.constraint_set(), linkage.postures["closed"], preferred=["crank"])
-        >>> loops.loops[0].dependent, loops.loops[0].branch
-        (('coupler', 'rocker'), LoopBranch.OPEN)
+        >>> loops.loops[0].dependent, loops.loops[0].elbow
+        (('coupler', 'rocker'), ElbowSide.OPEN)
     """
     expect(constraint_set, ConstraintSet, "constraint set of explicit loops", "a ConstraintSet")
     robot = constraint_set.robot
@@ -85,7 +85,7 @@ def explicit_loops(
     _refuse_open(constraint_set, closed)
     finder = _Finder(constraint_set, closed, wished)
     loops = [made for parts in loops_in(constraint_set) if (made := finder.made(parts)) is not None]
-    found = finder.in_order(_on_branches(loops, {} if branches is None else branches))
+    found = finder.in_order(_with_elbows(loops, {} if elbows is None else elbows))
     return ExplicitLoops(constraint_set, *found, read_only_copy(closed))
 
 
@@ -226,9 +226,9 @@ def _constraint(robot: Robot, loop: LocalLoop, choice: LoopChoice, function: Pla
     return Explicit(function, outputs, inputs, name=loop.name, **parts)
 
 
-def _on_branches(loops: Sequence[ExplicitLoop], branches: Mapping[str, LoopBranch | str]) -> list[ExplicitLoop]:
-    """The loops, some on other branches."""
-    wanted = dict(as_mapping(branches, "branches of explicit loops", "from the name of a loop to a LoopBranch"))
+def _with_elbows(loops: Sequence[ExplicitLoop], elbows: Mapping[str, ElbowSide | str]) -> list[ExplicitLoop]:
+    """The loops, some closed on the other side."""
+    wanted = dict(as_mapping(elbows, "elbows of explicit loops", "from the name of a loop to an ElbowSide"))
     known = [name for loop in loops for name in loop.names]
     for name in wanted:
         if name not in known:
@@ -236,5 +236,5 @@ def _on_branches(loops: Sequence[ExplicitLoop], branches: Mapping[str, LoopBranc
     made: list[ExplicitLoop] = []
     for loop in loops:
         named = [wanted[name] for name in loop.names if name in wanted]
-        made.append(loop.on_branch(named[0]) if named else loop)
+        made.append(loop.with_elbow(named[0]) if named else loop)
     return made

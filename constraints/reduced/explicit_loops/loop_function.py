@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
-from scipy.linalg import lapack
 
 from liegroups import SO3
 from liegroups.arrays import Indices, Matrix, Vector
@@ -16,30 +15,24 @@ from liegroups.frozen import read_only, read_only_copy, set_fields
 from ...errors import UndefinedError
 from ...functions.function import Function
 from ...linear_algebra import largest, pivots as pivoted
+from ...loops.closing.corrector import Corrector, Ending, Trust, longest_trusted
+from ...loops.closing.lu import LU, factorised
 from ...point import MovingPoint, Point
 from .implied_slopes import EquationSlopes, implied_slopes
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 
-_dgetrf: Any = lapack.dgetrf
-_dgetrs: Any = lapack.dgetrs
-
 LONGEST = 1.0
 """A step of the continuation moves no dependent coordinate further [rad or m]."""
 SHORTEST = 1e-4
 """Part of the way below which a step is not halved any more: there is a dead point, or the loop cannot close."""
-FIRST, SHRINKING, BEND = 0.3, 0.5, 0.5
-"""Of a step: largest first correction as a part of it; least progress of corrections; largest change of its slope."""
+FIRST, BEND = 0.3, 0.5
+"""Of a step: largest first correction as a part of it; largest change of its slope."""
 SMALL = 0.05
 """Corrections and changes of slope below this [rad or m] count as small, however short the step."""
-SETTLED = 1e-9
-"""The correction after one this small is rounding."""
-SHARP = 1e-12
-"""A correction this small does not change the slope, which is that of the place before it."""
-CORRECTIONS = 8
-"""So many corrections a step has, at most, before the last one."""
-OPEN_ROWS = 1e-6
-"""Redundant rows that are off by more hold no longer: the rank is not what it was at the reference."""
+FAST = Trust(most=9, farthest=np.inf, shrinking=0.5, sharp=1e-12, settled=1e-9)
+"""Corrections are trusted where each is half of the one before. One of 1e-12 does not change the slope, which is that
+of the place before it; the one after 1e-9 is rounding."""
 
 
 class _Closed(NamedTuple):
@@ -50,15 +43,55 @@ class _Closed(NamedTuple):
         rows: independent rows there.
         sign: of the determinant of their block J_v, with the rows of the spins.
         slope: B (outputs.nv, inputs.nv).
-        factors, pivots: of the LU decomposition of that block.
+        lu: of that block, negative.
     """
 
     q: Vector
     rows: Indices
     sign: float
     slope: Matrix
-    factors: Matrix
-    pivots: Any
+    lu: LU
+
+
+@final
+class _OutputColumns:
+    """Columns of a `Corrector`: the outputs of a loop move, so that independent rows hold; the spins are held.
+
+    Args:
+        function: of the loop.
+        posture: a handle of the loop's own robot, to be moved.
+        h: independent rows.
+
+    Attributes:
+        lu: where the last step was tried.
+    """
+
+    lu: LU
+
+    def __init__(self, function: LoopFunction, posture: Point, h: Indices) -> None:
+        self._square, self._at, self._posture, self._h = function.square, function.loop.at, posture, h
+        self._where, self._integrate = function.choice.outputs.q_indices, function.outputs.maps.integrate
+
+    def rows(self, q: Vector) -> tuple[Vector, Matrix]:
+        """Errors of all rows, and their Jacobian by all joints of the loop."""
+        self._posture.move(q)
+        return self._at(self._posture)
+
+    def off(self, error: Vector, J: Matrix) -> float:
+        """The rows are not asked: it is the step that says whether it is over."""
+        return 0.0
+
+    def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
+        """The change of the outputs, None at a dead point, and the sign of the determinant."""
+        block, r = self._square(q, error, J, self._h)
+        self.lu = factorised(block)
+        return None if self.lu.is_singular else self.lu.solve(r), self.lu.sign
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """Another array: the posture has the one that it was moved to."""
+        q = q.copy()
+        q[self._where] = self._integrate(q[self._where], step)
+        return q
 
 
 @final
@@ -141,9 +174,7 @@ class LoopFunction(Function):
         of_spins = [self._spin_slopes(closed.q, v, accelerations, i) for i in range(len(choice.spins))]
         parts = ([rows[closed.rows], *spins] for rows, *spins in zip(of_rows, *of_spins, strict=True))
         equations = EquationSlopes(*(np.concatenate(part) for part in parts))
-        dq[:], dv[:] = implied_slopes(
-            equations, whole, choice.outputs.v_indices, lambda b: _dgetrs(closed.factors, closed.pivots, b)[0]
-        )
+        dq[:], dv[:] = implied_slopes(equations, whole, choice.outputs.v_indices, lambda b: -closed.lu.solve(b))
 
     @property
     def has_exact_derivatives(self) -> bool:
@@ -158,7 +189,7 @@ class LoopFunction(Function):
         v[choice.outputs.v_indices] = rates = closed.slope @ motion.v
         drift = self.loop.drift_at(closed.q, v, motion.point)[closed.rows]
         spins = [self._spin_drift(closed.q, rates, i) for i in range(len(choice.spins))]
-        out[:] = _dgetrs(closed.factors, closed.pivots, -np.concatenate([drift, np.array(spins)]))[0]
+        out[:] = closed.lu.solve(np.concatenate([drift, np.array(spins)]))
 
     # The continuation.
 
@@ -170,20 +201,21 @@ class LoopFunction(Function):
         if not way.any():
             return closed
         posture = point.at(self.loop.robot.space, self.reference)
+        shortest = 0.5 * SHORTEST * max(1.0, 1.0 / float(abs(way).max()))
         while done < 1.0:
-            ahead = done + part
-            target = point.q if ahead == 1.0 else inputs.integrate(start, ahead * way)
-            after = self._stepped(closed, part * way, target, posture)
-            if after is not None:
-                closed, done = after, ahead
-                part = min(2.0 * part, 1.0 - done)
-            elif part * largest(way) > SHORTEST and part > SHORTEST:
-                part *= 0.5
-            else:
+
+            def step(part: float, here: _Closed = closed, done: float = done) -> _Closed | None:
+                ahead = done + part
+                target = point.q if ahead == 1.0 else inputs.integrate(start, ahead * way)
+                return self._stepped(here, part * way, target, posture)
+
+            after, part = longest_trusted(step, min(part, 1.0 - done), shortest)
+            if after is None:
                 raise UndefinedError(
                     f"{self.name} has no value there: {100.0 * done:.0f} % of the way from the reference it comes to a "
                     "dead point, or cannot close"
                 )
+            closed, done, part = after, done + part, 2.0 * part
         return closed
 
     def _stepped(self, closed: _Closed, way: Vector, target: Vector, posture: Point) -> _Closed | None:
@@ -196,61 +228,40 @@ class LoopFunction(Function):
         q = closed.q.copy()
         q[self.choice.inputs.q_indices] = target
         q[outputs.q_indices] = self.outputs.integrate(closed.q[outputs.q_indices], move)
-        after = self._closed_at(q, posture, closed.rows, closed.sign, FIRST * length + SMALL)
+        after = self._closed_at(q, posture, closed.rows, FAST._replace(first=FIRST * length + SMALL, sign=closed.sign))
         if after is None:
             return None
         turned = after.slope @ way
         bend = largest(turned - move)
         return after if bend <= max(BEND * max(length, largest(turned)), SMALL) else None
 
-    def _closed_at(
-        self, q: Vector, posture: Point, rows: Indices, sign: float = 0.0, first: float = np.inf
-    ) -> _Closed | None:
-        """Newton on the outputs from a configuration; None where corrections do not shrink, or the sign changes.
+    def _closed_at(self, q: Vector, posture: Point, rows: Indices, trust: Trust = FAST) -> _Closed | None:
+        """Newton on the outputs from a configuration, with its slope, and its rows if others are better.
+
+        None where it is not to be trusted, or redundant rows are open.
 
         Args:
             q: where it begins (nq,); its inputs stay.
             posture: a handle of the loop's own robot, to be moved.
             rows: independent rows.
-            sign: of the determinant, to be kept; 0 where it is not known yet.
-            first: largest first correction.
+            trust: what is trusted.
         """
-        where, outputs, limit = self.choice.outputs.q_indices, self.outputs.maps.integrate, first
-        settled = False
-        for _ in range(CORRECTIONS + 1):
-            posture.move(q)
-            error, J = self.loop.at(posture)
-            A, r = self._square(q, error, J, rows)
-            factors, pivots, _ = _dgetrf(A)
-            here = _sign_of(factors, pivots)
-            if here == 0.0 or (sign != 0.0 and here != sign):
-                return None
-            correction = _dgetrs(factors, pivots, -r)[0]
-            size = largest(correction)
-            if not (settled or size <= limit):
-                return None
-            q = q.copy()  # the posture has the other one
-            q[where] = outputs(q[where], correction)
-            if settled or size <= SHARP:
-                return self._ended(q, error, J, _Closed(q, rows, here, A, factors, pivots))
-            settled, limit = size <= SETTLED, SHRINKING * size
-        return None
-
-    def _ended(self, q: Vector, error: Vector, J: Matrix, closed: _Closed) -> _Closed | None:
-        """What Newton ended with, its slope, and its rows if others are better; None where redundant rows are open."""
-        choice, n = self.choice, closed.rows.size
+        choice, n = self.choice, rows.size
+        columns = _OutputColumns(self, posture, rows)
+        ending, q, error, J = Corrector(columns.rows, columns).newton(q, trust)
+        if ending is not Ending.CLOSED:
+            return None
+        sign, lu = columns.lu.sign, columns.lu
         if choice.redundant.size:
-            if largest(error) > OPEN_ROWS:
-                return None
-            rows = np.sort(pivoted(J[:, choice.outputs.v_indices].T)[0][:n])
-            if not np.array_equal(rows, closed.rows):
-                factors, order, _ = _dgetrf(self._square(q, error, J, rows)[0])
-                closed = closed._replace(rows=rows, sign=_sign_of(factors, order), factors=factors, pivots=order)
+            better = np.sort(pivoted(J[:, choice.outputs.v_indices].T)[0][:n])
+            if not np.array_equal(better, rows):
+                rows, lu = better, factorised(self.square(q, error, J, better)[0])
+                sign = 0.0 if lu.is_singular else lu.sign
         J_u = np.zeros((len(choice.outputs), len(choice.inputs)))
-        J_u[:n] = J[closed.rows[:, None], choice.inputs.v_indices]
-        return closed._replace(slope=-_dgetrs(closed.factors, closed.pivots, J_u)[0])
+        J_u[:n] = J[rows[:, None], choice.inputs.v_indices]
+        return _Closed(q, rows, sign, lu.solve(J_u), lu)
 
-    def _square(self, q: Vector, error: Vector, J: Matrix, rows: Indices) -> tuple[Matrix, Vector]:
+    def square(self, q: Vector, error: Vector, J: Matrix, rows: Indices) -> tuple[Matrix, Vector]:
         """Independent rows, and those of the spins, by the columns of the outputs."""
         choice, k = self.choice, rows.size
         block = J[rows[:, None], choice.outputs.v_indices]
@@ -285,13 +296,3 @@ class LoopFunction(Function):
         for row, slope in zip(found, (own.rate, own.by_point, own.by_velocity), strict=True):
             row[0, columns] = spin.direction @ slope
         return found
-
-
-def _sign_of(factors: Matrix, pivots: Any) -> float:
-    """Sign of a determinant from its LU decomposition; 0 where it is singular to rounding."""
-    diagonal = factors.diagonal()
-    sizes = np.abs(diagonal)
-    if not sizes.min() > 1e-12 * sizes.max():
-        return 0.0
-    swaps = sum(int(pivot) != i for i, pivot in enumerate(pivots))
-    return -1.0 if (np.count_nonzero(diagonal < 0.0) + swaps) % 2 else 1.0

@@ -25,16 +25,16 @@ FLAT_TRIANGLE = 1e-6
 """A triangle whose angles are all nearer to 0 or to a half turn than this [rad] is a dead point."""
 
 
-class LoopBranch(Enum):
-    """The side on which the triangle of a planar loop closes; see `PlanarLoop`."""
+class ElbowSide(Enum):
+    """The side on which the triangle of a planar loop closes, which tells its branch; see `PlanarLoop`."""
 
     OPEN = "the middle hinge is to the left of the line from the first one to the last one"
     CROSSED = "the middle hinge is to the right of the line from the first one to the last one"
 
     @property
-    def other(self) -> LoopBranch:
-        """The other branch."""
-        return LoopBranch.CROSSED if self is LoopBranch.OPEN else LoopBranch.OPEN
+    def other(self) -> ElbowSide:
+        """The other side."""
+        return ElbowSide.CROSSED if self is ElbowSide.OPEN else ElbowSide.OPEN
 
     def __repr__(self) -> str:
         return str(self)
@@ -75,7 +75,7 @@ class PlanarLoop(Function):
     .. math:: E_B = \epsilon\,\mathrm{atan2}(D,\; c^2 - a^2 - b^2), \quad
         D = \sqrt{(a+b+c)(b+c-a)(c+a-b)(a+b-c)}
 
-    (the others likewise), :math:`\epsilon = -1` on the branch OPEN and 1 on CROSSED. The velocities have
+    (the others likewise), :math:`\epsilon = -1` on the side OPEN and 1 on CROSSED. The velocities have
     :math:`\sum_h \dot\tau_h = 0, \sum_h \dot\tau_h\,p_h = 0` over the hinges h at :math:`p_h`, and the accelerations
     their derivative; the determinant of both is :math:`(B-A) \times (C-A) = \epsilon D / 2`.
 
@@ -92,7 +92,7 @@ class PlanarLoop(Function):
     Args:
         block_in, block_out: spaces of the inputs and outputs: angles as numbers, or as (cos, sin).
         vertices: the hinges around the loop, from A on.
-        branch: the side on which it closes.
+        elbow: the side on which it closes.
         turns: offset of each output [rad], a multiple of a whole turn.
         name: name in messages.
 
@@ -108,7 +108,7 @@ class PlanarLoop(Function):
     block_in: Space
     block_out: Space
     vertices: tuple[Vertex, ...]
-    branch: LoopBranch
+    elbow: ElbowSide
     turns: tuple[float, ...]
     name: str = field(default="", kw_only=True)
 
@@ -123,9 +123,9 @@ class PlanarLoop(Function):
         set_fields(self, _corners=(first, middle, last))
         self.declare(self.block_in, self.block_out, name=self.name or None)
 
-    def on_branch(self, branch: LoopBranch) -> PlanarLoop:
-        """The same loop on a branch, with the same turns of its angles."""
-        return PlanarLoop(self.block_in, self.block_out, self.vertices, branch, self.turns, name=self.name)
+    def with_elbow(self, elbow: ElbowSide) -> PlanarLoop:
+        """The same loop, closed on a side, with the same turns of its angles."""
+        return PlanarLoop(self.block_in, self.block_out, self.vertices, elbow, self.turns, name=self.name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As `Function.evaluate`."""
@@ -221,7 +221,7 @@ class PlanarLoop(Function):
             raise UndefinedError(
                 f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m form no triangle, or a flat one (a dead point)"
             )
-        side = -1.0 if self.branch is LoopBranch.OPEN else 1.0
+        side = -1.0 if self.elbow is ElbowSide.OPEN else 1.0
         D = sqrt(square)
         first, middle, last = self._corners
         turns[first] = side * atan2(D, b2 - c2 - a2) + A3 - A1 - T3
@@ -264,7 +264,7 @@ class PlanarLoop(Function):
         return -total - middle - last, middle, last
 
     def __repr__(self) -> str:
-        return f"PlanarLoop({self.name!r}: {counted(len(self.vertices), 'hinge')}, {self.branch.name})"
+        return f"PlanarLoop({self.name!r}: {counted(len(self.vertices), 'hinge')}, {self.elbow.name})"
 
 
 def joined(side: complex, rest: complex, direction: float) -> tuple[complex, float]:

@@ -18,7 +18,7 @@ from ...loops.closures import Closure, PointClosure
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 from .loop_function import LoopFunction
-from .planar_loops import LoopBranch, PlanarLoop, Vertex, angles_of, joined, whole_turns
+from .planar_loops import ElbowSide, PlanarLoop, Vertex, angles_of, joined, whole_turns
 
 PARALLEL = 1e-9
 """Axes whose directions differ by more are not parallel [rad]."""
@@ -159,15 +159,15 @@ def _anchored(function: LoopFunction, vertices: list[Vertex]) -> PlanarLoop | No
     choice, q = function.choice, function.reference
     u, v = q[choice.inputs.q_indices], q[choice.outputs.q_indices]
     none = (0.0,) * len(choice.outputs)
-    for branch in LoopBranch:
-        bare = PlanarLoop(function.inputs, function.outputs, tuple(vertices), branch, none, name=function.name)
+    for elbow in ElbowSide:
+        bare = PlanarLoop(function.inputs, function.outputs, tuple(vertices), elbow, none, name=function.name)
         try:
             apart = function.outputs.difference(bare.value(u), v)
         except UndefinedError:
             return None
         turns = tuple(whole_turns(0.0, float(d)) for d in apart)
         if largest(apart - np.array(turns)) <= AGREEMENT:
-            closed = PlanarLoop(function.inputs, function.outputs, tuple(vertices), branch, turns, name=function.name)
+            closed = PlanarLoop(function.inputs, function.outputs, tuple(vertices), elbow, turns, name=function.name)
             return closed if _agree(function, closed, u) else None
     return None
 

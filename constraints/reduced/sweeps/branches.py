@@ -17,15 +17,15 @@ from ...errors import SpaceMismatchError
 from ...keywords import names_checked
 from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
 from ...loops import assemble_position
+from ...loops.closing.lu import factorised
 from ...loops.mobility import CLOSED
-from ...loops.open_mechanism import OpenMechanismError
 from ...ranges import whole_number
 from ...robot import Bounds
 from ...robot.model.joints import angular_columns
 from ...words import counted, first_names
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
-from ..lu import factorised
+from ..state import CLOSE_IT, check_closed
 
 TURN = 2.0 * np.pi
 
@@ -155,7 +155,7 @@ def branches(
     given = driven_at(parts, np.array(robot.check(parts.q if q is None else q)), t)
     if as_flag(close, "close"):
         given = np.array(parts.close(given, t=t, rhs=rhs).or_raise().q)
-    _check_closed(parts, given, rhs)
+    check_closed(parts.constraint_set, parts.constraint_set.position_error(given, rhs), "position", CLOSED, CLOSE_IT)
     held = _held(parts)
     rng = np.random.default_rng(start)
     ways, bodies, times, failed = [given], [_bodies(parts, given)], [0], 0
@@ -183,13 +183,6 @@ def _bodies(parts: MinimalCoordinates, q: Vector) -> Matrix:
     """Rotations and translations (joints, 12) of what the joints carry, in the world."""
     posture = parts.constraint_set.robot.at(q)
     return np.array([np.r_[oMi.rotation.ravel(), oMi.translation] for oMi in posture.placed().oMi[1:]])
-
-
-def _check_closed(parts: MinimalCoordinates, q: Vector, rhs: Any) -> None:
-    error = parts.constraint_set.position_error(q, rhs)
-    if largest(error) > CLOSED:
-        name, size = max(parts.constraint_set.stack.norms(error), key=lambda entry: entry[1])
-        raise OpenMechanismError(name, size, "position", "pass close=True, or close it first: assemble_position")
 
 
 def _held(parts: MinimalCoordinates) -> Segments | None:

@@ -17,20 +17,18 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ...linear_algebra import is_finite, largest
-from ...loops.mobility import CLOSED
+from ...linear_algebra import is_finite
+from ...loops.closing.corrector import Corrector, Ending, Trust, least_norm
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stacking import Order, Rows, stack_rows
 from ...workspace import Workspace
 from ..coordinates import MinimalCoordinates
 from .driver import Driver
 
-NEWTON = 10
-"""Newton steps of one correction, at most; two or three are usual."""
+CORRECTION = Trust(most=10, farthest=np.inf, shrinking=0.7, still=1e-14)
+"""A correction takes two or three steps as a rule. Each is at most 0.7 of the one before; below 1e-14 nothing moves."""
 LOST = 1e-8
 """Singular values below this part of the largest are left out of a correction: they are those of a branch point."""
-ROUNDING = 1e-14
-"""Corrections below this move nothing any more [rad or m]."""
 TURN = 0.25
 """The tangent turns by at most this in one step [rad]."""
 ASTRAY = 5e-3
@@ -71,12 +69,40 @@ class Place(NamedTuple):
         return self._replace(tangent=-self.tangent, parity=-self.parity)
 
 
-class Corrected(NamedTuple):
+class ClosedOn(NamedTuple):
     """A configuration that was closed: where, the value of the driver, the Jacobian there."""
 
     q: Vector
     value: float
     J: Matrix
+
+
+@final
+class _CurveColumns:
+    """Columns of a `Corrector`: driver and dependent ones by the step of least norm; or with the driver held.
+
+    Attributes:
+        value: of the driver.
+    """
+
+    def __init__(self, curve: Curve, value: float, held: bool) -> None:
+        self.value, self._curve, self._held = value, curve, held
+        self._step = np.zeros(len(curve.columns))
+
+    def off(self, error: Vector, J: Matrix) -> float:
+        """Largest error of what motions reach; and the step, :math:`-J_w^+ h`, is known."""
+        size, self._step[int(self._held) :] = least_norm(error, J[:, 1:] if self._held else J, self._curve.rank, LOST)
+        return size
+
+    def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:
+        """That of `off`; it needs no determinant."""
+        return (self._step if is_finite(self._step) else None), 0.0
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """The value of the driver moves, too."""
+        q, self.value = self._curve.moved(q, step), self.value + float(step[0])
+        self._curve.driver.set_in(q, self.value)
+        return q
 
 
 @final
@@ -105,6 +131,7 @@ class Curve:
         self.columns: Indices = np.concatenate([[driver.column], coordinates.partition.dependent]).astype(np.intp)
         self._on = rows.on_rows
         self._workspace = Workspace()
+        self._trust = CORRECTION._replace(tolerance=tolerance)
         self.rank_grew = False
 
     def rows(self, q: Vector) -> tuple[Vector, Matrix]:
@@ -132,32 +159,16 @@ class Curve:
 
     # Corrections.
 
-    def corrected(self, q: Vector, value: float, held: bool) -> Corrected | None:
+    def corrected(self, q: Vector, value: float, held: bool) -> ClosedOn | None:
         r"""Close a configuration by Newton's steps of least norm, :math:`-J_w^+ h`; with the driver held by J_v alone.
 
         None where it does not converge, or goes far; redundant rows must hold to 1e-6 then.
         """
-        last, r = np.inf, self.rank
-        for _ in range(NEWTON):
-            error, J = self.rows(q)
-            U, S, Vt = np.linalg.svd(J[:, 1:] if held else J, full_matrices=False)
-            kept = int((S[:r] > LOST * S[:1]).sum())
-            reached = U[:, :kept].T @ error
-            move = np.zeros(len(self.columns))
-            move[int(held) :] = -Vt[:kept].T @ (reached / S[:kept])
-            size = largest(move)
-            if not is_finite(move):
-                return None
-            if largest(reached) <= self.tolerance or size <= ROUNDING:
-                return Corrected(q, value, J) if largest(error) <= max(CLOSED, self.tolerance) else None
-            if size > 0.7 * last:
-                return None
-            last = size
-            q, value = self.moved(q, move), value + float(move[0])
-            self.driver.set_in(q, value)
-        return None
+        columns = _CurveColumns(self, value, held)
+        ending, q, _, J = Corrector(self.rows, columns).newton(q, self._trust)
+        return ClosedOn(q, columns.value, J) if ending is Ending.CLOSED else None
 
-    def at(self, found: Corrected, tangent: Vector, parity: float) -> Place:
+    def at(self, found: ClosedOn, tangent: Vector, parity: float) -> Place:
         """The place at a closed configuration, travelled in about the direction of a tangent (r + 1,)."""
         U, S, Vt = np.linalg.svd(found.J)
         t = Vt[-1] if Vt[-1] @ tangent >= 0.0 else -Vt[-1]
@@ -170,7 +181,7 @@ class Curve:
         value, along = self.driver.value_in(q), np.zeros(len(self.columns))
         along[0] = 1.0
         found = self.corrected(np.array(q), value, held=True)
-        return self.at(found or Corrected(np.array(q), value, self.rows(q)[1]), along, sign)
+        return self.at(found or ClosedOn(np.array(q), value, self.rows(q)[1]), along, sign)
 
     # Steps.
 

@@ -14,11 +14,11 @@ from ...errors import OptionError, SizeError, SpaceMismatchError
 from ...keywords import names_checked
 from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
+from ...loops.closing.lu import factorised
 from ...loops.mobility import coordinate_names
 from ...ranges import positive_number, whole_number
 from ...robot import Bounds
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
-from ..lu import factorised
 from ..wishes import Wished, columns_of
 from .continuation import Curve, Place
 from .driver import coordinates_with, driver_column, driver_of

@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 from liegroups.arrays import Indices, Vector
 
 from ...errors import UndefinedError
+from ...loops.closing.corrector import longest_trusted
 from ...robot import Bounds
 from ...solvers.status import StatusEnum
 from .continuation import Curve, Place
@@ -126,19 +127,25 @@ class Travel:
 
     def _stepped(self, value: float) -> SweepStatus | None:
         """One inner step, towards a value; None where all is well."""
-        a, length, why = self.here, self._length, SweepStatus.NOT_CLOSED
-        while length >= SHORTEST:
-            direct = abs(value - a.value) <= length * abs(a.tangent[0])
+        a, why = self.here, SweepStatus.NOT_CLOSED
+
+        def step(length: float) -> tuple[Place, Place | None, bool] | None:
+            nonlocal why
+            is_direct = abs(value - a.value) <= length * abs(a.tangent[0])
             try:
-                b = self.curve.step_to(a, value) if direct else self.curve.step(a, length, self._before)
+                b = self.curve.step_to(a, value) if is_direct else self.curve.step(a, length, self._before)
                 crossing = Jumped() if b is None else branch_point(self.curve, a, b)
             except UndefinedError:
-                b, crossing, why = None, Jumped(), SweepStatus.UNDEFINED
-            if b is not None and not isinstance(crossing, Jumped):
-                self._length = length if direct else min(2.0 * length, self.manner.step)
-                return self._taken(a, b, crossing, value)
-            length *= 0.5
-        return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
+                why = SweepStatus.UNDEFINED
+                return None
+            return None if b is None or isinstance(crossing, Jumped) else (b, crossing, is_direct)
+
+        found, length = longest_trusted(step, self._length, SHORTEST)
+        if found is None:
+            return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
+        b, crossing, is_direct = found
+        self._length = length if is_direct else min(2.0 * length, self.manner.step)
+        return self._taken(a, b, crossing, value)
 
     def _taken(self, a: Place, b: Place, crossing: Place | None, value: float) -> SweepStatus | None:
         """Go on to b, or to what comes before it: the value, a singularity, the bounds."""

@@ -33,7 +33,7 @@ def is_depth_first(model: Any) -> bool:
     """Whether the joints that each joint carries follow it without a gap.
 
     `crba`, `computeMinverse` and `constraintDynamics` of pinocchio take it for granted, and say nothing where it is not
-    so: they then read and write the columns of other branches. Kinematics, RNEA and ABA need only parents before their
+    so: they then read and write the columns of other subtrees. Kinematics, RNEA and ABA need only parents before their
     children, which is all that `addJoint` asks for.
     """
     for j in range(1, model.njoints):

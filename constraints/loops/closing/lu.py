@@ -12,6 +12,7 @@ from liegroups.arrays import Matrix
 _getrf: Any = lapack.dgetrf
 _getrs: Any = lapack.dgetrs
 _gecon: Any = lapack.dgecon
+_lange: Any = lapack.dlange
 
 SINGULAR = 1e-12
 """Reciprocal condition (1-norm) of J_v below which it counts as singular: a dead point of the coordinates."""
@@ -50,11 +51,12 @@ def factorised(J_v: Matrix) -> LU:
     n = len(J_v)
     if n == 0:
         return LU(np.zeros((0, 0)), np.zeros(0, dtype=np.int32), 1.0, 1.0)
-    negative = np.negative(J_v)
-    factors, pivots, info = _getrf(negative)
+    negative = np.negative(J_v, order="F")
+    size = _lange("1", negative)
+    factors, pivots, info = _getrf(negative, overwrite_a=True)
     if info != 0:
         return LU(factors, pivots, 0.0, 0.0)
-    rcond = float(_gecon(factors, float(np.abs(negative).sum(axis=0).max()))[0])
-    swaps = int(np.count_nonzero(pivots != np.arange(n)))
-    negatives = int(np.count_nonzero(factors.diagonal() < 0.0))
-    return LU(factors, pivots, rcond, -1.0 if (swaps + negatives + n) % 2 else 1.0)
+    flips = n  # plain numbers: loops are short
+    for i, (pivot, diagonal) in enumerate(zip(pivots.tolist(), factors.diagonal().tolist(), strict=True)):
+        flips += (pivot != i) + (diagonal < 0.0)
+    return LU(factors, pivots, float(_gecon(factors, size)[0]), -1.0 if flips % 2 else 1.0)

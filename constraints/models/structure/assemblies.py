@@ -1,4 +1,4 @@
-"""Closing a mechanism from several starts, and saying what it then is."""
+"""Assemblies of a mechanism from several starts, and what it then is."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ NOISE = (0.15, 1.0)
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closing(Verdict):
+class Assemblies(Verdict):
     """What the assemblies of a mechanism from several starts gave.
 
-    It is neither true nor false (`if closing:` raises): `success` says whether any of them closed it.
+    It is neither true nor false (`if assemblies:` raises): `success` says whether any of them closed it.
 
     Attributes:
         mechanism: which.
@@ -72,7 +72,7 @@ class Closing(Verdict):
 
     def __repr__(self) -> str:
         starts = counted(len(self.starts), "start")
-        return f"Closing({self.mechanism.name!r}: closed from {sum(self.closed)} of {starts})"
+        return f"Assemblies({self.mechanism.name!r}: closed from {sum(self.closed)} of {starts})"
 
 
 def starts(mechanism: Mechanism, seed: int = 0, count: int = 20) -> tuple[Vector, ...]:
@@ -94,7 +94,7 @@ def starts(mechanism: Mechanism, seed: int = 0, count: int = 20) -> tuple[Vector
     return (robot.neutral, *(np.array(q) for q in mechanism.postures.values()), *drawn)
 
 
-def close(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Closing:
+def assemblies(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Assemblies:
     """Assemble from the neutral configuration, the postures and random starts; bounds are not looked at.
 
     Args:
@@ -117,6 +117,6 @@ def close(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Closing:
     chosen = min(range(len(ends)), key=lambda i: (not closed[i], -judged[i].rank if closed[i] else judged[i].residual))
     counted = [j for j, is_closed in zip(judged, closed, strict=True) if is_closed] or [judged[chosen]]
     apart = max(j.inconsistency for j in counted)
-    return Closing(
+    return Assemblies(
         mechanism, begins[: len(ends)], tuple(ends), tuple(closed), tuple(iterations), chosen, judged[chosen], apart
     )

@@ -1,4 +1,6 @@
-r"""Branch-sparse factorisation of joint-space inertias: :math:`H = L^T L` without a number outside the branches.
+r"""Factorisation of joint-space inertias along the tree: :math:`H = L^T L` without a number outside its pattern.
+
+The pattern: joints of which one carries the other. Those of different limbs do not meet.
 
 Source: R. Featherstone, Efficient factorization of the joint-space inertia matrix for branched kinematic trees, 2005.
 """
@@ -22,19 +24,19 @@ MASSLESS = 1e-13
 """A pivot below this part of its diagonal entry is rounding: the mass matrix is singular."""
 
 
-class Branches:
+class TreeSparsity:
     r"""Which entries of a joint-space inertia can differ from zero: those of two joints of which one carries the other.
 
     Attributes:
-        ancestors: for each degree of freedom, those before it on its branch (indices, in order).
+        ancestors: for each degree of freedom, those before it that carry it (indices, in order).
         nv: degrees of freedom.
     """
 
     def __init__(self, parents: Indices) -> None:
-        r"""Note the branches.
+        r"""Note the pattern.
 
         Args:
-            parents: (nv,) index of the degree of freedom before each on its branch; -1 for none; each below its own.
+            parents: (nv,) index of the degree of freedom that carries each; -1 for none; each below its own.
         """
         self.nv = len(parents)
         chains: list[list[int]] = []
@@ -45,7 +47,7 @@ class Branches:
         self.ancestors: list[Indices] = [np.array(chain, dtype=np.intp) for chain in chains]
 
     @classmethod
-    def of(cls, model: Any) -> Branches:
+    def of(cls, model: Any) -> TreeSparsity:
         """Those of a pinocchio model."""
         parents, last = [-1] * model.nv, [-1] * model.njoints
         for j in range(1, model.njoints):
@@ -62,17 +64,17 @@ class Branches:
         return sum(d * (d + 3) // 2 + 1 for d in depths)
 
     def is_zero_outside(self, H: Matrix) -> bool:
-        """Whether a matrix (nv, nv) is zero outside the branches."""
+        """Whether a matrix (nv, nv) is zero outside the pattern."""
         outside = np.ones((self.nv, self.nv), dtype=np.bool_)
         for i, chain in enumerate(self.ancestors):
             outside[i, i] = outside[i, chain] = outside[chain, i] = False
         return not H[outside].any()
 
     def factor(self, H: Matrix) -> Matrix | None:
-        r"""Lower triangular L (nv, nv) with :math:`H = L^T L`, zero outside the branches; None where H is singular.
+        r"""Lower triangular L (nv, nv) with :math:`H = L^T L`, zero outside the pattern; None where H is singular.
 
         Args:
-            H: (nv, nv), symmetric, zero outside the branches; what is outside is not read.
+            H: (nv, nv), symmetric, zero outside the pattern; what is outside is not read.
         """
         L = np.zeros((self.nv, self.nv))
         for i, chain in enumerate(self.ancestors):
@@ -89,7 +91,7 @@ class Branches:
         return L
 
     def solve_transposed(self, L: Matrix, b: Matrix) -> Matrix:
-        r""":math:`L^{-T} b`, for a vector (nv,) or columns (nv, k): from the leaves to the root, along the branches."""
+        r""":math:`L^{-T} b`, for a vector (nv,) or columns (nv, k): from the leaves to the root."""
         x = b.copy()
         for i in range(self.nv - 1, -1, -1):
             x[i] /= L[i, i]
@@ -98,7 +100,7 @@ class Branches:
         return x
 
     def solve(self, L: Matrix, b: Matrix) -> Matrix:
-        r""":math:`L^{-1} b`, for a vector (nv,) or columns (nv, k): from the root to the leaves, along the branches."""
+        r""":math:`L^{-1} b`, for a vector (nv,) or columns (nv, k): from the root to the leaves."""
         x = b.copy()
         for i, chain in enumerate(self.ancestors):
             x[i] = (x[i] - L[i, chain] @ x[chain]) / L[i, i]
@@ -106,8 +108,8 @@ class Branches:
 
 
 @final
-class JointBranches(Branches):
-    """The same of a robot, factorised by pinocchio (:math:`H = U D U^T` along the branches) and solved by LAPACK.
+class JointSparsity(TreeSparsity):
+    """The same of a robot, factorised by pinocchio (:math:`H = U D U^T` in the same pattern) and solved by LAPACK.
 
     A thirtieth of the time of the loops above on a humanoid (1500 to 50 us).
 
@@ -116,12 +118,12 @@ class JointBranches(Branches):
     """
 
     def __init__(self, model: Any, data: Any) -> None:
-        whole = Branches.of(model)
+        whole = TreeSparsity.of(model)
         self.nv, self.ancestors = whole.nv, whole.ancestors
         self._model, self._data = model, data
 
     def factor(self, H: Matrix) -> Matrix | None:
-        """As `Branches.factor`."""
+        """As `TreeSparsity.factor`."""
         data = self._data
         data.M = H
         pin.cholesky.decompose(self._model, data)
@@ -132,25 +134,25 @@ class JointBranches(Branches):
         return L
 
     def solve_transposed(self, L: Matrix, b: Matrix) -> Matrix:
-        """As `Branches.solve_transposed`."""
+        """As `TreeSparsity.solve_transposed`."""
         return lapack.dtrtrs(L, b, lower=1, trans=1)[0] if b.size else b.copy()
 
     def solve(self, L: Matrix, b: Matrix) -> Matrix:
-        """As `Branches.solve`."""
+        """As `TreeSparsity.solve`."""
         return lapack.dtrtrs(L, b, lower=1)[0] if b.size else b.copy()
 
 
-def branches_at(motion: Motion) -> Branches:
-    """The branches of a robot, on its own memory; without pinocchio where its joints are in another order."""
+def sparsity_at(motion: Motion) -> TreeSparsity:
+    """The pattern of a robot, on its own memory; without pinocchio where its joints are in another order."""
     k = motion.posture.kinematics
-    return JointBranches(k.model, k.data) if is_depth_first(k.model) else Branches.of(k.model)
+    return JointSparsity(k.model, k.data) if is_depth_first(k.model) else TreeSparsity.of(k.model)
 
 
 @cache
-def _of_parents(parents: tuple[int, ...]) -> Branches:
-    return Branches(np.array(parents, dtype=np.intp))
+def _of_parents(parents: tuple[int, ...]) -> TreeSparsity:
+    return TreeSparsity(np.array(parents, dtype=np.intp))
 
 
-def dense_branches(nv: int) -> Branches:
-    """One branch: nothing is zero."""
+def no_sparsity(nv: int) -> TreeSparsity:
+    """One chain: nothing is zero."""
     return _of_parents(tuple(range(-1, nv - 1)))
