@@ -20,7 +20,7 @@ from ..errors import OptionError
 from ..linear_algebra import is_finite
 from ..solvers.result import Result
 from .costs import Cost, CostStack
-from .residuals import Place
+from .residuals import StagePlace
 from .stage_constraints import ConstraintStack, StageConstraint
 from .state_space import StageSpace, StateSpace
 
@@ -299,7 +299,7 @@ class Action(ABC):
         """Cost and constraints at a place."""
         if self._nothing is not None:
             return {"x": x, "u": u, "cost": 0.0, "residuals": _NONE, "g": _NONE, "h": _NONE}
-        at = Place.of(self.stage, x, u, forces)
+        at = StagePlace.of(self.stage, x, u, forces)
         (cost, residuals), (g, h) = self.costs.value(at), self.constraints.values(at)
         return {"x": x, "u": u, "cost": cost, "residuals": residuals, "g": g, "h": h}
 
@@ -307,7 +307,7 @@ class Action(ABC):
         """Derivatives of cost and constraints."""
         if self._nothing is not None:
             return self._nothing
-        at = Place.of(self.stage, done.x, done.u, forces, moved)
+        at = StagePlace.of(self.stage, done.x, done.u, forces, moved)
         Lx, Lu, Lxx, Lxu, Luu = self.costs.slopes(at)
         Gx, Gu, Hx, Hu = self.constraints.slopes(at)
         return {"Lx": Lx, "Lu": Lu, "Lxx": Lxx, "Lxu": Lxu, "Luu": Luu, "Gx": Gx, "Gu": Gu, "Hx": Hx, "Hu": Hu}

@@ -21,7 +21,7 @@ from ..loops import Axes
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, StageSlopes
-from .fused import Trace
+from .fused import HeldIn
 
 if TYPE_CHECKING:
     from .contact_dynamics import ContactForwardDynamics
@@ -48,7 +48,7 @@ class ContactCalculation(Calculation, WithMultipliers):
     action: ContactForwardDynamics
     row_space: RowSpace | None = None
     mass_matrix: Matrix | None = None
-    trace: Trace | None = None
+    trace: HeldIn | None = None
 
     @property
     def success(self) -> bool:

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ..errors import DuplicateNameError, OptionError
 from ..functions.function import Function, as_function
 from .activations import Activation, as_activation
-from .residuals import Place, Residuals
+from .residuals import Residuals, StagePlace
 from .state_space import StageSpace
 
 
@@ -93,7 +93,7 @@ class CostStack:
         """Number of residuals."""
         return self._residuals.size
 
-    def value(self, at: Place) -> tuple[float, Vector]:
+    def value(self, at: StagePlace) -> tuple[float, Vector]:
         """The cost, and all residuals (n,).
 
         Args:
@@ -105,7 +105,7 @@ class CostStack:
             total += self.costs[i].weight * self._activations[i].value(r[self._residuals.slices[i]])
         return total, r
 
-    def slopes(self, at: Place) -> tuple[Vector, Vector, Matrix, Matrix, Matrix]:
+    def slopes(self, at: StagePlace) -> tuple[Vector, Vector, Matrix, Matrix, Matrix]:
         """Gradients Lx (ndx,), Lu (nu,), and Gauss-Newton second derivatives Lxx, Lxu, Luu.
 
         Args:
@@ -120,7 +120,7 @@ class CostStack:
             curvature += w * ((R[s].T * a.curvature(value[s])) @ R[s])
         return g[:ndx], g[ndx:], curvature[:ndx, :ndx], curvature[:ndx, ndx:], curvature[ndx:, ndx:]
 
-    def _counting(self, at: Place) -> list[int]:
+    def _counting(self, at: StagePlace) -> list[int]:
         """Terms that count."""
         running = self._residuals.running if at.terminal else ()
         return [i for i in range(len(self.costs)) if i not in running]

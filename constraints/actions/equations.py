@@ -11,7 +11,7 @@ from liegroups.arguments import as_tolerance, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics.derivatives import Balance, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
+from ..dynamics.derivatives import EquationChanges, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
 from ..dynamics.methods.row_space import RowSpace
 from ..errors import OptionError
 from ..loops import ConstraintSet
@@ -57,7 +57,7 @@ def slopes_at(
     constraint_set: ConstraintSet,
     q: Vector,
     M: Matrix,
-    balance: Balance,
+    balance: EquationChanges,
     multipliers: Vector,
     data: Any,
     damping: float,

@@ -42,7 +42,7 @@ class Memory:
 
 
 @final
-class Trace:
+class HeldIn:
     """Which memory held a calculation last, so that its derivatives may go on from there; a copy of it is empty.
 
     Args:
@@ -56,7 +56,7 @@ class Trace:
         self.memory, self.token = memory, token
 
     def __reduce__(self) -> Any:
-        return Trace, ()
+        return HeldIn, ()
 
 
 class Turned(NamedTuple):
@@ -89,7 +89,7 @@ class Fused:
         self._nq = constraint_set.robot.nq
         self._pool = Pool(partial(_memory, constraint_set, damping, armature))
 
-    def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector, Trace] | None:
+    def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector, HeldIn] | None:
         """Acceleration (nv,), multipliers (size,), zero where a contact is off, and where they were computed.
 
         None where the general way has to decide.
@@ -107,9 +107,9 @@ class Fused:
         self._pool.give(memory)
         if found is None or not is_finite(found[0]):
             return None
-        return found[0], found[1], Trace(memory, token)
+        return found[0], found[1], HeldIn(memory, token)
 
-    def slopes(self, x: Vector, u: Vector, push: Vector, trace: Trace, drive: Drive) -> tuple[Pair, Pair]:
+    def slopes(self, x: Vector, u: Vector, push: Vector, trace: HeldIn, drive: Drive) -> tuple[Pair, Pair]:
         """Derivatives of the accelerations and of the multipliers, by state and by control.
 
         The state is one that `solve` solved; it is solved again where its memory has moved on.

@@ -14,7 +14,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics.derivatives import Balance, SolutionSlopes
+from ..dynamics.derivatives import EquationChanges, SolutionSlopes
 from ..dynamics.impact import restitutions
 from ..dynamics.methods.cholesky import by_blocks
 from ..dynamics.methods.row_space import RowSpace
@@ -242,7 +242,7 @@ class ImpulseDynamics(DiscreteAction):
         force = tree.force_slopes(data, q, still, after - v, rows.wrenches)[0] - rows.force
         force -= tree.force_slopes(data, q, still, still)[0]  # gravity, which a jump does not see
         M = done.mass_matrix
-        balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
+        balance = EquationChanges(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
         found = slopes_at(rows_of, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None)
         tree.datas.give(data)
         return found, (() if tree.is_exact else ("inertia of ellipsoid joints",)) + rows.by_differences

@@ -16,7 +16,7 @@ from ..workspace import Pool, Workspace
 from .state_space import StageSpace
 
 
-class Place(NamedTuple):
+class StagePlace(NamedTuple):
     """Where a stage is evaluated.
 
     Attributes:
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     @classmethod
     def of(
         cls, stage: StageSpace, x: Vector, u: Vector | None, forces: Vector | None = None, moved: Any = None
-    ) -> Place:
+    ) -> StagePlace:
         """The place of a state, a control and forces.
 
         Args:
@@ -81,11 +81,11 @@ class Residuals:
         rows = [np.arange(self.slices[i].start, self.slices[i].stop, dtype=np.intp) for i in which]
         return np.concatenate([np.zeros(0, dtype=np.intp), *rows])
 
-    def values(self, at: Place) -> Vector:
+    def values(self, at: StagePlace) -> Vector:
         """Values (size,); zero for what a terminal node leaves out."""
         return self._evaluated(at, slopes=False)[0]
 
-    def slopes(self, at: Place) -> tuple[Vector, Matrix]:
+    def slopes(self, at: StagePlace) -> tuple[Vector, Matrix]:
         """Values (size,), and Jacobians (size, ndx + nu) by state and control."""
         value, J = self._evaluated(at, slopes=True)
         n = self._stage.state.ndx + self._stage.nu
@@ -94,7 +94,7 @@ class Residuals:
             own = own + (np.full(own.shape, np.nan) if at.moved is None else J[:, n:] @ at.moved)
         return value, own
 
-    def _evaluated(self, at: Place, *, slopes: bool) -> tuple[Vector, Matrix]:
+    def _evaluated(self, at: StagePlace, *, slopes: bool) -> tuple[Vector, Matrix]:
         space = self._stage.space
         value = np.zeros(self.size)
         J = np.zeros((self.size if slopes else 0, space.nv))

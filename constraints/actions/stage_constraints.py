@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..errors import DuplicateNameError, OptionError, SizeError
 from ..functions.function import Function, as_function
-from .residuals import Place, Residuals
+from .residuals import Residuals, StagePlace
 from .state_space import StageSpace
 
 
@@ -133,12 +133,12 @@ class ConstraintStack:
         """Number of all rows."""
         return self._residuals.size
 
-    def _rows_at(self, at: Place) -> tuple[Indices, Indices]:
+    def _rows_at(self, at: StagePlace) -> tuple[Indices, Indices]:
         if at.terminal:
             return self.terminal_inequalities, self.terminal_equalities
         return self.inequalities, self.equalities
 
-    def values(self, at: Place) -> tuple[Vector, Vector]:
+    def values(self, at: StagePlace) -> tuple[Vector, Vector]:
         """Inequality rows g (ng,) and equality rows h (nh,).
 
         Args:
@@ -147,7 +147,7 @@ class ConstraintStack:
         value, (g, h) = self._residuals.values(at), self._rows_at(at)
         return value[g], value[h] - self.lower[h]
 
-    def slopes(self, at: Place) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    def slopes(self, at: StagePlace) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """Gx (ng, ndx), Gu (ng, nu), Hx (nh, ndx), Hu (nh, nu).
 
         Args:

@@ -38,7 +38,7 @@ class Loose(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DemoScene:
     """One problem of the demonstration.
 
     Attributes:
@@ -88,13 +88,13 @@ class Scene:
 # Problems: a function each, listed in `scenes` and `sample_scenes`.
 
 
-def _panda() -> Scene:
+def _panda() -> DemoScene:
     folder = ROBOTS + "panda_description/"
     robot = Robot.from_urdf(folder + "urdf/panda.urdf", srdf=folder + "srdf/panda.srdf")
     return _onto_a_pose("Panda: hand at a pose", robot, "panda_hand_tcp", robot.reference("default"))
 
 
-def _ur5() -> Scene:
+def _ur5() -> DemoScene:
     return _onto_a_pose("UR5: tool at a pose", _bare_ur5(), "tool0", [0.4, -1.2, 1.7, -2.07, -1.57, 0.4])
 
 
@@ -102,30 +102,30 @@ def _bare_ur5() -> Robot:
     return Robot.from_urdf(ROBOTS + "ur_description/urdf/ur5_joint_limited_robot.urdf")
 
 
-def _pr2() -> Scene:
+def _pr2() -> DemoScene:
     """Both grippers point the same way, side by side."""
     robot = Robot.from_urdf(ROBOTS + "pr2_description/urdf/pr2.urdf")
     held = as_placement([0.0, -0.4, 0.0, *UPRIGHT])
     return _closed("PR2: a bar in both grippers", robot, ("l_gripper_tool_frame", "r_gripper_tool_frame"), held)
 
 
-def _talos() -> Scene:
+def _talos() -> DemoScene:
     folder = ROBOTS + "talos_data/"
     robot = Robot.from_urdf(folder + "robots/talos_reduced.urdf", folder + "srdf/talos.srdf", base=Base.FREE_FLYER)
     feet = ("left_sole_link", "right_sole_link")
     return _on_two_feet("Talos: balanced on two feet", robot, feet, robot.reference("half_sitting"), (0.05, 0.1))
 
 
-def _ur5_with_a_box() -> Scene:
+def _ur5_with_a_box() -> DemoScene:
     return _carrying("UR5: carries a box upright", _bare_ur5(), "tool0", 0.5)
 
 
-def _arm() -> Scene:
+def _arm() -> DemoScene:
     robot = sample_arm()
     return _onto_a_pose("Sample arm: tool at a pose", robot, "tool", robot.reference("home"))
 
 
-def _two_arms() -> Scene:
+def _two_arms() -> DemoScene:
     robot = sample_two_arms()
     a, b = "left_tool", "right_tool"
     home = robot.reference("home")
@@ -133,17 +133,17 @@ def _two_arms() -> Scene:
     return _closed("Two arms: a bar in both hands", robot, (a, b), held)
 
 
-def _humanoid() -> Scene:
+def _humanoid() -> DemoScene:
     robot = sample_humanoid()
     feet = ("lleg_effector_body", "rleg_effector_body")
     return _on_two_feet("Sample humanoid: balanced", robot, feet, robot.reference("home"), (0.1, 0.2))
 
 
-def _arm_with_a_box() -> Scene:
+def _arm_with_a_box() -> DemoScene:
     return _carrying("Sample arm: carries a box upright", sample_arm(), "tool", 0.6)
 
 
-def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> Scene:
+def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> DemoScene:
     """A frame at the pose it has at a configuration."""
     target = placement_by_hand(robot, tip, np.asarray(q, dtype=np.float64))
     problem = Problem(robot, [Implicit.equal(Pose(robot, tip), target)])
@@ -151,10 +151,10 @@ def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> Scene:
     def measure(q: Vector) -> float:
         return _apart(target, placement_by_hand(robot, tip, q))
 
-    return Scene(name, robot, problem, (tip,), measure, target=target)
+    return DemoScene(name, robot, problem, (tip,), measure, target=target)
 
 
-def _closed(name: str, robot: Robot, tips: tuple[str, str], held: Any) -> Scene:
+def _closed(name: str, robot: Robot, tips: tuple[str, str], held: Any) -> DemoScene:
     """Two frames at a pose relative to each other: a closed chain."""
     a, b = tips
     problem = Problem(robot, [Implicit.equal(Pose(robot, b, reference=a), held)])
@@ -162,10 +162,10 @@ def _closed(name: str, robot: Robot, tips: tuple[str, str], held: Any) -> Scene:
     def measure(q: Vector) -> float:
         return _apart(held, placement_by_hand(robot, a, q).actInv(placement_by_hand(robot, b, q)))
 
-    return Scene(name, robot, problem, tips, measure, after="the same {}, holding the bar", bar=True, shown=3)
+    return DemoScene(name, robot, problem, tips, measure, after="the same {}, holding the bar", bar=True, shown=3)
 
 
-def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room: tuple[float, float]) -> Scene:
+def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room: tuple[float, float]) -> DemoScene:
     """Feet where a configuration has them; centre of mass over them, within `room` along x and y, and not too low."""
     stands = [placement_by_hand(robot, foot, q) for foot in feet]
     middle = 0.5 * (stands[0].translation + stands[1].translation)
@@ -181,13 +181,13 @@ def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room
         return max(outside, *(_apart(M, placement_by_hand(robot, f, q)) for f, M in zip(feet, stands, strict=True)))
 
     base = robot.joint_names[0]
-    return Scene(
+    return DemoScene(
         name, robot, problem, feet, measure, after="the same {}, standing", ground=tuple(stands), shown=2,
         center=lambda q: center_by_hand(robot, q), loose=Loose(base, q[robot.slice_of(base)], 0.3, 0.3),
     )  # fmt: skip
 
 
-def _stewart() -> Scene:
+def _stewart() -> DemoScene:
     """The platform level, at a height: its legs close six loops."""
     made = mechanisms.stewart_platform()
     reach: tuple[ArrayLike, ArrayLike] = ([-0.3, -0.3, 0.2], [0.3, 0.3, 0.8])
@@ -201,14 +201,14 @@ def _stewart() -> Scene:
         tilt = math.hypot(oMp.rotation[0, 2], oMp.rotation[1, 2])
         return max(math.hypot(float(oMp.translation[2]) - 0.5, tilt), _open_loops(made, q))
 
-    return Scene(
+    return DemoScene(
         "Stewart platform: level at a height", robot, made.problem([level], bounds=robot.bounds),
         tuple(f"leg{i}_end" for i in range(1, 7)), measure, after="the same {}, legs on the platform",
         boxes={"platform": (0.5, 0.5, 0.02)}, loose=Loose("platform", made.posture("closed")[:7], 0.2, 0.4), shown=2,
     )  # fmt: skip
 
 
-def _cassie() -> Scene:
+def _cassie() -> DemoScene:
     """Cassie on its two feet, four loops in its legs closed."""
     made = load(ROBOTS + "cassie_description/robots/cassie_v2.sdf")
     robot, q = made.robot, made.posture("file")
@@ -221,7 +221,7 @@ def _cassie() -> Scene:
         return max(_open_loops(made, q), *(math.hypot(*apart) for apart in off))
 
     flat = tuple(as_placement([*place, *UPRIGHT]) for place in stands)
-    return Scene(
+    return DemoScene(
         "Cassie: loops closed, feet on the ground", robot, made.problem(steps), feet, measure,
         after="the same {}, closed", ground=flat, loose=Loose("root_joint", q[:7], 0.1, 0.2), shown=2,
     )  # fmt: skip
@@ -240,7 +240,7 @@ def _open_loops(made: Mechanism, q: Vector) -> float:
     return max(apart)
 
 
-def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
+def _carrying(name: str, arm: Robot, tool: str, height: float) -> DemoScene:
     """A box in the hand, whose pose is computed from the arm's; it shall be upright at a height."""
     free = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
     robot = Robot.system([Part("arm", arm), Part("box", free)])
@@ -263,12 +263,12 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
         return max(held, math.hypot(float(oMb.translation[2]) - height, math.atan2(tilt, oMb.rotation[2, 2])))
 
     loose = Loose("box/root_joint", np.array([0.3, 0.0, 0.3, *UPRIGHT]), 0.5, np.pi)
-    return Scene(
+    return DemoScene(
         name, robot, problem, (tip,), measure, after="the same {}, box in hand", boxes={box: BOX}, loose=loose, shown=3
     )
 
 
-def scenes() -> tuple[list[Scene], str]:
+def scenes() -> tuple[list[DemoScene], str]:
     """The problems, and a line that says which robots are not there, or nothing."""
     try:
         return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box(), _stewart(), _cassie()], ""
@@ -277,7 +277,7 @@ def scenes() -> tuple[list[Scene], str]:
         return sample_scenes(), missing + "sample robots are used instead."
 
 
-def sample_scenes() -> list[Scene]:
+def sample_scenes() -> list[DemoScene]:
     """The problems on robots built in Python."""
     return [_arm(), _two_arms(), _humanoid(), _arm_with_a_box(), _stewart()]
 

@@ -14,10 +14,10 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..pictures.figures import PALETTE, new_figure, save_figure
 from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
-from ..pictures.views import Region, View, new_axes, show_region
+from ..pictures.views import Direction, Region, new_axes, show_region
 from ..solvers import Options, Projector
 from ..solvers.projection import engines
-from .demo_scenes import FOOT, Scene, placement_by_hand
+from .demo_scenes import FOOT, DemoScene, placement_by_hand
 
 PANEL, HEAD, TITLE = 3.0, 0.62, 0.7
 """Inches: edge of a picture, space for the text above it, for that above all."""
@@ -37,7 +37,7 @@ LEGEND = (
 )
 
 
-class Outcome(NamedTuple):
+class SceneOutcome(NamedTuple):
     """What the projections of a scene gave.
 
     Attributes:
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
         largest_error: measured, over the successes; NaN without any.
     """
 
-    scene: Scene
+    scene: DemoScene
     starts: Matrix
     ends: Matrix
     success: BoolVector
@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
     largest_error: float
 
 
-def project_all(scene: Scene, count: int, seed: int) -> Outcome:
+def project_all(scene: DemoScene, count: int, seed: int) -> SceneOutcome:
     """Project random configurations of a scene's robot and measure what came out.
 
     Args:
@@ -70,10 +70,10 @@ def project_all(scene: Scene, count: int, seed: int) -> Outcome:
     projector.project(starts[0])  # the first call pays for memory
     done = projector.project_batch(starts)
     error = max((scene.measure(q) for q in done.q[done.success]), default=math.nan)
-    return Outcome(scene, starts, done.q, done.success, done.iterations, done.seconds, error)
+    return SceneOutcome(scene, starts, done.q, done.success, done.iterations, done.seconds, error)
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
+def table(outcomes: Sequence[SceneOutcome]) -> str:
     """The outcomes as text, a line each."""
     head = ("problem", "dofs", "rows", "success", "iterations", "time each", "largest error")
     lines: list[tuple[str, ...]] = [head]
@@ -93,7 +93,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([text[0], "-" * len(text[0]), *text[1:]])
 
 
-def engine_line(outcomes: Sequence[Outcome]) -> str:
+def engine_line(outcomes: Sequence[SceneOutcome]) -> str:
     """Which engine solved, and how long the other one takes on a few of the same configurations."""
     if engines.USUAL == "readable":
         return "Engine: readable, because numba is not installed; pip install '.[fast]' installs the compiled engine."
@@ -104,7 +104,7 @@ def engine_line(outcomes: Sequence[Outcome]) -> str:
     )
 
 
-def _times_as_long(outcome: Outcome) -> float:
+def _times_as_long(outcome: SceneOutcome) -> float:
     """Time of the readable engine over that of the compiled one, on the first starts of a scene."""
     problem, starts = outcome.scene.problem, outcome.starts[:COMPARED]
     projectors = [Projector(problem, engine=engine) for engine in ("readable", "compiled")]
@@ -118,7 +118,7 @@ def _times_as_long(outcome: Outcome) -> float:
     return least[0] / least[1]
 
 
-def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
+def draw(outcomes: Sequence[SceneOutcome], path: str | os.PathLike[str]) -> None:
     """Write the picture: two scenes a row, each with configurations before on the left and the same ones after.
 
     The first successes are shown.
@@ -147,12 +147,12 @@ def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
     save_figure(figure, path)
 
 
-def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
+def _draw_scene(figure: Any, outcome: SceneOutcome, left: float, top: float) -> None:
     """The two pictures of a scene, with their corner at the top left [inch]."""
     scene, (width, height) = outcome.scene, figure.get_size_inches()
     shown = np.flatnonzero(outcome.success)[: scene.shown]
     figure.text((left + PANEL) / width, (top - 0.2) / height, scene.name, ha="center", fontsize=14, fontweight="bold")
-    region, view = _region(outcome, shown), View.of("3d")
+    region, view = _region(outcome, shown), Direction.of("3d")
     for column, (configurations, text) in enumerate(((outcome.starts, scene.before), (outcome.ends, scene.after))):
         x = left + column * PANEL
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
@@ -171,7 +171,7 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
             axes.text(*low, "target", ha="center", va="top", fontsize=11, zorder=11)
 
 
-def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> None:
+def _draw_one(axes: Any, scene: DemoScene, q: Vector, colour: str, bar: bool) -> None:
     """A configuration with what it holds."""
     if bar:
         ends = [placement_by_hand(scene.robot, tip, q).translation for tip in scene.tips]
@@ -186,7 +186,7 @@ def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> Non
         axes.plot([x], [y], [z], "X", color=colour, markersize=9.0, markeredgecolor="white", zorder=12)
 
 
-def _region(outcome: Outcome, shown: Indices) -> Region:
+def _region(outcome: SceneOutcome, shown: Indices) -> Region:
     """The part of the world around what is drawn of a scene."""
     scene = outcome.scene
     configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])

@@ -14,7 +14,7 @@ from ..linear_algebra import row_lengths
 from ..pictures.figures import BAD, GOOD, PALETTE, new_figure, save_figure
 from ..pictures.robots import draw_configuration, ends_of, stick_figure
 from ..pictures.traces import LEAST_RESIDUAL
-from ..pictures.views import Region, View, show_region
+from ..pictures.views import Direction, Region, show_region
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.projection.batch import ProjectionBatch
@@ -43,7 +43,7 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
     if robot is not None:
         rows = np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch))
         shown = rows[far_apart(batch.problem.space, batch.q[rows])]
-        view = View.of(None, robot, batch.q[shown[0]])
+        view = Direction.of(None, robot, batch.q[shown[0]])
         axes: Any = figure.add_subplot(1, 2, 2, **({} if view.flat else {"projection": "3d", "computed_zorder": False}))
         ends = ends_of(robot)
         points = (end for k in shown for stick in stick_figure(robot, batch.q[k], ends) for end in stick)

@@ -43,7 +43,7 @@ ROUGH = 1e7
 """Condition above which derivatives are corrected by what the equations miss."""
 
 
-class Balance(NamedTuple):
+class EquationChanges(NamedTuple):
     r"""What both equations change by at a solution, with acceleration and multipliers kept.
 
     Attributes:
@@ -81,7 +81,7 @@ class SolutionSlopes:
     l_gamma: Matrix
 
 
-class Changes(Protocol):
+class ChangesAtPlace(Protocol):
     """What rows change by along q at a place, at rest and apart from their right-hand sides."""
 
     def rate(self, velocity: Vector) -> Matrix:
@@ -133,7 +133,7 @@ def slopes_of_balance(
     constraint_set: ConstraintSet,
     q: Vector,
     M: Matrix,
-    balance: Balance,
+    balance: EquationChanges,
     multipliers: Vector,
     data: Any,
     damping: float = 0.0,
@@ -164,7 +164,7 @@ def balance_at(
     tree: ElementaryTree,
     data: Any,
     rhs: RightHandSide | None = None,
-) -> Balance:
+) -> EquationChanges:
     """What both equations of motion change by; wrenches of all rows are summed by joint.
 
     Args:
@@ -185,10 +185,10 @@ def balance_at(
         kp, kd = gains[0][:, None], gains[1][:, None]
         row_q = row_q + kp * rows.position + kd * rows.rate
         row_v = row_v + kd * rows.jacobian
-    return Balance(rows, by_q, by_v, row_q, row_v)
+    return EquationChanges(rows, by_q, by_v, row_q, row_v)
 
 
-def damped_slopes(M: Matrix, balance: Balance, damping: float, most: float = np.inf) -> SolutionSlopes | None:
+def damped_slopes(M: Matrix, balance: EquationChanges, damping: float, most: float = np.inf) -> SolutionSlopes | None:
     r"""Derivatives where the rows are independent, or damped: by :math:`S = J M^{-1} J^T + \mu I`.
 
     With :math:`M = L L^T`, :math:`S = C C^T`, :math:`Y = L^{-1} J^T` and :math:`A = C^{-1} Y^T L^{-1}`,
@@ -248,7 +248,7 @@ def _saddle_point(M: Matrix, J: Matrix, damping: float) -> Matrix:
 
 
 def _by_state(
-    balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix, K: Matrix | None = None
+    balance: EquationChanges, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix, K: Matrix | None = None
 ) -> SolutionSlopes:
     """Derivatives by q and v, from those by forces and by what the rows are asked for.
 
@@ -269,7 +269,7 @@ def _by_state(
     return SolutionSlopes(moved[:n, :n], moved[:n, n:], a_tau, moved[n:, :n], moved[n:, n:], l_tau, a_gamma, l_gamma)
 
 
-def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
+def saddle_slopes(M: Matrix, balance: EquationChanges) -> SolutionSlopes | None:
     """Derivatives where M is singular and independent rows hold the massless motions: by LU of the saddle point.
 
     Args:
@@ -298,7 +298,7 @@ SINGULAR = 1e-13
 
 @final
 class RowChanges:
-    """`Changes` of the rows of a set at a configuration.
+    """`ChangesAtPlace` of the rows of a set at a configuration.
 
     Args:
         constraint_set: whose.
@@ -314,17 +314,17 @@ class RowChanges:
         self._still = np.zeros(constraint_set.robot.nv)
 
     def rate(self, velocity: Vector) -> Matrix:
-        """As `Changes.rate`."""
+        """As `ChangesAtPlace.rate`."""
         return self._slopes(velocity, np.zeros(self._set.size)).rate
 
     def force(self, multipliers: Vector) -> Matrix:
-        """As `Changes.force`."""
+        """As `ChangesAtPlace.force`."""
         rows, still, slopes = self._slopes(self._still, multipliers), self._still, self._tree.force_slopes
         pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
         return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
 
     def beside(self) -> Matrix:
-        """As `Changes.beside`."""
+        """As `ChangesAtPlace.beside`."""
         space = self._set.robot.space
         way = np.cos(np.arange(1.0, space.nv + 1.0))  # in no special direction, and the same in each run
         return self._set.jacobian(space.integrate(self._q, BESIDE * way), self._rhs)
@@ -334,7 +334,7 @@ class RowChanges:
 
 
 def redundant_slopes(
-    M: Matrix, balance: Balance, space: RowSpace, changes: Changes, multipliers: Vector
+    M: Matrix, balance: EquationChanges, space: RowSpace, changes: ChangesAtPlace, multipliers: Vector
 ) -> SolutionSlopes | None:
     r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
 
@@ -372,7 +372,7 @@ def redundant_slopes(
     return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
 
 
-def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bool:
+def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: ChangesAtPlace) -> bool:
     r"""Whether a combination of rows that vanishes would move what all rows leave free, beside this state.
 
     That is, :math:`w^T\,\delta J\,z` for combinations w and free motions z, from the side that has fewer.

@@ -84,11 +84,11 @@ def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     _, data = read_document(path, "scene")
     data.only("name", "workspace", "robots", "objects", "tables", "rules", "options")
     folders = tuple(os.fspath(folder) for folder in packages)
-    return _Reader(data, Path(path).resolve().parent, folders).scene()
+    return _SceneReader(data, Path(path).resolve().parent, folders).scene()
 
 
 @dataclass(frozen=True, eq=False)
-class _Reader:
+class _SceneReader:
     """Builds a scene from data."""
 
     data: JsonValue

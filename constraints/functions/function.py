@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .restriction import Restriction
 
 
-class Linearisation(NamedTuple):
+class ValueAndJacobian(NamedTuple):
     """Value and Jacobian of a function at one configuration."""
 
     value: Vector
@@ -243,7 +243,7 @@ class Function(Answering, ABC):
         return self.linearise(q).jacobian
 
     @final
-    def linearise(self, q: ArrayLike) -> Linearisation:
+    def linearise(self, q: ArrayLike) -> ValueAndJacobian:
         """Value and Jacobian at q in one evaluation, copies.
 
         Args:
@@ -369,11 +369,11 @@ class Function(Answering, ABC):
         return place_alone(self.inputs, self.inputs.check(q, f"argument of {self.name}"))
 
     @final
-    def linearised_at(self, point: Point) -> Linearisation:
+    def linearised_at(self, point: Point) -> ValueAndJacobian:
         """Value and Jacobian at a point, copies."""
         value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
         self.evaluate(point, value, jacobian)
-        return Linearisation(value, jacobian)
+        return ValueAndJacobian(value, jacobian)
 
 
 def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:

@@ -44,7 +44,7 @@ STRAIGHT = Slopes.zero(6)
 """Of six rows that are the body twist itself: zeros, never written to."""
 
 
-class Rows(NamedTuple):
+class TwistRowSlopes(NamedTuple):
     """Rows of the body twist of a pose, and what they change by: D (size, 6), and its `Slopes`."""
 
     D: Matrix
@@ -103,7 +103,9 @@ def rotation_vector_slopes(
     return Slopes(axes @ rate, force, axes @ by_point, axes @ by_velocity)
 
 
-def pose_rows(pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector, *, moves: bool, turns: bool) -> Rows:
+def pose_rows(
+    pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector, *, moves: bool, turns: bool
+) -> TwistRowSlopes:
     """Rows of translation in the axes of the reference, of the rotation vector, or of both.
 
     Args:
@@ -124,4 +126,4 @@ def pose_rows(pose: Any, twist: Vector, acceleration: Vector, multipliers: Vecto
         own = rotation_vector_slopes(R, twist[3:], acceleration[3:], multipliers[k:])
         found.rate[k:, 3:], found.by_pose[k:, 3:], found.by_twist[k:, 3:] = own.rate, own.by_pose, own.by_twist
         found.force[3:, 3:] += own.force
-    return Rows(D, found)
+    return TwistRowSlopes(D, found)

@@ -107,7 +107,7 @@ def _state_class() -> Any:
             return [first, second]
         return first if component == which.first else second
 
-    class State(base):
+    class CrocoddylState(base):
         """States as a state of crocoddyl."""
 
         def __init__(self, space: StateSpace) -> None:
@@ -153,7 +153,7 @@ def _state_class() -> Any:
 
         __str__ = __repr__
 
-    return State
+    return CrocoddylState
 
 
 def _model_class(kind: str, result: str) -> Any:
@@ -175,7 +175,7 @@ def _model_class(kind: str, result: str) -> Any:
             self.calculation: Calculation | None = None
             self.said = ""
 
-    class Model(model_base):
+    class CrocoddylModel(model_base):
         """An action as a model of crocoddyl."""
 
         def __init__(self, action: Action) -> None:
@@ -224,7 +224,7 @@ def _model_class(kind: str, result: str) -> Any:
 
         __str__ = __repr__
 
-    return Model
+    return CrocoddylModel
 
 
 def _or_nan(computed: Callable[[], Any], shape: Any) -> Any:

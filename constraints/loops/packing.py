@@ -11,7 +11,7 @@ from liegroups import SE3
 
 from ..solvers.compiled.frame_functions import pack_frames
 from ..solvers.compiled.functions import TABLE
-from ..solvers.compiled.packing import Argument, NotPacked, Packer, Result
+from ..solvers.compiled.packing import Argument, NotPacked, PackedResult, Packer
 from ..solvers.machine import layout
 from .contacts import LocalPoint
 from .hinges.custom_fit import CustomRows
@@ -21,7 +21,7 @@ from .hinges.pose_map import LogPose, OfRelativePose, Rod, Split, TurnedLog
 from .hinges.rotation_rows import Cross, RotationRows, Swing, Turn
 
 
-class _Rows(NamedTuple):
+class _PackedRows(NamedTuple):
     """A map of poses as kernels take it.
 
     Attributes:
@@ -58,38 +58,38 @@ def _rotation(rows: RotationRows | None, name: str) -> tuple[int, list[float]]:
     raise NotPacked(f"{name}, rows of a rotation of the type {type(rows).__name__}")
 
 
-def _split(rows: Split, name: str) -> _Rows:
+def _split(rows: Split, name: str) -> _PackedRows:
     kind, numbers = _rotation(rows.rotation, name)
     count = len(rows.directions)
-    return _Rows(layout.SPLIT, count, count, _listed(rows.directions) + numbers, count, kind)
+    return _PackedRows(layout.SPLIT, count, count, _listed(rows.directions) + numbers, count, kind)
 
 
-def _screw(rows: ScrewRows, name: str) -> _Rows:
+def _screw(rows: ScrewRows, name: str) -> _PackedRows:
     inner = _split(rows.split, name)
     return inner._replace(kind=layout.SCREW, angular=2, numbers=[*inner.numbers, rows.screw.pitch])
 
 
-def _local_point(rows: LocalPoint, name: str) -> _Rows:
-    return _Rows(layout.LOCAL_POINT, rows.size, 0, _listed(rows.directions), rows.size)
+def _local_point(rows: LocalPoint, name: str) -> _PackedRows:
+    return _PackedRows(layout.LOCAL_POINT, rows.size, 0, _listed(rows.directions), rows.size)
 
 
-def _custom(rows: CustomRows, name: str) -> _Rows:
+def _custom(rows: CustomRows, name: str) -> _PackedRows:
     raise NotPacked(f"{name}, rows of a custom hinge, which is fitted by iterations")
 
 
-_MAPS: dict[type, Callable[[Any, str], _Rows]] = {
+_MAPS: dict[type, Callable[[Any, str], _PackedRows]] = {
     Split: _split,
     ScrewRows: _screw,
-    LogPose: lambda rows, name: _Rows(layout.LOG_POSE, 3, 0, []),
-    TurnedLog: lambda rows, name: _Rows(layout.TURNED_LOG, 3, 0, _listed(rows.turn)),
-    Rod: lambda rows, name: _Rows(layout.ROD, 1, 1, [rows.length]),
+    LogPose: lambda rows, name: _PackedRows(layout.LOG_POSE, 3, 0, []),
+    TurnedLog: lambda rows, name: _PackedRows(layout.TURNED_LOG, 3, 0, _listed(rows.turn)),
+    Rod: lambda rows, name: _PackedRows(layout.ROD, 1, 1, [rows.length]),
     LocalPoint: _local_point,
     CustomRows: _custom,
 }
 """Maps of poses by their type: how each is packed."""
 
 
-def pack_pose_map(packer: Packer, f: OfRelativePose, argument: Argument, result: Result) -> None:
+def pack_pose_map(packer: Packer, f: OfRelativePose, argument: Argument, result: PackedResult) -> None:
     """Emit the instruction of rows of a closure or a contact.
 
     Raises:

@@ -45,7 +45,7 @@ class SetSlopes(NamedTuple):
     by_differences: tuple[str, ...] = ()
 
 
-class _State(NamedTuple):
+class _SlopesState(NamedTuple):
     """Where, how fast, and the acceleration and multipliers that are kept."""
 
     q: Vector
@@ -83,7 +83,7 @@ def set_slopes(
     J, position, rate, by_q, by_v = np.zeros((5, k, n))
     wrenches, names = pin.StdVec_Force(model.njoints * [_NO_FORCE]), list[str]()
     found = SetSlopes(J, position, rate, by_q, by_v, np.zeros((n, n)), wrenches)
-    state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
+    state = _SlopesState(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
     of_frames, of_contacts = list[tuple[FrameRows, slice]](), list[tuple[FrameRows, slice]]()
     for owner, s in constraint_set.on:
         if s.start == s.stop:
@@ -204,7 +204,7 @@ def _push(owner: FrameRows, wrench: Vector, seen: RelativeFrame, frames: MovingF
 
 
 def _of_others(
-    constraint_set: ConstraintSet, owner: RowOwner, s: slice, full: slice, state: _State, found: SetSlopes
+    constraint_set: ConstraintSet, owner: RowOwner, s: slice, full: slice, state: _SlopesState, found: SetSlopes
 ) -> bool:
     """The rows of another constraint; whether they are known by formulas."""
     sides = state.sides

@@ -53,7 +53,7 @@ class LeftOut(NamedTuple):
     said: str = ""
 
 
-class Verdict(NamedTuple):
+class PairVerdict(NamedTuple):
     """Why a pair is not looked at.
 
     Attributes:
@@ -65,7 +65,7 @@ class Verdict(NamedTuple):
     said: str = ""
 
 
-def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bool) -> dict[IndexPair, Verdict]:
+def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bool) -> dict[IndexPair, PairVerdict]:
     """Of all pairs of solids those that are not looked at.
 
     Args:
@@ -76,16 +76,16 @@ def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bo
     """
     disabled = {frozenset(pair[:2]): pair.reason for pair in robot.disabled_collisions} if srdf else {}
     roots = _Roots(robot.model)
-    found: dict[IndexPair, Verdict] = {}
+    found: dict[IndexPair, PairVerdict] = {}
     for i, j in combinations(range(len(solids)), 2):
         said = disabled.get(frozenset((links[i], links[j]))) if links[i] != links[j] else None
         a, b = sorted((int(solids[k].parentJoint), k) for k in (i, j))
         if said is not None:
-            found[i, j] = Verdict(LeftOutReason.DISABLED, said)
+            found[i, j] = PairVerdict(LeftOutReason.DISABLED, said)
         elif a[0] == b[0]:
-            found[i, j] = Verdict(LeftOutReason.SAME_JOINT)
+            found[i, j] = PairVerdict(LeftOutReason.SAME_JOINT)
         elif roots.model.parents[b[0]] == a[0] and (a[0] or roots.hangs_on(b[0], links[a[1]])):
-            found[i, j] = Verdict(LeftOutReason.NEIGHBOURS)
+            found[i, j] = PairVerdict(LeftOutReason.NEIGHBOURS)
     return found
 
 
@@ -220,7 +220,7 @@ class _Roots:
         return frame
 
 
-def in_words(verdicts: Iterable[Verdict], details: bool) -> str:
+def in_words(verdicts: Iterable[PairVerdict], details: bool) -> str:
     """How many pairs are left out for which reason: "29 disabled in the SRDF (Adjacent 9, Never 20), 3 on one joint".
 
     Args:

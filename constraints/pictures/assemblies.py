@@ -17,7 +17,7 @@ from ..rows.stacking import stack_rows
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
 from .panels import LINE, in_a_row, panels
-from .scenes import Scene
+from .scenes import DrawnScene
 from .views import Wanted
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def plot_assembly(
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    scene = Scene(mechanism)
+    scene = DrawnScene(mechanism)
     Q = [np.array(scene.robot.check(q, what)) for q, what in ((start, "start"), (end, "end"))]
     scene.look(Q, view)
     errors = [_errors(mechanism, q) for q in Q]
@@ -137,7 +137,7 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
     iterates, residuals = result.iterates, result.residuals
     if natural_number(poses, "poses of a strip") == 0 or not iterates:
         raise OptionError(f"poses of a strip: expected at least one of {len(iterates)} iterates, got {poses}")
-    scene = Scene(result.constraint_set)
+    scene = DrawnScene(result.constraint_set)
     scene.look(iterates, view)
 
     def show(axes: Any, i: int) -> None:

@@ -19,7 +19,7 @@ from ..paths.collision_shapes import Shape
 from ..robot import Frame, Robot
 from .figures import save_figure
 from .panels import panels
-from .scenes import Extras, Scene, Thing, robot_of
+from .scenes import DrawnScene, Extras, Thing, robot_of
 from .views import Wanted
 
 FAINTEST = 0.15
@@ -76,7 +76,7 @@ def plot_robot(
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    scene = Scene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
+    scene = DrawnScene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
     Q = configurations_of(scene.robot, [resting(robot)] if q is None else q)
     scene.look(Q, view, 0.05)
     if ax is None:
@@ -119,7 +119,7 @@ def plot_configurations(
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `plot_robot`.
         UnknownNameError, MissingExtraError, FileError: as `plot_robot`.
     """
-    scene = Scene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
+    scene = DrawnScene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
     check = scene.robot.check
     drawn = {
         title: [check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
@@ -135,7 +135,7 @@ def plot_configurations(
     return save_figure(figure, path)
 
 
-def _draw_over(scene: Scene, axes: Any, Q: Sequence[Vector], colour: str | None = None) -> None:
+def _draw_over(scene: DrawnScene, axes: Any, Q: Sequence[Vector], colour: str | None = None) -> None:
     """Configurations over each other, the first ones fainter."""
     for i, q in enumerate(Q, start=1):
         scene.draw(axes, q, colour, alpha=FAINTEST + (1.0 - FAINTEST) * (i / len(Q)) ** 3)

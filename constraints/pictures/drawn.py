@@ -18,7 +18,7 @@ from ..robot import Frame, Posture, Robot
 from ..robot.model.joints import radian_columns
 from . import symbols
 from .figures import TEXT
-from .views import PARALLEL, View
+from .views import PARALLEL, Direction
 
 GROUND, SPRING = "#505050", "#7a3e9d"
 """Colours of what stands on the ground, and of springs, dampers and links."""
@@ -41,7 +41,7 @@ class Pen(NamedTuple):
     """
 
     axes: Any
-    view: View
+    view: Direction
     size: float
     alpha: float
 

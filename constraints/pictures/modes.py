@@ -15,7 +15,7 @@ from ..reduced.equilibria.prescribed import NOT_BESIDE
 from .figures import save_figure
 from .films import check_film, film, has_window
 from .panels import panels
-from .scenes import Scene
+from .scenes import DrawnScene
 from .views import Region, Wanted
 
 if TYPE_CHECKING:
@@ -146,11 +146,11 @@ def _words(mode: Mode) -> str:
     return f"{number}{mode.kind.value}"
 
 
-def _scene(mode: Mode) -> Scene:
-    return Scene(mode.state.coordinates.constraint_set)
+def _scene(mode: Mode) -> DrawnScene:
+    return DrawnScene(mode.state.coordinates.constraint_set)
 
 
-def _swing(scene: Scene, mode: Mode, count: int) -> tuple[Vector, ...]:
+def _swing(scene: DrawnScene, mode: Mode, count: int) -> tuple[Vector, ...]:
     """Closed configurations of a period whose amplitude can be seen, or the largest at which the loops close."""
     if count == 0:
         return mode.configurations(count)  # refuses it

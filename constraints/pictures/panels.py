@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .figures import QUIET, new_figure
-from .scenes import Scene
+from .scenes import DrawnScene
 from .views import new_axes
 
 LINE = 0.21
@@ -43,7 +43,7 @@ def in_a_row(count: int) -> int:
 
 
 def panels(
-    scene: Scene,
+    scene: DrawnScene,
     titles: Sequence[str],
     shown: bool,
     *,

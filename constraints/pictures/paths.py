@@ -20,7 +20,7 @@ from .configurations import configurations_of
 from .figures import QUIET, save_figure
 from .films import as_rate, check_film, film, has_window
 from .panels import in_a_row, panels
-from .scenes import Extras, Scene, Thing
+from .scenes import DrawnScene, Extras, Thing
 from .views import Wanted
 
 TRACE = "#56b4e9"
@@ -65,7 +65,7 @@ def plot_path(
         MissingExtraError: matplotlib is not installed.
         FileError: the figure cannot be written.
     """
-    scene = Scene(_robot_of(motion), Extras(tips, frames, placements, shapes))
+    scene = DrawnScene(_robot_of(motion), Extras(tips, frames, placements, shapes))
     whole_number(count, "number of pictures of a path", 2, 100)
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
@@ -120,7 +120,7 @@ def animate(
     extras = Extras(tips, frames, placements, shapes)
     if isinstance(configurations, Path):
         whole_number(count, "number of pictures of a path", 2, MOST_FRAMES)
-        scene = Scene(_robot_of(configurations) if robot is None else robot, extras)
+        scene = DrawnScene(_robot_of(configurations) if robot is None else robot, extras)
         times, drawn = _sampled(configurations, count)
         words = [f"{time:.2f} s" for time in times]
         traces, marks = _traces(scene, configurations.samples), [configurations.times <= time for time in times]
@@ -128,7 +128,7 @@ def animate(
         what = "a Path; of an array of configurations say whose they are, robot.animate(configurations)"
         raise WrongObjectError("configurations to be animated", what, configurations)
     else:
-        scene = Scene(robot, extras)
+        scene = DrawnScene(robot, extras)
         drawn = configurations_of(scene.robot, configurations)
         words, traces = [""] * len(drawn), _traces(scene, drawn)
         marks = [np.arange(len(drawn)) <= i for i in range(len(drawn))]
@@ -156,18 +156,18 @@ def _sampled(motion: Path, count: int) -> tuple[Vector, list[Vector]]:
     return times, [motion(float(t)) for t in times]
 
 
-def _traces(scene: Scene, samples: Iterable[Vector]) -> list[Matrix]:
+def _traces(scene: DrawnScene, samples: Iterable[Vector]) -> list[Matrix]:
     """The ways (n, 3) of the shapes that are moved, at samples of the motion."""
     moved = [part for part in scene.shapes if part[0].joint]
     return [np.array([scene.placed(*part, q).translation for q in samples]) for part in moved]
 
 
-def _look(scene: Scene, Q: Sequence[Vector], traces: Sequence[Matrix], view: Wanted) -> None:
+def _look(scene: DrawnScene, Q: Sequence[Vector], traces: Sequence[Matrix], view: Wanted) -> None:
     """Let the scene show all of the motion."""
     scene.look(Q, view, 0.05, more=[point for trace in traces for point in trace])
 
 
-def _draw(axes: Any, scene: Scene, q: Vector, traces: Sequence[Matrix], words: str) -> None:
+def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], words: str) -> None:
     """The configuration at a time, and the way up to there."""
     for trace in traces:
         axes.plot(*scene.view.seen(trace), ":", color=TRACE, linewidth=1.2)

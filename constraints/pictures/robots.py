@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..robot import Frame, Robot, as_placement
 from .figures import PALETTE
-from .views import View, check_axes
+from .views import Direction, check_axes
 
 GROUND = "#b0b0b0"
 """Of sticks from the world to joints, which do not move."""
@@ -160,7 +160,7 @@ def draw_configuration(
         WrongObjectError: axes that do not suit the view.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
     """
-    seen = view if isinstance(view, View) else View.of("3d" if hasattr(axes, "get_zlim") else view, robot, q)
+    seen = view if isinstance(view, Direction) else Direction.of("3d" if hasattr(axes, "get_zlim") else view, robot, q)
     check_axes(axes, seen)
     frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
     further = ends_of(robot, frames) if ends is None else ends
@@ -192,7 +192,9 @@ def draw_configuration(
             axes.plot(*seen.seen(marked), "o", markersize=3.6 * width, markeredgecolor="white", **style)
 
 
-def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0, view: View | None = None) -> None:
+def draw_frame(
+    axes: Any, placement: object, length: float = 0.2, width: float = 3.0, view: Direction | None = None
+) -> None:
     """Draw a placement as three arrows: x red, y green, z blue.
 
     Args:
@@ -203,7 +205,7 @@ def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float =
         view: of the axes; in space by default.
     """
     oMf: Any = as_placement(placement)
-    seen = View.of("3d") if view is None else view
+    seen = Direction.of("3d") if view is None else view
     check_axes(axes, seen)
     start = np.array(oMf.translation)
     for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):

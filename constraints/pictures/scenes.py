@@ -38,7 +38,7 @@ from .drawn import (
 from .figures import BAD, QUIET, check_place
 from .robots import colours_of, draw_configuration, draw_frame, ends_of, parts_of, seats_of, sticks_of
 from .shapes import lid, wires
-from .views import Region, View, check_axes, show_region
+from .views import Direction, Region, check_axes, show_region
 
 ROD, FIXED, WORLD = "#8a8a8a", "#404040", "#8a8a8a"
 """Colours of the rods of closures, of their ends on the world, and of shapes there."""
@@ -88,7 +88,7 @@ def robot_of(thing: object) -> tuple[Robot, tuple[FrameRows, ...]]:
 
 
 @final
-class Scene:
+class DrawnScene:
     """A robot with what is drawn of it.
 
     Args:
@@ -114,7 +114,7 @@ class Scene:
         on_bodies = [frame for pair in self.pairs for frame in pair if frame.joint]
         self.ends = [*on_bodies, *ends_of(robot, [*on_bodies, *self.tips])]
         self.parts, self.colours = ["", *parts_of(robot)], colours_of(robot)
-        self.region, self.view, self.on_users_axes = Region.around(()), View.of("3d"), False
+        self.region, self.view, self.on_users_axes = Region.around(()), Direction.of("3d"), False
 
     @property
     def pairs(self) -> list[tuple[Frame, Frame]]:
@@ -134,7 +134,7 @@ class Scene:
         """
         Q = [*configurations]
         points = [*more, *(point for q in Q for point in self.points(q))]
-        self.view = View.of(view, self.robot, Q[0], points if self.closures else ())
+        self.view = Direction.of(view, self.robot, Q[0], points if self.closures else ())
         self.region = Region.around(points, least)
         if self.frames or self.placements:
             long = ARROW * self.region.width

@@ -34,7 +34,7 @@ MOST = len(LINES)
 """So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
 
 
-class _Way(NamedTuple):
+class _Curve(NamedTuple):
     """The configurations of a sweep with the singularities between them, in the order of travel."""
 
     values: Vector
@@ -42,7 +42,7 @@ class _Way(NamedTuple):
     parts: list[slice]
 
     @staticmethod
-    def of(sweep: Sweep) -> _Way:
+    def of(sweep: Sweep) -> _Curve:
         """Merge them; each part goes one way and ends at a dead point."""
         values, qs, cuts = list[float](), list[Vector](), [0]
         met = list(sweep.singularities)
@@ -58,7 +58,7 @@ class _Way(NamedTuple):
                 qs.append(sweep.qs[i])
         cuts.append(len(values) - 1)
         parts = [slice(a, b + 1) for a, b in pairwise(cuts)]
-        return _Way(np.array(values), np.array(qs), parts)
+        return _Curve(np.array(values), np.array(qs), parts)
 
 
 def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
@@ -82,7 +82,7 @@ def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
     expect(sweep, Sweep, "sweep to be drawn")
     if not len(sweep.values):
         raise OptionError("the sweep has nothing to plot: it reached no value")
-    way = _Way.of(sweep)
+    way = _Curve.of(sweep)
     curves, is_angle = _curves(sweep, way)
     names = np.array(sweep.coordinates.dependent)
     groups = [(mask, unit) for mask, unit in ((is_angle, "rad"), (~is_angle, "m")) if mask.any()]
@@ -122,7 +122,7 @@ def _is_angle(sweep: Sweep) -> BoolVector:
     return angles
 
 
-def _curves(sweep: Sweep, way: _Way) -> tuple[Matrix, BoolVector]:
+def _curves(sweep: Sweep, way: _Curve) -> tuple[Matrix, BoolVector]:
     """Dependent coordinates (n, r), counted on over whole turns, and which of them are angles."""
     robot: Robot = sweep.coordinates.constraint_set.robot
     columns = sweep.coordinates.partition.dependent
@@ -139,7 +139,7 @@ def _curves(sweep: Sweep, way: _Way) -> tuple[Matrix, BoolVector]:
     return curves, _is_angle(sweep)[columns]
 
 
-def _draw_coordinates(axes: Any, way: _Way, curves: Matrix, names: list[str], unit: str) -> None:
+def _draw_coordinates(axes: Any, way: _Curve, curves: Matrix, names: list[str], unit: str) -> None:
     most: list[int] = np.sort(np.argsort(-np.ptp(curves, axis=0), kind="stable")[:MOST]).tolist()
     for k, i in enumerate(most):
         for number, part in enumerate(way.parts):
@@ -152,7 +152,7 @@ def _draw_coordinates(axes: Any, way: _Way, curves: Matrix, names: list[str], un
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), title=title)
 
 
-def _draw_measure(axes: Any, sweep: Sweep, way: _Way) -> None:
+def _draw_measure(axes: Any, sweep: Sweep, way: _Curve) -> None:
     """The transmission angle where there is one, or the least singular value; that with actuators held beside it."""
     for label, measure, colour in _measures(sweep, way):
         for number, part in enumerate(way.parts):
@@ -165,7 +165,7 @@ def _draw_measure(axes: Any, sweep: Sweep, way: _Way) -> None:
     axes.set_ylim(bottom=0.0)
 
 
-def _measures(sweep: Sweep, way: _Way) -> list[tuple[str, Vector, str]]:
+def _measures(sweep: Sweep, way: _Curve) -> list[tuple[str, Vector, str]]:
     coordinates = sweep.coordinates
     if not sweep.actuated:
         with suppress(OptionError):  # there is one of four-pivot loops alone; every mechanism has singular values

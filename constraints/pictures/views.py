@@ -30,7 +30,7 @@ Wanted = str | Sequence[float] | None
 """How users say a view: a name of `NAMES`, (elevation, azimuth) [deg], or None for the best one."""
 
 
-class View(NamedTuple):
+class Direction(NamedTuple):
     """A direction in which the world is seen.
 
     Attributes:
@@ -46,7 +46,7 @@ class View(NamedTuple):
     @staticmethod
     def of(
         view: object, robot: Robot | None = None, q: ArrayLike | None = None, points: Iterable[ArrayLike] = ()
-    ) -> View:
+    ) -> Direction:
         """The view that a user wants.
 
         Args:
@@ -63,33 +63,35 @@ class View(NamedTuple):
         if view is None:
             normal = None if robot is None or q is None else plane_of_motion(robot, q)
             normal = plane_of(points) if normal is None else normal
-            return View.space(USUAL) if normal is None else View.along(normal)
+            return Direction.space(USUAL) if normal is None else Direction.along(normal)
         if isinstance(view, str):
             if view not in NAMES:
                 raise UnknownNameError("view", view, NAMES)
-            return View(np.eye(3)[list(VIEWS[view])], True) if view in VIEWS else View.space(USUAL)
+            return Direction(np.eye(3)[list(VIEWS[view])], True) if view in VIEWS else Direction.space(USUAL)
         if isinstance(view, dict | set) or np.shape(view) != (2,):  # type: ignore[arg-type]
             what = f"one of {', '.join(map(repr, NAMES))}, or (elevation, azimuth) in degrees"
             raise WrongObjectError("view", what, view)
         elevation, azimuth = finite_vector(view, 2, "view").tolist()  # type: ignore[arg-type]
-        return View.space((elevation, azimuth))
+        return Direction.space((elevation, azimuth))
 
     @staticmethod
-    def space(angles: tuple[float, float]) -> View:
+    def space(angles: tuple[float, float]) -> Direction:
         """A view in space, from elevation and azimuth [deg]."""
         e, a = map(radians, angles)
-        return View(np.array([[-sin(a), cos(a), 0.0], [-sin(e) * cos(a), -sin(e) * sin(a), cos(e)]]), False, angles)
+        return Direction(
+            np.array([[-sin(a), cos(a), 0.0], [-sin(e) * cos(a), -sin(e) * sin(a), cos(e)]]), False, angles
+        )
 
     @staticmethod
-    def along(normal: Vector) -> View:
+    def along(normal: Vector) -> Direction:
         """A flat view of the plane with this normal (3,), from the side from which one looks in space."""
-        usual = View.space(USUAL).basis
+        usual = Direction.space(USUAL).basis
         n = normal * (1.0 if normal @ np.cross(*usual) > 0.0 else -1.0)
         above = np.array([0.0, 0.0, 1.0]) if abs(n[2]) < 1.0 - PARALLEL else np.array([0.0, 1.0, 0.0])
         up = above - (above @ n) * n
         up /= np.linalg.norm(up)
         basis = np.array([np.cross(up, n), up])
-        return View(np.where(np.abs(basis) < PARALLEL, 0.0, basis), True)
+        return Direction(np.where(np.abs(basis) < PARALLEL, 0.0, basis), True)
 
     def seen(self, points: ArrayLike) -> Any:
         """Coordinates of points (n, 3) as matplotlib's axes take them: rows x, y, z, or right, up."""
@@ -194,7 +196,7 @@ class Region(NamedTuple):
         half = np.maximum(0.5 * (self.high - self.low), 0.5 * THIN[flat] * self.width)
         return Region(self.middle - half, self.middle + half)
 
-    def limits(self, view: View) -> Matrix:
+    def limits(self, view: Direction) -> Matrix:
         """Low and high ends (2, k) along the axes of a picture [m]: of a flat one, of what its corners span."""
         whole = self.shown(view.flat)
         if not view.flat:
@@ -203,7 +205,7 @@ class Region(NamedTuple):
         seen = view.seen(corners)
         return np.array([seen.min(axis=1), seen.max(axis=1)])
 
-    def ratio(self, view: View) -> float:
+    def ratio(self, view: Direction) -> float:
         """Height over width of a picture of it, between 0.45 and 1.8."""
         if view.flat:
             width, height = np.ptp(self.limits(view), axis=0).tolist()
@@ -212,7 +214,7 @@ class Region(NamedTuple):
         return min(max(height / width, 0.45), 1.8)
 
 
-def new_axes(figure: Any, place: tuple[float, float, float, float], view: View) -> Any:
+def new_axes(figure: Any, place: tuple[float, float, float, float], view: Direction) -> Any:
     """Axes for such a view around a place of a figure (left, bottom, width, height, as parts of it).
 
     Axes in space are always square in matplotlib: they reach over the place, and `show_region` draws inside of it.
@@ -227,7 +229,7 @@ def new_axes(figure: Any, place: tuple[float, float, float, float], view: View) 
     return axes
 
 
-def check_axes(ax: Any, view: View) -> None:
+def check_axes(ax: Any, view: Direction) -> None:
     """Refuse a user's axes on which this view cannot be drawn.
 
     Raises:
@@ -239,7 +241,7 @@ def check_axes(ax: Any, view: View) -> None:
 
 
 def show_region(
-    ax: Any, region: Region, view: View, scales: bool = False, grid: float | None = None, ratio: float = 1.0
+    ax: Any, region: Region, view: Direction, scales: bool = False, grid: float | None = None, ratio: float = 1.0
 ) -> None:
     """Show a part of the world, with one scale for all axes and a grid, and nothing else around it.
 
@@ -265,7 +267,7 @@ def show_region(
         _show_space(ax, view, high - low, ratio)
 
 
-def _show_flat(ax: Any, view: View, scales: bool) -> None:
+def _show_flat(ax: Any, view: Direction, scales: bool) -> None:
     ax.set_aspect("equal", adjustable="box")
     ax.set_axisbelow(True)
     for spine in ax.spines.values():
@@ -277,7 +279,7 @@ def _show_flat(ax: Any, view: View, scales: bool) -> None:
         ax.set_ylabel(up, color=QUIET)
 
 
-def _show_space(ax: Any, view: View, sides: Vector, ratio: float) -> None:
+def _show_space(ax: Any, view: Direction, sides: Vector, ratio: float) -> None:
     """A box with pale walls, as large as the axes have room for it."""
     ax.view_init(*view.angles)
     for name in "xyz":

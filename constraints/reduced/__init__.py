@@ -5,8 +5,8 @@ from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
+    ClosingStep as ClosingStep,
     DeadPointError as DeadPointError,
-    Step as Step,
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (

@@ -179,7 +179,7 @@ class DeadPointError(ConstraintError):
         )
 
 
-class Step(NamedTuple):
+class ClosingStep(NamedTuple):
     """One step of Newton on the dependent coordinates.
 
     Attributes:
@@ -234,13 +234,13 @@ class DependentColumns:
 
 def newton_step(
     coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide, start: Vector
-) -> tuple[Step | None, LU]:
+) -> tuple[ClosingStep | None, LU]:
     """One step from an iterate, None where J_v is singular or it is longer than 1e6; and the factors of -J_v."""
     columns = DependentColumns(coordinates, start, rhs)
     change, _ = columns.step(q, *columns.rows(q))
     if change is None or not largest(change) <= FULL_STEPS.farthest:
         return None, columns.lu
-    return Step(columns.moved(q, change), change, columns.lu), columns.lu
+    return ClosingStep(columns.moved(q, change), change, columns.lu), columns.lu
 
 
 def closing(

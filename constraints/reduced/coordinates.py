@@ -25,7 +25,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..words import counted, first_names
 from .chart import Chart
-from .closing import Closing, DeadPointError, Step, closing, driven_at, newton_step
+from .closing import Closing, ClosingStep, DeadPointError, closing, driven_at, newton_step
 from .state import ClosedState, closed_configuration, closed_state
 from .wishes import (
     MEANT,
@@ -152,7 +152,7 @@ class MinimalCoordinates(NamesChecked):
     @names_checked("options are named: start=, t=, rhs=")
     def step(
         self, q: ArrayLike, *, start: ArrayLike | None = None, t: float = 0.0, rhs: RightHandSide | None = None
-    ) -> Step:
+    ) -> ClosingStep:
         """One step of `close`: repeated, it gives the same iterates, bit for bit.
 
         Args:

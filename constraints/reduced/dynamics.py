@@ -36,7 +36,7 @@ from .system import (
 )
 
 
-class Factor(NamedTuple):
+class MassFactor(NamedTuple):
     """What solves with the inertia of the independent coordinates.
 
     Attributes:
@@ -195,7 +195,7 @@ def reduced_forward_dynamics(
             return _refused(state, factor, given, forces)
         a, driven, multipliers = _answer(system, factor, cdd)
     if not (is_finite(a) and is_finite(driven) and is_finite(multipliers)):
-        return _refused(state, Factor(DynamicsStatus.NOT_FINITE), given, forces)
+        return _refused(state, MassFactor(DynamicsStatus.NOT_FINITE), given, forces)
     status = DynamicsStatus.SOLVED if rows_agree(state, a) else DynamicsStatus.INCONSISTENT
     given[state.coordinates.partition.driven] += driven
     return ReducedDynamics(a, driven, multipliers, status, state, _question(state, given, forces), NO_MOTION)
@@ -205,13 +205,13 @@ def _question(state: ClosedState, tau: Vector, forces: tuple[Force, ...]) -> Que
     return Question(state.coordinates.constraint_set, state.q, state.v, tau, forces, None, state.rhs)
 
 
-def _refused(state: ClosedState, factor: Factor, tau: Vector, forces: tuple[Force, ...]) -> ReducedDynamics:
+def _refused(state: ClosedState, factor: MassFactor, tau: Vector, forces: tuple[Force, ...]) -> ReducedDynamics:
     driven, rows = state.coordinates.partition.driven.size, state.coordinates.constraint_set.size
     a, question = np.zeros(state.v.size), _question(state, tau, forces)
     return ReducedDynamics(a, np.zeros(driven), np.zeros(rows), factor.status, state, question, factor.free)
 
 
-def _answer(system: ReducedSystem, factor: Factor, cdd: Vector) -> tuple[Vector, Vector, Vector]:
+def _answer(system: ReducedSystem, factor: MassFactor, cdd: Vector) -> tuple[Vector, Vector, Vector]:
     """Accelerations (nv,), driven forces (nc,) and multipliers (size,), by the factor of M_r."""
     state, M = system.state, system.inertia
     parts, n = state.coordinates.partition, system.split
@@ -235,13 +235,13 @@ def _answer(system: ReducedSystem, factor: Factor, cdd: Vector) -> tuple[Vector,
     return a, driven, multipliers
 
 
-def _factorised(system: ReducedSystem) -> Factor:
+def _factorised(system: ReducedSystem) -> MassFactor:
     """The factor of M_r."""
     M_r, heaviest = system.independent_mass, float(system.inertia.diagonal().max(initial=0.0))
     if not (is_finite(system.bias) and isfinite(float(M_r.trace()))):  # the diagonal of an inertia bounds all of it
-        return Factor(DynamicsStatus.NOT_FINITE)
+        return MassFactor(DynamicsStatus.NOT_FINITE)
     if not M_r.size:
-        return Factor(DynamicsStatus.SOLVED)
+        return MassFactor(DynamicsStatus.SOLVED)
     L, failed = lapack.dpotrf(M_r, lower=1)
     pivots: Vector = L.diagonal()
     evenness = 0.0 if failed else lightest(L, M_r)
@@ -251,10 +251,10 @@ def _factorised(system: ReducedSystem) -> Factor:
     def solve(right: Vector) -> Vector:
         return lapack.dpotrs(L, right, lower=1)[0]
 
-    return Factor(DynamicsStatus.SOLVED, solve, evenness)
+    return MassFactor(DynamicsStatus.SOLVED, solve, evenness)
 
 
-def _weighed(system: ReducedSystem) -> Factor:
+def _weighed(system: ReducedSystem) -> MassFactor:
     """The same where inertias differ by many orders of magnitude, or are missing: in an orthonormal basis of motions.
 
     By the measure of the saddle point: coordinates are scaled to inertias of one.
@@ -265,10 +265,10 @@ def _weighed(system: ReducedSystem) -> Factor:
     massless = values <= SINGULAR * max(values[-1], 1.0)
     if massless.any():
         free = np.linalg.qr(scale[:, None] * (Z @ vectors[:, massless]))[0]
-        return Factor(DynamicsStatus.SINGULAR_SYSTEM, free=free)
+        return MassFactor(DynamicsStatus.SINGULAR_SYSTEM, free=free)
 
     def solve(right: Vector) -> Vector:
         push = lapack.dtrtrs(R, right, trans=1)[0]
         return lapack.dtrtrs(R, vectors @ ((push @ vectors) / values))[0]
 
-    return Factor(DynamicsStatus.SOLVED, solve, 0.0)
+    return MassFactor(DynamicsStatus.SOLVED, solve, 0.0)

@@ -100,7 +100,7 @@ def _expected(group: Space) -> str:
     return words.get(group, f"{group.nq} numbers")
 
 
-class ByJoint:
+class VectorsByJoint:
     """Vectors of a robot by joint: what it is and is given, and what it gives."""
 
     space: RobotSpace

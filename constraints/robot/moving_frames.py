@@ -43,7 +43,7 @@ class SeenFrame(NamedTuple):
     acceleration_v: Matrix
 
 
-class Part(NamedTuple):
+class WeightedPoint(NamedTuple):
     """A point of a body, in a mean.
 
     Attributes:
@@ -108,7 +108,7 @@ class MovingFrames:
             self._frames[id(frame)] = known
         return known
 
-    def mean(self, parts: Sequence[Part]) -> SeenFrame:
+    def mean(self, parts: Sequence[WeightedPoint]) -> SeenFrame:
         """The mean of points of bodies, as the origin of a frame that never turns.
 
         Args:

@@ -21,7 +21,7 @@ from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..questions import say
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
-from .configuration import ByJoint, checked_postures, random_configuration
+from .configuration import VectorsByJoint, checked_postures, random_configuration
 from .description import Drawn, configuration_table, description
 from .files.disabled_collisions import DisabledCollision, as_disabled, link_names
 from .files.packages import VisualFile, as_folders, as_visuals
@@ -45,7 +45,7 @@ KEPT = 32
 @absent(OF_ROBOTS)
 @unchanging("with_bounds, with_references, with_frame, with_srdf return a changed copy")
 @dataclass(frozen=True, eq=False, init=False)
-class Robot(Drawn, ByJoint):
+class Robot(Drawn, VectorsByJoint):
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
 
     It uses its own copy of the model. Two robots have the same model if `robot.space.same_robot(other.space)`.

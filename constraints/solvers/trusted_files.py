@@ -32,7 +32,7 @@ class DamagedError(OSError):
     """A file is not as it was written."""
 
 
-class Place(NamedTuple):
+class TrustedPlace(NamedTuple):
     """A folder for what is executed.
 
     Attributes:
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def opened(place: Place, *, make: bool = False) -> Generator[int]:
+def opened(place: TrustedPlace, *, make: bool = False) -> Generator[int]:
     """The descriptor of a folder, each part of it checked when it is opened.
 
     Args:

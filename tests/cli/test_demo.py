@@ -27,7 +27,7 @@ EVERY = [*demo_scenes.scenes()[0], *demo_scenes.sample_scenes()]
 
 
 @pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
-def test_successes_hold_by_an_independent_measure(scene: demo_scenes.Scene) -> None:
+def test_successes_hold_by_an_independent_measure(scene: demo_scenes.DemoScene) -> None:
     outcome = demo.project_all(scene, 40, seed=1)
     assert outcome.success.mean() >= 0.8
     assert outcome.largest_error <= 1e-4
@@ -38,7 +38,7 @@ def test_successes_hold_by_an_independent_measure(scene: demo_scenes.Scene) -> N
 
 
 @pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
-def test_measure_agrees_with_the_kinematics_of_pinocchio(scene: demo_scenes.Scene) -> None:
+def test_measure_agrees_with_the_kinematics_of_pinocchio(scene: demo_scenes.DemoScene) -> None:
     model: Any = scene.robot.model
     data = model.createData()
     for q in scene.starts(5, seed=2):
@@ -201,14 +201,14 @@ def test_wrong_commands_end_with_the_usage(given: list[str], capsys: pytest.Capt
 
 
 def test_table_and_picture_stand_when_nothing_succeeded(tmp_path: Path) -> None:
-    nothing: list[demo.Outcome] = []
+    nothing: list[demo.SceneOutcome] = []
     for scene in demo_scenes.sample_scenes():
         starts = scene.starts(2, seed=0)
         options = Options(max_iterations=0)
         ends = [Projector(scene.problem, options).project(q) for q in starts]
         assert not any(end.success for end in ends)
         failed = np.zeros(2, dtype=bool)
-        nothing.append(demo.Outcome(scene, starts, starts, failed, np.zeros(2), np.full(2, 0.1), np.nan))
+        nothing.append(demo.SceneOutcome(scene, starts, starts, failed, np.zeros(2), np.full(2, 0.1), np.nan))
     for outcomes in (nothing, nothing[:1]):
         text = demo.table(outcomes)
         assert text.count("0 of 2") == len(outcomes)

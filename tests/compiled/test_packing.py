@@ -24,10 +24,10 @@ from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.translation import Translated
 from constraints.solvers import Status, why_not
 from constraints.solvers.compiled import problem as problem_packed
-from constraints.solvers.compiled.packing import Argument, NotPacked, Packer, Result, leaf_of, numbers_of
+from constraints.solvers.compiled.packing import Argument, NotPacked, PackedResult, Packer, leaf_of, numbers_of
 from constraints.solvers.compiled.problem import packed
 from constraints.solvers.compiled.sparsity import row_ranges
-from constraints.solvers.compiled.tree import Tree
+from constraints.solvers.compiled.tree import PackedTree
 from constraints.solvers.engine import Outcomes
 from constraints.solvers.machine import layout
 from constraints.solvers.newton.computed_bodies import ComputedBodies
@@ -63,7 +63,7 @@ def test_what_is_given_to_a_packer_is_found_where_it_says() -> None:
     assert not integers[: layout.HEADER].any()  # a table that is not there is at 0
     assert (numbers, floats.tolist()) == (1, [0.0, 0.5, 1.5, 2.5, 3.5])
     assert (memory, filled, last, work.tolist()) == (1, 4, 6, [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0])
-    assert Result(10, 20, 6).rows(7, 3) == Result(17, 23, 6)
+    assert PackedResult(10, 20, 6).rows(7, 3) == PackedResult(17, 23, 6)
 
 
 def test_groups_are_packed_once_by_their_leaves() -> None:
@@ -221,7 +221,7 @@ def test_columns_without_rows_have_no_range_even_when_mixed() -> None:
 def test_joints_are_moved_by_their_entries_and_by_what_carries_them() -> None:
     robot, packer = two_arms(), Packer(two_arms().nv)
     packer.header[layout.Q] = packer.filled(robot.neutral)
-    tree = Tree(packer, robot, Argument(packer.header[layout.Q], np.arange(robot.nv)))
+    tree = PackedTree(packer, robot, Argument(packer.header[layout.Q], np.arange(robot.nv)))
     for frame in ("left_tool", "right_tool"):
         tree.joint(robot.frame(frame).joint)
     model: Any = robot.model

@@ -19,7 +19,7 @@ from compiled import forks
 
 from constraints.solvers import trusted_files as trusted
 from constraints.solvers.machine import cache
-from constraints.solvers.trusted_files import DamagedError, Place, UntrustedError, opened, read, write
+from constraints.solvers.trusted_files import DamagedError, TrustedPlace, UntrustedError, opened, read, write
 
 pytestmark = pytest.mark.skipif(not trusted.POSSIBLE, reason="needs a system with descriptors of folders")
 needs_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root is another user")
@@ -198,7 +198,7 @@ def _write_for_the_group(path: Path) -> None:
 @pytest.mark.parametrize("change", [_write_for_others, _write_for_the_group])
 @pytest.mark.parametrize("which", ["named", "inner", "file"])
 def test_what_others_may_write_to_is_not_read(tmp_path: Path, which: str, change: Callable[[Path], None]) -> None:
-    place = Place(tmp_path / "named", ("inner",), named=True)
+    place = TrustedPlace(tmp_path / "named", ("inner",), named=True)
     with opened(place, make=True) as at:
         write(at, "file", b"code")
     changed = {"named": place.base, "inner": place.path, "file": place.path / "file"}[which]
@@ -212,7 +212,7 @@ def test_what_others_may_write_to_is_not_read(tmp_path: Path, which: str, change
 
 @pytest.mark.parametrize("which", ["inner", "file"])
 def test_links_below_the_named_folder_are_not_followed(tmp_path: Path, which: str) -> None:
-    place = Place(tmp_path / "named", ("inner",), named=True)
+    place = TrustedPlace(tmp_path / "named", ("inner",), named=True)
     with opened(place, make=True) as at:
         write(at, "file", b"code")
     moved = place.path if which == "inner" else place.path / "file"
@@ -244,12 +244,12 @@ def test_the_named_folder_itself_may_be_a_link(tmp_path: Path, warm: Path) -> No
 
 def test_a_pipe_in_the_place_of_a_file_is_no_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with opened(Place(tmp_path, ())) as at, pytest.raises(UntrustedError, match="is no file"):
+    with opened(TrustedPlace(tmp_path, ())) as at, pytest.raises(UntrustedError, match="is no file"):
         read(at, "pipe")
 
 
 def test_what_is_read_is_what_was_written_or_nothing(tmp_path: Path) -> None:
-    with opened(Place(tmp_path, ("a", "b")), make=True) as at:
+    with opened(TrustedPlace(tmp_path, ("a", "b")), make=True) as at:
         write(at, "file", b"code")
         assert read(at, "file") == b"code"
         write(at, "file", b"other code")

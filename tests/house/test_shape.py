@@ -36,15 +36,7 @@ INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates", "panels", 
 INSIDE |= {"_within", "_twist_polynomial"}
 """The same within rooms: matrices of one formula, and pictures."""
 
-TWICE = {
-    name
-    for words in (
-        "Balance Branch Branches ByJoint Changes Closing Ends Factor Kept Linearisation Model Motion Outcome",
-        "Part Piece Place Places Point Refusal Result Row Rows Scene Search Seen State Step Task Trace Tree",
-        "Verdict View ",
-    )
-    for name in words.split()
-}
+TWICE = {"Kept"}
 """Names of classes that stand for two things; the list only shrinks."""
 
 

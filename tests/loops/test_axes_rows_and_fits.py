@@ -18,7 +18,7 @@ from constraints.loops.hinges.custom_fit import CustomRows
 from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
 from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair
-from constraints.loops.hinges.subhinge import Motion, Subhinge, unit_axis
+from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion, unit_axis
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
 from liegroups import Rn
@@ -66,20 +66,24 @@ def test_axes_by_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("motion", "twist"),
-    [(Motion.PIN, [0, 0, 0, *AXIS]), (Motion.SLIDER, [*AXIS, 0, 0, 0]), (Motion.SCREW, [*(0.3 * AXIS), *AXIS])],
+    [
+        (SubhingeMotion.PIN, [0, 0, 0, *AXIS]),
+        (SubhingeMotion.SLIDER, [*AXIS, 0, 0, 0]),
+        (SubhingeMotion.SCREW, [*(0.3 * AXIS), *AXIS]),
+    ],
 )
-def test_steps_of_a_hinge(motion: Motion, twist: list[float]) -> None:
+def test_steps_of_a_hinge(motion: SubhingeMotion, twist: list[float]) -> None:
     turn = pin.exp3(np.array([0.2, 0.5, -0.3]))
     step = Subhinge(motion, AXIS, 0.3, turn)
     np.testing.assert_allclose(step.subspace[:, 0], twist, atol=1e-15)
-    assert (step.turns, step.is_ball, step.nq, step.nv) == (motion is not Motion.SLIDER, False, 1, 1)
+    assert (step.turns, step.is_ball, step.nq, step.nv) == (motion is not SubhingeMotion.SLIDER, False, 1, 1)
     expected = turn @ pin.exp6(0.7 * np.array(twist)).rotation
     np.testing.assert_allclose(step.placement(np.array([0.7])).rotation, expected, atol=1e-14)
     np.testing.assert_allclose(
         step.placement(np.array([0.7])).translation, turn @ pin.exp6(0.7 * np.array(twist)).translation, atol=1e-14
     )
-    assert Subhinge(Motion.SCREW, AXIS).pitch == 0.0
-    ball = Subhinge(Motion.BALL, AXIS)
+    assert Subhinge(SubhingeMotion.SCREW, AXIS).pitch == 0.0
+    ball = Subhinge(SubhingeMotion.BALL, AXIS)
     assert (ball.turns, ball.is_ball, ball.nq, ball.nv) == (True, True, 4, 3)
     np.testing.assert_array_equal(ball.subspace, np.r_[np.zeros((3, 3)), np.eye(3)])
 
@@ -152,7 +156,7 @@ MAPS: dict[str, Any] = {
     "swing alone": Split(np.zeros((0, 3)), Swing(AXIS)),
     "other axis": Split(AXIS[None], Swing(AXIS, np.array([0.0, 0.6, 0.8]))), "none": Split(np.eye(3), None),
     "cross": Split(np.eye(3), Cross(np.array([1.0, 0, 0]), np.array([0.0, 0.6, 0.8]))),
-    "screw": ScrewRows(Subhinge(Motion.SCREW, AXIS, 0.2)), "rod": Rod(0.7), "log": LogPose(),
+    "screw": ScrewRows(Subhinge(SubhingeMotion.SCREW, AXIS, 0.2)), "rod": Rod(0.7), "log": LogPose(),
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from constraints.manipulation.foliation import leaf_at
 from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.walks import refusals as refusals_of_walks
-from constraints.manipulation.walks.refusals import Task, _elsewhere, _without_target, refusals
+from constraints.manipulation.walks.refusals import WalkTask, _elsewhere, _without_target, refusals
 from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
 from constraints.paths.collision import CollisionModel
@@ -327,10 +327,10 @@ def test_at_least_a_hundred_searches_from_the_goal(tries: int, searches: int, mo
     graph.threshold, graph.robot.at = 1e-4, lambda q: q
     graph.sample = lambda state, rng: SimpleNamespace(success=True)
     part: Any = SimpleNamespace(inner=(), constraints=(), target=SimpleNamespace(name="there"))
-    found = list(refusals(graph, Task(np.zeros(1), [part], np.ones(1), part, tries)))
+    found = list(refusals(graph, WalkTask(np.zeros(1), [part], np.ones(1), part, tries)))
     assert [each.reason.partition(", in ")[2] for each in found] == [f"{searches} searches, at 'here'"]
     assert len(graph.guesses) == searches + 1  # one from the start
-    assert Task(np.zeros(1), []).tries == 400
+    assert WalkTask(np.zeros(1), []).tries == 400
 
 
 def test_what_no_transition_moves_may_be_off_by_each_motion(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,12 +352,12 @@ def test_what_no_transition_moves_may_be_off_by_each_motion(monkeypatch: pytest.
     monkeypatch.setattr(refusals_of_walks, "leaf_at", lambda told, q: Side())
     graph: Any = SimpleNamespace(foliations=folds, threshold=1e-3, robot=SimpleNamespace(at=lambda q: q))
     parts: Any = [SimpleNamespace(inner=(), constraints=owners), SimpleNamespace(inner=(), constraints=owners[:2])]
-    found = list(_elsewhere(graph, Task(np.zeros(1), parts, np.ones(1))))
+    found = list(_elsewhere(graph, WalkTask(np.zeros(1), parts, np.ones(1))))
     assert [each.reason.partition(" (")[0] for each in found] == [
         "the goal has 'two' elsewhere, and no transition of the walk moves it"
     ]
     assert asked == pytest.approx([3e-3, 3e-3])
-    assert list(_elsewhere(graph, Task(np.zeros(1), parts))) == []
+    assert list(_elsewhere(graph, WalkTask(np.zeros(1), parts))) == []
 
 
 def test_a_walk_without_a_collision_says_nothing_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from robots import arm, needs_robot_data
 from constraints import Affine, Implicit, Position
 from constraints.errors import GraphError, OptionError, WrongObjectError
 from constraints.manipulation import ConstraintGraph, State, Transition, Walk, walk
-from constraints.manipulation.walks.refusals import Task, refusals
+from constraints.manipulation.walks.refusals import WalkTask, refusals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FAR = (0.85, -0.8, 0.25)
@@ -110,7 +110,7 @@ def test_a_state_out_of_reach_and_an_end_in_no_state() -> None:
 def test_what_can_be_done_has_no_refusal_and_draws_nothing_of_the_walk() -> None:
     made = graph()
     steps = tuple(made.transition(name) for name in ("to near", "from near"))
-    assert list(refusals(made, Task(np.full(7, 0.2), steps))) == []
+    assert list(refusals(made, WalkTask(np.full(7, 0.2), steps))) == []
     rng = np.random.default_rng(3)
     assert walk(made, np.full(7, 0.2), ["to near"], rng).success
 

@@ -20,7 +20,7 @@ from constraints.pictures import plot_assembly, plot_configurations, plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
 from constraints.pictures.robots import GROUND
-from constraints.pictures.views import Region, View, plane_of_motion
+from constraints.pictures.views import Direction, Region, plane_of_motion
 from constraints.robot import Part
 
 ARM = sample_arm()
@@ -63,13 +63,13 @@ def test_planar_mechanisms_are_seen_in_their_plane(linkage: Mechanism) -> None:
         normal = plane_of_motion(tree, tree.neutral)
         assert normal is not None
         assert_allclose(np.abs(normal @ rotation[:, 2]), 1.0, atol=1e-12)
-        view = View.of(None, tree, tree.neutral)
+        view = Direction.of(None, tree, tree.neutral)
         assert view.flat
         assert_allclose(view.basis @ view.basis.T, np.eye(2), atol=1e-12)
         assert_allclose(view.basis @ normal, 0.0, atol=1e-5)
     for robot in (ARM, sample_humanoid(), BOX, mechanisms.stewart_platform().robot):
         assert plane_of_motion(robot, robot.random(np.random.default_rng(1))) is None
-        assert not View.of(None, robot, robot.neutral).flat
+        assert not Direction.of(None, robot, robot.neutral).flat
 
 
 def test_a_mechanism_that_its_closures_keep_in_a_plane_is_seen_in_it() -> None:
@@ -106,9 +106,9 @@ def test_planes_by_name_show_those_coordinates(view: str, labels: tuple[str, str
 @pytest.mark.parametrize("normal", [(0.0, 0.0, -2.0), (0.0, 3.0, 0.0), (1.0, 0.0, 0.0)])
 def test_planes_along_the_axes_are_those_by_name(normal: tuple[float, float, float]) -> None:
     """So that what is right in the picture is x, or y where x is hidden, and what is up is y or z."""
-    view = View.along(np.array(normal) / np.linalg.norm(normal))
+    view = Direction.along(np.array(normal) / np.linalg.norm(normal))
     named = {2: "xy", 1: "xz", 0: "yz"}[int(np.argmax(np.abs(normal)))]
-    assert_allclose(view.basis, View.of(named).basis, atol=1e-12)
+    assert_allclose(view.basis, Direction.of(named).basis, atol=1e-12)
 
 
 def test_a_direction_is_elevation_and_azimuth() -> None:
@@ -119,7 +119,7 @@ def test_a_direction_is_elevation_and_azimuth() -> None:
 
 
 def test_words_of_a_plane_that_is_tilted() -> None:
-    view = View.along(np.array([0.0, -np.sqrt(0.5), np.sqrt(0.5)]))
+    view = Direction.along(np.array([0.0, -np.sqrt(0.5), np.sqrt(0.5)]))
     assert view.labels == ("x [m]", "0.71 y + 0.71 z [m]")
 
 

@@ -25,7 +25,7 @@ from constraints.models.structure.visual_shapes import Mesh, Solid, Triangles
 from constraints.pictures import View, show
 from constraints.pictures.browser.films import Film, film_of
 from constraints.pictures.browser.meshes import between
-from constraints.pictures.browser.sticks import Ends, sticks_of
+from constraints.pictures.browser.sticks import StickEnds, sticks_of
 from constraints.reduced import equilibrium
 from constraints.robot import Part
 from constraints.robot.files.packages import VisualFile
@@ -304,7 +304,7 @@ def test_sticks_of_parts_have_colours_of_their_own() -> None:
     sticks = sticks_of(Robot.system([Part("a", arm), Part("b", arm)]), [])
     assert len({sticks.colours[i] for i, name in enumerate(sticks.names) if name.startswith("a/")}) == 1
     assert len(set(sticks.colours)) == 2
-    assert Ends.of([]).placed(np.zeros((1, 3)), np.zeros((1, 3, 3))).shape == (0, 3)
+    assert StickEnds.of([]).placed(np.zeros((1, 3)), np.zeros((1, 3, 3))).shape == (0, 3)
 
 
 # The film.

@@ -14,7 +14,7 @@ from constraints.errors import OptionError
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import OpenMechanismError, minimal_coordinates, sweep
-from constraints.reduced.sweeps.continuation import Curve, Place
+from constraints.reduced.sweeps.continuation import Curve, CurvePlace
 from constraints.reduced.sweeps.driver import coordinates_with, driver_of
 from constraints.reduced.sweeps.singularities import (
     Jumped,
@@ -61,13 +61,13 @@ def eight(q: list[float], size: float = 1.0) -> tuple[ConstraintSet, np.ndarray]
     return in_the_plane(lambda x, y: y * y - x * x + x**4, lambda x, y: [-2.0 * x + 4.0 * x**3, 2.0 * y], q, size)
 
 
-def curve_of(rows: ConstraintSet, q: np.ndarray) -> tuple[Curve, Place]:
+def curve_of(rows: ConstraintSet, q: np.ndarray) -> tuple[Curve, CurvePlace]:
     coordinates = minimal_coordinates(rows, q, independent=["x"])
     curve = Curve(coordinates, driver_of(coordinates), coordinates.rhs_at(0.0), 1e-12)
     return curve, curve.started(q, 1.0)
 
 
-def guess_of(curve: Curve, a: Place, before: Place | None) -> np.ndarray:
+def guess_of(curve: Curve, a: CurvePlace, before: CurvePlace | None) -> np.ndarray:
     """Where a step of 0.1 begins to be corrected."""
     guesses, usual = list[np.ndarray](), curve.corrected
 
@@ -155,9 +155,9 @@ def test_where_ways_cross() -> None:
             corrected = curve.corrected(q, q[0], True)
             assert corrected is not None
             found[name] = branch_point(curve, a, curve.at(corrected, a.tangent, a.parity))
-        assert isinstance(found["over"], Place if is_found else Jumped)
+        assert isinstance(found["over"], CurvePlace if is_found else Jumped)
         assert found["along"] is None
-        assert not isinstance(found["beside"], Place)
+        assert not isinstance(found["beside"], CurvePlace)
         over: Any = found["over"]
         assert not is_found or np.abs(over.q).max() < 1e-6
 

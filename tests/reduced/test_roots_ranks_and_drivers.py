@@ -17,7 +17,7 @@ from constraints.models import mechanisms
 from constraints.reduced import EquilibriumKind, minimal_coordinates, sweep
 from constraints.reduced.chart import Chart
 from constraints.reduced.coordinates import part_of
-from constraints.reduced.equilibria.balance import Balance
+from constraints.reduced.equilibria.balance import ForceBalance
 from constraints.reduced.equilibria.extrapolation import Extrapolation
 from constraints.reduced.equilibria.kept_motion import check_driven, kept_kind, kept_sides
 from constraints.reduced.equilibria.modes import Mode
@@ -324,7 +324,7 @@ def test_extra_equations_are_allowed_what_their_unknowns_change_them_by() -> Non
                                  scalars=np.array([-3.0]))  # fmt: skip
     balance: Any = SimpleNamespace(balanced=np.array([0]), moving=np.array([0]))
     D = np.array([[1.0, 0.0], [0.5, -2.0]])
-    assert Balance.allowed(balance, point, D, 1e-3)[1] == pytest.approx(1e-3 * (0.5 + 2.0 * 4.0))
+    assert ForceBalance.allowed(balance, point, D, 1e-3)[1] == pytest.approx(1e-3 * (0.5 + 2.0 * 4.0))
 
 
 # Loops of transmission angles, and what actuators hold.

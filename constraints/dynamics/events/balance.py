@@ -25,7 +25,7 @@ def energies(motion: Motion) -> tuple[float, float]:
 
 
 @final
-class Balance:
+class EnergyBalance:
     r"""Energy along a motion, apart from what resets change: :math:`T + U - W` is constant but for errors.
 
     Args:

@@ -14,10 +14,10 @@ from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import Impact, impact
 from .balance import energies
-from .sides import LITTLE, NEAR, STILL, Seen, Side, Standing, balanced
+from .sides import LITTLE, NEAR, STILL, SeenSides, Side, Standing, balanced
 
 
-def hit(seen: Seen, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
+def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
     """The state after an impact on some sides: bounced, or at rest on them, stuck or slipping.
 
     Each side that is hit leaves with its restitution, the others that are touched do not move into the ground; what
@@ -35,7 +35,7 @@ def hit(seen: Seen, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
     return motion, own.switched(seen.holds, standing)
 
 
-def _impact(seen: Seen, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing]:
+def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector, Standing]:
     own, hit = seen.sides, coming.copy()
     grips = own.grips
     standing = Standing(seen.standing.on | hit, seen.standing.sticks | (hit & grips))
@@ -79,7 +79,7 @@ def _less(sides: Sequence[Side], standing: Standing, pushes: Vector, alongs: Seq
     return standing.changed(i, True, False) if excess[i] > size else None
 
 
-def _impulses(seen: Seen, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:
+def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vector, Vector, list[Vector]]:
     """Velocity after, and impulses of the sides along normal and tangents, with friction on those that slip.
 
     Args:

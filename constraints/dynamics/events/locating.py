@@ -15,7 +15,7 @@ WITHIN = (0.11, 0.29, 0.5, 0.71, 0.89)
 """Parts of a step at which event functions are looked at; uneven, for functions that oscillate."""
 
 
-class Piece(NamedTuple):
+class TakenStep(NamedTuple):
     """A step that was taken.
 
     Attributes:
@@ -46,7 +46,7 @@ class Changes(NamedTuple):
     often: list[int]
 
 
-def changes_in(events: Sequence[Event], watch: Watch, piece: Piece) -> Changes:
+def changes_in(events: Sequence[Event], watch: Watch, piece: TakenStep) -> Changes:
     """The events of a step."""
     values = [event.value(piece.t + piece.h, piece.end) for event in events]
     times, often = list[tuple[float, int]](), list[int]()
@@ -63,7 +63,7 @@ def changes_in(events: Sequence[Event], watch: Watch, piece: Piece) -> Changes:
     return Changes(sorted(times), values, often)
 
 
-def _time_of(event: Event, change: Change, piece: Piece, seen: Sequence[float]) -> float:
+def _time_of(event: Event, change: Change, piece: TakenStep, seen: Sequence[float]) -> float:
     """When in a step a function changes its sign, from its values within the step [s]."""
     marks = [0.0, *(part * piece.h for part in WITHIN), piece.h]
     ahead = [k + 1 for k in range(change.place) if change.side * seen[k] > 0.0]

@@ -85,7 +85,7 @@ class Standing(NamedTuple):
 
 
 @final
-class Seen:
+class SeenSides:
     """A state seen from the sides.
 
     Attributes:
@@ -209,13 +209,13 @@ class Sides:
     def __init__(self, sides: Sequence[Side], forces: Forces | Law | None, rest_speed: float) -> None:
         self.sides, self.forces, self.rest_speed = tuple(sides), forces, rest_speed
         self.grips: BoolVector = np.array([bool(side.tangents) for side in sides], dtype=np.bool_)
-        self._seen: Seen | None = None
+        self._seen: SeenSides | None = None
 
-    def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> Seen:
+    def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> SeenSides:
         """A state seen from the sides; the last one is kept, for all events look at the same."""
         last = self._seen
         if last is None or last.motion is not motion or last.t != t or last.holds is not holds:
-            last = self._seen = Seen(self, motion, t, holds)
+            last = self._seen = SeenSides(self, motion, t, holds)
         return last
 
     def every(self, holds: ConstraintSet) -> ConstraintSet:
@@ -230,7 +230,7 @@ class Sides:
             active[[holds.stack.index(row) for row in side.tangents]] = held
         return holds.switched(np.flatnonzero(active).tolist())
 
-    def dynamics(self, seen: Seen, friction: Vector, holds: ConstraintSet | None = None) -> ForwardDynamics:
+    def dynamics(self, seen: SeenSides, friction: Vector, holds: ConstraintSet | None = None) -> ForwardDynamics:
         """Accelerations of a state with a given friction."""
         chosen = seen.holds if holds is None else holds
         given = None if self.forces is None else self.forces.under(chosen)
@@ -242,7 +242,7 @@ class Sides:
             tau = tau if own is None else tau + chosen.robot.space.check_tangent(own, "tau")
         return forward_dynamics(chosen, seen.motion, tau, external=laws, rhs=chosen.rhs_at(seen.t))
 
-    def held_still(self, seen: Seen) -> ForwardDynamics:
+    def held_still(self, seen: SeenSides) -> ForwardDynamics:
         """Accelerations and forces if all that slips slowly were held."""
         still = self.grips & np.array([norm(v) < CREEP for v in seen.slipping], dtype=np.bool_)
         held = self.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | (seen.standing.on & still)))

@@ -14,7 +14,7 @@ from ...robot import Motion
 from ..impact import impact
 from .events import Event
 from .hits import hit, solved_impact
-from .sides import LITTLE, NEAR, SLACK, SLOW, STILL, Seen, Sides, Standing
+from .sides import LITTLE, NEAR, SLACK, SLOW, STILL, SeenSides, Sides, Standing
 
 
 @final
@@ -43,8 +43,8 @@ class Unilateral:
         self,
         name: str,
         i: int,
-        value: Callable[[Seen, int], float],
-        reset: Callable[[Seen, int], tuple[Motion, ConstraintSet]],
+        value: Callable[[SeenSides, int], float],
+        reset: Callable[[SeenSides, int], tuple[Motion, ConstraintSet]],
     ) -> Event:
         def function(motion: Motion, t: float, *, constraint_set: ConstraintSet) -> float:
             return value(self.sides.seen(motion, t, constraint_set), i)
@@ -54,21 +54,21 @@ class Unilateral:
 
         return Event(function, name, "falling", reset=becomes)
 
-    def gap(self, seen: Seen, i: int) -> float:
+    def gap(self, seen: SeenSides, i: int) -> float:
         """How far side i is; 1 while it is touched."""
         return 1.0 if seen.standing.on[i] else float(seen.gaps[i]) + SLACK
 
-    def pushing(self, seen: Seen, i: int) -> float:
+    def pushing(self, seen: SeenSides, i: int) -> float:
         """How hard side i pushes; 1 while it is not touched."""
         return float(seen.push[i]) if seen.standing.on[i] else 1.0
 
-    def grip(self, seen: Seen, i: int) -> float:
+    def grip(self, seen: SeenSides, i: int) -> float:
         """How much more side i could hold along its tangents; 1 while it does not stick."""
         if not seen.standing.sticks[i]:
             return 1.0
         return self.sides.sides[i].friction * float(seen.push[i]) - float(norm(seen.along(i)))
 
-    def slide(self, seen: Seen, i: int) -> float:
+    def slide(self, seen: SeenSides, i: int) -> float:
         """How fast side i slips, above SLOW; 1 while it does not. It is positive while a side gets faster from rest."""
         if not seen.standing.slips[i]:
             return 1.0
@@ -84,23 +84,23 @@ class Unilateral:
 
     # What a state becomes.
 
-    def touched(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+    def touched(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Impact on side i, and on all that is hit at once."""
         coming = ~seen.standing.on & (seen.gaps <= NEAR) & (seen.rates < 0.0)
         coming[i] = True
         return self.settled(*hit(seen, coming), seen.t)
 
-    def left(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+    def left(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Side i lets go."""
         return self.settled(
             seen.motion, self.sides.switched(seen.holds, seen.standing.changed(i, False, False)), seen.t, i
         )
 
-    def loosened(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+    def loosened(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Side i begins to slip."""
         return self.settled(seen.motion, self.sides.switched(seen.holds, seen.standing.changed(i, True, False)), seen.t)
 
-    def stuck(self, seen: Seen, i: int) -> tuple[Motion, ConstraintSet]:
+    def stuck(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Side i stops slipping, if its friction can hold it."""
         slow = seen.standing.slips & np.array([norm(v) <= 2.0 * SLOW for v in seen.slipping], dtype=np.bool_)
         slow &= self.sides.grips
@@ -123,7 +123,7 @@ class Unilateral:
         """
         none = np.zeros(len(self.sides.sides), np.bool_)
         off = self.sides.switched(holds, Standing(none, none))
-        seen = Seen(self.sides, motion, t, off)
+        seen = SeenSides(self.sides, motion, t, off)
         beyond = [
             f"{side.name} ({-gap:.3g} {unit})"
             for side, gap in zip(self.sides.sides, seen.gaps, strict=True)
@@ -155,7 +155,7 @@ class Unilateral:
             known.add(mark)
             holds = self.sides.switched(holds, better)
 
-    def _better(self, seen: Seen, let_go: int | None) -> Standing | None:
+    def _better(self, seen: SeenSides, let_go: int | None) -> Standing | None:
         """The sides with the worst of them changed; None where all can be as they are."""
         standing, found = seen.standing, seen.dynamics
         size = LITTLE * (1.0 + float(np.abs(found.multipliers).max(initial=0.0)))

@@ -21,7 +21,7 @@ from ...errors import OptionError
 from ...loops import Closure
 from ...loops.hinges.hinge import Hinge
 from ...loops.hinges.hinge_fit import fitted, rate_matrix
-from ...loops.hinges.subhinge import Motion as Step
+from ...loops.hinges.subhinge import SubhingeMotion as Step
 from ...problem.questions import ask_of_rest
 from ...questions import TURN, ask_once
 from ...robot import Motion, Robot

@@ -29,7 +29,7 @@ from ..sparse import (
     Paths,
     RelativeRows,
     RowsOfAKind,
-    Seen,
+    SeenClosures,
     closure_rows,
     independent_by_elimination,
     independent_in_closures,
@@ -189,7 +189,7 @@ class _State(NamedTuple):
     """Rows at a motion."""
 
     bodies: Bodies
-    closures: Seen
+    closures: SeenClosures
     values: RelativeRows
     blocks: list[Block]
     J: Any
@@ -266,7 +266,7 @@ def _state(
 
 
 def _stabilisation(
-    constraint_set: ConstraintSet, rows: RelativeRows, closures: Seen, owners: Indices, rhs: RightHandSide
+    constraint_set: ConstraintSet, rows: RelativeRows, closures: SeenClosures, owners: Indices, rhs: RightHandSide
 ) -> Vector:
     """As `ConstraintSet.stabilisation`."""
     gains = constraint_set.gains

@@ -32,7 +32,7 @@ from ..methods.status import Method, member
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
-from .run import Row, Run, is_open
+from .run import RecordRow, Run, is_open
 from .runge_kutta import Accuracy
 from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
 
@@ -245,7 +245,9 @@ def _longest(candidate: float) -> float:
 def _record(
     constraint_set: ConstraintSet, run: Run, status: MotionStatus, reason: str, remarks: tuple[str, ...]
 ) -> MotionRecord:
-    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in Row._fields[:-2]}
+    columns: dict[str, Any] = {
+        name: np.array([getattr(row, name) for row in run.rows]) for name in RecordRow._fields[:-2]
+    }
     if any(row.force_energy is None for row in run.rows):
         columns["force_energy"] = None
     statuses = tuple(row.dynamics for row in run.rows)

@@ -9,7 +9,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from .record import MotionStatus
-from .runge_kutta import BROKEN, Halt, State, Step
+from .runge_kutta import BROKEN, Halt, StageState, StepResult
 from .stepping import Stepper
 
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
@@ -34,14 +34,14 @@ TURN = 1.5
 class Taken(NamedTuple):
     """A step with the time of its end [s]."""
 
-    step: Step
+    step: StepResult
     end: float
 
 
 class Pace(Protocol):
     """Takes the next step."""
 
-    def take(self, state: State, limit: float) -> Taken:
+    def take(self, state: StageState, limit: float) -> Taken:
         """A step from a state, to at most a time.
 
         Raises:
@@ -65,7 +65,7 @@ class FixedPace:
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
 
-    def take(self, state: State, limit: float) -> Taken:
+    def take(self, state: StageState, limit: float) -> Taken:
         """A step to the limit."""
         return Taken(self._stepper.take(state, limit - state.t), limit)
 
@@ -98,7 +98,7 @@ class AdaptivePace:
         """Begin with a short step."""
         self._next, self._most, self._leapt = None, 0.0, np.inf
 
-    def take(self, state: State, limit: float) -> Taken:
+    def take(self, state: StageState, limit: float) -> Taken:
         """The next step that is accurate enough."""
         left = limit - state.t
         h = min(self._first(state) if self._next is None else self._next, self._longest)
@@ -139,7 +139,7 @@ class AdaptivePace:
                 self._next = max(self._next, h)
             return Taken(step, limit if whole and h_now == left else state.t + h_now)
 
-    def _leap(self, state: State, left: float) -> Taken | None:
+    def _leap(self, state: StageState, left: float) -> Taken | None:
         """Over a place where steps become short, by few stages; None where that is not accurate enough."""
         for part in LEAPS:
             h = min(part * self._most, self._most_turn(state))
@@ -159,18 +159,18 @@ class AdaptivePace:
             return MOST_FACTOR
         return float(np.clip(SAFETY * size ** (-1.0 / falls), LEAST_FACTOR, MOST_FACTOR))
 
-    def _size(self, state: State, step: Step) -> float:
+    def _size(self, state: StageState, step: StepResult) -> float:
         """The estimated error of a step, as a part of what is allowed."""
         scale = self._stepper.accuracy.scale(state.motion.v, step.motion.v)
         return damped_size([each / scale for each in step.estimates])
 
-    def _most_turn(self, state: State) -> float:
+    def _most_turn(self, state: StageState) -> float:
         if not self._turning.size:
             return np.inf
         speed = float(np.abs(state.motion.v[self._turning]).max())
         return TURN / speed if speed > 0.0 else np.inf
 
-    def _first(self, state: State) -> float:
+    def _first(self, state: StageState) -> float:
         """A first step, by the size of the rates and of their change.
 
         Source: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4.

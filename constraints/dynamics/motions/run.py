@@ -14,13 +14,13 @@ from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...robot import Motion
-from ..events.balance import Balance, energies
+from ..events.balance import EnergyBalance, energies
 from ..events.events import Crossing, Event, Watch, restarted
-from ..events.locating import Piece, changes_in
+from ..events.locating import TakenStep, changes_in
 from .metric_projection import Errors
 from .pace import Pace
 from .record import MotionStatus
-from .runge_kutta import Halt, State, Step, power
+from .runge_kutta import Halt, StageState, StepResult, power
 from .stepping import Stepper
 
 CLOSE_RESET = "close it in the reset (project, assemble_velocity, impact), or pass open_start=True"
@@ -32,7 +32,7 @@ MOST_RESETS = 50
 """Resets within one step from which on they are called endless."""
 
 
-class Row(NamedTuple):
+class RecordRow(NamedTuple):
     """What is kept of a state, under the names of `MotionRecord`: numbers, without its memory."""
 
     times: float
@@ -65,7 +65,7 @@ class Estimate(NamedTuple):
     position: float = 0.0
     velocity: float = 0.0
 
-    def with_step(self, step: Step) -> Estimate:
+    def with_step(self, step: StepResult) -> Estimate:
         """With those of one more step."""
         if not step.estimates:
             return Estimate(np.nan, np.nan)
@@ -97,9 +97,9 @@ class Run:
     def __init__(self, stepper: Stepper, pace: Pace, events: tuple[Event, ...], every: int, may_open: bool) -> None:
         self.stepper, self.pace, self.events, self.every, self.may_open = stepper, pace, events, every, may_open
         self.oscillating: dict[str, float] = {}
-        self.rows: list[Row] = []
+        self.rows: list[RecordRow] = []
         self.crossings: list[Crossing] = []
-        self.balance: Balance | None = None
+        self.balance: EnergyBalance | None = None
         self.estimate = Estimate()
         self.steps = self._resets = 0
         self._kept: Motion | None = None
@@ -110,7 +110,7 @@ class Run:
         try:
             state = self.stepper.state(grid[0], self.stepper.closed(grid[0], motion))
             self.stepper.check(state)
-            self.balance = Balance(state.motion)
+            self.balance = EnergyBalance(state.motion)
             self.record(state)
             watch = Watch(self.events, grid[0], state.motion, self.stepper.constraint_set)
             for end in grid[1:]:
@@ -133,7 +133,7 @@ class Run:
             return MotionStatus.NOT_FINITE, str(error)
         return MotionStatus.FINISHED, ""
 
-    def step(self, state: State, limit: float, watch: Watch) -> tuple[State, bool]:
+    def step(self, state: StageState, limit: float, watch: Watch) -> tuple[StageState, bool]:
         """Take one step, or the part of it up to an event that acts; whether that ends the motion."""
         acting = self.at_once(state, watch) if watch.is_past else None
         if acting is None:
@@ -164,13 +164,13 @@ class Run:
         self.pace.restart()
         return self.reset(event, there, watch), False
 
-    def passed(self, step: Step) -> None:
+    def passed(self, step: StepResult) -> None:
         """Count a step, or the part of one that was taken."""
         if self.balance is not None:
             self.balance.step(step.motion, step.work)
         self.estimate = self.estimate.with_step(step)
 
-    def at_once(self, state: State, watch: Watch) -> tuple[Event, State] | None:
+    def at_once(self, state: StageState, watch: Watch) -> tuple[Event, StageState] | None:
         """Note the events that were beyond zero at the start and do not come back; the first that acts."""
         values = [event.value(state.t, state.motion) for event in watch.events]
         soon = self.stepper.advance(state, MOMENT)
@@ -183,8 +183,8 @@ class Run:
         return None
 
     def locate(
-        self, state: State, step: Step, later: State, watch: Watch
-    ) -> tuple[tuple[Event, State] | None, list[float]]:
+        self, state: StageState, step: StepResult, later: StageState, watch: Watch
+    ) -> tuple[tuple[Event, StageState] | None, list[float]]:
         """Note the events of a step in order, up to the first that changes the motion; that one, with its state.
 
         And the values of all functions at its end.
@@ -199,7 +199,7 @@ class Run:
             except Halt:  # the whole step went well
                 return near(s)
 
-        changes = changes_in(watch.events, watch, Piece(state.t, later.t - state.t, step.motion, at, near))
+        changes = changes_in(watch.events, watch, TakenStep(state.t, later.t - state.t, step.motion, at, near))
         for i in changes.often:
             self.oscillating.setdefault(watch.events[i].name, state.t)
         for s, i in changes.times:
@@ -211,16 +211,16 @@ class Run:
                 return (event, self.stepper.state(state.t + s, there)), changes.values
         return None, changes.values
 
-    def part(self, state: State, s: float, there: Motion) -> Step:
+    def part(self, state: StageState, s: float, there: Motion) -> StepResult:
         """The part of a step up to a motion a time s after its start."""
         try:
             return self.stepper.take(state, s)._replace(motion=there)
         except Halt:  # work of the mean power
             a = self.stepper.state(state.t + s, there).dynamics.acceleration
             work = 0.5 * s * (power(state.motion, state.dynamics.acceleration) + power(there, a))
-            return Step(there, work)
+            return StepResult(there, work)
 
-    def reset(self, event: Event, there: State, watch: Watch) -> State:
+    def reset(self, event: Event, there: StageState, watch: Watch) -> StageState:
         """The state after a reset, which is recorded with that before."""
         self.record(there)
         before = self.stepper.constraint_set
@@ -249,7 +249,7 @@ class Run:
             raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
         return state
 
-    def record(self, state: State) -> None:
+    def record(self, state: StageState) -> None:
         """Keep a state, once, and none from before the last one."""
         if self._kept is state.motion or (self.rows and state.t < self.rows[-1].times):
             return
@@ -261,7 +261,7 @@ class Run:
             kinetic, potential = energies(motion)
             of_forces = self.stepper.force_energy(state.t, motion)
         self.rows.append(
-            Row(
+            RecordRow(
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
                 *(kinetic, potential, of_forces, errors.position, errors.velocity, found.rank),
                 *((self.balance.work, self.balance.error) if self.balance else (0.0, 0.0)),

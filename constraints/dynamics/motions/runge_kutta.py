@@ -56,7 +56,7 @@ class Accuracy(NamedTuple):
         return np.concatenate([np.full(len(before), self.atol + self.rtol), of_velocity])
 
 
-class State(NamedTuple):
+class StageState(NamedTuple):
     """A state of a motion with its accelerations.
 
     Attributes:
@@ -70,7 +70,7 @@ class State(NamedTuple):
     dynamics: ForwardDynamics
 
 
-class Step(NamedTuple):
+class StepResult(NamedTuple):
     r"""What a step gave.
 
     Attributes:
@@ -99,19 +99,19 @@ class Places(Protocol):
         """The state on the constraints."""
         ...
 
-    def state(self, t: float, motion: Motion) -> State:
+    def state(self, t: float, motion: Motion) -> StageState:
         """The state with its accelerations."""
         ...
 
-    def check(self, state: State) -> None:
+    def check(self, state: StageState) -> None:
         """Refuse accelerations that are none."""
         ...
 
-    def stages_are_closed(self, state: State) -> bool:
+    def stages_are_closed(self, state: StageState) -> bool:
         """Whether stages are projected, too."""
         ...
 
-    def stiffness(self, state: State) -> Stiffness:
+    def stiffness(self, state: StageState) -> Stiffness:
         """How accelerations change."""
         ...
 
@@ -134,7 +134,7 @@ class Start:
         h: its duration [s].
     """
 
-    def __init__(self, places: Places, state: State, h: float) -> None:
+    def __init__(self, places: Places, state: StageState, h: float) -> None:
         self.places, self.state, self.h = places, state, h
         self.n = len(state.motion.v)
         self.closes = places.stages_are_closed(state)
@@ -159,13 +159,13 @@ class Start:
         a = there.dynamics.acceleration
         return np.concatenate([rate[:, 0], a, [power(motion, a)]])
 
-    def step(self, tableau: Tableau, slopes: Matrix, moved: Vector, estimates: tuple[Vector, ...]) -> Step:
+    def step(self, tableau: Tableau, slopes: Matrix, moved: Vector, estimates: tuple[Vector, ...]) -> StepResult:
         """The step that comes of its stages."""
         motion = self.places.closed(self.state.t + self.h, self.motion(moved))
-        return Step(motion, float(moved[-1]), estimates, slopes, moved)
+        return StepResult(motion, float(moved[-1]), estimates, slopes, moved)
 
 
-def explicit_step(places: Places, tableau: Tableau, state: State, h: float) -> Step:
+def explicit_step(places: Places, tableau: Tableau, state: StageState, h: float) -> StepResult:
     """A step of an explicit method."""
     start = Start(places, state, h)
     slopes = np.zeros((len(tableau.b), 2 * start.n + 1))
@@ -177,7 +177,7 @@ def explicit_step(places: Places, tableau: Tableau, state: State, h: float) -> S
     return start.step(tableau, slopes, h * (tableau.b @ slopes), estimates)
 
 
-def implicit_step(places: Places, tableau: Tableau, state: State, h: float) -> Step:
+def implicit_step(places: Places, tableau: Tableau, state: StageState, h: float) -> StepResult:
     r"""A step of a diagonally implicit method whose last stage is its result.
 
     Stages are solved for by Newton steps with the derivatives of the accelerations at the start of the step,
@@ -224,7 +224,9 @@ def _stage(
     raise Halt(MotionStatus.STAGE_NOT_SOLVED, words)
 
 
-def dense_output(places: Places, tableau: Tableau, state: State, step: Step, end: State) -> Callable[[float], Motion]:
+def dense_output(
+    places: Places, tableau: Tableau, state: StageState, step: StepResult, end: StageState
+) -> Callable[[float], Motion]:
     """The motion a time s after the start of an explicit step, by the published interpolation of order 7.
 
     Args:

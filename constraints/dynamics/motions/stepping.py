@@ -27,8 +27,8 @@ from .runge_kutta import (
     BROKEN,
     Accuracy,
     Halt,
-    State,
-    Step,
+    StageState,
+    StepResult,
     dense_output,
     explicit_step,
     implicit_step,
@@ -113,7 +113,7 @@ class Stepper:
         self.constraint_set = constraint_set
         self.robot = constraint_set.robot
         self._acting = None if self.forces is None else self.forces.under(constraint_set)
-        self._last: State | None = None
+        self._last: StageState | None = None
         self._projection = MetricProjection(constraint_set, self._tolerance)
 
     def rhs(self, t: float) -> RightHandSide | None:
@@ -139,12 +139,12 @@ class Stepper:
             raise Halt(MotionStatus.NOT_PROJECTED, f"At {t:.6g} s {words}")
         return found
 
-    def stages_are_closed(self, state: State) -> bool:
+    def stages_are_closed(self, state: StageState) -> bool:
         """Whether states within a step are projected: where rows repeat others, but for rows of zeros."""
         found = state.dynamics
         return self._projects and not (found.status is DynamicsStatus.SOLVED or found.row_space.is_full)
 
-    def state(self, t: float, motion: Motion) -> State:
+    def state(self, t: float, motion: Motion) -> StageState:
         """A state with its accelerations, whatever their status."""
         if self._last is not None and self._last.motion is motion and self._last.t == t:
             return self._last
@@ -154,7 +154,7 @@ class Stepper:
         rhs = self.rhs(t)
         self.evaluations += 1
         found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
-        self._last = State(t, motion, found)
+        self._last = StageState(t, motion, found)
         return self._last
 
     def force_energy(self, t: float, motion: Motion) -> float | None:
@@ -169,7 +169,7 @@ class Stepper:
         except (NotFiniteError, UndefinedError):
             return np.nan
 
-    def check(self, state: State) -> None:
+    def check(self, state: StageState) -> None:
         """Refuse accelerations that are none.
 
         Rows that repeat others contradict each other by the errors of a state, in a singular pose by much, and no
@@ -194,7 +194,7 @@ class Stepper:
         overflow = found.status is DynamicsStatus.NOT_FINITE
         raise Halt(MotionStatus.NOT_FINITE if overflow else MotionStatus.NO_ACCELERATION, reason.rstrip("."))
 
-    def take(self, state: State, h: float) -> Step:
+    def take(self, state: StageState, h: float) -> StepResult:
         """A step of duration h.
 
         Args:
@@ -212,7 +212,7 @@ class Stepper:
         except BROKEN as error:
             raise unstable(error) from None
 
-    def leap(self, state: State, h: float) -> Step:
+    def leap(self, state: StageState, h: float) -> StepResult:
         """Two steps of order 4 over h, with their error from one of twice the length: as `take`, where stages are few.
 
         Beside a singular pose the stages of a method of high order end on other branches; those of this one do not.
@@ -228,13 +228,13 @@ class Stepper:
         gap = np.concatenate(
             [self.robot.space.difference(whole.motion.q, rest.motion.q), rest.motion.v - whole.motion.v]
         )
-        return Step(rest.motion, half.work + rest.work, (gap / 15.0,))
+        return StepResult(rest.motion, half.work + rest.work, (gap / 15.0,))
 
-    def advance(self, state: State, h: float) -> Motion:
+    def advance(self, state: StageState, h: float) -> Motion:
         """The motion a time h later; as `take`."""
         return self.take(state, h).motion
 
-    def inside(self, state: State, step: Step, end: State) -> Callable[[float], Motion]:
+    def inside(self, state: StageState, step: StepResult, end: StageState) -> Callable[[float], Motion]:
         """The motion a time s after the start of a step that was taken, without a step of its own."""
         h = end.t - state.t
         if self.tableau is not None and self.tableau.dense.size and step.slopes.size:
@@ -244,7 +244,7 @@ class Stepper:
                 pass
         return lambda s: self.between(state, step.motion, h, s)
 
-    def stiffness(self, state: State) -> Stiffness:
+    def stiffness(self, state: StageState) -> Stiffness:
         """How accelerations change with the state."""
         given, t, found = self._acting, state.t, state.dynamics
         closes = self.stages_are_closed(state)
@@ -261,7 +261,7 @@ class Stepper:
         is_function = given is not None and not isinstance(given, Forces)
         return stiffness_at(found, state.motion, push if is_function else None, closes, near)
 
-    def between(self, state: State, later: Motion, h: float, s: float) -> Motion:
+    def between(self, state: StageState, later: Motion, h: float, s: float) -> Motion:
         """The motion a time s after a state, from what it is at h: where a step ends in a singular pose, and fails.
 
         Velocities are quadratic in time, with the acceleration of the state, and the configuration follows them.
@@ -280,11 +280,11 @@ class Stepper:
         q = space.integrate(space.integrate(state.motion.q, behind), part**3 * (4.0 - 3.0 * part) * left)
         return self.robot.at(q, v + s * a + part**2 * bend)
 
-    def _euler(self, state: State, h: float) -> Step:
+    def _euler(self, state: StageState, h: float) -> StepResult:
         """Semi-implicit Euler; the work is that of the mean of the powers before and after."""
         a = state.dynamics.acceleration
         v = state.motion.v + h * a
         q = self.robot.space.integrate(state.motion.q, h * v)
         motion = self.closed(state.t + h, self.robot.at(q, v))
         powers = power(state.motion, a), power(motion, self.state(state.t + h, motion).dynamics.acceleration)
-        return Step(motion, 0.5 * h * sum(powers))
+        return StepResult(motion, 0.5 * h * sum(powers))

@@ -15,7 +15,7 @@ from .maximal_coordinates import (
     Bodies as Bodies,
     Ends as Ends,
     MaximalSystem as MaximalSystem,
-    Seen as Seen,
+    SeenClosures as SeenClosures,
     seen_at as seen_at,
 )
 from .rank import is_rank_certain as is_rank_certain

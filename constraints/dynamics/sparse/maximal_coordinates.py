@@ -95,7 +95,7 @@ class Ends(NamedTuple):
         return at @ self.rotation, turned(at, self.translation) + p[self.joints]
 
 
-class Seen(NamedTuple):
+class SeenClosures(NamedTuple):
     """Closures at a motion.
 
     Attributes:
@@ -110,7 +110,7 @@ class Seen(NamedTuple):
     translation: Vector
 
 
-def seen_at(bodies: Bodies, predecessors: Ends, successors: Ends) -> Seen:
+def seen_at(bodies: Bodies, predecessors: Ends, successors: Ends) -> SeenClosures:
     """Relative motions of closures, as `FrameFunction.relative_motion` has them."""
     R, p = bodies.matrices("R"), bodies.vectors("p")
     Ra, pa = predecessors.placed(R, p)
@@ -124,7 +124,7 @@ def seen_at(bodies: Bodies, predecessors: Ends, successors: Ends) -> Seen:
     v, w, u, o = twist[:, :3], twist[:, 3:], carried[:, :3], carried[:, 3:]
     acceleration[:, :3] += crossed(w, u) + crossed(v, o)
     acceleration[:, 3:] += crossed(w, o)
-    return Seen(RelativeMotions(rotation, translation, twist, acceleration), actions, Rb, pb)
+    return SeenClosures(RelativeMotions(rotation, translation, twist, acceleration), actions, Rb, pb)
 
 
 class _Pattern(NamedTuple):
@@ -206,7 +206,7 @@ class MaximalSystem:
         parts.append((self._rows, self._rows))
         self._places = np.concatenate([rows for rows, _ in parts]), np.concatenate([columns for _, columns in parts])
 
-    def values(self, bodies: Bodies, J: Matrix, closures: Seen, D: Matrix, kept: BoolVector) -> Vector:
+    def values(self, bodies: Bodies, J: Matrix, closures: SeenClosures, D: Matrix, kept: BoolVector) -> Vector:
         """The entries at a motion, in the order of their places.
 
         Args:

@@ -22,7 +22,7 @@ from ...robot.arguments import as_robot
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
 from ..frames.frame_function import Framed, FrameFunction, kinematics_at, motion_of
-from ..slopes import Rows
+from ..slopes import TwistRowSlopes
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_sides import ask_of_sides
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
@@ -144,13 +144,13 @@ class _PairFunction(Framed):
         pair, at = self._nearest_at(kinematics_at(point, None))
         pair.write_force_slope(point, y, partial(self._rows, at), out)
 
-    def _rows(self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+    def _rows(self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return self.motion_rows(at, pose, twist, acceleration, multipliers)[0]
 
     @abstractmethod
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-    ) -> tuple[Rows, Vector]:
+    ) -> tuple[TwistRowSlopes, Vector]:
         """The rows of one pair with their slopes, and their second time derivatives: see `contact_slopes`."""
 
     @abstractmethod
@@ -244,7 +244,7 @@ class ConvexShapeContact(_PairFunction):
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-    ) -> tuple[Rows, Vector]:
+    ) -> tuple[TwistRowSlopes, Vector]:
         """As `_PairFunction.motion_rows`."""
         return contact_motion_rows(at, pose, twist, acceleration, multipliers)
 
@@ -279,7 +279,7 @@ class ConvexShapeContactComplement(_PairFunction):
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-    ) -> tuple[Rows, Vector]:
+    ) -> tuple[TwistRowSlopes, Vector]:
         """As `_PairFunction.motion_rows`."""
         return place_motion_rows(at, pose, twist, acceleration, multipliers)
 
@@ -314,7 +314,7 @@ class ConvexShapeContactHold(_PairFunction):
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-    ) -> tuple[Rows, Vector]:
+    ) -> tuple[TwistRowSlopes, Vector]:
         """As `_PairFunction.motion_rows`."""
         contact = contact_motion_rows(at, pose, twist, acceleration, multipliers[:5])
         return stacked_rows([contact, place_motion_rows(at, pose, twist, acceleration, multipliers[5:])])

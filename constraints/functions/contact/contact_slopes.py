@@ -23,7 +23,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...robot.model.pinocchio import pin
-from ..slopes import Rows, Slopes, translation_slopes
+from ..slopes import Slopes, TwistRowSlopes, translation_slopes
 from .contact_rows import NO_TWIST, UPSIDE_DOWN, Touch
 
 NEARLY_LEVEL = 0.2
@@ -54,7 +54,7 @@ class _Bend(NamedTuple):
 
 def contact_motion_rows(
     at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-) -> tuple[Rows, Vector]:
+) -> tuple[TwistRowSlopes, Vector]:
     """The five rows of the contact, with their slopes, and their second time derivatives (5,).
 
     Args:
@@ -70,14 +70,14 @@ def contact_motion_rows(
 
 def place_motion_rows(
     at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-) -> tuple[Rows, Vector]:
+) -> tuple[TwistRowSlopes, Vector]:
     """The three rows that say where on the floor, as `contact_motion_rows`."""
     near = at.near
     held = np.array([[0.0, near.yy, near.yz], [0.0, near.yz, near.zz]])
     return _of_pose(held, _TURN, _angle, pose, twist, acceleration, multipliers)
 
 
-def stacked_rows(parts: Sequence[tuple[Rows, Vector]]) -> tuple[Rows, Vector]:
+def stacked_rows(parts: Sequence[tuple[TwistRowSlopes, Vector]]) -> tuple[TwistRowSlopes, Vector]:
     """Rows of several kinds of one pose."""
     rows, seconds = [part[0] for part in parts], [part[1] for part in parts]
     rate, by_pose, by_twist = (
@@ -85,12 +85,12 @@ def stacked_rows(parts: Sequence[tuple[Rows, Vector]]) -> tuple[Rows, Vector]:
     )
     force: Matrix = np.add.reduce([each.slopes.force for each in rows])
     D = np.concatenate([each.D for each in rows])
-    return Rows(D, Slopes(rate, force, by_pose, by_twist)), np.concatenate(seconds)
+    return TwistRowSlopes(D, Slopes(rate, force, by_pose, by_twist)), np.concatenate(seconds)
 
 
 def _of_pose(
     directions: Matrix, forms: Any, bend: Any, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
-) -> tuple[Rows, Vector]:
+) -> tuple[TwistRowSlopes, Vector]:
     """Rows of the translation along directions, then those of the rotation."""
     R, w, count = pose.rotation, twist[3:], len(directions)
     size = len(multipliers)
@@ -115,7 +115,7 @@ def _of_pose(
     pushed = multipliers[count:]
     B = np.tensordot(pushed @ own.first, turned, 1)
     found.force[3:, 3:] += N.T @ np.tensordot(pushed, own.second, 1) @ N + B.T - np.trace(B) * np.eye(3)
-    return Rows(D, found), second
+    return TwistRowSlopes(D, found), second
 
 
 def _axial(B: Any) -> Matrix:

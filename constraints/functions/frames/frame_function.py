@@ -25,10 +25,10 @@ from ..differences import force_derivative_by_differences
 from ..function import Function
 
 if TYPE_CHECKING:
-    from ..slopes import Rows
+    from ..slopes import TwistRowSlopes
 
-RowsAt = Callable[[Any, Vector, Vector, Vector], "Rows | None"]
-"""Rows of a pose, by its twist, acceleration and multipliers: `FrameFunction.rows_at`."""
+RowsAt = Callable[[Any, Vector, Vector, Vector], "TwistRowSlopes | None"]
+"""TwistRowSlopes of a pose, by its twist, acceleration and multipliers: `FrameFunction.rows_at`."""
 
 _LOCAL: Any = pin.LOCAL
 
@@ -180,7 +180,7 @@ class FrameFunction(Framed):
 
     # Derivatives of accelerations.
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows | None:
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes | None:
         """Rows of the body twist of a pose, with their `Slopes`; None where the function has no formula for them.
 
         Args:

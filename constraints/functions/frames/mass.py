@@ -16,7 +16,7 @@ from ...point import MovingPoint
 from ...robot import Robot
 from ...robot.arguments import as_robot
 from ...robot.model.pinocchio import Model, pin
-from ...robot.moving_frames import MovingFrames, Part, SeenFrame
+from ...robot.moving_frames import MovingFrames, SeenFrame, WeightedPoint
 from ...robot.posture import Kinematics
 from ...robot.subtree import truncated
 from ..function import Function
@@ -39,7 +39,7 @@ class MassFunction(Function):
     robot: Robot
     moving_joints: tuple[int, ...]
     _shadow: Model
-    _parts: tuple[Part, ...]
+    _parts: tuple[WeightedPoint, ...]
 
     def choose_bodies(self, robot: object, joints: Sequence[str] | None, subtrees: Sequence[str] | None) -> Robot:
         """Find the joints whose bodies count, and make the shadow model (from `__post_init__`).
@@ -70,7 +70,7 @@ class MassFunction(Function):
         bodies = [model.inertias[j] for j in massive]
         total = sum(body.mass for body in bodies)
         parts = tuple(
-            Part(j, pin.SE3(np.eye(3), np.array(body.lever)), body.mass / total)
+            WeightedPoint(j, pin.SE3(np.eye(3), np.array(body.lever)), body.mass / total)
             for j, body in zip(massive, bodies, strict=True)
         )
         set_fields(self, _shadow=shadow, moving_joints=massive, _parts=parts)

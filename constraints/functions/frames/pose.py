@@ -16,7 +16,7 @@ from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
 from ..function import Function
-from ..slopes import Rows, Slopes, translation_slopes
+from ..slopes import Slopes, TwistRowSlopes, translation_slopes
 from .frame_function import FrameOfRobot, kinematics_at
 
 
@@ -92,9 +92,9 @@ class Pose(FrameOfRobot):
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         D, found = np.eye(6), Slopes.zero(6)
         if not self._body:
             D[:3, :3] = pose.rotation
             translation_slopes(found, np.eye(3), pose.rotation, twist, acceleration, multipliers[:3])
-        return Rows(D, found)
+        return TwistRowSlopes(D, found)

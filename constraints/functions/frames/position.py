@@ -11,7 +11,7 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
-from ..slopes import Rows, pose_rows
+from ..slopes import TwistRowSlopes, pose_rows
 from .frame_function import FrameOfRobot, kinematics_at
 
 
@@ -54,5 +54,5 @@ class Position(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

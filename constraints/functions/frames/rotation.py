@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..slopes import Rows, Slopes
+from ..slopes import Slopes, TwistRowSlopes
 from .frame_function import FrameOfRobot, kinematics_at
 
 
@@ -55,5 +55,5 @@ class Rotation(FrameOfRobot):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
-        return Rows(np.eye(6)[3:], Slopes.zero(3))
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
+        return TwistRowSlopes(np.eye(6)[3:], Slopes.zero(3))

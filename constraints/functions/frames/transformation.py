@@ -13,7 +13,7 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..slopes import Rows, pose_rows
+from ..slopes import TwistRowSlopes, pose_rows
 from .frame_function import FrameOfRobot, kinematics_at
 
 
@@ -61,5 +61,5 @@ class Transformation(FrameOfRobot):
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=True)

@@ -18,7 +18,7 @@ from ...robot.model.pinocchio import pin
 from ...robot.placement import rotation_log
 from .hinge import Hinge
 from .pose_map import PoseMap
-from .subhinge import Motion
+from .subhinge import SubhingeMotion
 
 _dposv: Any = lapack.dposv
 STARTS = 6
@@ -260,7 +260,7 @@ def _screws(hinge: Hinge) -> tuple[list[int], list[int], Vector]:
     """Of each screw its place in the coordinates, that in their rates, and its pitch [m/rad]."""
     q = np.cumsum([0, *(sub.nq for sub in hinge.subhinges)]).tolist()
     v = np.cumsum([0, *(sub.nv for sub in hinge.subhinges)]).tolist()
-    found = [i for i, sub in enumerate(hinge.subhinges) if sub.motion is Motion.SCREW]
+    found = [i for i, sub in enumerate(hinge.subhinges) if sub.motion is SubhingeMotion.SCREW]
     return [q[i] for i in found], [v[i] for i in found], np.array([hinge.subhinges[i].pitch for i in found])
 
 

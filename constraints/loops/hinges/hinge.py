@@ -20,7 +20,7 @@ from ...linear_algebra import numerical_rank, singular_values
 from ...robot.model.pinocchio import Placement, pin
 from ...words import counted
 from .rotation_rows import perpendicular_pair
-from .subhinge import Motion, Subhinge, X, Y, Z, unit_axis
+from .subhinge import Subhinge, SubhingeMotion, X, Y, Z, unit_axis
 
 
 class HingeKind(Enum):
@@ -121,7 +121,7 @@ class Hinge:
         number = finite_number(pitch, "pitch of a helical hinge")
         if number == 0.0:
             raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
-        step = Subhinge(Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
+        step = Subhinge(SubhingeMotion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
         return _hinge(HingeKind.HELICAL, step, axis=step.axis, pitch=number)
 
     @classmethod
@@ -134,7 +134,9 @@ class Hinge:
                 f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
                 "axes given each in its own frame"
             )
-        return _hinge(HingeKind.UNIVERSAL, Subhinge(Motion.PIN, a), Subhinge(Motion.PIN, b), first=a, second=b)
+        return _hinge(
+            HingeKind.UNIVERSAL, Subhinge(SubhingeMotion.PIN, a), Subhinge(SubhingeMotion.PIN, b), first=a, second=b
+        )
 
     @classmethod
     def hooke(cls, inboard: ArrayLike = X, outboard: ArrayLike = Y) -> Hinge:
@@ -155,7 +157,7 @@ class Hinge:
                 "axes of a Hooke hinge: expected two directions, got parallel ones, for which the successor could be "
                 "rotated about any axis: give the axes of its cross, such as [1, 0, 0] and [0, 1, 0]"
             )
-        steps = Subhinge(Motion.PIN, a), Subhinge(Motion.PIN, b, turn=_square(a, b))
+        steps = Subhinge(SubhingeMotion.PIN, a), Subhinge(SubhingeMotion.PIN, b, turn=_square(a, b))
         return _hinge(HingeKind.HOOKE, *steps, inboard=a, outboard=b)
 
     @classmethod
@@ -187,7 +189,7 @@ class Hinge:
     @classmethod
     def ball(cls) -> Hinge:
         """Any rotation; its coordinates are a quaternion."""
-        return _hinge(HingeKind.BALL, Subhinge(Motion.BALL, np.array(Z)))
+        return _hinge(HingeKind.BALL, Subhinge(SubhingeMotion.BALL, np.array(Z)))
 
     @classmethod
     def translational(cls) -> Hinge:
@@ -197,7 +199,7 @@ class Hinge:
     @classmethod
     def free(cls) -> Hinge:
         """Everything is free: no row."""
-        return _hinge(HingeKind.FREE, *(_slider(a) for a in (X, Y, Z)), Subhinge(Motion.BALL, np.array(Z)))
+        return _hinge(HingeKind.FREE, *(_slider(a) for a in (X, Y, Z)), Subhinge(SubhingeMotion.BALL, np.array(Z)))
 
     @classmethod
     def custom(cls, subhinges: Sequence[Hinge]) -> Hinge:
@@ -293,11 +295,11 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
 
 
 def _pin(axis: ArrayLike) -> Subhinge:
-    return Subhinge(Motion.PIN, unit_axis(axis, "axis of a hinge"))
+    return Subhinge(SubhingeMotion.PIN, unit_axis(axis, "axis of a hinge"))
 
 
 def _slider(axis: ArrayLike) -> Subhinge:
-    return Subhinge(Motion.SLIDER, unit_axis(axis, "axis of a hinge"))
+    return Subhinge(SubhingeMotion.SLIDER, unit_axis(axis, "axis of a hinge"))
 
 
 def _plane(normal: Vector) -> tuple[Subhinge, Subhinge]:
@@ -324,7 +326,7 @@ def _hinge(kind: HingeKind, *subhinges: Subhinge, **arguments: Any) -> Hinge:
 
 def composed(sliders: Matrix, axis: Vector | None, held: Matrix) -> Hinge:
     """Sliders along the rows of a matrix, then a pin about an axis, or a ball for None: what the held axes leave."""
-    turn = Subhinge(Motion.BALL, np.array(Z)) if axis is None else _pin(axis)
+    turn = Subhinge(SubhingeMotion.BALL, np.array(Z)) if axis is None else _pin(axis)
     return _hinge(HingeKind.COMPOSED, *(_slider(slider) for slider in sliders), turn, axes=held)
 
 

@@ -16,7 +16,7 @@ from liegroups.frozen import set_fields
 from liegroups.segments import as_slice
 
 from ...functions.frames.frame_function import FrameFunction, kinematics_at
-from ...functions.slopes import Rows, Slopes, translation_slopes
+from ...functions.slopes import Slopes, TwistRowSlopes, translation_slopes
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
@@ -383,11 +383,11 @@ class OfRelativePose(FrameFunction):
             seen *= self._signs
         return seen
 
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         """As `FrameFunction.rows_at`."""
         D, value = np.zeros((self.pose_map.size, 6)), np.zeros(self.pose_map.size)
         self.pose_map.value(pose, value, D)
-        return Rows(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
+        return TwistRowSlopes(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
 
     @property
     def has_exact_derivatives(self) -> bool:

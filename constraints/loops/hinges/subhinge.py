@@ -23,7 +23,7 @@ X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
 _AXES = {"x": X, "y": Y, "z": Z, "-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 
 
-class Motion(Enum):
+class SubhingeMotion(Enum):
     """What a sub-hinge does."""
 
     PIN = "pin"
@@ -46,7 +46,7 @@ class Subhinge:
         subspace: body twists (6, nv) of its unit rates.
     """
 
-    motion: Motion
+    motion: SubhingeMotion
     axis: Vector
     pitch: float = 0.0
     turn: Matrix | None = None
@@ -58,8 +58,10 @@ class Subhinge:
 
     def __post_init__(self) -> None:
         """Note what follows from the motion."""
-        linear = {Motion.PIN: 0.0, Motion.SLIDER: 1.0, Motion.SCREW: self.pitch}.get(self.motion, 0.0)
-        angular = 0.0 if self.motion is Motion.SLIDER else 1.0
+        linear = {SubhingeMotion.PIN: 0.0, SubhingeMotion.SLIDER: 1.0, SubhingeMotion.SCREW: self.pitch}.get(
+            self.motion, 0.0
+        )
+        angular = 0.0 if self.motion is SubhingeMotion.SLIDER else 1.0
         twist = np.concatenate([linear * self.axis, angular * self.axis])[:, None]
         space: Space = SO3 if self.is_ball else Rn(1)
         subspace = np.vstack([np.zeros((3, 3)), np.eye(3)]) if self.is_ball else twist
@@ -68,16 +70,16 @@ class Subhinge:
     @property
     def is_ball(self) -> bool:
         """Whether it turns about every axis."""
-        return self.motion is Motion.BALL
+        return self.motion is SubhingeMotion.BALL
 
     @property
     def turns(self) -> bool:
         """Whether it rotates."""
-        return self.motion is not Motion.SLIDER
+        return self.motion is not SubhingeMotion.SLIDER
 
     def placement(self, coordinates: Vector) -> Any:
         """Placement of its outer frame in the frame before it."""
-        if self.motion is Motion.BALL:
+        if self.motion is SubhingeMotion.BALL:
             moved = pin.XYZQUATToSE3(np.concatenate([np.zeros(3), coordinates]))
         else:
             moved = pin.exp6(self.subspace[:, 0] * coordinates.item())

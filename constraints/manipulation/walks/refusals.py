@@ -32,7 +32,7 @@ Draw = Callable[["Transition", Vector, np.random.Generator], ArrayLike]
 """From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
 
 
-class Refusal(NamedTuple):
+class WalkRefusal(NamedTuple):
     """Why a task cannot be done.
 
     Attributes:
@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
     collisions: tuple[Collision, ...] = ()
 
 
-class Task(NamedTuple):
+class WalkTask(NamedTuple):
     """What is asked for.
 
     Attributes:
@@ -71,8 +71,8 @@ class Task(NamedTuple):
 
 
 def refusals(
-    graph: ConstraintGraph, task: Task, collisions: CollisionModel | None = None, draw: Draw | None = None
-) -> Iterator[Refusal]:
+    graph: ConstraintGraph, task: WalkTask, collisions: CollisionModel | None = None, draw: Draw | None = None
+) -> Iterator[WalkRefusal]:
     """Why a task cannot be done, the surest and cheapest reasons first; nothing where none is seen.
 
     Ends in collision; an object that the goal has elsewhere, and that no transition moves; a state that nothing
@@ -89,7 +89,7 @@ def refusals(
     yield from seen or _found_by_search(graph, task, draw)
 
 
-def _found_by_search(graph: ConstraintGraph, task: Task, draw: Draw | None) -> Iterator[Refusal]:
+def _found_by_search(graph: ConstraintGraph, task: WalkTask, draw: Draw | None) -> Iterator[WalkRefusal]:
     """What many searches in vain tell, up to the first."""
     unreached = next(_unreached_states(graph, task), None)
     if unreached is not None:
@@ -100,7 +100,7 @@ def _found_by_search(graph: ConstraintGraph, task: Task, draw: Draw | None) -> I
         yield from _without_target(graph, task.back, task.goal, "goal", draw, max(task.tries, LEAST))
 
 
-def _colliding(graph: ConstraintGraph, task: Task, collisions: CollisionModel) -> Iterator[Refusal]:
+def _colliding(graph: ConstraintGraph, task: WalkTask, collisions: CollisionModel) -> Iterator[WalkRefusal]:
     """Ends where bodies collide that move against each other on the first, or last, motion."""
     last = task.parts[-1] if task.back is None else (task.back.inner or (task.back,))[0]
     for what, q, part in (("start", task.start, task.parts[0]), ("goal", task.goal, last)):
@@ -109,10 +109,10 @@ def _colliding(graph: ConstraintGraph, task: Task, collisions: CollisionModel) -
         met = collisions.among(graph.collision_pairs(part, collisions.joint_pairs)).collisions(q)
         if met:
             pairs = ", ".join(f"{pair.a} collides with {pair.b}" for pair in met)
-            yield Refusal(f"the {what} is in collision ({pairs})", collisions=met if what == "start" else ())
+            yield WalkRefusal(f"the {what} is in collision ({pairs})", collisions=met if what == "start" else ())
 
 
-def _elsewhere(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
+def _elsewhere(graph: ConstraintGraph, task: WalkTask) -> Iterator[WalkRefusal]:
     """What all transitions keep, and the goal has elsewhere than the start."""
     if task.goal is None:
         return
@@ -129,10 +129,10 @@ def _elsewhere(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
         start, goal = here.among([i]), there.among([i])
         if complement in kept and not start.same_as(goal, tolerance):
             what = f"the goal has '{here.foliations[i]}' elsewhere, and no transition of the walk moves it"
-            yield Refusal(f"{what} (start: {start}; goal: {goal})")
+            yield WalkRefusal(f"{what} (start: {start}; goal: {goal})")
 
 
-def _unreached_states(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
+def _unreached_states(graph: ConstraintGraph, task: WalkTask) -> Iterator[WalkRefusal]:
     """States on the way, waypoint states too, that no random configuration is projected onto."""
     rng, seen = np.random.default_rng(0), set[str]()
     for part in task.parts:
@@ -149,12 +149,14 @@ def _unreached_states(graph: ConstraintGraph, task: Task) -> Iterator[Refusal]:
             if any(wide.project(graph.robot.random(rng)).success for _ in range(SAMPLES)):
                 continue  # the budget of the graph is small
             what = f"the state '{state}' was reached from none of {SAMPLES} random configurations"
-            yield Refusal(f"{what}: `graph.sample('{state}', rng).diagnose()` says which constraints are in the way")
+            yield WalkRefusal(
+                f"{what}: `graph.sample('{state}', rng).diagnose()` says which constraints are in the way"
+            )
 
 
 def _without_target(
     graph: ConstraintGraph, step: Transition, q: Vector, what: str, draw: Draw | None, tries: int
-) -> Iterator[Refusal]:
+) -> Iterator[WalkRefusal]:
     """A transition that leads nowhere from an end: out of reach for certain, or not found in as many searches."""
     rng, words = np.random.default_rng(0), f"no target of '{step}' was found from the {what}"
     for count in range(1, tries + 1):
@@ -163,10 +165,10 @@ def _without_target(
         if target.success:
             return
         if count == 1 and _is_out_of_reach(graph, target):
-            yield Refusal(f"{words}: '{target.failed_at}' is further away than the joints span", target)
+            yield WalkRefusal(f"{words}: '{target.failed_at}' is further away than the joints span", target)
             return
         if count == tries > 1:
-            yield Refusal(f"{words}, in {tries} searches, at '{target.failed_at}'", target)
+            yield WalkRefusal(f"{words}, in {tries} searches, at '{target.failed_at}'", target)
 
 
 def _is_out_of_reach(graph: ConstraintGraph, failed: TargetConfiguration) -> bool:

@@ -29,7 +29,7 @@ from ...solvers import Projector
 from ..graph import ConstraintGraph
 from ..states import State, Transition
 from ..targets import TargetConfiguration
-from .refusals import Refusal, Task, refusals
+from .refusals import WalkRefusal, WalkTask, refusals
 from .result import APART, Walk
 
 DETOUR = 0.5
@@ -120,7 +120,7 @@ def walk(
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
     draw: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
-    task = Task(start, steps, end, None if end is None else _opposite(graph, steps[-1]), tries)
+    task = WalkTask(start, steps, end, None if end is None else _opposite(graph, steps[-1]), tries)
     reasons = tuple(refusals(graph, task, collisions, guess))
     if reasons:
         return _refused(steps, reasons, collisions)
@@ -128,7 +128,7 @@ def walk(
     return _Walker(graph, steps, rng, draw, collisions, limits, began).run(np.array(start), end)
 
 
-def _refused(steps: tuple[Transition, ...], reasons: Sequence[Refusal], collisions: CollisionModel | None) -> Walk:
+def _refused(steps: tuple[Transition, ...], reasons: Sequence[WalkRefusal], collisions: CollisionModel | None) -> Walk:
     """A walk that was not begun."""
     cases = {each.reason: each.case for each in reasons if each.case is not None}
     met = reasons[0].collisions

@@ -23,7 +23,7 @@ from ...robot.model.inertia import NO_BODY, has_possible_moments
 from ...words import first_names
 from ..structure.mechanism import Unread
 from ..structure.tree import JointKind, JointLimits
-from .sdf_places import Places, flag, pose_of
+from .sdf_places import SdfPlaces, flag, pose_of
 from .sdf_words import foreign_words, without_place
 
 _log = logging.getLogger(__package__)
@@ -144,7 +144,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     if not models:
         raise FileError(path, "has no <model>")
     model = models[0]
-    places = Places(model, path, "__model__" if _has_old_axes(root) else "")
+    places = SdfPlaces(model, path, "__model__" if _has_old_axes(root) else "")
     refuse_larger(path, links=sum(len(places.named[tag]) for tag in ("link", "frame")))
     links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
     if not links:
@@ -218,7 +218,7 @@ def _number(
     return numbers(text, path, f"{tag} of {what}", 1)[0]
 
 
-def _link(places: Places, name: str, element: Element) -> SdfLink:
+def _link(places: SdfPlaces, name: str, element: Element) -> SdfLink:
     what, path, inertial = f"link '{name}'", places.path, element.find("inertial")
     mass = _number(inertial, "mass", 1.0, path, what)
     if mass < 0.0:
@@ -243,7 +243,7 @@ def _asked_of_limits(model: Element) -> Iterator[str]:
 
 
 def _joint(
-    places: Places, name: str, element: Element, links: dict[str, SdfLink], canonical: str, unread: list[Unread]
+    places: SdfPlaces, name: str, element: Element, links: dict[str, SdfLink], canonical: str, unread: list[Unread]
 ) -> SdfJoint | None:
     what, path, kind = f"joint '{name}'", places.path, (element.get("type") or "").strip()
     ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
@@ -333,7 +333,7 @@ def _mimic(tag: Element | None, axis: str, path: str, what: str) -> SdfMimic | N
     return SdfMimic(axis, tag.get("joint", ""), tag.get("axis", "axis"), multiplier, offset, reference)
 
 
-def _axis(places: Places, name: str, axis: Element | None, tag: str) -> Vector:
+def _axis(places: SdfPlaces, name: str, axis: Element | None, tag: str) -> Vector:
     """Direction of an axis in the frame of its joint."""
     what, path = f"{tag} of joint '{name}'", places.path
     xyz = None if axis is None else axis.find("xyz")

@@ -13,7 +13,7 @@ from ...robot.files.xml import numbers
 from ...robot.model.pinocchio import pin
 
 
-class Places:
+class SdfPlaces:
     """Placements in the model of everything that has a name, found on demand: each may refer to another one.
 
     Args:

@@ -25,7 +25,7 @@ _SITE = 3
 _NOT_LINEAR = "it is not linear: only springs and dampers of constant stiffness and damping are laws here"
 
 
-class Places(Protocol):
+class MjcfPlaces(Protocol):
     """Where the objects of a compiled model went (`models.mjcf_tree`)."""
 
     @property
@@ -47,7 +47,7 @@ class Places(Protocol):
         ...
 
 
-def mjcf_forces(mj: Any, robot: Robot, tree: Places, rest: Vector) -> FileForces:
+def mjcf_forces(mj: Any, robot: Robot, tree: MjcfPlaces, rest: Vector) -> FileForces:
     r"""Passive forces of a model: :math:`-k (q - q_s) - d\,v` of joints, and of tendons between two sites.
 
     Args:
@@ -110,7 +110,7 @@ class FreeSpring:
         return now.translation - rest.translation, pin.log3(rest.rotation.T @ now.rotation), now.rotation
 
 
-def _tendon(mj: Any, t: int, found: FileForces, tree: Places, springs: float, dampers: float) -> None:
+def _tendon(mj: Any, t: int, found: FileForces, tree: MjcfPlaces, springs: float, dampers: float) -> None:
     """Spring and damper of a tendon: a law where it is a straight line between two sites."""
     name, k, d = mj.tendon(t).name or t, springs * float(mj.tendon_stiffness[t]), dampers * float(mj.tendon_damping[t])
     is_curved = _has_polynomial(mj, "tendon_stiffnesspoly", t) or _has_polynomial(mj, "tendon_dampingpoly", t)
@@ -135,7 +135,7 @@ def _tendon(mj: Any, t: int, found: FileForces, tree: Places, springs: float, da
                 found.laws.append(PointSpring(found.robot, *ends, stiffness=k, damping=d, length=float(longest)))
 
 
-def _others(mj: Any, tree: Places) -> Iterator[Fault]:
+def _others(mj: Any, tree: MjcfPlaces) -> Iterator[Fault]:
     """What acts on bodies and is no law here: drives that act by themselves, fluids, what is held against gravity."""
     for a in range(mj.nu):
         if mj.actuator_biastype[a] or np.any(getattr(mj, "actuator_damping", np.zeros(mj.nu))[a]):

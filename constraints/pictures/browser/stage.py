@@ -20,7 +20,7 @@ from ...words import first_names
 from ..views import Region
 from .films import Film
 from .meshes import Meshes, at, between
-from .sticks import Ends, Sticks, sticks_of
+from .sticks import StickEnds, Sticks, sticks_of
 
 OPEN, SHUT, FIXED = (214, 39, 40), (44, 160, 44), (90, 90, 90)
 """Colours of closures: ends that are apart, ends that meet, ends that are fixed in the world."""
@@ -248,7 +248,7 @@ class Stage:
         pairs = self._film.closures
         if pairs:
             first, second = (
-                Ends.of([(pair[side].joint, np.array(pair[side].placement.translation)) for pair in pairs])
+                StickEnds.of([(pair[side].joint, np.array(pair[side].placement.translation)) for pair in pairs])
                 for side in (0, 1)
             )
             lengths = stretch(self._rods, first.placed(origins, axes), second.placed(origins, axes))

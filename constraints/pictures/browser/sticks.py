@@ -15,7 +15,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Of the parts of a system, in turn; told apart by people who see colours otherwise too."""
 
 
-class Ends(NamedTuple):
+class StickEnds(NamedTuple):
     """Points on joints: row i is on joint `joints[i]`, 0 is the world.
 
     Attributes:
@@ -27,10 +27,10 @@ class Ends(NamedTuple):
     points: Matrix
 
     @staticmethod
-    def of(ends: Sequence[tuple[int, Vector]]) -> Ends:
+    def of(ends: Sequence[tuple[int, Vector]]) -> StickEnds:
         """From pairs of a joint and a point on it."""
         points = np.array([point for _, point in ends]) if ends else np.zeros((0, 3))
-        return Ends(tuple(joint for joint, _ in ends), points)
+        return StickEnds(tuple(joint for joint, _ in ends), points)
 
     def placed(self, origins: Matrix, axes: Matrix) -> Matrix:
         """Where they are in the world (n, 3), from origins (njoints, 3) and rotations (njoints, 3, 3) of the joints."""
@@ -48,8 +48,8 @@ class Sticks(NamedTuple):
     """
 
     names: list[str]
-    start: Ends
-    end: Ends
+    start: StickEnds
+    end: StickEnds
     colours: list[str]
 
 
@@ -80,8 +80,8 @@ def sticks_of(robot: Robot, seen: Iterable[int], ends: Iterable[Frame] = ()) -> 
     colour = {part: COLOURS[i % len(COLOURS)] for i, part in enumerate(parts)}
     return Sticks(
         [name for name, _, _ in lines],
-        Ends.of([a for _, a, _ in lines]),
-        Ends.of([b for _, _, b in lines]),
+        StickEnds.of([a for _, a, _ in lines]),
+        StickEnds.of([b for _, _, b in lines]),
         [colour[_part(str(model.names[b[0]]))] for _, _, b in lines],
     )
 

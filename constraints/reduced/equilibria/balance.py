@@ -78,7 +78,7 @@ class Given(NamedTuple):
     external: Iterable[Force] | Callable[[Scalars], Iterable[Force]]
 
 
-class Point(NamedTuple):
+class SearchPoint(NamedTuple):
     """A closed state with values of the unknown scalars, and what is missing there.
 
     Attributes:
@@ -98,7 +98,7 @@ class Point(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class Balance:
+class ForceBalance:
     """The equations of an equilibrium. Unknowns: independent coordinates that move, then scalars.
 
     Attributes:
@@ -140,13 +140,13 @@ class Balance:
         v[self.timed] = self.drives
         return v
 
-    def start(self, q: Vector) -> Point:
+    def start(self, q: Vector) -> SearchPoint:
         """The point at a closed configuration, the scalars at their starts."""
         scalars = np.array([s.start for s in self.scalars])
         state = self.coordinates.at(q, self.velocity(scalars), t=self.t, rhs=self.rhs, close=True)
         return self._point(state, scalars)
 
-    def beside(self, point: Point, x: Vector) -> Point:
+    def beside(self, point: SearchPoint, x: Vector) -> SearchPoint:
         """The point after a step of the unknowns (n,). Raises what `closed_beside` raises."""
         n = self.moving.size
         step = np.zeros(self.coordinates.partition.independent.size)
@@ -154,7 +154,7 @@ class Balance:
         scalars = point.scalars + x[n:]
         return self._point(closed_beside(point.state, step, self.velocity(scalars)), scalars)
 
-    def derivative(self, point: Point) -> Matrix:
+    def derivative(self, point: SearchPoint) -> Matrix:
         """Derivative (n, n) of what is missing by the unknowns: central differences along the closed states.
 
         Raises what `closed_beside` raises, where no neighbour closes, nor one nearer by.
@@ -165,7 +165,7 @@ class Balance:
             D[:, i] = self._difference(point, i, float(h))
         return D
 
-    def allowed(self, point: Point, D: Matrix, tolerance: float) -> Vector:
+    def allowed(self, point: SearchPoint, D: Matrix, tolerance: float) -> Vector:
         """How large what is missing (n,) may be at an equilibrium: forces as `negligible` says.
 
         Extra equations: a part of what they change by where all unknowns change by their size.
@@ -187,7 +187,7 @@ class Balance:
         least = 1e-12 * float(inertia.max(initial=0.0))
         return np.sqrt(np.where(inertia > least, inertia, 1.0))
 
-    def _difference(self, point: Point, i: int, h: float) -> Vector:
+    def _difference(self, point: SearchPoint, i: int, h: float) -> Vector:
         x = np.zeros(self.moving.size + len(self.scalars))
         x[i] = h
         try:
@@ -197,7 +197,7 @@ class Balance:
                 raise
             return self._difference(point, i, 0.1 * h)
 
-    def _point(self, state: ClosedState, scalars: Vector) -> Point:
+    def _point(self, state: ClosedState, scalars: Vector) -> SearchPoint:
         values = self.named(scalars)
         _, acceleration, driven, tau, external = (_at(given, values) for given in self.given)
         given = prescribed(self.coordinates, acceleration, driven, tau, external)
@@ -210,7 +210,7 @@ class Balance:
             missing = np.concatenate([missing, more.ravel()])
         for array in (scalars, missing, *residual):
             read_only(array)
-        return Point(state, scalars, given, residual, missing)
+        return SearchPoint(state, scalars, given, residual, missing)
 
 
 def _at(given: Any, scalars: Scalars) -> Any:

@@ -13,7 +13,7 @@ from ...dynamics.laws.law import NoEnergyError
 from ...errors import OptionError, UndefinedError
 from ...loops.closing.corrector import longest_trusted
 from ...robot.model.pinocchio import data_of, pin
-from .balance import Balance, Point
+from .balance import ForceBalance, SearchPoint
 from .prescribed import NOT_BESIDE
 
 NO_VALUE = (UndefinedError, OptionError)
@@ -28,7 +28,7 @@ FLAT = 1e-9
 """Curvatures below this part of the largest one count as this part."""
 
 
-def potential_of(balance: Balance, point: Point) -> Callable[[Point], float] | None:
+def potential_of(balance: ForceBalance, point: SearchPoint) -> Callable[[SearchPoint], float] | None:
     """The potential energy [J] of a mechanism at rest, of its weight and its forces; None where it has none.
 
     Args:
@@ -45,7 +45,7 @@ def potential_of(balance: Balance, point: Point) -> Callable[[Point], float] | N
     data: Any = data_of(model)
     forces: tuple[Any, ...] = given.external
 
-    def energy(at: Point) -> float:
+    def energy(at: SearchPoint) -> float:
         weight = float(pin.computePotentialEnergy(model, data, at.state.q))
         return weight + sum(float(force.energy(at.state.q)) for force in forces)
 
@@ -56,7 +56,9 @@ def potential_of(balance: Balance, point: Point) -> Callable[[Point], float] | N
     return energy
 
 
-def downhill(balance: Balance, point: Point, energy: Callable[[Point], float]) -> tuple[Point, float, bool] | None:
+def downhill(
+    balance: ForceBalance, point: SearchPoint, energy: Callable[[SearchPoint], float]
+) -> tuple[SearchPoint, float, bool] | None:
     r"""A step down the potential V, and whether a minimum is near: there Newton's steps end the search.
 
     .. math:: s = -Q\,|\Lambda|^{-1} Q^T g, \qquad V(u \oplus \lambda s) \le V(u) + 10^{-4}\,\lambda\,g^T s
@@ -92,7 +94,7 @@ def downhill(balance: Balance, point: Point, energy: Callable[[Point], float]) -
     if not slope < 0.0:
         return None
 
-    def shortened(factor: float) -> Point | None:
+    def shortened(factor: float) -> SearchPoint | None:
         try:
             following = balance.beside(point, factor * step)
             return following if energy(following) <= V + ENOUGH * factor * slope else None

@@ -34,8 +34,8 @@ from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import ClosedState
 from ..wishes import Wished, columns_of
-from .balance import Balance, Given, Point, Scalars, Unknown
-from .equilibrium_search import EquilibriumStatus, Search, search
+from .balance import ForceBalance, Given, Scalars, SearchPoint, Unknown
+from .equilibrium_search import EquilibriumSearch, EquilibriumStatus, search
 from .kept_motion import EquilibriumKind, check_driven, kept_acceleration, kept_kind, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
@@ -77,7 +77,7 @@ class Equilibrium(ByJoint):
     unheld: tuple[str, ...]
     coordinates: MinimalCoordinates
     kind: EquilibriumKind
-    points: tuple[Point, ...]
+    points: tuple[SearchPoint, ...]
     factors: tuple[float, ...]
     unknowns: tuple[Unknown, ...]
     ignored: tuple[str, ...]
@@ -164,7 +164,7 @@ class Equilibrium(ByJoint):
         return self.coordinates.constraint_set.robot.bounds.violations(self.q)
 
     @property
-    def _last(self) -> Point:
+    def _last(self) -> SearchPoint:
         if not self.points:
             raise FailedError(self)
         return self.points[-1]
@@ -257,7 +257,7 @@ def equilibrium(
     _check_exchanged(coordinates, exchanged, held, left)
     everything = np.arange(coordinates.partition.independent.size)
     balanced = np.setdiff1d(everything, left)
-    balance = Balance(
+    balance = ForceBalance(
         at_rest(coordinates),
         time,
         kept_sides(coordinates.rhs_at(time), what),
@@ -276,7 +276,7 @@ def equilibrium(
 def _searched(
     coordinates: MinimalCoordinates,
     q: ArrayLike,
-    balance: Balance,
+    balance: ForceBalance,
     kind: EquilibriumKind,
     limits: tuple[float, int],
     close: bool,
@@ -294,9 +294,9 @@ def _searched(
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
             found = search(balance, balance.start(at), *limits)
     except FailedError as error:
-        found = Search((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
+        found = EquilibriumSearch((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
     except UndefinedError as error:
-        found = Search((), (), EquilibriumStatus.UNDEFINED, f"the start: {error}", ())
+        found = EquilibriumSearch((), (), EquilibriumStatus.UNDEFINED, f"the start: {error}", ())
     names = [coordinates.independent[int(i)] for i in balance.moving] + [scalar.name for scalar in balance.scalars]
     return Equilibrium(
         read_only_copy(found.points[-1].state.q if found.points else at),

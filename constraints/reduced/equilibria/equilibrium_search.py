@@ -12,7 +12,7 @@ from ...errors import OptionError, UndefinedError
 from ...linear_algebra import is_finite, largest
 from ...loops.closing.corrector import longest_trusted
 from ...solvers.status import StatusEnum
-from .balance import Balance, Point
+from .balance import ForceBalance, SearchPoint
 from .downhill import downhill, potential_of
 from .idle_unknowns import idle_unknowns
 from .prescribed import NOT_BESIDE
@@ -39,7 +39,7 @@ class EquilibriumStatus(StatusEnum, successes=("CONVERGED",)):
     UNDEFINED = "A row or a force has no value at a point of the search."
 
 
-class Search(NamedTuple):
+class EquilibriumSearch(NamedTuple):
     """How a search went.
 
     Attributes:
@@ -51,7 +51,7 @@ class Search(NamedTuple):
         idle: joints of bodies that may spin there, with no force on the spin.
     """
 
-    points: tuple[Point, ...]
+    points: tuple[SearchPoint, ...]
     factors: tuple[float, ...]
     status: EquilibriumStatus
     reason: str
@@ -68,7 +68,7 @@ class Newton:
         idle: joints of bodies whose spin no force acts on.
     """
 
-    def __init__(self, balance: Balance, point: Point, D: Matrix) -> None:
+    def __init__(self, balance: ForceBalance, point: SearchPoint, D: Matrix) -> None:
         self.D, sizes = D, balance.sizes(point.state)
         n, rows = balance.moving.size, balance.balanced.size
         self._across = np.concatenate([1.0 / sizes[balance.moving], np.ones(len(balance.scalars))])
@@ -103,7 +103,7 @@ class Newton:
         return np.abs(self._beyond @ (self._beyond.T @ (self._down * missing)) / self._down)
 
 
-def search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
+def search(balance: ForceBalance, start: SearchPoint, tolerance: float, most: int) -> EquilibriumSearch:
     """Newton's method; where it ends at no equilibrium, and the forces have a potential, downhill from the start.
 
     Args:
@@ -128,7 +128,7 @@ def search(balance: Balance, start: Point, tolerance: float, most: int) -> Searc
     return found
 
 
-def newton_search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
+def newton_search(balance: ForceBalance, start: SearchPoint, tolerance: float, most: int) -> EquilibriumSearch:
     r"""Newton's method on :math:`R_u = 0` with steps that the natural monotonicity test allows (Deuflhard 1974).
 
     A step s of Newton is shortened by half until the loops close after it and
@@ -156,13 +156,13 @@ def newton_search(balance: Balance, start: Point, tolerance: float, most: int) -
                 points.append(following)
                 factors.append(factor)
                 continue
-        return Search(tuple(points), tuple(factors), *ended, unheld, idle)
+        return EquilibriumSearch(tuple(points), tuple(factors), *ended, unheld, idle)
 
 
 _Failure = tuple[EquilibriumStatus, str]
 
 
-def _newton(balance: Balance, point: Point) -> tuple[Newton | None, _Failure]:
+def _newton(balance: ForceBalance, point: SearchPoint) -> tuple[Newton | None, _Failure]:
     """Newton's step at a point; or why there is none."""
     if not point.missing.size:
         return None, (EquilibriumStatus.CONVERGED, "")
@@ -177,7 +177,7 @@ def _newton(balance: Balance, point: Point) -> tuple[Newton | None, _Failure]:
     return Newton(balance, point, D), (EquilibriumStatus.STALLED, "")
 
 
-def _following(balance: Balance, point: Point, newton: Newton) -> tuple[Point | None, float, _Failure]:
+def _following(balance: ForceBalance, point: SearchPoint, newton: Newton) -> tuple[SearchPoint | None, float, _Failure]:
     """The next point and the part of the step that was taken; or why there is none."""
     scaled = newton.scaled_step(point.missing)
     step, size = newton.step(scaled), float(np.linalg.norm(scaled))
@@ -185,7 +185,7 @@ def _following(balance: Balance, point: Point, newton: Newton) -> tuple[Point | 
     factor = min(1.0, LONGEST / longest) if longest else 1.0
     failure = (EquilibriumStatus.STALLED, "")
 
-    def shortened(factor: float) -> Point | None:
+    def shortened(factor: float) -> SearchPoint | None:
         nonlocal failure
         failure = (EquilibriumStatus.STALLED, "")
         try:

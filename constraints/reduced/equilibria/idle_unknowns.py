@@ -13,7 +13,7 @@ from ...loops.closing.idle_motions import idle_directions
 from ..state import ClosedState
 
 if TYPE_CHECKING:
-    from .balance import Balance, Point
+    from .balance import ForceBalance, SearchPoint
 
 NONE = 1e-6
 """A stiffness below this part of the largest one is that of a motion on which no force acts: differences make it."""
@@ -37,7 +37,7 @@ def idle_in(state: ClosedState) -> dict[str, Vector]:
 
 
 def idle_unknowns(
-    balance: Balance, point: Point, D: Matrix, across: Vector, down: Vector
+    balance: ForceBalance, point: SearchPoint, D: Matrix, across: Vector, down: Vector
 ) -> tuple[tuple[str, ...], Matrix]:
     """Joints of bodies whose spin no force acts on, and an orthonormal basis (m, k) of these, in scaled unknowns.
 

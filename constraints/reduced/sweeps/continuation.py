@@ -37,7 +37,7 @@ GREW = 1e-5
 """Singular values of J_w beyond the rank, relative to the largest, are below this on the curve."""
 
 
-class Place(NamedTuple):
+class CurvePlace(NamedTuple):
     """A closed configuration on the curve.
 
     Attributes:
@@ -64,7 +64,7 @@ class Place(NamedTuple):
         return self.parity * float(np.sign(self.tangent[0]))
 
     @property
-    def reversed(self) -> Place:
+    def reversed(self) -> CurvePlace:
         """The same place, travelled the other way."""
         return self._replace(tangent=-self.tangent, parity=-self.parity)
 
@@ -168,15 +168,15 @@ class Curve:
         ending, q, _, J = Corrector(self.rows, columns).newton(q, self._trust)
         return ClosedOn(q, columns.value, J) if ending is Ending.CLOSED else None
 
-    def at(self, found: ClosedOn, tangent: Vector, parity: float) -> Place:
+    def at(self, found: ClosedOn, tangent: Vector, parity: float) -> CurvePlace:
         """The place at a closed configuration, travelled in about the direction of a tangent (r + 1,)."""
         U, S, Vt = np.linalg.svd(found.J)
         t = Vt[-1] if Vt[-1] @ tangent >= 0.0 else -Vt[-1]
         least = float(S[self.rank - 1]) if self.rank else 1.0
         self.rank_grew = bool((S[self.rank :] > GREW * S[0]).any())
-        return Place(found.q, found.value, t, found.J, U[:, : self.rank], least, parity)
+        return CurvePlace(found.q, found.value, t, found.J, U[:, : self.rank], least, parity)
 
-    def started(self, q: Vector, sign: float) -> Place:
+    def started(self, q: Vector, sign: float) -> CurvePlace:
         """The place at a closed start, travelled towards larger values; `sign` is that of det J_v there."""
         value, along = self.driver.value_in(q), np.zeros(len(self.columns))
         along[0] = 1.0
@@ -185,7 +185,7 @@ class Curve:
 
     # Steps.
 
-    def step(self, a: Place, length: float, before: Place | None = None) -> Place | None:
+    def step(self, a: CurvePlace, length: float, before: CurvePlace | None = None) -> CurvePlace | None:
         """One step of an arc length [rad or m], corrected at right angles; None where it is not to be trusted.
 
         Args:
@@ -200,14 +200,14 @@ class Curve:
                 move = move + 0.5 * length * length / way * (a.tangent - before.tangent)
         return self._landed(a, move, held=False)
 
-    def step_to(self, a: Place, value: float) -> Place | None:
+    def step_to(self, a: CurvePlace, value: float) -> CurvePlace | None:
         """One step along the tangent to a value of the driver, corrected with it held; None as in `step`."""
         if a.value == value:
             return a
         move = (value - a.value) / a.tangent[0] * a.tangent
         return self._landed(a, move, held=True, value=value)
 
-    def _landed(self, a: Place, move: Vector, held: bool, value: float = 0.0) -> Place | None:
+    def _landed(self, a: CurvePlace, move: Vector, held: bool, value: float = 0.0) -> CurvePlace | None:
         reached = value if held else a.value + float(move[0])
         q = self.moved(a.q, move)
         self.driver.set_in(q, reached)
@@ -223,7 +223,7 @@ class Curve:
         astray = chord / np.linalg.norm(chord) - mean / np.linalg.norm(mean)
         return b if float(np.linalg.norm(astray)) <= ASTRAY else None
 
-    def between(self, a: Place, b: Place, x: float) -> Place | None:
+    def between(self, a: CurvePlace, b: CurvePlace, x: float) -> CurvePlace | None:
         """The place at a part x of the way from a to b: cubic in the tangents, then corrected at right angles."""
         chord = self.between_of(a.q, b.q)
         length = float(np.linalg.norm(chord))
@@ -235,7 +235,7 @@ class Curve:
         found = self.corrected(q, value, held=False)
         return None if found is None else self.at(found, chord, a.parity)
 
-    def crossing(self, a: Place, b: Place, J: Matrix) -> float:
+    def crossing(self, a: CurvePlace, b: CurvePlace, J: Matrix) -> float:
         r"""A number whose sign changes where ways cross: :math:`\det [R^T J;\; d^T]`, relative to its value at a.
 
         Args:

@@ -13,7 +13,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...linear_algebra import singular_values
 from ...loops.mobility import FREE, coordinate_names, gimbal_words
 from ...words import first_names
-from .continuation import Curve, Place
+from .continuation import Curve, CurvePlace
 
 PROBED = 2e-3
 """Steps in which ways may cross are made at most this long, and then looked into [rad or m]."""
@@ -69,12 +69,12 @@ class Jumped(NamedTuple):
     """A step that is too long to be trusted: it may have come to another branch."""
 
 
-def dead_point(curve: Curve, a: Place, b: Place) -> Place | None:
+def dead_point(curve: Curve, a: CurvePlace, b: CurvePlace) -> CurvePlace | None:
     """Where the driver turns on the way from a to b; None where it does not."""
     if not a.tangent[0] * b.tangent[0] < 0.0:
         return None
 
-    def pace(place: Place) -> float:
+    def pace(place: CurvePlace) -> float:
         return float(place.tangent[0])
 
     place = _root(curve, a, b, pace, pace(a), pace(b))
@@ -83,7 +83,7 @@ def dead_point(curve: Curve, a: Place, b: Place) -> Place | None:
     return place._replace(tangent=still / np.linalg.norm(still))
 
 
-def branch_point(curve: Curve, a: Place, b: Place) -> Place | Jumped | None:
+def branch_point(curve: Curve, a: CurvePlace, b: CurvePlace) -> CurvePlace | Jumped | None:
     r"""Where ways cross between a and b; None where they do not, Jumped where the step is too long to say.
 
     Most steps are cleared by the Jacobians at their ends (`_keeps_rank`). A sign of :math:`\det [J_w; t^T]` that
@@ -115,11 +115,13 @@ def _keeps_rank(J_a: Matrix, J_b: Matrix, rank: int) -> bool:
     return bool((sizes[1:] + sizes[:-1]).min() > 1.2 / CELLS * float(np.linalg.norm(J_b - J_a)))
 
 
-def _root(curve: Curve, a: Place, b: Place, f: Callable[[Place], float], at_a: float, at_b: float) -> Place:
+def _root(
+    curve: Curve, a: CurvePlace, b: CurvePlace, f: Callable[[CurvePlace], float], at_a: float, at_b: float
+) -> CurvePlace:
     """The place on a short step where a number vanishes that has different signs at its ends."""
     from scipy.optimize import brentq  # 0.1 s to import, only for who meets a singularity
 
-    seen: dict[float, Place] = {0.0: a, 1.0: b}
+    seen: dict[float, CurvePlace] = {0.0: a, 1.0: b}
 
     def at(x: float) -> float:
         if x in seen:
@@ -134,11 +136,11 @@ def _root(curve: Curve, a: Place, b: Place, f: Callable[[Place], float], at_a: f
     return seen[min(seen, key=lambda x: abs(x - float(found)))]
 
 
-def _lowest(curve: Curve, a: Place, b: Place, size: Callable[[Place], float]) -> Place:
+def _lowest(curve: Curve, a: CurvePlace, b: CurvePlace, size: Callable[[CurvePlace], float]) -> CurvePlace:
     """The place on a short step where a number that is not negative is least."""
     from scipy.optimize import minimize_scalar
 
-    seen: dict[float, Place] = {0.0: a, 1.0: b}
+    seen: dict[float, CurvePlace] = {0.0: a, 1.0: b}
 
     def at(x: float) -> float:
         place = curve.between(a, b, x)
@@ -151,7 +153,7 @@ def _lowest(curve: Curve, a: Place, b: Place, size: Callable[[Place], float]) ->
     return min(seen.values(), key=size)
 
 
-def actuator_point(curve: Curve, others: Indices, a: Place, b: Place) -> Place | None:
+def actuator_point(curve: Curve, others: Indices, a: CurvePlace, b: CurvePlace) -> CurvePlace | None:
     r"""Where the actuated coordinates, if locked, leave the others a motion, between a and b; None where they do not.
 
     With :math:`J_x` the columns that are not actuated, as many as the rank, and R what J reaches at a, it is where
@@ -169,10 +171,10 @@ def actuator_point(curve: Curve, others: Indices, a: Place, b: Place) -> Place |
         return None
     R = np.linalg.svd(curve.jacobian(a.q))[0][:, : curve.rank]
 
-    def sign(place: Place) -> float:
+    def sign(place: CurvePlace) -> float:
         return float(np.linalg.det(R.T @ curve.jacobian(place.q)[:, others]) / at_a)
 
-    def size(place: Place) -> float:
+    def size(place: CurvePlace) -> float:
         return float(singular_values(curve.jacobian(place.q)[:, others])[curve.rank - 1])
 
     at_a = 1.0
@@ -182,13 +184,13 @@ def actuator_point(curve: Curve, others: Indices, a: Place, b: Place) -> Place |
     return place if size(place) <= scale else None
 
 
-def is_actuator_point(curve: Curve, others: Indices, place: Place) -> bool:
+def is_actuator_point(curve: Curve, others: Indices, place: CurvePlace) -> bool:
     """Whether the actuated coordinates leave the others a motion at a place; `others` as in `actuator_point`."""
     sizes = singular_values(curve.jacobian(place.q)[:, others])
     return bool(sizes[curve.rank - 1] <= CROSSED * sizes[0])
 
 
-def singularity(curve: Curve, kind: SingularityKind, place: Place, before: int, columns: Indices) -> Singularity:
+def singularity(curve: Curve, kind: SingularityKind, place: CurvePlace, before: int, columns: Indices) -> Singularity:
     """A place as a singularity, with the names of what may move there.
 
     Args:

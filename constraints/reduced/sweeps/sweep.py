@@ -20,7 +20,7 @@ from ...ranges import positive_number, whole_number
 from ...robot import Bounds
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ..wishes import Wished, columns_of
-from .continuation import Curve, Place
+from .continuation import Curve, CurvePlace
 from .driver import coordinates_with, driver_column, driver_of
 from .sweep_result import Sweep, passive_columns
 from .travel import Manner, SweepStatus, Travel
@@ -163,6 +163,6 @@ def _actuated(travel: Travel) -> tuple[str, ...]:
     return () if passive is None else tuple(name for i, name in enumerate(names) if i not in passive)
 
 
-def _least(place: Place, rank: int) -> float:
+def _least(place: CurvePlace, rank: int) -> float:
     """The least singular value of J_v; infinite where nothing follows."""
     return float(singular_values(place.J[:, 1:])[rank - 1]) if rank else np.inf

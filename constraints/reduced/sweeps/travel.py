@@ -10,7 +10,7 @@ from ...errors import UndefinedError
 from ...loops.closing.corrector import longest_trusted
 from ...robot import Bounds
 from ...solvers.status import StatusEnum
-from .continuation import Curve, Place
+from .continuation import Curve, CurvePlace
 from .singularities import (
     Jumped,
     Singularity,
@@ -81,14 +81,14 @@ class Travel:
         steps: inner steps so far.
     """
 
-    def __init__(self, curve: Curve, start: Place, manner: Manner) -> None:
+    def __init__(self, curve: Curve, start: CurvePlace, manner: Manner) -> None:
         self.curve, self.here, self.manner = curve, start, manner
-        self.places: list[Place] = []
+        self.places: list[CurvePlace] = []
         self.indices: list[int] = []
         self.singularities: list[Singularity] = []
         self.steps = 0
         self._length = 0.25 * manner.step
-        self._before: Place | None = None
+        self._before: CurvePlace | None = None
         self._turned = False
 
     def through(self, values: Vector) -> SweepStatus:
@@ -129,7 +129,7 @@ class Travel:
         """One inner step, towards a value; None where all is well."""
         a, why = self.here, SweepStatus.NOT_CLOSED
 
-        def step(length: float) -> tuple[Place, Place | None, bool] | None:
+        def step(length: float) -> tuple[CurvePlace, CurvePlace | None, bool] | None:
             nonlocal why
             is_direct = abs(value - a.value) <= length * abs(a.tangent[0])
             try:
@@ -147,7 +147,7 @@ class Travel:
         self._length = length if is_direct else min(2.0 * length, self.manner.step)
         return self._taken(a, b, crossing, value)
 
-    def _taken(self, a: Place, b: Place, crossing: Place | None, value: float) -> SweepStatus | None:
+    def _taken(self, a: CurvePlace, b: CurvePlace, crossing: CurvePlace | None, value: float) -> SweepStatus | None:
         """Go on to b, or to what comes before it: the value, a singularity, the bounds."""
         if crossing is not None:
             reached = self._value_between(a, crossing, value)
@@ -173,7 +173,7 @@ class Travel:
             return SweepStatus.DEAD_POINT if ended is None else ended
         return self._arrived(b, a)
 
-    def _value_between(self, a: Place, b: Place, value: float) -> Place | None:
+    def _value_between(self, a: CurvePlace, b: CurvePlace, value: float) -> CurvePlace | None:
         """The place of a value between two places, where it is there; a itself is not."""
         if b.value == value:
             return b
@@ -192,7 +192,7 @@ class Travel:
             low, high = (middle, high) if (middle.value - value) * (low.value - value) > 0.0 else (low, middle)
         return None
 
-    def _arrived(self, b: Place, before: Place | None) -> SweepStatus | None:
+    def _arrived(self, b: CurvePlace, before: CurvePlace | None) -> SweepStatus | None:
         """Be at b, or at the bounds on the way to it."""
         a = self.here
         if not self._outside(b):
@@ -208,18 +208,18 @@ class Travel:
         self._watched(a, self.here)
         return SweepStatus.OUT_OF_BOUNDS
 
-    def _outside(self, place: Place) -> bool:
+    def _outside(self, place: CurvePlace) -> bool:
         bounds = self.manner.bounds
         return bounds is not None and not bounds.contains(place.q, MARGIN)
 
-    def _watched(self, a: Place, b: Place) -> None:
+    def _watched(self, a: CurvePlace, b: CurvePlace) -> None:
         """Note a singularity of the actuators between a and b."""
         passive = self.manner.passive
         place = None if passive is None else actuator_point(self.curve, passive, a, b)
         if place is not None:
             self._met(SingularityKind.ACTUATORS, place)
 
-    def _met(self, kind: SingularityKind, place: Place) -> None:
+    def _met(self, kind: SingularityKind, place: CurvePlace) -> None:
         passive = self.manner.passive if kind is SingularityKind.ACTUATORS else None
         columns = self.curve.columns[1:] if passive is None else passive
         self.singularities.append(singularity(self.curve, kind, place, len(self.places), columns))

@@ -10,15 +10,15 @@ from ...functions.contact.contact_pose import PoseOfContact
 from ...functions.contact.contact_surface import edges_of
 from ..machine import layout
 from .frame_functions import chains
-from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
+from .packing import NO_ARGUMENT, Argument, PackedResult, Packer, numbers_of
 
 Contact = ConvexShapeContact | ConvexShapeContactComplement | ConvexShapeContactHold
 
 
-def contact(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
+def contact(operation: int) -> Callable[[Packer, Any, Argument, PackedResult], None]:
     """Functions of the nearest of some pairs of surfaces."""
 
-    def pack(packer: Packer, f: Contact, argument: Argument, result: Result) -> None:
+    def pack(packer: Packer, f: Contact, argument: Argument, result: PackedResult) -> None:
         columns, pairs = packer.columns_of(f, argument), list[list[int]]()
         for names, part in zip(f.pairs, f.parts, strict=True):
             pose_a, frame_a = packer.pose_of(f.robot, argument, part.frame_a)
@@ -37,7 +37,7 @@ def contact(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
     return pack
 
 
-def pose_of_contact(packer: Packer, f: PoseOfContact, argument: Argument, result: Result) -> None:
+def pose_of_contact(packer: Packer, f: PoseOfContact, argument: Argument, result: PackedResult) -> None:
     """The pose that a contact asks for."""
     edges = edges_of(f.floor.polygon)
     numbers = packer.constants([f.margin, *(x for edge in edges for x in edge)])

@@ -8,7 +8,7 @@ from typing import Any
 from ...functions import Pose
 from ...functions.frames.frame_function import FrameFunction
 from ..machine import layout
-from .packing import Argument, Packer, Result, numbers_of
+from .packing import Argument, PackedResult, Packer, numbers_of
 
 
 def pack_frames(
@@ -16,7 +16,7 @@ def pack_frames(
     operation: int,
     f: FrameFunction,
     argument: Argument,
-    result: Result,
+    result: PackedResult,
     table: int = 0,
     numbers: Sequence[float] = (),
     memory: int = 0,
@@ -31,10 +31,10 @@ def pack_frames(
     packer.emit(operation, table, result, *fields)
 
 
-def frames(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
+def frames(operation: int) -> Callable[[Packer, Any, Argument, PackedResult], None]:
     """Functions of a frame seen from another."""
 
-    def pack(packer: Packer, f: FrameFunction, argument: Argument, result: Result) -> None:
+    def pack(packer: Packer, f: FrameFunction, argument: Argument, result: PackedResult) -> None:
         pack_frames(packer, operation, f, argument, result)
 
     return pack
@@ -49,7 +49,7 @@ def chains(packer: Packer, f: FrameFunction, argument: Argument) -> tuple[list[i
     return own[0], own[1]
 
 
-def pose(packer: Packer, f: Pose, argument: Argument, result: Result) -> None:
+def pose(packer: Packer, f: Pose, argument: Argument, result: PackedResult) -> None:
     """A pose, in either group."""
     operation = layout.POSE if f.outputs.atoms[0][0] == "SE3" else layout.POSE_R3XSO3
     pack_frames(packer, operation, f, argument, result)

@@ -42,10 +42,10 @@ from ..machine import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet
-from .packing import NO_ARGUMENT, Argument, NotPacked, Packer, Result
+from .packing import NO_ARGUMENT, Argument, NotPacked, PackedResult, Packer
 
 
-def pack_function(packer: Packer, f: Function, argument: Argument, result: Result) -> None:
+def pack_function(packer: Packer, f: Function, argument: Argument, result: PackedResult) -> None:
     """Emit the instructions of a function.
 
     Raises:
@@ -59,7 +59,7 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Resul
     pack(packer, f, argument, result)
 
 
-def _affine(packer: Packer, f: Affine, argument: Argument, result: Result) -> None:
+def _affine(packer: Packer, f: Affine, argument: Argument, result: PackedResult) -> None:
     A, b = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64)
     space: Any = f.inputs
     entry = np.zeros(space.nv, dtype=np.int64)
@@ -73,26 +73,26 @@ def _affine(packer: Packer, f: Affine, argument: Argument, result: Result) -> No
     packer.emit(layout.AFFINE, argument.at, result, columns, packer.table(table), numbers=packer.constants(numbers))
 
 
-def _copy(packer: Packer, argument: Argument, result: Result, entries: list[int], columns: list[int]) -> None:
+def _copy(packer: Packer, argument: Argument, result: PackedResult, entries: list[int], columns: list[int]) -> None:
     counted = packer.counted([c for c in columns if c >= 0])
     packer.emit(layout.COPY, argument.at, result, counted, packer.counted(entries), packer.counted(columns))
 
 
-def _identity(packer: Packer, f: Identity, argument: Argument, result: Result) -> None:
+def _identity(packer: Packer, f: Identity, argument: Argument, result: PackedResult) -> None:
     _copy(packer, argument, result, list(range(f.inputs.nq)), argument.columns.tolist())
 
 
-def _constant(packer: Packer, f: Constant, argument: Argument, result: Result) -> None:
+def _constant(packer: Packer, f: Constant, argument: Argument, result: PackedResult) -> None:
     at, entries = packer.filled(f.constant), packer.counted(range(np.size(f.constant)))
     packer.emit(layout.COPY, at, result, packer.counted([]), entries, packer.counted([]))
 
 
-def _translation(packer: Packer, f: RightTranslation, argument: Argument, result: Result) -> None:
+def _translation(packer: Packer, f: RightTranslation, argument: Argument, result: PackedResult) -> None:
     _copy(packer, argument, result, list(range(f.inputs.nq)), argument.columns.tolist())
     pack_product(packer, f, argument, result, packer.filled(f.constant))
 
 
-def pack_product(packer: Packer, f: Function, argument: Argument, result: Result, element: int) -> None:
+def pack_product(packer: Packer, f: Function, argument: Argument, result: PackedResult, element: int) -> None:
     """The value of a function times a point of its group, in place.
 
     A pose times a point is the pose of another frame: a matrix, whose quaternion has its own sign.
@@ -102,13 +102,13 @@ def pack_product(packer: Packer, f: Function, argument: Argument, result: Result
     packer.emit(layout.PRODUCT, NO_ARGUMENT, result, columns, packer.group(f.outputs), element, pose_of_frame)
 
 
-def _translated(packer: Packer, f: Translated, argument: Argument, result: Result) -> None:
+def _translated(packer: Packer, f: Translated, argument: Argument, result: PackedResult) -> None:
     element = packer.filled(f.constant)
     pack_translated(packer, f.inner, element, f.outer, argument, result)
 
 
 def pack_translated(
-    packer: Packer, f: Function, element: int, outer: Function | None, argument: Argument, result: Result
+    packer: Packer, f: Function, element: int, outer: Function | None, argument: Argument, result: PackedResult
 ) -> None:
     """A function times a point of its group that is somewhere in W, and another function of that."""
     if outer is None:
@@ -121,44 +121,44 @@ def pack_translated(
     _after(packer, outer, f, inside, argument, result)
 
 
-def _composition(packer: Packer, f: Composition, argument: Argument, result: Result) -> None:
+def _composition(packer: Packer, f: Composition, argument: Argument, result: PackedResult) -> None:
     inside = packer.own_result(f.inner, argument)
     pack_function(packer, f.inner, argument, inside)
     _after(packer, f.outer, f.inner, inside, argument, result)
 
 
 def _after(
-    packer: Packer, outer: Function, inner: Function, inside: Result, argument: Argument, result: Result
+    packer: Packer, outer: Function, inner: Function, inside: PackedResult, argument: Argument, result: PackedResult
 ) -> None:
     """A function of a value that another one has written, with the chain rule."""
     value = Argument(inside.value, np.arange(outer.inputs.nv, dtype=np.int64))
     own = packer.own_result(outer, value)
-    pack_function(packer, outer, value, Result(result.value, own.jacobian, own.stride))
+    pack_function(packer, outer, value, PackedResult(result.value, own.jacobian, own.stride))
     columns = packer.counted(packer.columns_of(inner, argument))
     sizes = outer.outputs.nv, inner.outputs.nv
     packer.emit(layout.CHAIN_RULE, NO_ARGUMENT, result, columns, own.jacobian, inside.jacobian, *sizes)
 
 
-def _lifted(packer: Packer, f: Lifted, argument: Argument, result: Result) -> None:
+def _lifted(packer: Packer, f: Lifted, argument: Argument, result: PackedResult) -> None:
     q, v = f.block.q_indices, f.block.v_indices
     if len(q) and (np.diff(q) == 1).all():
         at = argument.at + int(q[0])
         pack_function(packer, f.function, Argument(at, argument.columns[v], argument.is_configuration), result)
         return
     gathered = packer.memory(len(q))
-    inside = Result.of_value(gathered)
+    inside = PackedResult.of_value(gathered)
     packer.emit(layout.COPY, argument.at, inside, packer.counted([]), packer.counted(q), packer.counted([]))
     pack_function(packer, f.function, Argument(gathered, argument.columns[v]), result)
 
 
-def _stacked(packer: Packer, f: Stacked, argument: Argument, result: Result) -> None:
+def _stacked(packer: Packer, f: Stacked, argument: Argument, result: PackedResult) -> None:
     q = v = 0
     for part in f.functions:
         pack_function(packer, part, argument, result.rows(q, v))
         q, v = q + part.outputs.nq, v + part.outputs.nv
 
 
-def _restriction(packer: Packer, f: Restriction, argument: Argument, result: Result) -> None:
+def _restriction(packer: Packer, f: Restriction, argument: Argument, result: PackedResult) -> None:
     inside, rows = packer.own_result(f.function, argument), cast("Segments", f.rows)
     pack_function(packer, f.function, argument, inside)
     entries = packer.counted(rows.q_indices), packer.counted(rows.v_indices)
@@ -166,11 +166,13 @@ def _restriction(packer: Packer, f: Restriction, argument: Argument, result: Res
     packer.emit(layout.SELECT, inside.value, result, columns, *entries, inside.jacobian, inside.stride)
 
 
-def _twin(packer: Packer, f: Twin, argument: Argument, result: Result) -> None:
+def _twin(packer: Packer, f: Twin, argument: Argument, result: PackedResult) -> None:
     _quotient(packer, f.f, f.g, argument, result)
 
 
-def _quotient(packer: Packer, f: Function, g: Function, argument: Argument, result: Result) -> tuple[int, int, int]:
+def _quotient(
+    packer: Packer, f: Function, g: Function, argument: Argument, result: PackedResult
+) -> tuple[int, int, int]:
     """The value of f, inverted, times that of g: the two values, and the columns of both."""
     inside_f, inside_g = packer.own_result(f, argument), packer.own_result(g, argument)
     pack_function(packer, f, argument, inside_f)
@@ -181,19 +183,19 @@ def _quotient(packer: Packer, f: Function, g: Function, argument: Argument, resu
     return inside_f.value, inside_g.value, columns
 
 
-def _difference(packer: Packer, f: Difference, argument: Argument, result: Result) -> None:
+def _difference(packer: Packer, f: Difference, argument: Argument, result: PackedResult) -> None:
     group, quotient = f.left.outputs, packer.memory(f.left.outputs.nq)
-    inside = Result(quotient, result.jacobian, result.stride)
+    inside = PackedResult(quotient, result.jacobian, result.stride)
     x, y, columns = _quotient(packer, f.right, f.left, argument, inside)
     packer.emit(layout.LOGARITHM, x, result, columns, b=y, d=packer.group(group))
 
 
-def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result: Result) -> None:
+def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result: PackedResult) -> None:
     columns = packer.counted(packer.columns_of(f, argument))
     packer.emit(layout.POSE_FROM_ROWS, argument.at, result, columns, b=packer.counted(argument.columns))
 
 
-def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
+def _sum(packer: Packer, f: Sum, argument: Argument, result: PackedResult) -> None:
     terms = list[list[int]]()
     for part in f.functions:
         inside = packer.own_result(part, argument)
@@ -203,7 +205,7 @@ def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
     packer.emit(layout.SUM, NO_ARGUMENT, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
 
 
-def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Result) -> None:
+def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: PackedResult) -> None:
     affine = Affine(f.weights, [f.offset], f.inputs)
     inside = packer.own_result(affine, argument)
     _affine(packer, affine, argument, inside)
@@ -215,7 +217,7 @@ def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Resul
     packer.emit(layout.POLYNOMIAL, inside.value, result, columns, a.size, c=inside.jacobian, numbers=numbers)
 
 
-TABLE: dict[type[Function], Callable[[Packer, Any, Argument, Result], None]] = {
+TABLE: dict[type[Function], Callable[[Packer, Any, Argument, PackedResult], None]] = {
     Pose: pose,
     Position: frames(layout.POSITION),
     Orientation: frames(layout.ORIENTATION),

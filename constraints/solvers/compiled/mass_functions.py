@@ -10,15 +10,15 @@ from ...functions import CenterOfMass, ComBetweenFeet
 from ...functions.frames.mass import MassFunction
 from ...robot import Frame
 from ..machine import layout
-from .packing import NO_ARGUMENT, Argument, Packer, Result, numbers_of
+from .packing import NO_ARGUMENT, Argument, PackedResult, Packer, numbers_of
 
 
-def center(packer: Packer, f: CenterOfMass, argument: Argument, result: Result) -> None:
+def center(packer: Packer, f: CenterOfMass, argument: Argument, result: PackedResult) -> None:
     """The centre of mass, seen from a frame."""
     _center(packer, f, f.frame_a, argument, result)
 
 
-def _center(packer: Packer, f: MassFunction, frame_a: Frame, argument: Argument, result: Result) -> None:
+def _center(packer: Packer, f: MassFunction, frame_a: Frame, argument: Argument, result: PackedResult) -> None:
     """The centre of the mass that a function is of, seen from a frame."""
     tree, model = packer.tree(f.robot, argument), f.robot.model
     pose, frame = packer.pose_of(f.robot, argument, frame_a)
@@ -57,10 +57,10 @@ def _center(packer: Packer, f: MassFunction, frame_a: Frame, argument: Argument,
     )
 
 
-def com_between_feet(packer: Packer, f: ComBetweenFeet, argument: Argument, result: Result) -> None:
+def com_between_feet(packer: Packer, f: ComBetweenFeet, argument: Argument, result: PackedResult) -> None:
     """The centre of mass in the world, and where it is between the feet."""
     tree = packer.tree(f.robot, argument)
-    inside = Result(packer.memory(3), packer.memory(3 * packer.columns), 3)
+    inside = PackedResult(packer.memory(3), packer.memory(3 * packer.columns), 3)
     _center(packer, f, Frame("world", 0), argument, inside)
     frames = [f.robot.frame(frame) for frame in (f.left, f.right, f.reference)]
     placed = [packer.pose_of(f.robot, argument, frame) for frame in frames]

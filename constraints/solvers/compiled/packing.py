@@ -14,7 +14,7 @@ from liegroups.arrays import Vector
 from ...functions.function import Function
 from ...robot import Frame, Robot
 from ..machine import layout
-from .tree import Tree
+from .tree import PackedTree
 
 Integers = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ class Argument(NamedTuple):
     is_configuration: bool = False
 
 
-class Result(NamedTuple):
+class PackedResult(NamedTuple):
     """Where a function writes to.
 
     Attributes:
@@ -58,13 +58,13 @@ class Result(NamedTuple):
     stride: int
 
     @staticmethod
-    def of_value(value: int) -> Result:
+    def of_value(value: int) -> PackedResult:
         """Where a value is written to whose Jacobian nobody asks for."""
-        return Result(value, 0, 0)
+        return PackedResult(value, 0, 0)
 
-    def rows(self, q: int, v: int) -> Result:
+    def rows(self, q: int, v: int) -> PackedResult:
         """What begins so many entries and rows further on."""
-        return Result(self.value + q, self.jacobian + v, self.stride)
+        return PackedResult(self.value + q, self.jacobian + v, self.stride)
 
 
 @final
@@ -89,7 +89,7 @@ class Packer:
         self._work: list[float] = [0.0]
         self._tape: list[int] = []
         self._groups: dict[object, int] = {}
-        self._tree: Tree | None = None
+        self._tree: PackedTree | None = None
         self.used: set[int] = set()
 
     # Memory.
@@ -154,7 +154,7 @@ class Packer:
         self,
         operation: int,
         argument: int,
-        result: Result,
+        result: PackedResult,
         columns: int,
         a: int = 0,
         b: int = 0,
@@ -169,21 +169,21 @@ class Packer:
         """The columns that a function's Jacobian has, in order."""
         return sorted({int(c) for c in argument.columns[f.columns] if c >= 0})
 
-    def own_result(self, f: Function, argument: Argument) -> Result:
+    def own_result(self, f: Function, argument: Argument) -> PackedResult:
         """Memory for the value of a function and its Jacobian, of as many columns as its argument may name."""
         count = int(argument.columns.max(initial=-1)) + 1
-        return Result(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
+        return PackedResult(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
 
     # Joints.
 
-    def tree(self, robot: Robot, argument: Argument) -> Tree:
+    def tree(self, robot: Robot, argument: Argument) -> PackedTree:
         """The joints of a robot at its configuration.
 
         Raises:
             NotPacked: a second robot.
         """
         if self._tree is None:
-            self._tree = Tree(self, robot, argument)
+            self._tree = PackedTree(self, robot, argument)
         if not (self._tree.robot.space.same_robot(robot.space) and self._tree.argument.at == argument.at):
             raise NotPacked(f"functions of two different robots, {self._tree.robot.name} and {robot.name}")
         return self._tree
@@ -197,7 +197,7 @@ class Packer:
         return at, turn.inverse() * frame.placement
 
     @property
-    def joints(self) -> Tree | None:
+    def joints(self) -> PackedTree | None:
         """The joints that were placed so far, if any."""
         return self._tree
 

@@ -21,7 +21,7 @@ from ..newton.computed_bodies import ComputedBodies
 from ..options import Options
 from ..step_control import FullSteps
 from .functions import pack_function, pack_product, pack_translated
-from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, Packer, Result
+from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, PackedResult, Packer
 from .search import SearchPacker
 from .sparsity import fours, profile, row_ranges
 
@@ -169,7 +169,7 @@ class _ProblemPacker:
         if explicit.rhs_map is None and not isinstance(inverse, RightTranslation):
             return side
         at = packer.memory(group.nq)
-        result = Result.of_value(at)
+        result = PackedResult.of_value(at)
         if explicit.rhs_map is None:
             packer.emit(
                 layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([])
@@ -195,7 +195,7 @@ class _ProblemPacker:
         except UndefinedError:
             raise NotPacked(f"{f.name}, a constant without a value") from None
         at = packer.memory(f.outputs.nq)
-        result = Result.of_value(at)
+        result = PackedResult.of_value(at)
         entries, nothing = packer.counted(range(f.outputs.nq)), packer.counted([])
         packer.emit(layout.COPY, value, result, nothing, entries, nothing)
         pack_product(packer, f, Argument(0, none), result, element)
@@ -203,7 +203,7 @@ class _ProblemPacker:
             return at
         outputs = packer.memory(explicit.g_inverse.outputs.nq)
         nowhere = np.full(f.outputs.nv, -1, dtype=np.int64)
-        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result.of_value(outputs))
+        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), PackedResult.of_value(outputs))
         return outputs
 
     def _generation(
@@ -228,7 +228,7 @@ class _ProblemPacker:
         outer = None if isinstance(inverse, RightTranslation) else inverse
         first, count = self._computed.index(explicit.outputs.v[0]), len(self._computed)
         value = packer.memory((f if outer is None else outer).outputs.nq)
-        result = Result(value, self._header[layout.EXPLICIT_JACOBIAN] + first, count)
+        result = PackedResult(value, self._header[layout.EXPLICIT_JACOBIAN] + first, count)
         pack_translated(packer, f, element, outer, self._argument(), result)
         return value
 
@@ -309,12 +309,12 @@ class _ProblemPacker:
         packer, f, rows, nv = self._packer, owner.measured, owner.rows, owner.group.nv
         value, first = packer.memory(f.outputs.nq), counting.start
         if rows.mask.all():
-            log, where, result = error + first, 0, Result(value, jacobian + first, size)
+            log, where, result = error + first, 0, PackedResult(value, jacobian + first, size)
         else:
             log, own = packer.memory(nv), 0 if not jacobian else packer.memory(nv * packer.columns)
             places = np.full(nv, -1)
             places[rows.mask] = np.arange(first, counting.stop)
-            where, result = packer.table(places), Result(value, own, nv)
+            where, result = packer.table(places), PackedResult(value, own, nv)
         pack_function(packer, f, self._argument(), result)
         columns = packer.counted(packer.columns_of(f, self._argument()))
         limits = 0

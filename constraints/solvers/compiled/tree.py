@@ -31,7 +31,7 @@ _WHOLE = {
 }
 
 
-class _Part(NamedTuple):
+class _TreePart(NamedTuple):
     """One elementary joint: its kind, the turn that puts its axis onto z, its sizes, and the numbers that make it."""
 
     kind: int
@@ -58,7 +58,7 @@ class Joint(NamedTuple):
 
 
 @final
-class Tree:
+class PackedTree:
     r"""The joints that functions ask for, with those that carry them.
 
     Each elementary joint turns about its own z or moves along it: with the turn A that puts its axis onto z, the pose
@@ -94,7 +94,7 @@ class Tree:
             self._known[index] = at, carrier, turn
         return self._known[index]
 
-    def _add(self, parent: int, carrier: int, placement: Any, part: _Part, q: int, v: int) -> tuple[int, int]:
+    def _add(self, parent: int, carrier: int, placement: Any, part: _TreePart, q: int, v: int) -> tuple[int, int]:
         """An elementary joint: where its pose is, and its number."""
         columns = tuple(int(c) for c in self.argument.columns[v : v + part.nv])
         pose = [*np.asarray(placement.rotation).ravel().tolist(), *np.asarray(placement.translation).tolist()]
@@ -126,14 +126,14 @@ class Tree:
         return self._packer.records([self.joints[number].record for number in sorted(numbers)])
 
 
-def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
+def _parts(joint: Any, name: str) -> list[tuple[Any, _TreePart]]:
     """Elementary joints that make a joint, each with its placement after the one before."""
     from .packing import NotPacked
 
     none, kind = pin.SE3.Identity(), type_name(joint)
     whole = joint_whole(joint)
     if kind == COMPOSITE:
-        found = list[tuple[Any, _Part]]()
+        found = list[tuple[Any, _TreePart]]()
         for inner, placement in zip(whole.joints, whole.jointPlacements, strict=True):
             (offset, first), *others = _parts(inner, name)
             found += [(placement * offset, first), *others]
@@ -141,11 +141,11 @@ def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
     known = JOINT_TYPES[kind]
     if known.word in _WHOLE:
         radii = (whole.radius_x, whole.radius_y, whole.radius_z) if known.word == "ellipsoid" else ()
-        return [(none, _Part(_WHOLE[known.word], none, known.space.nq, known.space.nv, radii))]
+        return [(none, _TreePart(_WHOLE[known.word], none, known.space.nq, known.space.nv, radii))]
     if known.word in _ALONG_Z:
         axis = _AXES[known.axis] if known.axis else joint_axis(whole)
         pitch = (float(whole.pitch),) if known.word == "helical" else ()
-        return [(none, _Part(_ALONG_Z[known.word], _turn_of(axis), known.space.nq, known.space.nv, pitch))]
+        return [(none, _TreePart(_ALONG_Z[known.word], _turn_of(axis), known.space.nq, known.space.nv, pitch))]
     if known.word == "universal":
         return [(none, _revolute(np.asarray(axis))) for axis in (whole.axis1, whole.axis2)]
     if known.word == "spherical zyx":
@@ -153,8 +153,8 @@ def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
     raise NotPacked(f"the joint '{name}', {known.word}")
 
 
-def _revolute(axis: Any) -> _Part:
-    return _Part(layout.REVOLUTE, _turn_of(axis), 1, 1)
+def _revolute(axis: Any) -> _TreePart:
+    return _TreePart(layout.REVOLUTE, _turn_of(axis), 1, 1)
 
 
 def _turn_of(axis: Any) -> Any:

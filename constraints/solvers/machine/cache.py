@@ -18,7 +18,7 @@ from typing import Any
 import liegroups
 
 from ...exports import from_extra
-from ..trusted_files import POSSIBLE, Place, UntrustedError, has, opened, read, write
+from ..trusted_files import POSSIBLE, TrustedPlace, UntrustedError, has, opened, read, write
 
 _log = logging.getLogger(__package__)
 
@@ -56,7 +56,7 @@ def digest() -> str:
 
 
 @cache
-def place() -> Place | None:
+def place() -> TrustedPlace | None:
     """Where compiled kernels are kept: the first of these that has them, or can be written to; None if there is none.
 
     What `LIE_CONSTRAINTS_CACHE` names; `lie-constraints` in the user's folder for caches; one of the user's own in that
@@ -80,19 +80,19 @@ def folder() -> Path | None:
     return None if there is None else there.path
 
 
-def _candidates() -> Iterator[Place]:
+def _candidates() -> Iterator[TrustedPlace]:
     """Places in the order in which they are tried."""
     named, caches = os.environ.get(VARIABLE), os.environ.get("XDG_CACHE_HOME", "")
     if named:
-        yield Place(Path(named).absolute(), (digest(),), named=True)
+        yield TrustedPlace(Path(named).absolute(), (digest(),), named=True)
     with suppress(RuntimeError):  # neither HOME nor an entry in passwd, as in containers
         home = Path(caches) if os.path.isabs(caches) else Path("~").expanduser() / ".cache"
-        yield Place(home, ("lie-constraints", digest()))
+        yield TrustedPlace(home, ("lie-constraints", digest()))
     with suppress(OSError):  # no folder for temporary files
-        yield Place(Path(tempfile.gettempdir()).absolute(), (f"lie-constraints-{os.getuid()}", digest()))
+        yield TrustedPlace(Path(tempfile.gettempdir()).absolute(), (f"lie-constraints-{os.getuid()}", digest()))
 
 
-def _has_all(candidate: Place) -> bool:
+def _has_all(candidate: TrustedPlace) -> bool:
     """Whether all kernels are there, in a folder that may be read-only."""
     try:
         with opened(candidate) as at:
@@ -101,7 +101,7 @@ def _has_all(candidate: Place) -> bool:
         return False
 
 
-def _can_be_written_to(candidate: Place) -> bool:
+def _can_be_written_to(candidate: TrustedPlace) -> bool:
     """Whether it can; the folder is made."""
     with opened(candidate, make=True) as at:
         trial = f"trial.tmp.{os.getpid()}"
@@ -138,7 +138,7 @@ def keep_on_disk(dispatcher: Any) -> None:
         dispatcher._cache = _kept(dispatcher.py_func, there)
 
 
-def _kept(function: Any, there: Place) -> Any:
+def _kept(function: Any, there: TrustedPlace) -> Any:
     """What a dispatcher of numba asks for compiled code, and gives it to."""
     caching: Any = importlib.import_module("numba.core.caching")
     result: Any = importlib.import_module("numba.core.compiler").CompileResult

@@ -32,7 +32,7 @@ from .batch import ProjectionBatch
 from .batch_arguments import starts_of
 from .projection import Projection
 from .projector import Projector
-from .reach_targets import Asked, GivenTargets, Rows, asked_by, rows_of
+from .reach_targets import Asked, BatchTargets, GivenTargets, asked_by, rows_of
 
 _START = dict.fromkeys(("q", "q0", "q_init", "qinit", "q_start", "initial_position", "seed_state", "guess"), "start=")
 _NEAR = dict.fromkeys(("qref", "q_ref", "q_nominal", "q_near", "reference_configuration"), "near=")
@@ -214,7 +214,7 @@ class _Ready:
         point, rhs = self._constraint.check_rhs(target, what), self.projector.problem.rhs
         return rhs.with_valid(point if self._alone else self._whole(rhs, point))
 
-    def sides(self, rows: Rows) -> RightHandSide | Matrix:
+    def sides(self, rows: BatchTargets) -> RightHandSide | Matrix:
         """Right-hand sides of rows: one for all, or vectors (n, size)."""
         if rows.single:
             return self.side(rows.targets[0], "target of reach_batch")

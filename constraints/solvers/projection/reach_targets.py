@@ -43,7 +43,7 @@ _LIKE_A_ROTATION = 0.1
 """Three points whose matrix is that near to one of rotation may be meant as one rotation."""
 
 
-class Rows(NamedTuple):
+class BatchTargets(NamedTuple):
     """Targets of a batch.
 
     Attributes:
@@ -88,7 +88,7 @@ def asked_by(target: Any, what: str) -> Asked:
     raise SizeError(what, _SHAPES, shape, _meant(shape))
 
 
-def rows_of(targets: Any, what: str) -> Rows:
+def rows_of(targets: Any, what: str) -> BatchTargets:
     """Targets of a batch: one for all rows, or one a row, all of one kind.
 
     Args:
@@ -99,30 +99,30 @@ def rows_of(targets: Any, what: str) -> Rows:
         WrongObjectError, SizeError, SpaceMismatchError: what is wrong with them; a bad row is named by its index.
     """
     if isinstance(targets, Element):
-        return Rows(asked_by(targets, what), [targets], single=True)
+        return BatchTargets(asked_by(targets, what), [targets], single=True)
     numbers: Any = matrix_of(targets)
     if getattr(numbers, "dtype", None) == np.object_:
         numbers = list(numbers)
     shape = _numeric_shape(numbers)
     if shape == (3, 3):
         if numbers is not targets:  # an object that has a rotation
-            return Rows(Rotation, [targets], single=True)
+            return BatchTargets(Rotation, [targets], single=True)
         _refuse_like_a_rotation(numbers, what)
-        return Rows(Position, np.asarray(numbers), single=False)
+        return BatchTargets(Position, np.asarray(numbers), single=False)
     if shape in _BY_SHAPE:
-        return Rows(_BY_SHAPE[shape], [targets], single=True)
+        return BatchTargets(_BY_SHAPE[shape], [targets], single=True)
     if shape is not None and shape[1:] in _BY_ROW:
-        return Rows(_BY_ROW[shape[1:]], np.asarray(numbers), single=False)
+        return BatchTargets(_BY_ROW[shape[1:]], np.asarray(numbers), single=False)
     if shape is not None:
         raise SizeError(what, _ROWS, shape, _rows_meant(shape))
     if not _is_listed(numbers):
-        return Rows(asked_by(targets, what), [targets], single=True)
+        return BatchTargets(asked_by(targets, what), [targets], single=True)
     kinds = [asked_by(row, f"row {i} of {what}") for i, row in enumerate(numbers)]
     for i, kind in enumerate(kinds):
         if kind is not kinds[0]:
             both = f"{kinds[0].__name__} as in row 0, because all rows must be of one kind"
             raise WrongObjectError(f"row {i} of {what}", both, f"one of {kind.__name__}")
-    return Rows(kinds[0], numbers, single=False)
+    return BatchTargets(kinds[0], numbers, single=False)
 
 
 def _refuse(target: Any, what: str) -> None:

@@ -39,7 +39,7 @@ NOISE = 1e-10
 """Part of the gradient's size below which costs do not tell one configuration from another."""
 
 
-class _State(NamedTuple):
+class _RefinedState(NamedTuple):
     """Where a refinement is."""
 
     local: LocalModel
@@ -128,7 +128,7 @@ class RefinedProgram(Program):
 
     # One refinement.
 
-    def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
+    def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_RefinedState, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
         local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
         most = max(self._tolerance, SLACK * worst)
@@ -142,7 +142,7 @@ class RefinedProgram(Program):
             local, order = after.local, after.order
             if outcome.trace is not None:
                 trace.append(Step(read_only_copy(local.q), largest(view.residual(local)), False))
-        return _State(local, order, spent), trace
+        return _RefinedState(local, order, spent), trace
 
     def _is_over(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> bool:
         """Whether a configuration needs no more steps."""
@@ -152,7 +152,7 @@ class RefinedProgram(Program):
 
     def _advanced(
         self, view: FeasibleSetAt, local: LocalModel, order: Optimality, most: float, budget: int
-    ) -> tuple[_State | None, int]:
+    ) -> tuple[_RefinedState | None, int]:
         """The state after one step along the feasible set, None where no step is lower; and what it cost."""
         slopes = order.slopes
         move, weights, gain = self._planned(view, local, order)
@@ -174,11 +174,11 @@ class RefinedProgram(Program):
             spent += steps
             if worst <= most:
                 if after.cost <= local.cost + SLOPE * alpha * slope:
-                    return _State(after, optimality(view, after), spent), spent
+                    return _RefinedState(after, optimality(view, after), spent), spent
                 if after.cost <= local.cost + noise:
                     new = optimality(view, after)
                     if new.stationarity < 0.5 * order.stationarity:
-                        return _State(after, new, spent), spent
+                        return _RefinedState(after, new, spent), spent
             if spent >= budget:
                 break
             alpha *= 0.5

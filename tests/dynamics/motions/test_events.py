@@ -10,7 +10,7 @@ import pytest
 
 from constraints import Robot
 from constraints.dynamics import Event, MotionRecord, MotionStatus, impact, simulate
-from constraints.dynamics.motions.stepping import Halt, State, Stepper
+from constraints.dynamics.motions.stepping import Halt, StageState, Stepper
 from constraints.errors import DuplicateNameError, UnknownNameError, WrongObjectError
 from constraints.loops import ConstraintSet, PointContact
 from constraints.robot import Motion
@@ -182,7 +182,7 @@ def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: 
     level = Event(lambda motion, t: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
     whole = Stepper.advance
 
-    def only_whole(self: Stepper, state: State, h: float) -> Motion:
+    def only_whole(self: Stepper, state: StageState, h: float) -> Motion:
         if h < 0.99 * step:
             raise Halt(MotionStatus.NOT_PROJECTED)
         return whole(self, state, h)

@@ -14,9 +14,9 @@ from dynamics.motions.test_floor import G, box, particle
 from robots import arm
 
 from constraints.dynamics import MotionStatus
-from constraints.dynamics.events.balance import POOR, STEADY, Balance, energies
+from constraints.dynamics.events.balance import POOR, STEADY, EnergyBalance, energies
 from constraints.dynamics.motions.pace import LEAPS, MANY, SAFETY, TINY, TURN, AdaptivePace, FixedPace
-from constraints.dynamics.motions.runge_kutta import Accuracy, Halt, Step
+from constraints.dynamics.motions.runge_kutta import Accuracy, Halt, StepResult
 from constraints.dynamics.motions.stiffness import Stiffness
 
 PARTICLE = particle()
@@ -30,16 +30,16 @@ class Steps:
         self.tableau = None if falls is None else SimpleNamespace(falls=falls)
         self.asked, self.leapt = list[float](), list[float]()
 
-    def _step(self, state: Any, size: float) -> Step:
+    def _step(self, state: Any, size: float) -> StepResult:
         if size < 0.0:
             raise Halt(MotionStatus.NO_ACCELERATION, "broken")
-        return Step(state.motion, 0.0, (np.full(2 * self.robot.nv, size),))
+        return StepResult(state.motion, 0.0, (np.full(2 * self.robot.nv, size),))
 
-    def take(self, state: Any, h: float) -> Step:
+    def take(self, state: Any, h: float) -> StepResult:
         self.asked.append(h)
         return self._step(state, self.error(h))
 
-    def leap(self, state: Any, h: float) -> Step:
+    def leap(self, state: Any, h: float) -> StepResult:
         self.leapt.append(h)
         return self._step(state, -1.0 if self.leaps is None else self.leaps(h))
 
@@ -229,7 +229,7 @@ def test_the_balance_of_energy_is_what_it_says() -> None:
     def state(z: float, vz: float) -> Any:
         return robot.at([0.0, 0.0, z], [0.0, 0.0, vz])
 
-    own = Balance(state(1.0, 2.0))
+    own = EnergyBalance(state(1.0, 2.0))
     assert energies(state(1.0, 2.0)) == (pytest.approx(2.0), pytest.approx(G))
     assert own.basis == pytest.approx(STEADY * 2.0)
     own.step(state(0.5, 3.0), 0.25)
@@ -251,10 +251,10 @@ def test_the_balance_of_energy_is_what_it_says() -> None:
 @pytest.mark.parametrize(("part", "is_poor"), [(0.99, False), (1.01, True), (nan, True)])
 def test_a_balance_is_poor_beyond_a_hundredth_of_what_was_exchanged(part: float, is_poor: bool) -> None:
     robot = particle()
-    own = Balance(robot.at(np.zeros(3), [0.0, 0.0, 2.0]))
+    own = EnergyBalance(robot.at(np.zeros(3), [0.0, 0.0, 2.0]))
     own.step(robot.at(np.zeros(3), [0.0, 0.0, 4.0]), 6.0 - part * POOR * 6.0)
     assert own.is_poor == is_poor
-    steady = Balance(robot.at(np.zeros(3), [0.0, 0.0, 2.0]))
+    steady = EnergyBalance(robot.at(np.zeros(3), [0.0, 0.0, 2.0]))
     steady.step(robot.at(np.zeros(3), [0.0, 0.0, 2.0]), -part * POOR * STEADY * 2.0)
     assert steady.is_poor == is_poor
 

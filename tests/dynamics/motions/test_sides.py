@@ -20,7 +20,7 @@ from robots import arm
 from constraints.dynamics import Floor, Stops
 from constraints.dynamics.events.hits import _less, hit
 from constraints.dynamics.events.locating import TIME, bisected
-from constraints.dynamics.events.sides import CREEP, NEAR, SLACK, SLOW, STILL, Seen, Standing, balanced
+from constraints.dynamics.events.sides import CREEP, NEAR, SLACK, SLOW, STILL, SeenSides, Standing, balanced
 from constraints.dynamics.events.stops import as_stops
 from constraints.dynamics.events.unilateral import Unilateral
 from constraints.dynamics.motions.limits import PASSED, limits_passed
@@ -28,11 +28,11 @@ from constraints.dynamics.motions.pace import damped_size
 from constraints.errors import OptionError, UndefinedError
 
 
-def on_the_floor(floor: Floor, z: float, v: Any) -> tuple[Unilateral, Seen]:
+def on_the_floor(floor: Floor, z: float, v: Any) -> tuple[Unilateral, SeenSides]:
     """A particle at a height, with its point away from the floor."""
     events = Unilateral(floor._sides)
     holds = floor._sides.switched(floor._all, standing([False], [False]))
-    return events, Seen(floor._sides, floor.robot.at([0.0, 0.0, z], v), 0.0, holds)
+    return events, SeenSides(floor._sides, floor.robot.at([0.0, 0.0, z], v), 0.0, holds)
 
 
 def standing(on: list[bool], sticks: list[bool]) -> Standing:
@@ -98,17 +98,17 @@ def test_values_of_events_are_distances_pushes_grips_and_speeds() -> None:
     assert events.gap(away, 0) == 0.3 + SLACK
     assert (events.pushing(away, 0), events.grip(away, 0), events.slide(away, 0)) == (1.0, 1.0, 1.0)
     motion = floor.robot.at(np.zeros(3), [3.0 * SLOW, -4.0 * SLOW, 0.0])
-    slipping = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
+    slipping = SeenSides(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
     assert events.gap(slipping, 0) == 1.0
     assert events.pushing(slipping, 0) == pytest.approx(G)
     assert events.grip(slipping, 0) == 1.0
     assert events.slide(slipping, 0) == pytest.approx(4.0 * SLOW)
     still = floor.robot.at(np.zeros(3), np.zeros(3))
-    sticking = Seen(own, still, 0.0, own.switched(floor._all, standing([True], [True])))
+    sticking = SeenSides(own, still, 0.0, own.switched(floor._all, standing([True], [True])))
     assert events.grip(sticking, 0) == pytest.approx(0.5 * G)
     assert events.slide(sticking, 0) == 1.0
     slow = floor.robot.at(np.zeros(3), [1.5 * SLOW, 0.0, 0.0])
-    slowing = Seen(own, slow, 0.0, own.switched(floor._all, standing([True], [False])))
+    slowing = SeenSides(own, slow, 0.0, own.switched(floor._all, standing([True], [False])))
     assert events.slide(slowing, 0) == pytest.approx(0.5 * SLOW)
     names = [event.name for event in events.events()]
     assert names == ["point touches", "point leaves", "point slips", "point sticks"]
@@ -121,11 +121,11 @@ def test_friction_is_against_the_velocity_and_of_the_size_of_coulomb(speed: floa
     floor = Floor(particle(), ["point"], friction=0.3)
     own, way = floor._sides, np.array([0.6, -0.8, 0.0])
     motion = floor.robot.at(np.zeros(3), speed * way)
-    seen = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
+    seen = SeenSides(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
     np.testing.assert_allclose(seen.friction(), -0.3 * G * way, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(seen.dynamics.acceleration, -0.3 * G * way, rtol=1e-9, atol=1e-9)
     assert seen.dragging == [0]
-    stuck = Seen(own, motion, 0.0, own.switched(floor._all, standing([True], [True])))
+    stuck = SeenSides(own, motion, 0.0, own.switched(floor._all, standing([True], [True])))
     assert stuck.dragging == []
     assert not stuck.friction().any()
 
@@ -166,7 +166,7 @@ def test_points_that_come_with_another_are_hit_at_once() -> None:
     for above, spins in ((0.5 * NEAR, False), (-0.5 * NEAR, False), (2.0 * NEAR, True)):
         q[2] = 0.1
         motion = floor.robot.at(q, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
-        seen = Seen(own, motion, 0.0, nobody)
+        seen = SeenSides(own, motion, 0.0, nobody)
         seen.gaps[1:] = above
         after, _ = Unilateral(own).touched(seen, 0)
         assert (np.abs(after.v[3:]).max() > 0.1) == spins
@@ -184,7 +184,7 @@ def test_a_point_that_an_impact_pushes_into_the_floor_is_hit_too(e: float, also:
     own, turn = floor._sides, also - 1.0
     nobody = own.switched(floor._all, standing([False] * 3, [False] * 3))
     v = np.array([0.2 * (friction > 0.0), 0.0, -0.5 * (1.0 + also), 0.0, turn, 0.0])  # a at -1, b at -also
-    after, holds = hit(Seen(own, robot.at(robot.neutral, v), 0.0, nobody), np.array([True, False, False]))
+    after, holds = hit(SeenSides(own, robot.at(robot.neutral, v), 0.0, nobody), np.array([True, False, False]))
     expected = np.array([0.0, 0.0, 0.5 * e * (1.0 + also), 0.0, e * (1.0 - also), 0.0])
     np.testing.assert_allclose(after.v, expected, atol=1e-9)
     rests = "sticks" if friction else "slips"
@@ -201,7 +201,7 @@ def test_a_point_that_comes_straight_down_slips_against_what_would_hold_it(mu: f
     floor = Floor(robot, ["point"], friction=mu)
     own, q = floor._sides, robot.neutral
     q[2] = 0.1
-    seen = Seen(own, robot.at(q, np.eye(6)[2] * -2.0), 0.0, own.switched(floor._all, standing([False], [False])))
+    seen = SeenSides(own, robot.at(q, np.eye(6)[2] * -2.0), 0.0, own.switched(floor._all, standing([False], [False])))
     after, holds = hit(seen, np.array([True]))
     part = min(mu, 0.5)
     push = 2.0 / (2.0 - part)
