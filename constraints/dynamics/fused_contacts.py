@@ -22,6 +22,7 @@ from .derivatives import SolutionSlopes
 from .methods.proximal import STEEP, is_its_own
 
 _TINY = 1e-14
+"""Accuracies, absolute and relative, that the proximal settings of pinocchio ask for."""
 
 
 def takes_fused(constraint_set: ConstraintSet) -> bool:

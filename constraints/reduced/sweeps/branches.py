@@ -28,6 +28,7 @@ from ..coordinates import MinimalCoordinates
 from ..lu import factorised
 
 TURN = 2.0 * np.pi
+"""A whole turn [rad]."""
 
 
 class WayOfClosing(NamedTuple):

@@ -31,6 +31,7 @@ from ..projection.projector import Projector
 from .rounding import rounding_of
 
 TURN = 2.0 * np.pi
+"""A whole turn [rad]."""
 LIGHT, BOLD_PATIENCE = 1e-4, 8
 """Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
 

@@ -13,7 +13,9 @@ UNIT = 1e-12
 LOOSE = 1e-6 * (1.0 + 1e-7)
 """As in `Space.check`, and its rounding."""
 TURN = 6.283185307179586
+"""A whole turn [rad]."""
 ROUNDING = 2.0**-52
+"""Part of a coordinate by which a shift of whole turns may round it."""
 
 
 @kernel

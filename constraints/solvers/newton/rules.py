@@ -14,6 +14,7 @@ satisfied counts as 0."""
 TURN = 6.283185307179586
 """A whole turn [rad]."""
 ROUNDING = 2.0**-52
+"""Part of a coordinate by which a shift of whole turns may round it."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 SETTLING, GAINING = 0.8, 0.9
