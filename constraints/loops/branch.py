@@ -16,7 +16,7 @@ from .partition import partition
 
 PLACES = 60
 """Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
-SHORTEST = 1e-5
+SHORTEST_TANGENT = 1e-5
 """A part shorter than this [rad or m] on which the tangents lead to the other sign has a dead centre."""
 
 
@@ -101,7 +101,7 @@ def meets_dead_centre(
 
     Where two branches meet, a mechanism may come in on one and go out on the other with the sign that it had. Then the
     tangents of its ways tell: from both ends they lead to the other sign. So would a long step on a curved way; that is
-    why the way is cut until on each part the tangents keep the sign, or lead to the other one within `SHORTEST`.
+    why the way is cut until on each part the tangents keep the sign, or lead to the other within `SHORTEST_TANGENT`.
 
     Args:
         problem, rhs: the rows.
@@ -122,7 +122,7 @@ def meets_dead_centre(
         between = None
         while between is None:
             there *= 0.5
-            if np.abs(there).max(initial=0.0) < SHORTEST:
+            if np.abs(there).max(initial=0.0) < SHORTEST_TANGENT:
                 return True
             between = close(space.integrate(a, there))
             if between is not None and _sign_at(problem, branch, between, rhs) != sign:

@@ -15,7 +15,7 @@ from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 
 from ..errors import OptionError, UnknownJointError
 from ..problem.questions import LONGER, PLAIN
-from ..questions import LONG, ask_once
+from ..questions import LONG_DISTANCE, ask_once
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
 from .relative_motion import CollisionPair, two_names
@@ -173,7 +173,7 @@ def check_limits(max_angle: object, max_length: object) -> None:
         raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
     if is_finite_number(max_angle) and max_angle > pi:
         ask_once(f"max_angle of a collision check is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
-    if is_finite_number(max_length) and max_length > LONG:
+    if is_finite_number(max_length) and max_length > LONG_DISTANCE:
         ask_once(f"max_length of a collision check is {max_length:.6g} m: is it in millimetres?")
 
 

@@ -34,8 +34,8 @@ LOG_SWITCH = 1.5
 
 # Guards divisions of nearly zero by nearly zero: below it two terms of h cot h, sin(h)/h and atan(r)/r are exact to
 # rounding (the next term is under 1e-17), above it the closed forms do not cancel.
-TINY = 1e-8
-"""Square of an angle [rad^2], or of the tangent of its half, below which two terms of a series are exact to rounding."""
+TINY_SQUARE = 1e-8
+"""Square of an angle [rad^2], or of the tangent of its half, below which two terms of a series are exact."""
 
 
 def _rounded(coefficients: Sequence[Fraction]) -> tuple[float, ...]:

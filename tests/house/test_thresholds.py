@@ -41,3 +41,14 @@ def test_each_threshold_says_what_it_is() -> None:
 )
 def test_floats_of_a_module_are_thresholds_and_other_things_are_not(source: str, names: list[str]) -> None:
     assert [one.name for one in thresholds_of(source, "constraints/room/file.py")] == names
+
+
+LEFT = {"MET", "NEAT"}
+"""Names that still have two values, in files of `dynamics/methods`."""
+
+
+def test_a_name_has_one_value_in_the_library() -> None:
+    values: dict[str, set[float]] = {}
+    for one in thresholds():
+        values.setdefault(one.name, set()).add(one.value)
+    assert {name for name, different in values.items() if len(different) > 1} == LEFT

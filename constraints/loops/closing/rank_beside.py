@@ -16,7 +16,7 @@ from ...linear_algebra import RANK_TOLERANCE, largest, rank_of_rows, singular_va
 Evaluated: TypeAlias = Callable[[Vector], tuple[Vector, Matrix]]
 """From a configuration (nq,) to errors (m,) and their Jacobian (m, nv)."""
 
-BESIDE = 0.01
+RANK_BESIDE = 0.01
 """How far beside [rad or m] the rank is counted: there it has values of a hundredth where it has dropped."""
 WAYS = 2
 """So many directions, of all that the rows leave free."""
@@ -56,7 +56,7 @@ def rank_beside(evaluate: Evaluated, space: Space, q: Vector, moving: Indices, r
     for _ in range(WAYS if len(free) and rank < len(J) else 0):
         step = np.zeros(space.nv)
         along = free.T @ rng.standard_normal(len(free))
-        step[moving] = BESIDE * along / np.linalg.norm(along)
+        step[moving] = RANK_BESIDE * along / np.linalg.norm(along)
         try:
             most = max(most, _rank_near(evaluate, space, space.integrate(q, step), moving, rank, rounding))
         except UndefinedError:
@@ -70,7 +70,7 @@ def _rank_near(evaluate: Evaluated, space: Space, near: Vector, moving: Indices,
         error, J = evaluate(near)
         U, s, Vt = np.linalg.svd(J[:, moving], full_matrices=False)
         change = Vt[:rank].T @ ((U[:, :rank].T @ error) / s[:rank]) if rank else np.zeros(moving.size)
-        if not largest(change) <= BESIDE:  # away from here
+        if not largest(change) <= RANK_BESIDE:  # away from here
             break
         step = np.zeros(space.nv)
         step[moving] = -change

@@ -21,9 +21,9 @@ from .rank_beside import CLEAR, CLOSED, rank_beside
 
 STEPS = 12
 """Newton steps by which what the joints can reduce is reduced."""
-FARTHEST = 0.1
+FARTHEST_SPLIT = 0.1
 """A step that is longer [rad or m] leads elsewhere."""
-DIGITS = 1e-3
+DIGITS_OF_ROWS = 1e-3
 """Up to this part of the largest singular value rows may be redundant but for the digits of a file: three of them."""
 
 
@@ -113,7 +113,7 @@ def split_errors(
             residual = max(norm for _, norm in constraints.norms(e))
             return SplitErrors(q, reachable, e - reached, residual, rank, beyond, problem)
         step = least_change(U.T @ J, inside, problem.weights[moving])
-        if not largest(step) <= FARTHEST:
+        if not largest(step) <= FARTHEST_SPLIT:
             return None
         whole = np.zeros(problem.space.nv)
         whole[moving] = -step
@@ -167,10 +167,10 @@ def nearly_closed(projection: Projection) -> SplitErrors | None:
     Args:
         projection: an assembly that failed.
     """
-    if not can_be_split(projection.problem) or not projection.residual <= DIGITS:
+    if not can_be_split(projection.problem) or not projection.residual <= DIGITS_OF_ROWS:
         return None
     tolerance = max(projection.options.threshold, 1e-3 * projection.residual)
-    return split_errors(projection.problem, projection.q, projection.rhs, tolerance, DIGITS)
+    return split_errors(projection.problem, projection.q, projection.rhs, tolerance, DIGITS_OF_ROWS)
 
 
 def can_be_split(problem: Problem) -> bool:

@@ -16,10 +16,10 @@ from .balance import Balance, Point
 from .prescribed import NOT_BESIDE
 
 NO_VALUE = (UndefinedError, OptionError)
-LONGEST = 0.237
+LONGEST_STEP_DOWNHILL = 0.237
 """Longest step of a coordinate [rad or m]; no round number, so that steps from round angles do not end where a
 mechanism is folded."""
-SHORTEST = 2.0**-20
+SHORTEST_STEP_DOWNHILL = 2.0**-20
 """Part of a step below which nothing goes down."""
 ENOUGH = 1e-4
 """Part of what the slope promises by which the potential must fall."""
@@ -87,8 +87,8 @@ def downhill(balance: Balance, point: Point, energy: Callable[[Point], float]) -
     scaled: Vector = -Q @ ((Q.T @ g) / sizes)
     step, slope, V = across * scaled, float(g @ scaled), energy(point)
     longest = float(np.abs(step).max(initial=0.0))
-    factor = min(1.0, LONGEST / longest) if longest else 1.0
-    while factor >= SHORTEST and slope < 0.0:
+    factor = min(1.0, LONGEST_STEP_DOWNHILL / longest) if longest else 1.0
+    while factor >= SHORTEST_STEP_DOWNHILL and slope < 0.0:
         try:
             following = balance.beside(point, factor * step)
             if energy(following) <= V + ENOUGH * factor * slope:

@@ -21,9 +21,9 @@ from .singularities import (
     singularity,
 )
 
-SHORTEST = 1e-9
+SHORTEST_STEP_OF_TRAVEL = 1e-9
 """A step that fails however short it is: this is the shortest that is tried [rad or m]."""
-MARGIN = 1e-9
+MARGIN_OF_BOUNDS = 1e-9
 """So much outside is within bounds [rad or m]: rounding."""
 
 
@@ -127,7 +127,7 @@ class Travel:
     def _stepped(self, value: float) -> SweepStatus | None:
         """One inner step, towards a value; None where all is well."""
         a, length, why = self.here, self._length, SweepStatus.NOT_CLOSED
-        while length >= SHORTEST:
+        while length >= SHORTEST_STEP_OF_TRAVEL:
             direct = abs(value - a.value) <= length * abs(a.tangent[0])
             try:
                 b = self.curve.step_to(a, value) if direct else self.curve.step(a, length, self._before)
@@ -203,7 +203,7 @@ class Travel:
 
     def _outside(self, place: Place) -> bool:
         bounds = self.manner.bounds
-        return bounds is not None and not bounds.contains(place.q, MARGIN)
+        return bounds is not None and not bounds.contains(place.q, MARGIN_OF_BOUNDS)
 
     def _watched(self, a: Place, b: Place) -> None:
         """Note a singularity of the actuators between a and b."""
