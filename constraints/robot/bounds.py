@@ -89,7 +89,7 @@ class Bounds:
                 i = int(np.isnan(array).argmax())
                 raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
         lower, upper = limits_of(lower), limits_of(upper)
-        wrong = (lower > upper) | (lower >= LEAST_NO_LIMIT) | (upper <= -NO_LIMIT)
+        wrong = (lower > upper) | (lower >= LEAST_NO_LIMIT) | (upper <= -LEAST_NO_LIMIT)
         if wrong.any():
             i = int(wrong.argmax())
             raise EmptyIntervalError(f"joint '{_joint_of(self.space, i)}'", float(lower[i]), float(upper[i]))
@@ -316,7 +316,7 @@ def limits_of(numbers: ArrayLike) -> Vector:
         numbers: of positions, velocities or efforts.
     """
     limits = np.array(numbers, dtype=np.float64)
-    limits[limits >= LEAST_NO_LIMIT], limits[limits <= -NO_LIMIT] = np.inf, -np.inf
+    limits[limits >= LEAST_NO_LIMIT], limits[limits <= -LEAST_NO_LIMIT] = np.inf, -np.inf
     return limits
 
 
