@@ -26,7 +26,7 @@ NO_LIMIT = 1e9
 """Limits of at least this size stand for none: files write 1e16, or the largest number."""
 FAR_AWAY = 100.0
 """A length so many times as large as what there is is asked about."""
-LONG = 10.0
+LONG_DISTANCE = 10.0
 """A start of a joint that slides is asked about above this [m]: bounds may be narrow, and starts out of them."""
 _ASKED_OF: set[str] = set()
 """Things that `say_once` has asked about."""
@@ -53,7 +53,7 @@ class Coordinate(NamedTuple):
     def question_of_start(self, value: float) -> str:
         """What is asked of a start, which may be out of narrow bounds."""
         outside = max(self.lower - value, value - self.upper)
-        far = abs(value) > (TURN if self.is_angle else LONG)
+        far = abs(value) > (TURN if self.is_angle else LONG_DISTANCE)
         return self._asked(value) if far and outside > (0.0 if self.is_angle else self.upper - self.lower) else ""
 
     def question_of_bound(self, value: float) -> str:

@@ -19,7 +19,7 @@ from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.bounds import limits_of
 
-STEP = 1e-6
+STEP_OF_ACTUATOR_SLOPES = 1e-6
 """Of central differences of a matrix that is a function of q."""
 
 
@@ -195,9 +195,9 @@ class Actuators:
             if given.shape != (nv, nv):
                 raise SizeError("derivative of the actuation", (nv, nv), given.shape)
             return given
-        for i, step in enumerate(STEP * np.eye(nv)):
+        for i, step in enumerate(STEP_OF_ACTUATOR_SLOPES * np.eye(nv)):
             ahead, behind = self.tau(space.integrate(q, step), u), self.tau(space.integrate(q, -step), u)
-            found[:, i] = (ahead - behind) / (2.0 * STEP)
+            found[:, i] = (ahead - behind) / (2.0 * STEP_OF_ACTUATOR_SLOPES)
         return found
 
     def __repr__(self) -> str:

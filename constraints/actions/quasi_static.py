@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Cones = Mapping[str, FrictionCone | float] | FrictionCone | float | None
 """Friction of contacts: by name, or one for all."""
 
-RANK = 1e-12
+RANK_OF_BALANCE = 1e-12
 """Singular values of the balance below this part of the largest, times its larger size, are zero: Crocoddyl's."""
 
 
@@ -160,7 +160,7 @@ def quasi_static(
     y, left, used = np.zeros(nu + k), asked, 0
     limit = close * max(largest(asked), 1.0)
     while True:
-        y = y + np.linalg.lstsq(A, left, rcond=RANK * max(A.shape))[0] if A.size else y
+        y = y + np.linalg.lstsq(A, left, rcond=RANK_OF_BALANCE * max(A.shape))[0] if A.size else y
         missing = asked - A @ y
         if largest(missing) <= limit or used >= most or largest(missing) >= 0.5 * largest(left):
             break

@@ -15,7 +15,7 @@ from ..dynamics.multipliers import wrench_of
 from ..errors import OptionError
 from ..loops import Axes, ConstraintSet, FrictionCone, PointContact, PoseContact, Sole, SurfaceContact
 
-ROUNDING = 1e-12
+ROUNDING_OF_A_FORCE = 1e-12
 """Part of the largest multiplier up to which a force is none."""
 
 UPRIGHT = 1.0 - 1e-6
@@ -51,7 +51,7 @@ class Load(NamedTuple):
         if at is None:
             return words
         off = 0.0 if self.outside is None else self.outside
-        beside = f", {off:.3g} m outside its sole" if off > ROUNDING else ""
+        beside = f", {off:.3g} m outside its sole" if off > ROUNDING_OF_A_FORCE else ""
         return f"{words}, centre of pressure ({at[0]:.4g}, {at[1]:.4g}) m{beside}"
 
 
@@ -77,7 +77,7 @@ def loads_of(
     given = {owner.name: cone for owner, cone in _cones(constraint_set, cones)}
     stands = {constraint_set[which].name: sole for which, sole in _mapping(soles, "soles", "contact names to a Sole")}
     posture = constraint_set.robot.at(q)
-    rounding = ROUNDING * float(np.abs(multipliers).max(initial=0.0))
+    rounding = ROUNDING_OF_A_FORCE * float(np.abs(multipliers).max(initial=0.0))
     for owner, _ in constraint_set.on:
         if not isinstance(owner, PointContact | SurfaceContact):
             continue

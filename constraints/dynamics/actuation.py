@@ -21,7 +21,7 @@ from .laws.hinge_forces import HingeForce, check_robot, relative_jacobian
 Actuated: TypeAlias = "Iterable[str | Segments | Closure] | Segments | Closure"
 """What is actuated: names of joints and closures, Segments, closures."""
 
-STILL = 1e-12
+STILL_HINGE = 1e-12
 """Rates of a hinge by joint velocities of 1 below this [m/s, rad/s] are rounding: no joint turns it."""
 
 _WORDS = "names of joints or closures, Segments, or closures"
@@ -141,7 +141,7 @@ def _of_closure(closure: Closure, motion: Motion) -> tuple[Closure, list[str], M
     n = closure.hinge.dofs
     labels = [closure.name] if n == 1 else [f"{closure.name}[{i}]" for i in range(n)]
     rates = relative_jacobian(closure, motion.posture)
-    still = np.abs(rates).max(axis=1, initial=0.0) < STILL
+    still = np.abs(rates).max(axis=1, initial=0.0) < STILL_HINGE
     return closure, labels, np.where(still[:, None], 0.0, rates).T
 
 

@@ -17,7 +17,7 @@ from ..rows.row_owner import RowOwner
 from .laws.link_state import COINCIDENT
 from .multipliers import Body, body_matrix, frame_rows
 
-UNIQUE = 1e-6
+UNIQUE_AXIS = 1e-6
 """Part of a direction that is not determined, of norm 1, up to which an axis of the world has no part in it."""
 
 
@@ -153,7 +153,7 @@ def _directions(A: Matrix, combinations: Matrix) -> Matrix:
 
 
 def _has_no_part_in(directions: Matrix) -> BoolVector:
-    return np.sqrt((directions**2).sum(axis=1)) <= UNIQUE
+    return np.sqrt((directions**2).sum(axis=1)) <= UNIQUE_AXIS
 
 
 def _line(word: str, numbers: Vector, determined: BoolVector, unit: str) -> str:

@@ -30,7 +30,7 @@ CHANGES = 1e-7
 """What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""
 
 
-BESIDE, SECOND, JUMP = 1e-3, 1e-10, 0.1
+STATE_BESIDE, SECOND, JUMP = 1e-3, 1e-10, 0.1
 """How far a state beside is [m, rad]; part of the largest singular value above which one more counts there, where a
 constant rank leaves 1e-15; and part of the largest entry that no row changes by, but for rows that are others there."""
 
@@ -286,13 +286,13 @@ def saddle_slopes(M: Matrix, balance: EquationChanges) -> SolutionSlopes | None:
     if failed:
         return None
     condition, _ = lapack.dgecon(lu, float(np.abs(K).sum(axis=0).max(initial=0.0)))
-    if condition < SINGULAR:
+    if condition < LEAST_CONDITION_OF_SLOPES:
         return None
     whole = lapack.dgetrs(lu, pivots, np.eye(n + k))[0]
     return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:], K)
 
 
-SINGULAR = 1e-13
+LEAST_CONDITION_OF_SLOPES = 1e-13
 """Reciprocal condition of a saddle point below which it counts as singular."""
 
 
@@ -327,7 +327,7 @@ class RowChanges:
         """As `ChangesAtPlace.beside`."""
         space = self._set.robot.space
         way = np.cos(np.arange(1.0, space.nv + 1.0))  # in no special direction, and the same in each run
-        return self._set.jacobian(space.integrate(self._q, BESIDE * way), self._rhs)
+        return self._set.jacobian(space.integrate(self._q, STATE_BESIDE * way), self._rhs)
 
     def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
         return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)

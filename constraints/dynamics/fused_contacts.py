@@ -22,6 +22,7 @@ from .methods.pinocchio_rows import has_its_slopes
 from .methods.proximal import STEEP
 
 _TINY = 1e-14
+"""Accuracies, absolute and relative, that the proximal settings of pinocchio ask for."""
 
 
 def fused_contacts_of(constraint_set: ConstraintSet, motion: Motion) -> FusedContacts | None:

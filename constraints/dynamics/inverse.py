@@ -30,7 +30,7 @@ from .row_forces import RowForces, misses
 TARGET = "wanted acceleration of inverse dynamics"
 
 
-ROUNDING = 1e-9
+ROUNDING_OF_AN_EFFORT = 1e-9
 """Part of an effort limit by which an effort at the limit may be above it."""
 
 
@@ -62,7 +62,7 @@ def efforts_beyond(names: Sequence[str], efforts: Vector, lower: Vector, upper: 
     found: list[EffortBeyond] = []
     for name, effort, *sides in zip(names, efforts.tolist(), lower.tolist(), upper.tolist(), strict=True):
         limit = sides[1] if effort > 0.0 else sides[0]
-        if limit != 0.0 and abs(effort) > abs(limit) * (1.0 + ROUNDING):
+        if limit != 0.0 and abs(effort) > abs(limit) * (1.0 + ROUNDING_OF_AN_EFFORT):
             found.append(EffortBeyond(name, effort, limit))
     return tuple(found)
 

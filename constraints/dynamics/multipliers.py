@@ -18,7 +18,7 @@ from ..robot.model.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from ..words import first_names
 
-ROUNDING = 1e-12
+ROUNDING_OF_A_MULTIPLIER = 1e-12
 """Part of the largest multiplier below which a negative one is zero."""
 
 Body = Literal["successor", "predecessor"]
@@ -181,7 +181,7 @@ def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tupl
         constraint_set: whose.
         multipliers: of all rows (size,).
     """
-    least = -ROUNDING * float(np.abs(multipliers).max(initial=0.0))
+    least = -ROUNDING_OF_A_MULTIPLIER * float(np.abs(multipliers).max(initial=0.0))
     return tuple(name for name, row in pushing_rows(constraint_set).items() if multipliers[row] < least)
 
 

@@ -17,7 +17,7 @@ from ..errors import FunctionError, SizeError
 from ..point import Point
 from .function import Function
 
-SAME = 1e-9
+SAME_VALUES = 1e-9
 """Values of two calls agree to this, relative to 1 + their size: sums of threads may differ by rounding."""
 
 
@@ -98,7 +98,7 @@ class FromCallable(Function):
             seen = f"{self.name} writes into its argument: entry {entry} of q was {q[entry]:.6g}, is {given[entry]:.6g}"
             raise FunctionError(self.name, seen, "work on a copy, q = np.array(q)")
         apart = np.abs(again - value)
-        if apart.max(initial=0.0) > SAME * (1.0 + float(np.abs(value).max(initial=0.0))):
+        if apart.max(initial=0.0) > SAME_VALUES * (1.0 + float(np.abs(value).max(initial=0.0))):
             row = int(apart.argmax())
             seen = f"{self.name} gives two values for one q: entry {row} is {value[row]:.9g}, then {again[row]:.9g}"
             raise FunctionError(self.name, seen, "a function may not draw random numbers, nor keep anything")

@@ -23,7 +23,7 @@ from .shooting_nodes import Trajectory
 if TYPE_CHECKING:
     from .shooting import MultipleShooting
 
-SHORTEST = 1e-12
+LEAST_CHANGE_OF_SHOOTING = 1e-12
 """Radius of the trust region at which SciPy gives up."""
 
 
@@ -105,7 +105,13 @@ def minimised(
         return _result(here, last, ShootingStatus.NO_DYNAMICS, None, 0, 1, _reason(here, last))
     while True:
         watch = _Watch(here, most, callback)
-        options = {"gtol": close, "xtol": SHORTEST, "barrier_tol": close, "maxiter": left - used, **begin}
+        options = {
+            "gtol": close,
+            "xtol": LEAST_CHANGE_OF_SHOOTING,
+            "barrier_tol": close,
+            "maxiter": left - used,
+            **begin,
+        }
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "delta_grad == 0.0")

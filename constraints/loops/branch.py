@@ -19,7 +19,7 @@ from .partition import partition
 
 PLACES = 60
 """Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
-SHORTEST = 1e-5
+SHORTEST_TANGENT = 1e-5
 """A part shorter than this [rad or m] on which the tangents lead to the other sign has a dead centre."""
 
 
@@ -104,7 +104,7 @@ def meets_dead_centre(
 
     Where two branches meet, a mechanism may come in on one and go out on the other with the sign that it had. Then the
     tangents of its ways tell: from both ends they lead to the other sign. So would a long step on a curved way; that is
-    why the way is cut until on each part the tangents keep the sign, or lead to the other one within `SHORTEST`.
+    why the way is cut until on each part the tangents keep the sign, or lead to the other within `SHORTEST_TANGENT`.
 
     Args:
         problem, rhs: the rows.
@@ -127,7 +127,7 @@ def meets_dead_centre(
             between = close(space.integrate(a, step * there))
             return between if between is not None and _sign_at(problem, branch, between, rhs) == sign else None
 
-        shortest = SHORTEST / largest(there) if there.any() else np.inf
+        shortest = SHORTEST_TANGENT / largest(there) if there.any() else np.inf
         between = longest_trusted(part_of, 0.5, shortest)[0] if shortest <= 0.5 else None
         if between is None:
             return True

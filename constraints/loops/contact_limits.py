@@ -20,7 +20,7 @@ from .hinges.subhinge import unit_axis
 SLIPPERY = 10.0
 """A coefficient of friction above this is asked about."""
 
-LONG = 5.0
+LONG_SOLE = 5.0
 """A sole longer than this is asked about [m]."""
 
 
@@ -113,7 +113,7 @@ class Sole:
         except QhullError as error:
             raise OptionError(f"corners of a sole: they lie on one line, got {points.tolist()}") from error
         size = np.ptp(points, axis=0)
-        if size.max() > LONG:
+        if size.max() > LONG_SOLE:
             ask_once(f"sole of {size[0]:g} m by {size[1]:g} m: is it in millimetres?")
         set_fields(self, corners=read_only(points[hull.vertices]), _edges=read_only(np.array(hull.equations)))
 

@@ -24,7 +24,7 @@ from .partition import Partition, partition
 FREE = 1e-6
 """Part of a motion, of norm 1, from which on a coordinate takes part in it."""
 
-WEAK = 1e-4
+WEAK_ROWS = 1e-4
 """Singular values that count, but are below this part of the largest one, are named."""
 
 INCONSISTENT = 1e-12
@@ -217,7 +217,7 @@ def weak_rows(U: Matrix, S: Vector, rank: int, labels: Sequence[str]) -> dict[st
     """
     weak: dict[int, float] = {}
     for k in range(rank):
-        if S[k] <= WEAK * S[0]:
+        if S[k] <= WEAK_ROWS * S[0]:
             shares = np.abs(U[:, k])
             shares[list(weak)] = 0.0
             weak[int(pivots(shares[None])[0][0])] = float(S[k] / S[0])

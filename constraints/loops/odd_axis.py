@@ -18,7 +18,7 @@ from .hinges.hinge import HingeKind
 
 AGREE, ASKEW = 1e-5, 1e-4
 """Axes of files agree up to the first angle [rad]; one that is off by more than the second is odd."""
-DIGITS, MEANT = 1e-10, 1e-3
+DIGITS_OF_AXES, MEANT = 1e-10, 1e-3
 """Axes that are parallel to less than the first [rad] are parallel; to more than the second they are not meant to."""
 
 
@@ -82,7 +82,7 @@ def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
     found: dict[tuple[str, str], NearParallel] = {}
     for first, second in _neighbours(closures):
         angle = float(np.arcsin(min(1.0, float(np.linalg.norm(np.cross(first.axis, second.axis))))))
-        if DIGITS < angle < MEANT:
+        if DIGITS_OF_AXES < angle < MEANT:
             found.setdefault((first.name, second.name), NearParallel(first.name, second.name, angle))
     return list(found.values())
 
@@ -95,7 +95,7 @@ def on_one_line(closures: Iterable[RowOwner]) -> list[str]:
     found: list[str] = []
     for first, second in _neighbours(closures):
         apart = float(np.linalg.norm(np.cross(second.point - first.point, first.axis)))
-        if apart < DIGITS and float(np.linalg.norm(np.cross(first.axis, second.axis))) < DIGITS:
+        if apart < DIGITS_OF_AXES and float(np.linalg.norm(np.cross(first.axis, second.axis))) < DIGITS_OF_AXES:
             found.append(f"'{first.name}' and '{second.name}' are on one line: the body between them turns alone")
     return list(dict.fromkeys(found))
 

@@ -30,7 +30,7 @@ from .collision_pairs import (
     SAMPLES,
     LeftOut,
     LeftOutReason,
-    PairVerdict,
+    WhyOut,
     always_in_words,
     as_distance,
     ask_of_margins,
@@ -152,7 +152,7 @@ class CollisionModel:
             self._say_if_empty()
 
     def _take_pairs(
-        self, geometry: Any, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], PairVerdict]
+        self, geometry: Any, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], WhyOut]
     ) -> None:
         """Look at these pairs of shapes, with their margins; the others are left out."""
         self._geometry, self._margins, self._out = geometry.copy(), margins, out
@@ -239,11 +239,9 @@ class CollisionModel:
         self, margins: dict[tuple[int, int], float], why: LeftOutReason = LeftOutReason.BY_HAND
     ) -> CollisionModel:
         """The model of some of the pairs; the others are left out for a reason."""
-        return self._rearranged(margins, self._out | {p: PairVerdict(why) for p in self._margins if p not in margins})
+        return self._rearranged(margins, self._out | {p: WhyOut(why) for p in self._margins if p not in margins})
 
-    def _rearranged(
-        self, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], PairVerdict]
-    ) -> CollisionModel:
+    def _rearranged(self, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], WhyOut]) -> CollisionModel:
         other = object.__new__(CollisionModel)  # copy.copy would read the files again
         other.__dict__ |= self.__dict__
         other._take_pairs(self._geometry, margins, out)

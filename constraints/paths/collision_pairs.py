@@ -15,7 +15,7 @@ from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 
 from ..errors import OptionError, UnknownJointError
 from ..problem.questions import LONGER, PLAIN
-from ..questions import LONG, ask_once
+from ..questions import LONG_DISTANCE, ask_once
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
 from .relative_motion import CollisionPair, two_names
@@ -53,7 +53,7 @@ class LeftOut(NamedTuple):
     said: str = ""
 
 
-class PairVerdict(NamedTuple):
+class WhyOut(NamedTuple):
     """Why a pair is not looked at.
 
     Attributes:
@@ -65,7 +65,7 @@ class PairVerdict(NamedTuple):
     said: str = ""
 
 
-def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bool) -> dict[IndexPair, PairVerdict]:
+def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bool) -> dict[IndexPair, WhyOut]:
     """Of all pairs of solids those that are not looked at.
 
     Args:
@@ -76,16 +76,16 @@ def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bo
     """
     disabled = {frozenset(pair[:2]): pair.reason for pair in robot.disabled_collisions} if srdf else {}
     roots = _Roots(robot.model)
-    found: dict[IndexPair, PairVerdict] = {}
+    found: dict[IndexPair, WhyOut] = {}
     for i, j in combinations(range(len(solids)), 2):
         said = disabled.get(frozenset((links[i], links[j]))) if links[i] != links[j] else None
         a, b = sorted((int(solids[k].parentJoint), k) for k in (i, j))
         if said is not None:
-            found[i, j] = PairVerdict(LeftOutReason.DISABLED, said)
+            found[i, j] = WhyOut(LeftOutReason.DISABLED, said)
         elif a[0] == b[0]:
-            found[i, j] = PairVerdict(LeftOutReason.SAME_JOINT)
+            found[i, j] = WhyOut(LeftOutReason.SAME_JOINT)
         elif roots.model.parents[b[0]] == a[0] and (a[0] or roots.hangs_on(b[0], links[a[1]])):
-            found[i, j] = PairVerdict(LeftOutReason.NEIGHBOURS)
+            found[i, j] = WhyOut(LeftOutReason.NEIGHBOURS)
     return found
 
 
@@ -173,7 +173,7 @@ def check_limits(max_angle: object, max_length: object) -> None:
         raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
     if is_finite_number(max_angle) and max_angle > pi:
         ask_once(f"max_angle of a collision check is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
-    if is_finite_number(max_length) and max_length > LONG:
+    if is_finite_number(max_length) and max_length > LONG_DISTANCE:
         ask_once(f"max_length of a collision check is {max_length:.6g} m: is it in millimetres?")
 
 
@@ -220,7 +220,7 @@ class _Roots:
         return frame
 
 
-def in_words(verdicts: Iterable[PairVerdict], details: bool) -> str:
+def in_words(verdicts: Iterable[WhyOut], details: bool) -> str:
     """How many pairs are left out for which reason: "29 disabled in the SRDF (Adjacent 9, Never 20), 3 on one joint".
 
     Args:

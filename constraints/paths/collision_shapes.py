@@ -17,7 +17,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, DuplicateError, ModelError, OptionError
 from ..problem.questions import LONGER, reach_of
-from ..questions import FAR_AWAY, LONG, ask_once
+from ..questions import FAR_AWAY, LONG_DISTANCE, ask_once
 from ..robot import Frame, Robot
 from ..robot.files.disabled_collisions import link_names
 from ..robot.files.packages import robot_data_folder
@@ -122,7 +122,7 @@ def _ask_of_shape(robot: Robot, shape: Shape, joint: int, away: float) -> None:
         away: of its centre from the origin of that [m].
     """
     size = max(shape.size)
-    if max(away, size) <= LONG:
+    if max(away, size) <= LONG_DISTANCE:
         return
     ends = (Frame("end", i, as_placement(None)) for i in range(1, robot.model.njoints))
     reach = max((reach_of(robot, end) for end in ends), default=inf)

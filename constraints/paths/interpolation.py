@@ -31,15 +31,15 @@ from .path import MEANT as PATH_MEANT, Jump, Path, Piece, StepSize
 
 _log = logging.getLogger(__package__)
 
-SHORTEST = 2.0**-18
+SHORTEST_PART_OF_PATH = 2.0**-18
 """Intervals are not halved below this part of the whole."""
-STEADY = 0.75
+MIDDLE_OF_INTERVAL = 0.75
 """A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
 FEW = 8
 """Fewer projections than these are done one by one: a batch costs as much."""
 COARSEST = 2.0**-4
 """Right-hand sides that a function gives may come back between two times: longer intervals are always halved."""
-SLACK = 1e-3
+SLACK_OF_A_MIDDLE = 1e-3
 """Part of the largest step that a mid-point may stray on an interval without motion."""
 
 
@@ -292,9 +292,13 @@ class _Bisection:
             longest, again = 1.0 if self._sides.function is None else COARSEST, list[_Interval]()
             for interval, half, (whole, first, second) in zip(ahead, halves, self._sizes(ahead, halves), strict=True):
                 t0, t1, qa, qb = interval
-                if t1 - t0 <= longest and whole <= 1.0 and max(first, second) <= STEADY * whole + SLACK:
+                if (
+                    t1 - t0 <= longest
+                    and whole <= 1.0
+                    and max(first, second) <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE
+                ):
                     found.append(interval)
-                elif t1 - t0 < SHORTEST:
+                elif t1 - t0 < SHORTEST_PART_OF_PATH:
                     failure = _Failure(t0, PathStatus.JUMP, self._jump(t0, (qa, half, qb)))
                     break
                 else:

@@ -18,7 +18,7 @@ from ..robot import Frame, Posture, Robot
 from ..robot.model.joints import radian_columns
 from . import symbols
 from .figures import TEXT
-from .views import PARALLEL, Direction
+from .views import PARALLEL_LINES, Direction
 
 GROUND, SPRING = "#505050", "#7a3e9d"
 """Colours of what stands on the ground, and of springs, dampers and links."""
@@ -158,7 +158,7 @@ def _is_pivot(columns: Matrix, point: Vector) -> bool:
         point: its origin (3,).
     """
     at_origin = columns[:3] + np.cross(columns[3:].T, point).T
-    return bool(np.abs(at_origin).max(initial=0.0) < PARALLEL)
+    return bool(np.abs(at_origin).max(initial=0.0) < PARALLEL_LINES)
 
 
 def draw_ground(pen: Pen, points: Iterable[Vector]) -> None:

@@ -20,7 +20,7 @@ VIEWS = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 NAMES = (*VIEWS, "3d")
 USUAL = (18.0, -58.0)
 """Elevation and azimuth of a view in space [deg]."""
-PARALLEL = 1e-6
+PARALLEL_LINES = 1e-6
 """How far axes of joints may differ in a mechanism that moves in a plane."""
 MARGIN = 0.06
 """Room around what is drawn, a part of its width."""
@@ -87,11 +87,11 @@ class Direction(NamedTuple):
         """A flat view of the plane with this normal (3,), from the side from which one looks in space."""
         usual = Direction.space(USUAL).basis
         n = normal * (1.0 if normal @ np.cross(*usual) > 0.0 else -1.0)
-        above = np.array([0.0, 0.0, 1.0]) if abs(n[2]) < 1.0 - PARALLEL else np.array([0.0, 1.0, 0.0])
+        above = np.array([0.0, 0.0, 1.0]) if abs(n[2]) < 1.0 - PARALLEL_LINES else np.array([0.0, 1.0, 0.0])
         up = above - (above @ n) * n
         up /= np.linalg.norm(up)
         basis = np.array([np.cross(up, n), up])
-        return Direction(np.where(np.abs(basis) < PARALLEL, 0.0, basis), True)
+        return Direction(np.where(np.abs(basis) < PARALLEL_LINES, 0.0, basis), True)
 
     def seen(self, points: ArrayLike) -> Any:
         """Coordinates of points (n, 3) as matplotlib's axes take them: rows x, y, z, or right, up."""
@@ -116,14 +116,14 @@ def plane_of_motion(robot: Robot, q: ArrayLike) -> Vector | None:
     """
     J = np.array(robot.at(q).with_jacobians().world_jacobian)
     v, w = J[:3], J[3:]
-    turns = bool(np.abs(w).max(initial=0.0) > PARALLEL)
+    turns = bool(np.abs(w).max(initial=0.0) > PARALLEL_LINES)
     directions, sizes, _ = np.linalg.svd(w if turns else v)
     n: Vector = directions[:, 0 if turns else 2]
-    if turns and len(sizes) > 1 and sizes[1] > PARALLEL * sizes[0]:
+    if turns and len(sizes) > 1 and sizes[1] > PARALLEL_LINES * sizes[0]:
         return None
-    if not turns and (len(sizes) < 2 or sizes[1] < PARALLEL):
+    if not turns and (len(sizes) < 2 or sizes[1] < PARALLEL_LINES):
         return None  # all slide along one line, or nothing moves
-    return n if np.abs(n @ v).max() < PARALLEL * max(1.0, float(np.abs(v).max())) else None
+    return n if np.abs(n @ v).max() < PARALLEL_LINES * max(1.0, float(np.abs(v).max())) else None
 
 
 def plane_of(points: Iterable[ArrayLike]) -> Vector | None:
@@ -132,7 +132,7 @@ def plane_of(points: Iterable[ArrayLike]) -> Vector | None:
     if len(seen) < 3:
         return None
     _, sizes, directions = np.linalg.svd(seen - seen.mean(axis=0))
-    return directions[2] if sizes[2] < PARALLEL * sizes[0] < sizes[1] else None
+    return directions[2] if sizes[2] < PARALLEL_LINES * sizes[0] < sizes[1] else None
 
 
 def _words(direction: Vector) -> str:

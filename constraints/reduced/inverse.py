@@ -32,7 +32,7 @@ from .system import (
     rows_agree,
 )
 
-WEAK = 1e-12
+WEAK_ACTUATORS = 1e-12
 """A singular value of what the actuators reach is none below this part of the motions times the actuators."""
 
 
@@ -211,7 +211,7 @@ def _not_driven(state: ClosedState, actuators: Actuation) -> None:
 def _least(reach: Matrix, needed: Vector, scale: float) -> tuple[Vector, int]:
     """Efforts (na,) of least norm that come nearest to what is needed (n,), and the rank of what they reach."""
     U, sizes, Vt = np.linalg.svd(reach, full_matrices=False)
-    rank = numerical_rank(sizes, scale, WEAK)
+    rank = numerical_rank(sizes, scale, WEAK_ACTUATORS)
     effort: Vector = Vt[:rank].T @ ((U[:, :rank].T @ needed) / sizes[:rank])
     return effort, rank
 

@@ -28,7 +28,7 @@ from .space import RobotSpace
 
 _log = logging.getLogger(__package__)
 
-UNBOUNDED = 1e300
+LEAST_NO_LIMIT = 1e300
 """A limit of at least this size is no limit (pinocchio writes the largest float)."""
 
 
@@ -89,7 +89,7 @@ class Bounds:
                 i = int(np.isnan(array).argmax())
                 raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
         lower, upper = limits_of(lower), limits_of(upper)
-        wrong = (lower > upper) | (lower >= UNBOUNDED) | (upper <= -UNBOUNDED)
+        wrong = (lower > upper) | (lower >= LEAST_NO_LIMIT) | (upper <= -LEAST_NO_LIMIT)
         if wrong.any():
             i = int(wrong.argmax())
             raise EmptyIntervalError(f"joint '{_joint_of(self.space, i)}'", float(lower[i]), float(upper[i]))
@@ -310,13 +310,13 @@ def outside_bounds(violations: Sequence[Violation]) -> list[str]:
 
 
 def limits_of(numbers: ArrayLike) -> Vector:
-    """Limits of a model, infinite where it says by a number beyond `UNBOUNDED` that there is none; a copy.
+    """Limits of a model, infinite where it says by a number beyond `LEAST_NO_LIMIT` that there is none; a copy.
 
     Args:
         numbers: of positions, velocities or efforts.
     """
     limits = np.array(numbers, dtype=np.float64)
-    limits[limits >= UNBOUNDED], limits[limits <= -UNBOUNDED] = np.inf, -np.inf
+    limits[limits >= LEAST_NO_LIMIT], limits[limits <= -LEAST_NO_LIMIT] = np.inf, -np.inf
     return limits
 
 

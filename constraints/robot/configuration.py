@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__package__)
 
-UNIT = 1e-6
+UNIT_OF_INPUT = 1e-6
 """A vector whose norm differs from 1 by less is normalised, any other is refused."""
 
 
@@ -75,7 +75,7 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
     for block in group.unit_blocks:
         unit = q[block]
         norm = math.sqrt(float(unit @ unit))
-        if abs(norm - 1.0) > UNIT:
+        if abs(norm - 1.0) > UNIT_OF_INPUT:
             raise NotNormalizedError(what, "quaternion xyzw" if unit.size == 4 else "(cos, sin)", norm)
         unit /= norm
     return q

@@ -11,7 +11,7 @@ from .comparison import RowTable
 from .row_owner import RowOwner
 from .stack import Stack
 
-TOLERANCE = 1e-9
+TOLERANCE_OF_ERRORS = 1e-9
 """Relative distance of two errors that are one."""
 TRIALS = 6
 """Random configurations at most, of which two with a value are compared."""
@@ -50,7 +50,7 @@ def _alike(a: RowOwner, b: RowOwner) -> bool:
             if one is not other:
                 return False
             continue
-        if not np.allclose(one, other, TOLERANCE, TOLERANCE, equal_nan=True):
+        if not np.allclose(one, other, TOLERANCE_OF_ERRORS, TOLERANCE_OF_ERRORS, equal_nan=True):
             return False
         compared += 1
         if compared == 2:

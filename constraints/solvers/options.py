@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 LEAST_THRESHOLD = 1e-15
 """The least threshold: in float64, residuals of functions of about a metre and a radian end at up to 5e-16."""
-LOOSE = 10.0
+LOOSE_THRESHOLD = 10.0
 """A threshold above this is asked about: a scaled error of so many metres or radians would be none."""
 LOCAL_ITERATIONS = 100
 """Budget of a single try, and of searches that others repeat from other guesses."""
@@ -116,7 +116,7 @@ class Options:
             positive_number(getattr(self, name), f"option '{name}'")
         if self.threshold < LEAST_THRESHOLD:
             raise OptionError(below_rounding("option 'threshold'", self.threshold))
-        if self.threshold > LOOSE:
+        if self.threshold > LOOSE_THRESHOLD:
             ask_once(
                 f"option 'threshold' {self.threshold:g} accepts errors of {self.threshold:g} m or rad: is it meant?"
             )

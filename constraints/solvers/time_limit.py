@@ -17,7 +17,7 @@ from .status import Status
 
 FIRST = 4
 """Iterations of the first chunk, where nothing is known yet of what one costs."""
-SURE = 0.5
+SURE_PART_OF_TIME = 0.5
 """Part of the time left for which a larger budget is asked for: iterations do not all cost the same."""
 
 
@@ -79,9 +79,9 @@ class TimedProgram(Program):
         if self._cost == 0.0:
             return min(otherwise, self._most)
         enough = max(int(seconds / self._cost), 0)
-        if SURE * enough >= self._most:
+        if SURE_PART_OF_TIME * enough >= self._most:
             return self._most
-        sure = max(int(SURE * enough), 1 if enough else 0)
+        sure = max(int(SURE_PART_OF_TIME * enough), 1 if enough else 0)
         return min(1 << (sure.bit_length() - 1) if sure else 1, self._most)
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import BoolVector, Matrix, Vector
-from .series import EXP_SWITCH, LOG_SWITCH, TINY, c_value, k_value
+from .series import EXP_SWITCH, LOG_SWITCH, TINY_SQUARE, c_value, k_value
 
 # --- coefficients ----------------------------------------------------------------------------------------------------
 # Both branches are evaluated everywhere, each with a t moved out of the other's reach, so that none divides by zero.
@@ -22,7 +22,7 @@ def split(t: Vector, switch: float) -> tuple[BoolVector, Vector]:
 
 def half_sinc(t: Vector) -> tuple[Vector, Vector]:
     """Return (sin(h) / theta, cos(h)) of h = theta / 2, for t = theta^2."""
-    small, safe = split(t, TINY)
+    small, safe = split(t, TINY_SQUARE)
     theta = np.sqrt(safe)
     return (
         np.where(small, 0.5 - t * (1 / 48), np.sin(0.5 * theta) / theta),
@@ -39,7 +39,7 @@ def exp_coefficients(t: Vector) -> tuple[Vector, Vector, Vector, Vector]:
 
 def half_cot(t: Vector) -> Vector:
     """Return h cot(h) of h = theta / 2, for t = theta^2 below (2 pi)^2."""
-    small, safe = split(t, TINY)
+    small, safe = split(t, TINY_SQUARE)
     half = 0.5 * np.sqrt(safe)
     return np.where(small, 1.0 - t * (1 / 12), half * np.cos(half) / np.sin(half))
 
@@ -56,7 +56,7 @@ def quaternion_log(u: Vector, w: Vector) -> Vector:
     first = np.where(x != 0.0, x, np.where(y != 0.0, y, z))
     sign = np.where((w < 0.0) | ((w == 0.0) & (first < 0.0)), -1.0, 1.0)
     n2 = x * x + y * y + z * z
-    small = n2 < TINY * w * w
+    small = n2 < TINY_SQUARE * w * w
     safe_w = np.where(small, w, 1.0)
     n = np.sqrt(n2)
     safe_n = np.where(small | (n == 0.0), 1.0, n)

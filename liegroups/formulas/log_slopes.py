@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from .second_order import STEP
+from .second_order import STEP_OF_FIVE_POINTS
 from .third_order import PoseLog
 
 if TYPE_CHECKING:
     from ..space import Space
 
-FIVE_POINTS = tuple((n * STEP, factor / (12.0 * STEP)) for n, factor in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0)))
+FIVE_POINTS = tuple(
+    (n * STEP_OF_FIVE_POINTS, factor / (12.0 * STEP_OF_FIVE_POINTS))
+    for n, factor in ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0))
+)
 """Steps and factors of the five-point difference."""
 
 

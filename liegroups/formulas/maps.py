@@ -18,7 +18,7 @@ from struct import Struct
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from .series import EXP_SWITCH, LOG_SWITCH, TINY, b_prime, c_prime, c_value, k_prime, k_value
+from .series import EXP_SWITCH, LOG_SWITCH, TINY_SQUARE, b_prime, c_prime, c_value, k_prime, k_value
 
 Floats3 = tuple[float, float, float]
 Floats4 = tuple[float, float, float, float]
@@ -41,7 +41,7 @@ def _matrix3(entries: Floats9) -> Matrix:
 
 def half_sinc(t: float) -> tuple[float, float]:
     """Return (sin(h) / theta, cos(h)) of h = theta / 2, for t = theta^2."""
-    if t < TINY:
+    if t < TINY_SQUARE:
         return 0.5 - t * (1 / 48), 1.0 - t * (1 / 8)
     theta = sqrt(t)
     return sin(0.5 * theta) / theta, cos(0.5 * theta)
@@ -55,7 +55,7 @@ def exp_coefficients(t: float) -> tuple[float, float, float, float]:
 
 def half_cot(t: float) -> float:
     """Return h cot(h) of h = theta / 2, for t = theta^2 below (2 pi)^2."""
-    if t < TINY:
+    if t < TINY_SQUARE:
         return 1.0 - t * (1 / 12)
     half = 0.5 * sqrt(t)
     return half * cos(half) / sin(half)
@@ -76,7 +76,7 @@ def rotation_between(a: float, b: float, c: float, d: float, e: float, f: float,
     z = d * g - h * c - (a * f - b * e)
     w = d * h + (a * e + b * f + c * g)
     n2 = x * x + y * y + z * z
-    if n2 < TINY * w * w:
+    if n2 < TINY_SQUARE * w * w:
         s = (2.0 - n2 / (w * w) * (2 / 3)) / w
         return s * x, s * y, s * z
     n = sqrt(n2)

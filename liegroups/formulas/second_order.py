@@ -27,7 +27,7 @@ Floats3: TypeAlias = tuple[float, float, float]
 Dual3: TypeAlias = tuple[Floats3, Floats3]
 """A dual vector a + eps b as (a, b)."""
 
-STEP = 1e-3
+STEP_OF_FIVE_POINTS = 1e-3
 """Step of the five-point differences: truncation and rounding are both about 1e-13 of maps of ordinary size."""
 
 
@@ -211,7 +211,10 @@ def log_second_by_differences(
 
 def _slope(f: Callable[[float], Matrix]) -> Matrix:
     """Derivative at 0 of a matrix that depends on a number, by five points."""
-    return (8.0 * (f(STEP) - f(-STEP)) - (f(2.0 * STEP) - f(-2.0 * STEP))) / (12.0 * STEP)
+    return (
+        8.0 * (f(STEP_OF_FIVE_POINTS) - f(-STEP_OF_FIVE_POINTS))
+        - (f(2.0 * STEP_OF_FIVE_POINTS) - f(-2.0 * STEP_OF_FIVE_POINTS))
+    ) / (12.0 * STEP_OF_FIVE_POINTS)
 
 
 def _dual_cross(a: Dual3, b: Dual3) -> Dual3:

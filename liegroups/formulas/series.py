@@ -25,14 +25,17 @@ Real = TypeVar("Real", float, NDArray[np.float64])
 # Measured against 60 digits, worst of 60 points near t = 1: closed c 1e-15, b' 4e-15, c' 3e-14 (relative; the closed
 # form loses a digit each time t falls tenfold, c' two), the eight-term series 2e-16. c' enters times theta^3: 5e-16.
 EXP_SWITCH = 1.0
+"""Square of the angle [rad^2] below which the series of the exponential map are used."""
 
 # The same near t = 1.5: closed k 2e-15, k' 1e-13 (which enters times theta^3 and a factor 1/360: 5e-16), the
 # twelve-term series 2e-16, good up to t = 2.
 LOG_SWITCH = 1.5
+"""Square of the angle [rad^2] below which the series of the logarithm are used."""
 
 # Guards divisions of nearly zero by nearly zero: below it two terms of h cot h, sin(h)/h and atan(r)/r are exact to
 # rounding (the next term is under 1e-17), above it the closed forms do not cancel.
-TINY = 1e-8
+TINY_SQUARE = 1e-8
+"""Square of an angle [rad^2], or of the tangent of its half, below which two terms of a series are exact."""
 
 
 def _rounded(coefficients: Sequence[Fraction]) -> tuple[float, ...]:

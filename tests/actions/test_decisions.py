@@ -26,7 +26,7 @@ from constraints import actions
 from constraints.actions.actuators import Drive
 from constraints.actions.equations import armature_of, damping_of
 from constraints.actions.fused import fused_of
-from constraints.actions.stance import ROUNDING, least_within
+from constraints.actions.stance import ROUNDING_OF_A_FORCE, least_within
 from constraints.dynamics import DynamicsStatus
 from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.dynamics.methods.cholesky import LIGHT, REPEATED, by_blocks
@@ -184,7 +184,7 @@ def test_what_contacts_carry_is_said_of_the_smallest_forces_too(gravity: float) 
     slope = 0.2
     action = box(slope=slope)
     model: Any = action.robot.model
-    assert ROUNDING == 1e-12
+    assert ROUNDING_OF_A_FORCE == 1e-12
     weak = model.copy()
     weak.gravity.linear = gravity * np.array(model.gravity.linear)
     robot = type(action.robot)(weak)

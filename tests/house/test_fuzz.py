@@ -74,7 +74,7 @@ def test_every_public_callable_is_tried():
             "Status",
         ),
         *(
-            "Linearisation",
+            "ValueAndJacobian",
             "Rows",
             "Point",
             "MovingPoint",

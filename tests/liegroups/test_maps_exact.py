@@ -15,11 +15,11 @@ import pytest
 from mpmath import matrix, mp, mpf
 
 from liegroups import SE2, SE3, SO2, SO3, Space
-from liegroups.formulas.series import EXP_SWITCH, LOG_SWITCH, TINY
+from liegroups.formulas.series import EXP_SWITCH, LOG_SWITCH, TINY_SQUARE
 
 RELATIVE = 4e-15  # 1e-15 was reached; the rest is for other mathematical libraries
 
-SWITCHES = [math.sqrt(t) for t in (TINY, EXP_SWITCH, LOG_SWITCH)]
+SWITCHES = [math.sqrt(t) for t in (TINY_SQUARE, EXP_SWITCH, LOG_SWITCH)]
 ANGLES = [
     *(0.0, 1e-160, 1e-12, 1e-8, 1e-6, 1e-3, 0.1, 0.7, 2.5),
     *(angle * side for angle in SWITCHES for side in (1 - 1e-9, 1 + 1e-9)),

@@ -27,7 +27,7 @@ from constraints.point import place
 from constraints.solvers import NewtonEngine, Status
 from constraints.solvers.evaluation import Evaluation
 from constraints.solvers.newton.bounds import SolverBounds
-from constraints.solvers.newton.computed_bodies import INSIDE, BringBack, ComputedBodies
+from constraints.solvers.newton.computed_bodies import INSIDE_BODY_BOUNDS, BringBack, ComputedBodies
 from constraints.solvers.newton.free_bodies import FreeBodies, rotation, translation_size
 from constraints.solvers.newton.hierarchy import NullSpace
 from constraints.solvers.newton.least_change import LeastChange, least_change
@@ -378,7 +378,7 @@ def test_rows_bring_computed_bodies_inside_their_box() -> None:
         assert bodies.leave(q) == out
     problem = bodies.problem
     row = problem.constraints["bounds of box"]
-    margin = INSIDE * 1e-2
+    margin = INSIDE_BODY_BOUNDS * 1e-2
     np.testing.assert_allclose(row.rows.lower[:2], [margin, -INF])
     np.testing.assert_allclose(row.rows.upper[:2], [2.0 - margin, 1.0 - margin])
     assert row.rows.mask.tolist() == [True, True, False]

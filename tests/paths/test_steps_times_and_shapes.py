@@ -23,7 +23,7 @@ from constraints import (
 )
 from constraints.functions import Identity
 from constraints.paths.collision import Collision, CollisionModel
-from constraints.paths.collision_pairs import LeftOutReason, PairVerdict, always_in_words, in_words
+from constraints.paths.collision_pairs import LeftOutReason, WhyOut, always_in_words, in_words
 from constraints.paths.collision_shapes import Shape
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
@@ -541,8 +541,8 @@ def test_pairs_in_words() -> None:
     shown = many.count("' and '")
     assert f" and {20 - shown} pairs more collide in all of" in many
     assert "more" not in always_in_words(pairs[:shown])
-    verdicts = [PairVerdict(LeftOutReason.BY_HAND), *[PairVerdict(LeftOutReason.DISABLED, "Never")] * 3,
-                PairVerdict(LeftOutReason.DISABLED, "Adjacent"), PairVerdict(LeftOutReason.DISABLED)]  # fmt: skip
+    verdicts = [WhyOut(LeftOutReason.BY_HAND), *[WhyOut(LeftOutReason.DISABLED, "Never")] * 3,
+                WhyOut(LeftOutReason.DISABLED, "Adjacent"), WhyOut(LeftOutReason.DISABLED)]  # fmt: skip
     assert in_words(verdicts, True) == "5 disabled in the SRDF (Never 3, Adjacent 1), 1 left out by hand"
     assert in_words(verdicts, False) == "5 disabled in the SRDF, 1 left out by hand"
     assert in_words([], True) == ""

@@ -14,7 +14,7 @@ from constraints.dynamics import JointSpring
 from constraints.dynamics.laws.law import NoEnergyError
 from constraints.errors import UndefinedError
 from constraints.models import mechanisms
-from constraints.reduced.equilibria.downhill import LONGEST, downhill, potential_of
+from constraints.reduced.equilibria.downhill import LONGEST_STEP_DOWNHILL, downhill, potential_of
 from constraints.reduced.equilibria.equilibrium_search import EquilibriumStatus, newton_search
 from constraints.reduced.equilibria.prescribed import LeftBranchError
 
@@ -59,8 +59,8 @@ def test_where_it_is_convex_the_step_is_that_of_newton(sizes: tuple[float, float
     np.testing.assert_allclose(following.u, 0.0, atol=1e-12)
     assert (factor, near, len(bowl.tried)) == (1.0, True, 1)
     following, factor, near = bowl.down([1.0, -0.4])
-    assert factor == pytest.approx(LONGEST)
-    np.testing.assert_allclose(following.u, (1.0 - LONGEST) * np.array([1.0, -0.4]), atol=1e-12)
+    assert factor == pytest.approx(LONGEST_STEP_DOWNHILL)
+    np.testing.assert_allclose(following.u, (1.0 - LONGEST_STEP_DOWNHILL) * np.array([1.0, -0.4]), atol=1e-12)
     assert bowl.down([0.0, 0.0]) is None
 
 

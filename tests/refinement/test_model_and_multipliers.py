@@ -24,7 +24,7 @@ from constraints import (
 )
 from constraints.errors import UndefinedError
 from constraints.point import place
-from constraints.solvers.refinement.feasible_set import INSIDE, FeasibleSet, FeasibleSetAt, refined_columns
+from constraints.solvers.refinement.feasible_set import INSIDE_ROW_BOUNDS, FeasibleSet, FeasibleSetAt, refined_columns
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
 from constraints.solvers.refinement.optimality import differences, inequalities, inequality_name, optimality
 from constraints.solvers.refinement.quadratic_model import (
@@ -251,8 +251,10 @@ def test_a_feasible_set_has_a_value_and_an_interval_for_each_row_and_guard() -> 
     feasible = view.feasible
     assert feasible.live.tolist() == [0, 1, 2, 5]
     assert feasible.moving.tolist() == [0, 1, 2, 3, 5]
-    np.testing.assert_allclose(feasible.lower, [0.0, 3.0 * -0.9, 0.5 * 0.2, -1.0 + INSIDE], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(feasible.upper, [0.0, 3.0 * 1.9, INF, 2.0 - INSIDE], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        feasible.lower, [0.0, 3.0 * -0.9, 0.5 * 0.2, -1.0 + INSIDE_ROW_BOUNDS], rtol=0, atol=1e-14
+    )
+    np.testing.assert_allclose(feasible.upper, [0.0, 3.0 * 1.9, INF, 2.0 - INSIDE_ROW_BOUNDS], rtol=0, atol=1e-14)
     assert feasible.equal.tolist() == [True, False, False, False]
     assert feasible.wide.tolist() == [1, 2, 3]
     assert feasible.guarded == [3]
@@ -265,9 +267,9 @@ def test_a_feasible_set_has_a_value_and_an_interval_for_each_row_and_guard() -> 
     np.testing.assert_allclose(
         local.jacobian[:, feasible.live], np.array(expected)[:, feasible.live], rtol=0, atol=1e-12
     )
-    np.testing.assert_allclose(view.residual(local), [5.2, 18.0 - 5.7, 0.0, 0.1 + INSIDE], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(view.residual(local), [5.2, 18.0 - 5.7, 0.0, 0.1 + INSIDE_ROW_BOUNDS], rtol=0, atol=1e-9)
     kept = view.kept(local)
-    np.testing.assert_allclose(kept.lower, [5.2, -2.7, 0.1, -1.0 + INSIDE], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(kept.lower, [5.2, -2.7, 0.1, -1.0 + INSIDE_ROW_BOUNDS], rtol=0, atol=1e-9)
     np.testing.assert_allclose(kept.upper, [5.2, 18.0, INF, 2.1], rtol=0, atol=1e-9)
     assert not kept.residual(local).any()
 
@@ -325,8 +327,8 @@ def test_positions_of_bodies_are_guarded_with_their_gradients(space: Space) -> N
     view, local = at(problem, q)
     assert view.feasible.guarded == [1, 2]
     np.testing.assert_array_equal(local.values[1:], q[1:3])
-    np.testing.assert_allclose(view.feasible.lower[1:], [-3.0 + INSIDE, -INF], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(view.feasible.upper[1:], [INF, 4.0 - INSIDE], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(view.feasible.lower[1:], [-3.0 + INSIDE_ROW_BOUNDS, -INF], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(view.feasible.upper[1:], [INF, 4.0 - INSIDE_ROW_BOUNDS], rtol=0, atol=1e-15)
     seen = [(whole.integrate(q, 1e-6 * e) - whole.integrate(q, -1e-6 * e))[1:3] / 2e-6 for e in np.eye(whole.nv)]
     np.testing.assert_allclose(local.jacobian[1:], np.transpose(seen), atol=1e-8)
 

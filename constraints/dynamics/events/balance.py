@@ -10,10 +10,10 @@ from ...robot.model.pinocchio import pin
 POOR = 0.01
 """Part of the exchanged energy up to which the balance may be off."""
 
-STEADY = 0.01
+STEADY_ENERGY = 0.01
 """Part of the largest kinetic energy that counts as exchanged in any case: a free top exchanges nothing."""
 
-ROUNDING = 1e-11
+ROUNDING_OF_ENERGY = 1e-11
 """Part of the largest energy up to which a balance that is off is rounding."""
 
 
@@ -65,9 +65,9 @@ class EnergyBalance:
     @property
     def basis(self) -> float:
         """What errors are judged by [J]."""
-        return max(self.exchanged, STEADY * self._largest)
+        return max(self.exchanged, STEADY_ENERGY * self._largest)
 
     @property
     def is_poor(self) -> bool:
         """Whether the error is too large for the motion to be right."""
-        return not self.worst <= POOR * self.basis + ROUNDING * self._size
+        return not self.worst <= POOR * self.basis + ROUNDING_OF_ENERGY * self._size

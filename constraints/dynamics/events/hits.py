@@ -14,7 +14,7 @@ from ...loops import ConstraintSet
 from ...robot import Motion
 from ..impact import Impact, impact
 from .balance import energies
-from .sides import LITTLE, NEAR, STILL, SeenSides, Side, Standing, balanced
+from .sides import LITTLE, NO_DISTANCE, STILL_SPEED, SeenSides, Side, Standing, balanced
 
 
 def hit(seen: SeenSides, coming: BoolVector) -> tuple[Motion, ConstraintSet]:
@@ -51,7 +51,7 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
         better = _less(own.sides, standing, pushes, alongs)
         if better is None:
             rates = seen.jacobian[seen.normals] @ after
-            sinks = ~standing.on & (seen.gaps <= NEAR) & (rates < -STILL)
+            sinks = ~standing.on & (seen.gaps <= NO_DISTANCE) & (rates < -STILL_SPEED)
             if sinks.any():
                 hit = hit | (sinks & ~seen.standing.on)
                 better = Standing(standing.on | sinks, standing.sticks | (sinks & grips))
@@ -61,7 +61,7 @@ def _impact(seen: SeenSides, coming: BoolVector, bounces: bool) -> tuple[Vector,
         known.add(mark)
         standing = better
     rests = standing.on & ~(e > 0.0)
-    still = np.array([norm(seen.jacobian[rows] @ after) <= STILL for rows in seen.tangents], dtype=np.bool_)
+    still = np.array([norm(seen.jacobian[rows] @ after) <= STILL_SPEED for rows in seen.tangents], dtype=np.bool_)
     return after, Standing(rests, rests & grips & (standing.sticks | still))
 
 
@@ -107,7 +107,7 @@ def _impulses(seen: SeenSides, standing: Standing, wished: Vector) -> tuple[Vect
         columns: list[Vector] = []
         for i in slips:
             velocity = seen.slipping[i]
-            if norm(velocity) <= STILL:
+            if norm(velocity) <= STILL_SPEED:
                 if held is None:
                     whole = Standing(standing.on, standing.on & own.grips)
                     held = _impulses(seen, whole, wished)[2]

@@ -20,19 +20,19 @@ from ..forward import ForwardDynamics, forward_dynamics
 from ..laws.forces import Forces
 from ..laws.law import Law
 
-SLACK = 1e-8
+SLACK_OF_A_SIDE = 1e-8
 """How far below a side a motion is when it touches it [m, rad]: more than rounding leaves of a projected state."""
 
-NEAR = 1e-6
+NO_DISTANCE = 1e-6
 """Distances up to this are none [m, rad]."""
 
-STILL = 1e-8
+STILL_SPEED = 1e-8
 """Speeds up to this are none [m/s, rad/s]: more than a projection leaves."""
 
-SLOW = 1e-4
+SLOW_SLIP = 1e-4
 """A point that slips sticks when it is slower than this [m/s]."""
 
-CREEP = 10.0 * SLOW
+CREEP = 10.0 * SLOW_SLIP
 """Below this speed the direction of friction is not that of the velocity alone [m/s]."""
 
 LITTLE = 1e-9
@@ -139,7 +139,7 @@ class SeenSides:
             return self.slipping[i] / speed
         along = self.sides.held_still(self).multipliers[self.tangents[i]]
         size = float(norm(along))
-        mixed = self.slipping[i] - (SLOW * part / size * along if size > 0.0 else 0.0)
+        mixed = self.slipping[i] - (SLOW_SLIP * part / size * along if size > 0.0 else 0.0)
         size = float(norm(mixed))
         return np.asarray(mixed / size if size > 0.0 else mixed)
 

@@ -14,7 +14,7 @@ from ...robot import Motion
 from ..impact import impact
 from .events import Event
 from .hits import hit, solved_impact
-from .sides import LITTLE, NEAR, SLACK, SLOW, STILL, SeenSides, Sides, Standing
+from .sides import LITTLE, NO_DISTANCE, SLACK_OF_A_SIDE, SLOW_SLIP, STILL_SPEED, SeenSides, Sides, Standing
 
 
 @final
@@ -56,7 +56,7 @@ class Unilateral:
 
     def gap(self, seen: SeenSides, i: int) -> float:
         """How far side i is; 1 while it is touched."""
-        return 1.0 if seen.standing.on[i] else float(seen.gaps[i]) + SLACK
+        return 1.0 if seen.standing.on[i] else float(seen.gaps[i]) + SLACK_OF_A_SIDE
 
     def pushing(self, seen: SeenSides, i: int) -> float:
         """How hard side i pushes; 1 while it is not touched."""
@@ -69,24 +69,24 @@ class Unilateral:
         return self.sides.sides[i].friction * float(seen.push[i]) - float(norm(seen.along(i)))
 
     def slide(self, seen: SeenSides, i: int) -> float:
-        """How fast side i slips, above SLOW; 1 while it does not. It is positive while a side gets faster from rest."""
+        """How fast side i slips, above SLOW_SLIP; 1 while it does not. Positive while a side gets faster from rest."""
         if not seen.standing.slips[i]:
             return 1.0
         v = seen.slipping[i]
         speed = float(norm(v))
-        if speed > 2.0 * SLOW:
-            return speed - SLOW
+        if speed > 2.0 * SLOW_SLIP:
+            return speed - SLOW_SLIP
         rows = seen.tangents[i]
         a = seen.jacobian[rows] @ seen.dynamics.acceleration + seen.drift[rows]
         size = float(norm(a))
         faster = float(v @ a) / size if size > 0.0 else 0.0
-        return max(speed - SLOW, faster + LITTLE)
+        return max(speed - SLOW_SLIP, faster + LITTLE)
 
     # What a state becomes.
 
     def touched(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Impact on side i, and on all that is hit at once."""
-        coming = ~seen.standing.on & (seen.gaps <= NEAR) & (seen.rates < 0.0)
+        coming = ~seen.standing.on & (seen.gaps <= NO_DISTANCE) & (seen.rates < 0.0)
         coming[i] = True
         return self.settled(*hit(seen, coming), seen.t)
 
@@ -102,7 +102,7 @@ class Unilateral:
 
     def stuck(self, seen: SeenSides, i: int) -> tuple[Motion, ConstraintSet]:
         """Side i stops slipping, if its friction can hold it."""
-        slow = seen.standing.slips & np.array([norm(v) <= 2.0 * SLOW for v in seen.slipping], dtype=np.bool_)
+        slow = seen.standing.slips & np.array([norm(v) <= 2.0 * SLOW_SLIP for v in seen.slipping], dtype=np.bool_)
         slow &= self.sides.grips
         slow[i] = True
         held = self.sides.switched(seen.holds, Standing(seen.standing.on, seen.standing.sticks | slow))
@@ -127,12 +127,14 @@ class Unilateral:
         beyond = [
             f"{side.name} ({-gap:.3g} {unit})"
             for side, gap in zip(self.sides.sides, seen.gaps, strict=True)
-            if gap < -NEAR
+            if gap < -NO_DISTANCE
         ]
         if beyond:
             raise OptionError(f"start of a motion: beyond {what} by some: {', '.join(beyond)}")
-        on = (seen.gaps <= NEAR) & (np.abs(seen.rates) <= STILL)
-        still = self.sides.grips & np.array([norm(velocity) <= STILL for velocity in seen.slipping], dtype=np.bool_)
+        on = (seen.gaps <= NO_DISTANCE) & (np.abs(seen.rates) <= STILL_SPEED)
+        still = self.sides.grips & np.array(
+            [norm(velocity) <= STILL_SPEED for velocity in seen.slipping], dtype=np.bool_
+        )
         return self.settled(motion, self.sides.switched(off, Standing(on, on & still)), t)[1]
 
     def settled(
@@ -172,10 +174,10 @@ class Unilateral:
         if excess[i] > size:
             return standing.changed(i, True, False)
         sinking = seen.jacobian[seen.normals] @ found.acceleration + seen.drift[seen.normals]
-        sinking[standing.on | (seen.gaps > NEAR) | (np.abs(seen.rates) > STILL)] = 0.0
+        sinking[standing.on | (seen.gaps > NO_DISTANCE) | (np.abs(seen.rates) > STILL_SPEED)] = 0.0
         if let_go is not None:
             sinking[let_go] = 0.0
         i = int(np.argmin(sinking))
-        if sinking[i] < -NEAR * (1.0 + float(np.abs(found.acceleration).max())):
-            return standing.changed(i, True, bool(self.sides.grips[i] and norm(seen.slipping[i]) <= STILL))
+        if sinking[i] < -NO_DISTANCE * (1.0 + float(np.abs(found.acceleration).max())):
+            return standing.changed(i, True, bool(self.sides.grips[i] and norm(seen.slipping[i]) <= STILL_SPEED))
         return None

@@ -43,7 +43,7 @@ CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=
 _FORCES = ("forces of a motion", "a vector tau (nv,), or {joint: number}")
 """What forces that are a function are called in messages, and what they give."""
 
-ROUNDING = 1e-9
+ROUNDING_OF_A_STEP = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
 
 RTOL, ATOL = 1e-7, 1e-7
@@ -172,7 +172,7 @@ def simulate(
     if is_open(errors, motion.v) and not may_open:
         off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
         raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
-    count = HUNDREDTHS if h is None else max(1, int(np.ceil(length / h - ROUNDING)))
+    count = HUNDREDTHS if h is None else max(1, int(np.ceil(length / h - ROUNDING_OF_A_STEP)))
     pace = FixedPace(stepper) if h is not None else AdaptivePace(stepper, length, _longest(max_step))
     run = Run(stepper, pace, watched, _every(every), may_open)
     with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
@@ -204,7 +204,7 @@ def _by_time(report: Callable[[int], None], grid: list[float], unit: float, coun
     done = [0]
 
     def reached(t: float) -> None:
-        now = count if t >= grid[-1] else int((t - grid[0]) / unit + ROUNDING)
+        now = count if t >= grid[-1] else int((t - grid[0]) / unit + ROUNDING_OF_A_STEP)
         if now > done[0]:
             report(now - done[0])
             done[0] = now
@@ -219,7 +219,7 @@ def _step(candidate: float | str, duration: float) -> float | None:
             raise UnknownNameError("step of a motion", candidate, (ADAPTIVE,))
         return None
     h = _positive(candidate, "step of a motion")
-    if h > duration * (1.0 + ROUNDING):
+    if h > duration * (1.0 + ROUNDING_OF_A_STEP):
         raise OptionError(f"step of a motion: expected at most its duration of {duration:g} s, got {h:g} s")
     return h
 

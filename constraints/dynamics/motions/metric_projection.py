@@ -25,7 +25,7 @@ Rows that repeat others do so only up to the errors of the configuration, and wh
 LEFT = 1e-6
 """How far what no motion reaches may be off: a loop that is planar but for the digits of its file, out of its plane."""
 
-ROUNDING = 1e-14
+ROUNDING_OF_ROW_VELOCITY = 1e-14
 """Rates below this part of the size of the velocity are rounding, and left alone."""
 
 
@@ -107,7 +107,7 @@ class MetricProjection:
     def _with_velocity(self, motion: Motion, rows: SetRows, rhs: RightHandSide | None) -> Motion | Errors:
         """The state with the nearest velocity that keeps the rows."""
         size = 1.0 + float(np.abs(motion.v).max(initial=0.0))
-        if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING * size:
+        if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING_OF_ROW_VELOCITY * size:
             return motion
         found = self._least(motion.mass_matrix(), rows.jacobian, -rows.velocity)
         dv = found.acceleration

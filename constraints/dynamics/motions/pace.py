@@ -18,16 +18,16 @@ SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 BROKEN_FACTOR = 0.25
 """How much shorter the next step is after one that had no result."""
 
-SHORTEST = 1e-14
+SHORTEST_STEP_OF_MOTION = 1e-14
 """Part of the duration of a motion below which a step is none."""
 
-MANY, TINY = 1000, 1e-5
+MANY, TINY_STEP_OF_MOTION = 1000, 1e-5
 """After this many steps, a mean step below this part of the duration is too short to go on."""
 
 LEAPS = (0.1, 0.05, 0.02)
 """Parts of the longest step so far that are tried by steps of order 4 where steps become shorter than all of them."""
 
-TURN = 1.5
+MOST_TURN_OF_A_STEP = 1.5
 """Most that a joint with rotations turns in a step [rad]: a rotation vector is unique up to half a turn."""
 
 
@@ -117,7 +117,7 @@ class AdaptivePace:
                 h_now = 0.5 * left  # two like steps, not one and a sliver
             else:
                 h_now = left if whole else h
-            if h_now < max(SHORTEST * self._duration, 16.0 * float(np.spacing(abs(state.t)))):
+            if h_now < max(SHORTEST_STEP_OF_MOTION * self._duration, 16.0 * float(np.spacing(abs(state.t)))):
                 raise broken
             try:
                 step = self._stepper.take(state, h_now)
@@ -168,7 +168,7 @@ class AdaptivePace:
         if not self._turning.size:
             return np.inf
         speed = float(np.abs(state.motion.v[self._turning]).max())
-        return TURN / speed if speed > 0.0 else np.inf
+        return MOST_TURN_OF_A_STEP / speed if speed > 0.0 else np.inf
 
     def _first(self, state: StageState) -> float:
         """A first step, by the size of the rates and of their change.
@@ -195,7 +195,7 @@ class AdaptivePace:
         if not np.isfinite(self._begin):
             self._begin = t
         self._tried += 1
-        if self._tried > MANY and t - self._begin < self._tried * TINY * self._duration:
+        if self._tried > MANY and t - self._begin < self._tried * TINY_STEP_OF_MOTION * self._duration:
             raise Halt(MotionStatus.STEP_TOO_SHORT, f"At {t:.6g} s, after {self._tried} steps")
 
 

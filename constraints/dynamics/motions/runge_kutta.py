@@ -23,7 +23,7 @@ MOST_SOLVES = 12
 SOLVED = 0.02
 """Part of the tolerances up to which the equation of a stage is solved."""
 
-SLOW = 0.9
+SLOW_NEWTON = 0.9
 """Part of the last Newton step from which on the next one is no progress."""
 
 
@@ -217,7 +217,7 @@ def _stage(
         moved[-1] = known[-1] + part * rate[-1]
         if size <= SOLVED:
             return (moved - known) / part
-        if not size < SLOW * last and size > 1e3:
+        if not size < SLOW_NEWTON * last and size > 1e3:
             break
         last = size
     words = f"At {start.state.t:.6g} s, a step of {start.h:.3g} s"

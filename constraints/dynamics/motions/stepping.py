@@ -38,7 +38,7 @@ from .runge_kutta import (
 from .stiffness import Stiffness, stiffness_at
 from .tableaux import DOP853, ESDIRK43, RK4, Tableau
 
-AGREEMENT = 1e-3
+AGREEMENT_OF_ROWS = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
 InTime = Forces | Callable[..., TangentLike | None]
@@ -188,7 +188,7 @@ class Stepper:
             system = found.system
             gap = float(np.abs(system.jacobian @ found.acceleration - system.gamma).max(initial=0.0))
             size = 1.0 + float(system.v @ system.v) + float(np.abs(system.gamma).max(initial=0.0))
-            if gap <= AGREEMENT * size:
+            if gap <= AGREEMENT_OF_ROWS * size:
                 return
             reason += f" They are off by {gap:.3g}"
         overflow = found.status is DynamicsStatus.NOT_FINITE

@@ -13,7 +13,7 @@ from liegroups.arrays import Matrix, Vector
 from ...robot import Motion
 from ..forward import ForwardDynamics
 
-STEP = 1e-7
+STEP_OF_STIFFNESS = 1e-7
 """Step of differences [m, rad], and as a part of velocities."""
 
 
@@ -83,9 +83,9 @@ def _differences(motion: Motion, function: Acceleration) -> tuple[Matrix, Matrix
     n = len(v)
     by_q, by_v, steps = np.zeros((n, n)), np.zeros((n, n)), np.eye(n)
     for i in range(n):
-        e, size = steps[i], STEP * (1.0 + abs(float(v[i])))
-        ahead, behind = (function(space.at(space.integrate(q, s * STEP * e), v)) for s in (1.0, -1.0))
-        by_q[:, i] = (ahead - behind) / (2.0 * STEP)
+        e, size = steps[i], STEP_OF_STIFFNESS * (1.0 + abs(float(v[i])))
+        ahead, behind = (function(space.at(space.integrate(q, s * STEP_OF_STIFFNESS * e), v)) for s in (1.0, -1.0))
+        by_q[:, i] = (ahead - behind) / (2.0 * STEP_OF_STIFFNESS)
         change: Vector = size * e
         ahead, behind = function(space.at(q, v + change)), function(space.at(q, v - change))
         by_v[:, i] = (ahead - behind) / (2.0 * size)

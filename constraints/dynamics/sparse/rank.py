@@ -21,9 +21,9 @@ _factorised: Callable[[Any], Any] = partial(
 )
 
 STEPS = 6
-"""Steps of the power method, forwards and backwards: far less than a factor of `SURE` is left after them."""
+"""Steps of the power method, forwards and backwards: far less than a factor of `SURE_FACTOR` is left after them."""
 
-SURE = 3.0
+SURE_FACTOR = 3.0
 """How far from the limit singular values, which are known to tens of percent, have to be to decide."""
 
 
@@ -41,20 +41,20 @@ def is_rank_certain(blocks: Sequence[Block], kept: BoolVector, left_out: float, 
         rounding: of the set.
     """
     if not kept.any():
-        return left_out <= rounding * LEAST_ROW / SURE
+        return left_out <= rounding * LEAST_ROW / SURE_FACTOR
     K = _sparse(blocks, kept, nv)
     gram: Any = (K @ K.T).tocsc()
     x: Vector = np.cos(np.arange(1.0, gram.shape[0] + 1.0))  # in no special direction, and the same in each run
     largest = sqrt(_growth(x, gram.__matmul__))
     limit = rounding * max(largest, LEAST_ROW)
-    if not left_out < limit / SURE:
+    if not left_out < limit / SURE_FACTOR:
         return False
     try:
         factors = _factorised(gram)
     except RuntimeError:  # exactly singular
         return False
     shrinking = _growth(x, factors.solve)
-    return 0.0 < shrinking * (SURE * limit) ** 2 < 1.0
+    return 0.0 < shrinking * (SURE_FACTOR * limit) ** 2 < 1.0
 
 
 def _growth(x: Vector, times: Callable[[Vector], Vector]) -> float:

@@ -25,13 +25,13 @@ from liegroups.arrays import Matrix, Vector
 
 from .contact_surface import Nearest, Surface
 
-SMALL = 0.03
+SMALL_TILT = 0.03
 """Below this sine of the tilt the series are exact to 1e-16; the closed forms are exact to 1e-12 above it."""
 UPSIDE_DOWN = 1e-9
 """Below this sine of the tilt of an object that stands on its head the direction in which it tilts is a choice."""
 NO_TWIST = 1e-15
 """Below this length of (cos, sin) nothing is left but rounding: on its head an object has no turn about the normal."""
-STEEP = -0.5
+STEEP_TILT = -0.5
 """Below this cosine of the tilt derivatives are taken along and across the tilt: there both are well conditioned."""
 
 
@@ -62,7 +62,7 @@ def touch(aMb: Any, floor: Surface) -> Touch:
 def swing(n0: float, n1: float, n2: float) -> tuple[float, float, float, float]:
     r"""Sine of the tilt, its direction (-n_z, n_y), and :math:`\theta/\sin\theta`."""
     s = hypot(n1, n2)
-    if n0 > 0.0 and s < SMALL:
+    if n0 > 0.0 and s < SMALL_TILT:
         s2 = s * s
         return s, -n2, n1, 1.0 + s2 * (1 / 6 + s2 * (3 / 40 + s2 * (5 / 112 + s2 * 35 / 1152)))
     if s < UPSIDE_DOWN:
@@ -84,9 +84,9 @@ def swing_rates(
         The two entries of the first row, and those of the second.
     """
     du_y, du_z, dw_y, dw_z = i, -h, -f, e
-    if n0 > STEEP:
+    if n0 > STEEP_TILT:
         s2 = s * s
-        if n0 > 0.0 and s < SMALL:
+        if n0 > 0.0 and s < SMALL_TILT:
             slope = 1 / 3 + s2 * (2 / 15 + s2 * (8 / 105 + s2 * 16 / 315))  # times s2: 1e-17 is left
         else:
             slope = (1.0 - ratio * n0) / s2  # minus the derivative of the ratio by n_x

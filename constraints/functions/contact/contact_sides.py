@@ -16,7 +16,7 @@ from .contact_surface import Surface
 
 _log = logging.getLogger(__package__)
 
-DOWN = -0.5
+DOWN_NORMAL = -0.5
 """A normal whose z is less looks down: what is put on such a floor hangs from it."""
 SAME_SIDE = 1e-6
 """A surface looks into an object whose middle is in front of it by more [m]."""
@@ -31,7 +31,7 @@ def asked_of_floor(floor: Surface) -> str:
     Args:
         floor: the surface.
     """
-    if floor.joint != 0 or floor.normal[2] >= DOWN:
+    if floor.joint != 0 or floor.normal[2] >= DOWN_NORMAL:
         return ""
     _ASKED.add(floor)
     return (

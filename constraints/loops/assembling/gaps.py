@@ -21,7 +21,7 @@ from ..odd_axis import joints_between, odd_axis
 
 TURNING = ("JointModelR", "JointModelSpherical", "JointModelUniversal")
 """Joints that turn about one point begin with one of these."""
-PARALLEL = 1e-9
+PARALLEL_GAPS = 1e-9
 """Axes whose sine is below this are parallel."""
 
 
@@ -120,7 +120,7 @@ def too_short(robot: Robot, a: Frame, b: Frame, q: Vector) -> str:
 def _common(axes: Matrix) -> Vector | None:
     """The direction (3,) that all axes (3, n) have; None where they differ."""
     sizes = np.linalg.svd(axes, compute_uv=False)
-    return axes[:, 0] if sizes[1:].max(initial=0.0) <= PARALLEL * sizes[0] else None
+    return axes[:, 0] if sizes[1:].max(initial=0.0) <= PARALLEL_GAPS * sizes[0] else None
 
 
 def _lengths(points: Matrix, axis: Vector | None) -> Vector:

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...robot import Posture, Robot
 
-SMALL = 1e-12
+SMALL_SPEED = 1e-12
 """Squared speeds that are below this part of those of the body itself are none."""
 
 
@@ -37,7 +37,7 @@ def idle_directions(robot: Robot, posture: Posture, J: Matrix, rank: int) -> dic
     whole, found = sum(grams.values()), dict[str, Vector]()
     for i in wide:
         values, vectors = np.linalg.eigh(whole - grams[i])
-        own = vectors[:, values <= SMALL * np.trace(whole)]
+        own = vectors[:, values <= SMALL_SPEED * np.trace(whole)]
         speed = twists[i] @ own
         if own.shape[1] == 1 and np.linalg.norm(speed) > 1e-3:
             found[str(robot.model.names[i])] = Z @ own[:, 0]

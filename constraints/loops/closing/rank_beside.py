@@ -17,11 +17,11 @@ from .corrector import CLOSED as CLOSED, Corrector, Trust, least_norm
 Evaluated: TypeAlias = Callable[[Vector], tuple[Vector, Matrix]]
 """From a configuration (nq,) to errors (m,) and their Jacobian (m, nv)."""
 
-BESIDE = 0.01
+RANK_BESIDE = 0.01
 """How far beside [rad or m] the rank is counted: there it has values of a hundredth where it has dropped."""
 WAYS = 2
 """So many directions, of all that the rows leave free."""
-BACK = Trust(most=4, farthest=BESIDE)
+BACK = Trust(most=4, farthest=RANK_BESIDE)
 """Steps of Newton back to where the rows hold; one that is longer leads away from here."""
 
 CLEAR = 10.0
@@ -55,7 +55,7 @@ def rank_beside(evaluate: Evaluated, space: Space, q: Vector, moving: Indices, r
     for _ in range(WAYS if len(free) and rank < len(J) else 0):
         step = np.zeros(space.nv)
         along = free.T @ rng.standard_normal(len(free))
-        step[moving] = BESIDE * along / np.linalg.norm(along)
+        step[moving] = RANK_BESIDE * along / np.linalg.norm(along)
         try:
             there = Corrector(back.rows, back).newton(space.integrate(q, step), BACK)
         except UndefinedError:

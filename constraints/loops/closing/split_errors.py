@@ -22,9 +22,9 @@ from .rank_beside import CLEAR, rank_beside
 
 STEPS = 12
 """Newton steps by which what the joints can reduce is reduced."""
-FARTHEST = 0.1
+FARTHEST_SPLIT = 0.1
 """A step that is longer [rad or m] leads elsewhere."""
-DIGITS = 1e-3
+DIGITS_OF_ROWS = 1e-3
 """Up to this part of the largest singular value rows may be redundant but for the digits of a file: three of them."""
 
 
@@ -96,7 +96,7 @@ def split_errors(
     """
     columns, constraints = _Reducible(problem, rhs, rounding), problem.constraints
     try:
-        done = Corrector(columns.rows, columns).newton(q, Trust(tolerance, steps - 1, farthest=FARTHEST))
+        done = Corrector(columns.rows, columns).newton(q, Trust(tolerance, steps - 1, farthest=FARTHEST_SPLIT))
     except UndefinedError:
         return None
     if done.ending not in (Ending.CLOSED, Ending.OTHER_ROWS_OPEN):
@@ -202,10 +202,10 @@ def nearly_closed(projection: Projection) -> SplitErrors | None:
     Args:
         projection: an assembly that failed.
     """
-    if not can_be_split(projection.problem) or not projection.residual <= DIGITS:
+    if not can_be_split(projection.problem) or not projection.residual <= DIGITS_OF_ROWS:
         return None
     tolerance = max(projection.options.threshold, 1e-3 * projection.residual)
-    return split_errors(projection.problem, projection.q, projection.rhs, tolerance, DIGITS)
+    return split_errors(projection.problem, projection.q, projection.rhs, tolerance, DIGITS_OF_ROWS)
 
 
 def can_be_split(problem: Problem) -> bool:

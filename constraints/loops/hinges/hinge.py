@@ -55,7 +55,7 @@ _NOT_HERE = {
 }
 """What URDF and others call hinges, and how the same is said."""
 _AXIS = "an axis is one argument, [0, 0, 1] or 'z'"
-PARALLEL = 5e-13
+PARALLEL_HINGES = 5e-13
 """One minus the cosine of two directions that are parallel: they are less than 1e-6 rad apart."""
 
 
@@ -152,7 +152,7 @@ class Hinge:
         """
         a = unit_axis(inboard, "inboard axis of a Hooke hinge")
         b = unit_axis(outboard, "outboard axis of a Hooke hinge")
-        if 1.0 - abs(float(a @ b)) < PARALLEL:
+        if 1.0 - abs(float(a @ b)) < PARALLEL_HINGES:
             raise OptionError(
                 "axes of a Hooke hinge: expected two directions, got parallel ones, for which the successor could be "
                 "rotated about any axis: give the axes of its cross, such as [1, 0, 0] and [0, 1, 0]"

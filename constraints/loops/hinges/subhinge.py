@@ -16,7 +16,7 @@ from liegroups.frozen import read_only, set_fields
 from ...errors import NotNormalizedError, UnknownNameError
 from ...robot.model.pinocchio import pin
 
-ROUNDING = 2e-15
+ROUNDING_OF_A_UNIT_VECTOR = 2e-15
 """How far the norm of a vector that was normalised may be from 1."""
 
 X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
@@ -106,4 +106,4 @@ def unit_axis(axis: ArrayLike, what: str) -> Vector:
     norm = float(np.sqrt(direction @ direction))
     if abs(norm - 1.0) > 1e-6:
         raise NotNormalizedError(what, "unit axis", norm)
-    return read_only(direction / norm if abs(norm - 1.0) > ROUNDING else np.array(direction))
+    return read_only(direction / norm if abs(norm - 1.0) > ROUNDING_OF_A_UNIT_VECTOR else np.array(direction))

@@ -26,7 +26,7 @@ from ..gripper import Gripper, Handle
 from ..states import State, Transition
 from .factory_parts import GraspSet, Parts
 from .factory_transitions import transitions_between
-from .placement import MARGIN
+from .placement import MARGIN_OF_HEIGHT
 from .rules import Rule, check_rules, is_allowed
 from .semantics import Semantics
 
@@ -138,7 +138,7 @@ class ConstraintGraphFactory:
     floors: Sequence[Surface] = ()
     rules: Sequence[Rule] = ()
     preplacement_distance: float = field(default=0.05, kw_only=True)
-    margin: float = field(default=MARGIN, kw_only=True)
+    margin: float = field(default=MARGIN_OF_HEIGHT, kw_only=True)
     preplace_guide: bool = field(default=False, kw_only=True)
     empty_level_sets: bool = field(default=False, kw_only=True)
     margins: SecurityMargins | None = field(default=None, kw_only=True)

@@ -22,7 +22,7 @@ from ...rows.implicit import Implicit
 from ..foliation import Foliation
 from .grasp import is_free_object
 
-MARGIN = 1e-4
+MARGIN_OF_HEIGHT = 1e-4
 """Height at which placed objects stand above a floor [m], so that they do not collide with it; as in hpp-python."""
 
 
@@ -31,7 +31,7 @@ def placement(
     name: str,
     objects: Surface | Sequence[Surface],
     floors: Surface | Sequence[Surface],
-    margin: float = MARGIN,
+    margin: float = MARGIN_OF_HEIGHT,
 ) -> Foliation:
     """An object stands with one of its surfaces on one of the floors.
 
@@ -74,7 +74,7 @@ def preplacement(
     objects: Surface | Sequence[Surface],
     floors: Surface | Sequence[Surface],
     distance: float,
-    margin: float = MARGIN,
+    margin: float = MARGIN_OF_HEIGHT,
 ) -> Implicit:
     """An object above a floor: the contact, higher by a distance.
 

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix
 
 from ...functions.contact.contact_surface import FLATNESS
 
-SAME = 1e-6
+SAME_VERTICES = 1e-6
 """Two vertices closer than this, in parts of the polygon's size, are one."""
 NEARLY_FLAT = 1e-2
 """So far a vertex may be off the plane of the others, in parts of the polygon's size, and be moved onto it."""
@@ -40,9 +40,9 @@ def repaired(points: Matrix) -> Polygon:
     size = float(np.abs(points - points.mean(axis=0)).max())
     kept: list[int] = []
     for i in range(len(points)):
-        if not kept or _apart(points[i], points[kept[-1]]) > SAME * size:
+        if not kept or _apart(points[i], points[kept[-1]]) > SAME_VERTICES * size:
             kept.append(i)
-    while len(kept) > 1 and _apart(points[kept[-1]], points[0]) <= SAME * size:  # a polygon that is closed
+    while len(kept) > 1 and _apart(points[kept[-1]], points[0]) <= SAME_VERTICES * size:  # a polygon that is closed
         kept.pop()
     if 3 <= len(kept) < len(points):
         gone = [i for i in range(len(points)) if i not in kept]

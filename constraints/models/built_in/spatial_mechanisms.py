@@ -18,7 +18,7 @@ from ..structure.tree import JointKind, JointLimits, Tree, rotation_about, trans
 from .parts import add_bar, closed_at, length, number
 
 X, Y, Z = np.eye(3)
-DOWN = 0.06
+PLATFORM_RADIUS = 0.06
 """Radius of what the platform of a Stewart-Gough platform or a delta robot weighs [m]."""
 
 

@@ -17,10 +17,10 @@ from .balance import ForceBalance, SearchPoint
 from .prescribed import NOT_BESIDE
 
 NO_VALUE = (UndefinedError, OptionError)
-LONGEST = 0.237
+LONGEST_STEP_DOWNHILL = 0.237
 """Longest step of a coordinate [rad or m]; no round number, so that steps from round angles do not end where a
 mechanism is folded."""
-SHORTEST = 2.0**-20
+SHORTEST_STEP_DOWNHILL = 2.0**-20
 """Part of a step below which nothing goes down."""
 ENOUGH = 1e-4
 """Part of what the slope promises by which the potential must fall."""
@@ -90,7 +90,7 @@ def downhill(
     scaled: Vector = -Q @ ((Q.T @ g) / sizes)
     step, slope, V = across * scaled, float(g @ scaled), energy(point)
     longest = float(np.abs(step).max(initial=0.0))
-    factor = min(1.0, LONGEST / longest) if longest else 1.0
+    factor = min(1.0, LONGEST_STEP_DOWNHILL / longest) if longest else 1.0
     if not slope < 0.0:
         return None
 
@@ -101,5 +101,5 @@ def downhill(
         except (*NOT_BESIDE, *NO_VALUE):
             return None
 
-    following, factor = longest_trusted(shortened, factor, SHORTEST)
+    following, factor = longest_trusted(shortened, factor, SHORTEST_STEP_DOWNHILL)
     return None if following is None else (following, factor, bool(values[0] > -FLAT * abs(values[-1])))

@@ -19,9 +19,9 @@ from .prescribed import NOT_BESIDE
 
 SENSITIVITY = 1e-9
 """Singular values of the derivative, in units of inertia, below this part of the largest one hold nothing."""
-LONGEST = 0.5
+LONGEST_STEP_OF_SEARCH = 0.5
 """Longest step of a coordinate [rad or m]."""
-SHORTEST = 2.0**-14
+SHORTEST_STEP_OF_SEARCH = 2.0**-14
 """Part of Newton's step below which a search has stalled."""
 TAKES_PART = 0.1
 """A coordinate takes part in a direction that nothing holds where its share is this part of the largest one."""
@@ -182,7 +182,7 @@ def _following(balance: ForceBalance, point: SearchPoint, newton: Newton) -> tup
     scaled = newton.scaled_step(point.missing)
     step, size = newton.step(scaled), float(np.linalg.norm(scaled))
     longest = largest(step[: balance.moving.size])
-    factor = min(1.0, LONGEST / longest) if longest else 1.0
+    factor = min(1.0, LONGEST_STEP_OF_SEARCH / longest) if longest else 1.0
     failure = (EquilibriumStatus.STALLED, "")
 
     def shortened(factor: float) -> SearchPoint | None:
@@ -199,5 +199,5 @@ def _following(balance: ForceBalance, point: SearchPoint, newton: Newton) -> tup
         after = float(np.linalg.norm(newton.scaled_step(following.missing)))
         return following if after <= (1.0 - 0.25 * factor) * size else None
 
-    following, factor = longest_trusted(shortened, factor, SHORTEST)
+    following, factor = longest_trusted(shortened, factor, SHORTEST_STEP_OF_SEARCH)
     return following, factor, failure

@@ -25,13 +25,13 @@ from .prescribed import NOT_BESIDE, Prescribed, closed_beside, prescribed
 if TYPE_CHECKING:
     from .modes import Modes
 
-STEP = 1e-2
+FIRST_STEP_OF_SLOPES = 1e-2
 """First step of the differences [rad or m; rad/s or m/s]; it is halved as long as that makes them better."""
 HALVINGS = 8
 """Steps of one derivative, at most."""
 SHORTENINGS = 12
 """Times that the first step is divided by four where there is no neighbour, at most."""
-ROUNDING = 4.0 * np.finfo(np.float64).eps
+ROUNDING_OF_INERTIA = 4.0 * np.finfo(np.float64).eps
 """Rounding of a residual as a part of its size."""
 
 _Sampled = Callable[[float], Vector]
@@ -214,8 +214,8 @@ def _linearised(state: ClosedState, given: Prescribed) -> Linearisation:
         def faster(h: float, unit: Vector = unit, speed: Vector = speed) -> Vector:
             return given.residual(closed_beside(here, 0.0 * unit, here.v + h * speed)).independent
 
-        quick = STEP * max(1.0, abs(float(here.v[u[i]])))
-        K[:, i], K_error[:, i] = _differentiated(moved, found.independent, name, noise, STEP)
+        quick = FIRST_STEP_OF_SLOPES * max(1.0, abs(float(here.v[u[i]])))
+        K[:, i], K_error[:, i] = _differentiated(moved, found.independent, name, noise, FIRST_STEP_OF_SLOPES)
         G[:, i], G_error[:, i] = _differentiated(faster, found.independent, name, noise, quick)
         N[:, i] = -space.bracket(here.v, np.ascontiguousarray(T[:, i]))[u]
     M, M_error = _mass(here, given, found.independent)
@@ -245,7 +245,7 @@ def _mass(state: ClosedState, given: Prescribed, residual: Vector) -> tuple[Matr
         seen = Prescribed(more, given.driven_acceleration, given.tau, given.external).residual(state)
         error[:, i] = np.abs(seen.independent - residual - M[:, i])
     sizes = np.sqrt(np.abs(np.diag(M)))
-    return M, error + 8.0 * ROUNDING * np.outer(sizes, sizes)
+    return M, error + 8.0 * ROUNDING_OF_INERTIA * np.outer(sizes, sizes)
 
 
 def _differentiated(f: _Sampled, here: Vector, name: str, noise: float, first: float) -> tuple[Vector, Vector]:
@@ -267,7 +267,7 @@ def _differentiated(f: _Sampled, here: Vector, name: str, noise: float, first: f
         if k:
             h *= 0.5
             ahead, behind = _sampled(f, h, name)
-        rounding = (noise + ROUNDING * max(largest(ahead), largest(behind))) / h
+        rounding = (noise + ROUNDING_OF_INERTIA * max(largest(ahead), largest(behind))) / h
         worse = slope.add((ahead - behind) / (2.0 * h), rounding)
         kink.add((ahead + behind - 2.0 * here) / (2.0 * h), rounding)
         if k > 1 and (worse or largest(slope.error) <= 4.0 * rounding):

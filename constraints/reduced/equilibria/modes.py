@@ -29,7 +29,7 @@ from .linearisation import Linearisation
 from .prescribed import closed_beside, negligible
 from .vibration import ComplexVector, Root, Vibration, roots
 
-SAME = 1e-6
+SAME_MOTIONS = 1e-6
 """An idle motion is one of the rigid modes where no larger part of it is none."""
 
 
@@ -293,7 +293,7 @@ def _with_idle(state: ClosedState, found: tuple[Mode, ...], T: Matrix) -> tuple[
         return found
     basis = np.linalg.qr(np.array([mode.independent.real for mode in rigid]).T)[0]
     spins_of = idle_in(state).items()
-    idle = {joint: x for joint, x in spins_of if np.linalg.norm(x - basis @ (basis.T @ x)) <= SAME}
+    idle = {joint: x for joint, x in spins_of if np.linalg.norm(x - basis @ (basis.T @ x)) <= SAME_MOTIONS}
     if not idle:
         return found
     spins = np.array([*idle.values()]).T

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..coordinates import MinimalCoordinates
 
 
-SMALL = 1e-3
+SMALL_MOTION = 1e-3
 """A small motion of a coordinate [rad or m], with which forces are compared where all of them vanish."""
-ROUNDING = 16.0 * np.finfo(np.float64).eps
+ROUNDING_OF_A_BALANCE = 16.0 * np.finfo(np.float64).eps
 """Rounding of a residual as a part of its largest term."""
 
 
@@ -83,7 +83,7 @@ class Prescribed:
         for force in self.external:
             terms += np.abs(np.asarray(force.generalised(motion)))
         T = np.abs(motion_matrix(state))[:, : self.acceleration.size]
-        return T.T @ terms, ROUNDING * (1.0 + largest(state.B)) * largest(terms)
+        return T.T @ terms, ROUNDING_OF_A_BALANCE * (1.0 + largest(state.B)) * largest(terms)
 
 
 def negligible(tolerance: float, sizes: Vector, rounding: float, stiffness: Matrix) -> Vector:
@@ -99,7 +99,7 @@ def negligible(tolerance: float, sizes: Vector, rounding: float, stiffness: Matr
         sizes, rounding: as in `Prescribed.sizes`.
         stiffness: derivative (n, m) of R_u by coordinates.
     """
-    return tolerance * (sizes + SMALL * np.abs(stiffness).sum(axis=1)) + rounding
+    return tolerance * (sizes + SMALL_MOTION * np.abs(stiffness).sum(axis=1)) + rounding
 
 
 def prescribed(

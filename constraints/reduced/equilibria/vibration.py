@@ -15,6 +15,7 @@ from ...linear_algebra import largest
 ComplexVector = NDArray[np.complex128]
 
 EPS = float(np.finfo(np.float64).eps)
+"""Distance of 1 from the next double."""
 _eig: Any = linalg.eig
 _eigh: Any = linalg.eigh
 _cholesky: Any = linalg.cholesky

@@ -26,7 +26,7 @@ from ...words import counted, first_names
 from .loop_function import LoopFunction
 from .planar_loops import ElbowSide, PlanarLoop
 
-INSIDE = 1e-4
+INSIDE_JOINT_BOUNDS = 1e-4
 """How far inside their bounds computed joints are asked to be [rad or m]: the threshold of a projection."""
 
 
@@ -116,7 +116,7 @@ class ExplicitLoop:
         function = self.function.with_elbow(wanted)
         return replace(self, function=function, explicit=replace(self.explicit, f=function))
 
-    def within(self, bounds: Bounds, margin: float = INSIDE) -> Implicit | None:
+    def within(self, bounds: Bounds, margin: float = INSIDE_JOINT_BOUNDS) -> Implicit | None:
         """The constraint that keeps the computed joints within bounds; None if they have no bounds.
 
         Args:
@@ -222,7 +222,7 @@ class ExplicitLoops:
                 "problem(bounds=Bounds.none(robot.space))"
             )
 
-    def within(self, bounds: Bounds, margin: float = INSIDE) -> tuple[Implicit, ...]:
+    def within(self, bounds: Bounds, margin: float = INSIDE_JOINT_BOUNDS) -> tuple[Implicit, ...]:
         """Rows that keep the joints computed by loops within bounds: one constraint per loop, one interval per joint.
 
         Args:

@@ -33,7 +33,7 @@ from .planar_shape import planar_loop
 
 REMEDY = "loops are made explicit at a closed configuration, assemble_position(constraint_set, q).q"
 
-TRIED, NEAR, HALVES = 4, 0.05, 6
+TRIED, DISTANCE_OF_PLACES, HALVES = 4, 0.05, 6
 """At so many places around the reference, so far from it [rad or m] or some halves of that, the rank has to be what it
 is there."""
 
@@ -192,7 +192,7 @@ def _refuse_changing_rank(function: LoopFunction) -> None:
     loop, choice = function.loop, function.choice
     q, rank, found = function.reference.copy(), int(choice.rows.size), 0
     u, rng = q[choice.inputs.q_indices].copy(), np.random.default_rng(0)
-    for step in NEAR * rng.standard_normal((TRIED, function.inputs.nv)):
+    for step in DISTANCE_OF_PLACES * rng.standard_normal((TRIED, function.inputs.nv)):
         for halves in range(HALVES):
             near = function.inputs.integrate(u, 0.5**halves * step)
             try:

@@ -20,9 +20,9 @@ from .loop_choice import LoopChoice
 from .loop_function import LoopFunction
 from .planar_loops import ElbowSide, PlanarLoop, Vertex, angles_of, joined, whole_turns
 
-PARALLEL = 1e-9
+PARALLEL_PINS = 1e-9
 """Axes whose directions differ by more are not parallel [rad]."""
-AGREEMENT = 1e-9
+AGREEMENT_OF_CLOSED_FORM = 1e-9
 """By so much a closed form may differ from what Newton finds [rad]."""
 
 _TURNING = (HingeKind.PIN, HingeKind.CYLINDRICAL, HingeKind.BALL, HingeKind.GIMBAL)
@@ -76,10 +76,10 @@ def _plane(loop: LocalLoop, driver: int) -> tuple[Matrix, Vector, bool] | None:
     function = loop.rows[0]
     ahead = bool(supporting_columns(robot, function.frame_a.joint)[driver])
     normal = J[3:, driver]
-    if not np.abs(np.linalg.norm(J[3:], axis=0) - 1.0).max() < PARALLEL:  # sliders do not turn
+    if not np.abs(np.linalg.norm(J[3:], axis=0) - 1.0).max() < PARALLEL_PINS:  # sliders do not turn
         return None
     signs = np.sign(normal @ J[3:])
-    if np.abs(J[3:] * signs - normal[:, None]).max() > PARALLEL:
+    if np.abs(J[3:] * signs - normal[:, None]).max() > PARALLEL_PINS:
         return None
     x = np.eye(3)[int(np.argmin(np.abs(normal)))]
     x = x - normal * (normal @ x)
@@ -166,7 +166,7 @@ def _anchored(function: LoopFunction, vertices: list[Vertex]) -> PlanarLoop | No
         except UndefinedError:
             return None
         turns = tuple(whole_turns(0.0, float(d)) for d in apart)
-        if largest(apart - np.array(turns)) <= AGREEMENT:
+        if largest(apart - np.array(turns)) <= AGREEMENT_OF_CLOSED_FORM:
             closed = PlanarLoop(function.inputs, function.outputs, tuple(vertices), elbow, turns, name=function.name)
             return closed if _agree(function, closed, u) else None
     return None
@@ -181,6 +181,6 @@ def _agree(function: LoopFunction, closed: PlanarLoop, u: Vector) -> bool:
             expected = function.value(near)
         except UndefinedError:
             continue
-        if largest(function.outputs.difference(closed.value(near), expected)) > AGREEMENT:
+        if largest(function.outputs.difference(closed.value(near), expected)) > AGREEMENT_OF_CLOSED_FORM:
             return False
     return True

@@ -27,7 +27,8 @@ from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import CLOSE_IT, check_closed
 
-TURN = 2.0 * np.pi
+WHOLE_TURN = 2.0 * np.pi
+"""A whole turn [rad]."""
 
 
 class WayOfClosing(NamedTuple):
@@ -88,7 +89,7 @@ class Branches:
         for i, way in enumerate(self.ways):
             apart = robot.space.difference(self.ways[0].q, way.q)[v]
             far = np.argsort(-np.abs(apart), kind="stable")[:3]
-            moved = ", ".join(f"{names[int(k)]} {apart[k]:+.4g}" for k in far if abs(apart[k]) > SAME)
+            moved = ", ".join(f"{names[int(k)]} {apart[k]:+.4g}" for k in far if abs(apart[k]) > SAME_PLACES)
             sign = {1.0: "+", -1.0: "-"}.get(way.sign, "0 (singular)")
             where = "as given" if not i else f"from the given one: {moved}"
             lines.append(f"  {i}: sign {sign}, least singular value {way.least:.3g}, found {way.found} times; {where}")
@@ -106,7 +107,7 @@ class Branches:
         return f"Branches({counted(len(self.ways), 'way')}, {counted(self.tries, 'restart')})"
 
 
-SAME = 1e-5
+SAME_PLACES = 1e-5
 """Places of bodies, or coordinates, that differ by no more are the same [m, rad, entries of rotations]: where J_v is
 singular, errors of 1e-12 leave them open by the root of that."""
 
@@ -167,7 +168,7 @@ def branches(
             continue
         found = _without_turns(parts, given, found, bounds)
         placed = _bodies(parts, found)
-        same = next((i for i, each in enumerate(bodies) if largest(each - placed) <= SAME), None)
+        same = next((i for i, each in enumerate(bodies) if largest(each - placed) <= SAME_PLACES), None)
         if same is None:
             ways.append(found)
             bodies.append(placed)
@@ -216,7 +217,11 @@ def _closed(
 ) -> Vector | None:
     if held is None:  # a part of a rotation: Newton on the dependent coordinates alone holds it
         closing = parts.close(near, tolerance=tolerance, rhs=rhs)
-        return np.array(closing.q) if closing.success and (bounds is None or bounds.contains(closing.q, SAME)) else None
+        return (
+            np.array(closing.q)
+            if closing.success and (bounds is None or bounds.contains(closing.q, SAME_PLACES))
+            else None
+        )
     found = assemble_position(
         parts.constraint_set, near, driven=held if len(held) else (), rhs=rhs, bounds=bounds, tolerance=tolerance
     )
@@ -226,9 +231,9 @@ def _closed(
 def _without_turns(parts: MinimalCoordinates, given: Vector, q: Vector, bounds: Bounds | None) -> Vector:
     """The same way, its dependent angles within half a turn of those given; unchanged where bounds are kept."""
     robot = parts.constraint_set.robot
-    turns = np.round(robot.space.difference(given, q) / TURN)
+    turns = np.round(robot.space.difference(given, q) / WHOLE_TURN)
     turns[~angular_columns(robot.model)] = 0.0
-    turned = robot.space.integrate(q, -TURN * turns)
+    turned = robot.space.integrate(q, -WHOLE_TURN * turns)
     return q if bounds is not None and not bounds.contains(turned) else np.array(turned)
 
 

@@ -16,7 +16,7 @@ from ...loops.hinges.hinge import HingeKind
 from ...robot import Frame, Posture, Robot
 from ..coordinates import MinimalCoordinates
 
-PARALLEL = 1e-6
+PARALLEL_SCREWS = 1e-6
 """Sine up to which axes are parallel, cosine up to which they are at right angles."""
 
 
@@ -130,7 +130,7 @@ def _loop(coordinates: MinimalCoordinates, owner: Closure | PointClosure | RodCl
     axis = turning[0]
     for kind, w in motions.values():
         off = np.linalg.norm(np.cross(axis, w)) if kind == "turns" else abs(float(axis @ w))
-        if float(off) > PARALLEL:
+        if float(off) > PARALLEL_SCREWS:
             return None
     pivots = [_pivot(robot, posture, j, axis, *motions[j]) for j in joints]
     cycle = [Pivot(ends[0]), *pivots, *(Pivot(end) for end in ends[1:])]
@@ -178,8 +178,8 @@ def _motion(robot: Robot, posture: Posture, joint: int) -> tuple[str, Vector]:
     twist = posture.jacobian(Frame(name, joint))[:, robot.velocity_slice_of(name).start]
     linear, angular = float(np.linalg.norm(twist[:3])), float(np.linalg.norm(twist[3:]))
     R = np.array(posture.placement(Frame(name, joint)).rotation)
-    if linear > PARALLEL:
-        return ("other" if angular > PARALLEL else "slides"), R @ twist[:3] / linear
+    if linear > PARALLEL_SCREWS:
+        return ("other" if angular > PARALLEL_SCREWS else "slides"), R @ twist[:3] / linear
     return "turns", R @ twist[3:] / angular
 
 

@@ -22,9 +22,9 @@ from .singularities import (
     singularity,
 )
 
-SHORTEST = 1e-9
+SHORTEST_STEP_OF_TRAVEL = 1e-9
 """A step that fails however short it is: this is the shortest that is tried [rad or m]."""
-MARGIN = 1e-9
+MARGIN_OF_BOUNDS = 1e-9
 """So much outside is within bounds [rad or m]: rounding."""
 
 
@@ -140,7 +140,7 @@ class Travel:
                 return None
             return None if b is None or isinstance(crossing, Jumped) else (b, crossing, is_direct)
 
-        found, length = longest_trusted(step, self._length, SHORTEST)
+        found, length = longest_trusted(step, self._length, SHORTEST_STEP_OF_TRAVEL)
         if found is None:
             return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
         b, crossing, is_direct = found
@@ -210,7 +210,7 @@ class Travel:
 
     def _outside(self, place: CurvePlace) -> bool:
         bounds = self.manner.bounds
-        return bounds is not None and not bounds.contains(place.q, MARGIN)
+        return bounds is not None and not bounds.contains(place.q, MARGIN_OF_BOUNDS)
 
     def _watched(self, a: CurvePlace, b: CurvePlace) -> None:
         """Note a singularity of the actuators between a and b."""

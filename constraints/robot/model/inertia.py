@@ -11,7 +11,7 @@ from liegroups.arrays import Matrix, Vector
 
 from .pinocchio import data_of, pin
 
-ROUNDED = 1e-3
+ROUNDED_INERTIA = 1e-3
 """Relative excess of the largest moment that is taken for rounding: files have few digits, plates are at the limit."""
 NO_BODY = "for the largest principal moment is above the sum of the other two"
 
@@ -26,7 +26,7 @@ def has_possible_moments(inertia: Matrix) -> bool:
     inertial parameters using optimization on manifolds, IROS 2016.
     """
     least, middle, largest = np.linalg.eigvalsh(np.asarray(inertia)).tolist()
-    return largest - (least + middle) <= ROUNDED * abs(largest)
+    return largest - (least + middle) <= ROUNDED_INERTIA * abs(largest)
 
 
 def is_depth_first(model: Any) -> bool:

@@ -30,8 +30,9 @@ from ..projection.projection import Projection
 from ..projection.projector import Projector
 from .rounding import rounding_of
 
-TURN = 2.0 * np.pi
-LIGHT, BOLD_PATIENCE = 1e-4, 8
+WHOLE_TURN = 2.0 * np.pi
+"""A whole turn [rad]."""
+DAMPING_OF_BOLD_TRIES, BOLD_PATIENCE = 1e-4, 8
 """Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
 
 
@@ -194,7 +195,7 @@ class Finder:
         yield search
         eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
         yield Projector(part, eighth, self._engine).project(search.q, rhs)
-        bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
+        bold = replace(eighth, damping=DAMPING_OF_BOLD_TRIES, patience_count=BOLD_PATIENCE)
         yield Projector(part, bold, self._engine).project(self._q, rhs)
         if part.explicits.owners:
             solved = Projector(explicits_as_rows(part), replace(self._options, max_iterations=quarter), NewtonEngine())
@@ -207,7 +208,7 @@ class Finder:
         space, bounds, turned = self._problem.space, self._problem.bounds, q.copy()
         for column, i in zip(space.vector_v, space.vector_q, strict=True):
             if part.wraps[column] and np.isfinite([bounds.lower[i], bounds.upper[i]]).all():
-                turned[i] -= TURN * np.round((q[i] - 0.5 * (bounds.lower[i] + bounds.upper[i])) / TURN)
+                turned[i] -= WHOLE_TURN * np.round((q[i] - 0.5 * (bounds.lower[i] + bounds.upper[i])) / WHOLE_TURN)
         return read_only(turned)
 
     def _satisfied(self, q: Vector) -> tuple[Member, ...]:

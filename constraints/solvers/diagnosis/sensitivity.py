@@ -26,11 +26,11 @@ from ..refinement.objective import Distance, LastLevel, NoObjective, Objective
 from ..refinement.optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .parameters import parameters_of, same_layout
 
-DIFFERENCE = 1e-5
+DIFFERENCE_OF_SENSITIVITY = 1e-5
 """Length of central differences: the cube root of the rounding unit."""
 STATIONARY = 1e-6
 """A refined solution whose gradient is explained less well than this has no sensitivity."""
-WEAK = 1e-6
+WEAK_MULTIPLIER = 1e-6
 """A multiplier below this part of the gradient does not hold its bound."""
 SAME_GRADIENT = 1e-6
 """Gradients that are further apart, in parts of the larger one of 1 and the gradient, are not of one problem."""
@@ -133,7 +133,7 @@ class Sensitivity:
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
         pushes = order.weights * row_lengths(order.slopes.C)
         names = [inequality_name(view.feasible, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
-        weak = [pushes[i] <= WEAK * local.scale for i in active]
+        weak = [pushes[i] <= WEAK_MULTIPLIER * local.scale for i in active]
         touching = [name for name, w in zip(names, weak, strict=True) if w]
         self.weakly_active = tuple(dict.fromkeys(touching + self._idle_at_bounds()))
         if unique:
@@ -146,7 +146,7 @@ class Sensitivity:
             hessian = np.diag((np.ones(view.feasible.nv) if scale is None else scale**-2.0)[self._live])
         else:
             self.kind = SensitivityKind.LAST_LEVEL if refined.near is None else SensitivityKind.NEAREST
-            hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
+            hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE_OF_SENSITIVITY, central=True)
         self._system = KktSystem(E, hessian)
         if self._system.is_singular:
             reason = "the solution is not locally unique: some motion has no cost and changes no row"
@@ -318,7 +318,7 @@ class Sensitivity:
         rows, gradient = np.zeros((len(self._system.E), which.size)), np.zeros((self._live.size, which.size))
         direct = np.zeros((space.nv, which.size))
         for k, i in enumerate(which):
-            h = DIFFERENCE * (1.0 if scales is None else float(scales[k]))
+            h = DIFFERENCE_OF_SENSITIVITY * (1.0 if scales is None else float(scales[k]))
             (c1, g1, q1), (c0, g0, q0) = (self._sample(moved(int(i), side * h)) for side in (1.0, -1.0))
             rows[:, k], gradient[:, k] = (c1 - c0) / (2.0 * h), (g1 - g0) / (2.0 * h)
             direct[:, k] = space.difference(q0, q1) / (2.0 * h)

@@ -8,12 +8,14 @@ from ..machine import layout as at
 from ..machine.jit import Floats, Integers, as_bits, kernel
 from ..tape.groups import se2_move, se3_move, so2_move, so3_move
 
-UNIT = 1e-12
+UNIT_OF_START = 1e-12
 """As in `newton.program`."""
-LOOSE = 1e-6 * (1.0 + 1e-7)
+LOOSE_UNIT = 1e-6 * (1.0 + 1e-7)
 """As in `Space.check`, and its rounding."""
-TURN = 6.283185307179586
-ROUNDING = 2.0**-52
+WHOLE_TURN = 6.283185307179586
+"""A whole turn [rad]."""
+ROUNDING_OF_A_COORDINATE = 2.0**-52
+"""Part of a coordinate by which a shift of whole turns may round it."""
 
 
 @kernel
@@ -37,7 +39,7 @@ def normalised(I: Integers, W: Floats, q: int) -> bool:
     units, off = I[at.UNITS], False
     for n in range(I[units]):
         o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
-        off = off or not abs(_norm(W, o, size) - 1.0) <= UNIT
+        off = off or not abs(_norm(W, o, size) - 1.0) <= UNIT_OF_START
     if off:
         for n in range(I[units]):
             o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
@@ -61,7 +63,7 @@ def is_point(I: Integers, W: Floats, q: int, nq: int) -> bool:
     """Whether all numbers are finite, and blocks of unit norm have that norm."""
     units = I[at.UNITS]
     for n in range(I[units]):
-        if not abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE:
+        if not abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE_UNIT:
             return False
     for i in range(nq):
         if not abs(W[q + i]) < inf:
@@ -102,12 +104,12 @@ def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> 
         if lower <= x <= upper:
             continue
         if x < lower:
-            whole = x + TURN * ceil((lower - x) / TURN)
+            whole = x + WHOLE_TURN * ceil((lower - x) / WHOLE_TURN)
             W[o] = min(whole, upper)
         else:
-            whole = x - TURN * ceil((x - upper) / TURN)
+            whole = x - WHOLE_TURN * ceil((x - upper) / WHOLE_TURN)
             W[o] = max(whole, lower)
-        off, any_turned = max(off, abs(W[o] - whole) + ROUNDING * abs(x)), True
+        off, any_turned = max(off, abs(W[o] - whole) + ROUNDING_OF_A_COORDINATE * abs(x)), True
     return any_turned, off
 
 

@@ -14,7 +14,7 @@ from .search import project
 
 AT_ONCE = 16
 """Rows that a thread takes: few, so that all threads end together."""
-UNIT = 1e-15
+UNIT_OF_READER = 1e-15
 """As in `ValueReader.read`."""
 
 
@@ -54,7 +54,7 @@ def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: 
         for i in range(first, first + size):
             length2 += to[i] * to[i]
         length = sqrt(length2)
-        if not abs(length - 1.0) <= UNIT:
+        if not abs(length - 1.0) <= UNIT_OF_READER:
             for i in range(first, first + size):
                 to[i] /= length
     return True

@@ -28,7 +28,7 @@ from ..options import Options
 from ..status import Status
 from .free_bodies import rotation, translation_size
 
-INSIDE = 0.5 * (1.0 + 1e-6)
+INSIDE_BODY_BOUNDS = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
 
 
@@ -119,7 +119,7 @@ class ComputedBodies:
         function = self._translation(leaf, size)
         lower, upper = np.full(function.outputs.nv, -np.inf), np.full(function.outputs.nv, np.inf)
         lower[:size], upper[:size] = bounds.lower[leaf.q][:size], bounds.upper[leaf.q][:size]
-        inside = np.minimum(INSIDE * self._threshold, 0.25 * (upper - lower))
+        inside = np.minimum(INSIDE_BODY_BOUNDS * self._threshold, 0.25 * (upper - lower))
         mask = np.isfinite(lower) | np.isfinite(upper)
         return Implicit.between(function, lower + inside, upper - inside, mask=mask, name=f"bounds of {leaf.name}")
 

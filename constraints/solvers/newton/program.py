@@ -29,7 +29,7 @@ from .state import ProjectionState, StallTest
 CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 """After a step this short (squared) from a residual this small, values alone are evaluated first: it is most likely the
 last."""
-UNIT = 1e-12
+UNIT_OF_START = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
 
 
@@ -116,7 +116,7 @@ class NewtonProgram(Resumable):
     def _made_ready(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """The start normalised, within the bounds that steps keep, with constant outputs."""
         q = q0
-        if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
+        if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT_OF_START):
             q = self._space.normalize(q0)
         return self._substitution.start(self._box.clamp(q), rhs, workspace)
 

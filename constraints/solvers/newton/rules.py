@@ -11,9 +11,10 @@ Score = list[float]
 """Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
 satisfied counts as 0."""
 
-TURN = 6.283185307179586
+WHOLE_TURN = 6.283185307179586
 """A whole turn [rad]."""
-ROUNDING = 2.0**-52
+ROUNDING_OF_A_COORDINATE = 2.0**-52
+"""Part of a coordinate by which a shift of whole turns may round it."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 SETTLING, GAINING = 0.8, 0.9
@@ -63,9 +64,13 @@ def into_bounds(x: float, lower: float, upper: float) -> tuple[float, float]:
     Returns:
         The angle inside, and how far from a whole turn it may have been shifted [rad].
     """
-    turned = x + TURN * ceil((lower - x) / TURN) if x < lower else x - TURN * ceil((x - upper) / TURN)
+    turned = (
+        x + WHOLE_TURN * ceil((lower - x) / WHOLE_TURN)
+        if x < lower
+        else x - WHOLE_TURN * ceil((x - upper) / WHOLE_TURN)
+    )
     inside = min(turned, upper) if x < lower else max(turned, lower)
-    return inside, abs(inside - turned) + ROUNDING * abs(x)
+    return inside, abs(inside - turned) + ROUNDING_OF_A_COORDINATE * abs(x)
 
 
 def restart_row(start: Vector) -> int:

@@ -22,6 +22,7 @@ from .linear_step import LinearStep
 SPARSE_FROM = 80
 """From this many columns on, a sparse factorisation is faster where at most `SPARSE_DENSITY` of the entries count."""
 SPARSE_DENSITY = 0.15
+"""Part of the entries up to which a sparse factorisation is faster."""
 
 
 def is_long_and_sparse(problem: Problem) -> bool:

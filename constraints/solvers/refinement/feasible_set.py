@@ -21,7 +21,7 @@ from ..newton.bounds import SolverBounds
 from ..newton.substitution import Substitution
 from .objective import Objective
 
-INSIDE = 1e-9
+INSIDE_ROW_BOUNDS = 1e-9
 """How far inside its bounds a coordinate with a row of its own shall be: rows are met to less than this."""
 
 
@@ -92,7 +92,7 @@ class FeasibleSet:
         self._guards = _guarded(problem)
         self.guarded = [i for i, _, _ in self._guards]
         lowest, highest = problem.bounds.lower[self.guarded], problem.bounds.upper[self.guarded]
-        inside = np.minimum(INSIDE, 0.25 * (highest - lowest))
+        inside = np.minimum(INSIDE_ROW_BOUNDS, 0.25 * (highest - lowest))
         self.lower = np.concatenate((np.zeros(wide.size), lowest + inside))
         self.upper = np.concatenate((np.zeros(wide.size), highest - inside))
         self.lower[: wide.size][wide] = np.concatenate([np.zeros(0), *lower])

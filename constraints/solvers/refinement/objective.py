@@ -16,7 +16,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 
-ROUNDED = 1e-6
+ROUNDED_DISTANCE = 1e-6
 """A distance of this part of the coordinates, which are 1 at least, is what a gradient is compared to where it is
 nearer: its 1e-8th is a few roundings of the coordinates."""
 
@@ -55,7 +55,7 @@ class Distance(Objective):
 
     def __init__(self, space: Space, weights: Vector, near: Vector) -> None:
         self._space, self._weights, self.near = space, weights, near
-        self._least = ROUNDED * largest(weights) * max(1.0, largest(near))
+        self._least = ROUNDED_DISTANCE * largest(weights) * max(1.0, largest(near))
 
     def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""

@@ -25,11 +25,11 @@ from .optimality import ACTIVE, Optimality, differences, optimality, row_multipl
 from .quadratic_model import QuadraticModel
 from .restoration import Restoration
 
-ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
+ON_THE_ROWS, LEAST_ERROR_OF_ROWS, LOOSEST = 1e-6, 1e-13, 1e-10
 """Rows are met to this part of the threshold where they can be, within these limits."""
-DIFFERENCE = 1e-7
+DIFFERENCE_OF_HESSIAN = 1e-7
 """Length of the differences [m or rad] that give the Hessian."""
-SLACK = 1.01
+SLACK_OF_OPEN_ROWS = 1.01
 """Rows that cannot be met so well stay within this part of how well they were met at first."""
 HALVINGS = 12
 """At most so many parts of a step are tried."""
@@ -69,7 +69,7 @@ class RefinedProgram(Program):
         turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
         self._feasible = FeasibleSet(problem, refined_columns(problem, options.nearest), turning, engine)
         self._restoration = Restoration(self._feasible, options.damping, options.cap, options.saturating_passes)
-        self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
+        self._tolerance = min(max(ON_THE_ROWS * options.threshold, LEAST_ERROR_OF_ROWS), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
         self._idle = np.flatnonzero(entries_of(problem.space, self._feasible.resting))
 
@@ -131,7 +131,7 @@ class RefinedProgram(Program):
     def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_RefinedState, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
         local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
-        most = max(self._tolerance, SLACK * worst)
+        most = max(self._tolerance, SLACK_OF_OPEN_ROWS * worst)
         trace: list[Step] = []
         order = optimality(view, local)
         while spent < budget and not self._is_over(view, local, order):
@@ -189,7 +189,7 @@ class RefinedProgram(Program):
         live, N, slopes = self._feasible.live, order.basis, order.slopes
         rows, weights = order.rows, order.weights
         while True:
-            H = N.T @ differences(view, local, rows, N, DIFFERENCE)
+            H = N.T @ differences(view, local, rows, N, DIFFERENCE_OF_HESSIAN)
             pushing = slopes.C[(weights > 0.0) & (slopes.d >= -ACTIVE)] @ N
             model = QuadraticModel(N, 0.5 * (H + H.T), N.T @ local.gradient[live], pushing)
             before = weights

@@ -14,7 +14,7 @@ from ...linear_algebra import largest, row_lengths
 _dsyevd: Any = lapack.dsyevd
 FLATTEST = 1e-9
 """Curvatures below this part of the largest one count as this part."""
-PARALLEL = 1e-9
+ALONG_EQUALITIES = 1e-9
 """An inequality whose gradient is this part of itself along the equalities is decided by them."""
 ROUNDS = 20
 """At most so many times the rows that a step would leave are added to those that it keeps."""
@@ -79,7 +79,7 @@ class QuadraticModel:
         y, weights = self._free, np.zeros(rows.d.size)
         G, chosen = rows.C @ self._to_step, np.zeros(rows.d.size, dtype=np.bool_)
         sizes = row_lengths(G)
-        usable = sizes > PARALLEL * largest(sizes)
+        usable = sizes > ALONG_EQUALITIES * largest(sizes)
         for _ in range(ROUNDS):
             short = rows.d - G @ y
             leaving = usable & ~chosen & (short > 1e-12 * np.maximum(sizes, -rows.d))
@@ -105,7 +105,7 @@ def multipliers(gradient: Vector, normals: Matrix) -> tuple[Vector, Vector]:
     """
     mu = np.zeros(len(normals))
     sizes = row_lengths(normals)
-    usable = np.flatnonzero(sizes > PARALLEL)
+    usable = np.flatnonzero(sizes > ALONG_EQUALITIES)
     if usable.size:
         mu[usable] = _nnls((normals[usable] / sizes[usable, None]).T, gradient) / sizes[usable]
     return mu, gradient - mu @ normals

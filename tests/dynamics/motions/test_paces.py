@@ -14,8 +14,16 @@ from dynamics.motions.test_floor import G, box, particle
 from robots import arm
 
 from constraints.dynamics import MotionStatus
-from constraints.dynamics.events.balance import POOR, STEADY, EnergyBalance, energies
-from constraints.dynamics.motions.pace import LEAPS, MANY, SAFETY, TINY, TURN, AdaptivePace, FixedPace
+from constraints.dynamics.events.balance import POOR, STEADY_ENERGY, EnergyBalance, energies
+from constraints.dynamics.motions.pace import (
+    LEAPS,
+    MANY,
+    MOST_TURN_OF_A_STEP,
+    SAFETY,
+    TINY_STEP_OF_MOTION,
+    AdaptivePace,
+    FixedPace,
+)
 from constraints.dynamics.motions.runge_kutta import Accuracy, Halt, StepResult
 from constraints.dynamics.motions.stiffness import Stiffness
 
@@ -113,14 +121,16 @@ def test_steps_are_no_longer_than_the_longest_and_turn_no_joint_too_far() -> Non
     v = np.array([9.0, 0.0, 0.0, 0.0, -4.0, 3.0])
     turning = Steps(lambda h: 1e-9, robot)
     pace(turning, 5.0).take(at(0.0, robot, v), 50.0)
-    assert turning.asked == [TURN / 9.0]  # a free joint: all of its rates are those of its rotation vector
+    assert turning.asked == [
+        MOST_TURN_OF_A_STEP / 9.0
+    ]  # a free joint: all of its rates are those of its rotation vector
     still = Steps(lambda h: 1e-9, robot)
     pace(still, 5.0).take(at(0.0, robot), 50.0)
     assert still.asked == [5.0]
     plain = Steps(lambda h: 1e-9, arm())
     pace(plain, 5.0).take(at(0.0, arm(), np.full(7, 100.0)), 50.0)
     assert plain.asked == [5.0]
-    assert pi > 2.0 * TURN
+    assert pi > 2.0 * MOST_TURN_OF_A_STEP
 
 
 @pytest.mark.parametrize("size", [2.0, nan, -1.0])
@@ -204,7 +214,7 @@ def test_many_steps_that_lead_nowhere_end() -> None:
         steps, t, said = Steps(lambda h: 0.9**5), 0.0, ""
         own = pace(steps)
         for _ in range(MANY + 200):
-            own._next = part * TINY * 100.0
+            own._next = part * TINY_STEP_OF_MOTION * 100.0
             try:
                 t = own.take(at(t), 50.0).end
             except Halt as halt:
@@ -231,7 +241,7 @@ def test_the_balance_of_energy_is_what_it_says() -> None:
 
     own = EnergyBalance(state(1.0, 2.0))
     assert energies(state(1.0, 2.0)) == (pytest.approx(2.0), pytest.approx(G))
-    assert own.basis == pytest.approx(STEADY * 2.0)
+    assert own.basis == pytest.approx(STEADY_ENERGY * 2.0)
     own.step(state(0.5, 3.0), 0.25)
     error = 4.5 - 2.0 - 0.5 * G - 0.25
     assert (own.work, own.exchanged) == (0.25, pytest.approx(2.5))
@@ -255,7 +265,7 @@ def test_a_balance_is_poor_beyond_a_hundredth_of_what_was_exchanged(part: float,
     own.step(robot.at(np.zeros(3), [0.0, 0.0, 4.0]), 6.0 - part * POOR * 6.0)
     assert own.is_poor == is_poor
     steady = EnergyBalance(robot.at(np.zeros(3), [0.0, 0.0, 2.0]))
-    steady.step(robot.at(np.zeros(3), [0.0, 0.0, 2.0]), -part * POOR * STEADY * 2.0)
+    steady.step(robot.at(np.zeros(3), [0.0, 0.0, 2.0]), -part * POOR * STEADY_ENERGY * 2.0)
     assert steady.is_poor == is_poor
 
 

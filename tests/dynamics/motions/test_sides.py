@@ -20,7 +20,16 @@ from robots import arm
 from constraints.dynamics import Floor, Stops
 from constraints.dynamics.events.hits import _less, hit
 from constraints.dynamics.events.locating import TIME, bisected
-from constraints.dynamics.events.sides import CREEP, NEAR, SLACK, SLOW, STILL, SeenSides, Standing, balanced
+from constraints.dynamics.events.sides import (
+    CREEP,
+    NO_DISTANCE,
+    SLACK_OF_A_SIDE,
+    SLOW_SLIP,
+    STILL_SPEED,
+    SeenSides,
+    Standing,
+    balanced,
+)
 from constraints.dynamics.events.stops import as_stops
 from constraints.dynamics.events.unilateral import Unilateral
 from constraints.dynamics.motions.limits import PASSED, limits_passed
@@ -46,14 +55,14 @@ def standing(on: list[bool], sticks: list[bool]) -> Standing:
     ("z", "v", "state"),
     [
         (0.0, (0.0, 0.0, 0.0), "sticks"),
-        (0.99 * NEAR, (0.0, 0.0, 0.0), "sticks"),
-        (-0.99 * NEAR, (0.0, 0.0, 0.0), "sticks"),
-        (1.01 * NEAR, (0.0, 0.0, 0.0), "away"),
-        (0.0, (0.0, 0.0, 0.99 * STILL), "sticks"),
-        (0.0, (0.0, 0.0, 1.01 * STILL), "away"),
-        (0.0, (0.0, 0.0, -1.01 * STILL), "away"),
-        (0.0, (0.99 * STILL, 0.0, 0.0), "sticks"),
-        (0.0, (1.01 * STILL, 0.0, 0.0), "slips"),
+        (0.99 * NO_DISTANCE, (0.0, 0.0, 0.0), "sticks"),
+        (-0.99 * NO_DISTANCE, (0.0, 0.0, 0.0), "sticks"),
+        (1.01 * NO_DISTANCE, (0.0, 0.0, 0.0), "away"),
+        (0.0, (0.0, 0.0, 0.99 * STILL_SPEED), "sticks"),
+        (0.0, (0.0, 0.0, 1.01 * STILL_SPEED), "away"),
+        (0.0, (0.0, 0.0, -1.01 * STILL_SPEED), "away"),
+        (0.0, (0.99 * STILL_SPEED, 0.0, 0.0), "sticks"),
+        (0.0, (1.01 * STILL_SPEED, 0.0, 0.0), "slips"),
         (0.0, (0.0, 2.0, 0.0), "slips"),
     ],
 )
@@ -67,10 +76,10 @@ def test_a_start_touches_what_it_is_at_and_sticks_where_it_is_still(z: float, v:
 def test_starts_below_the_floor_are_refused_with_every_point() -> None:
     floor = Floor(box(), ["c00", "c11", "c10"])
     q = floor.robot.neutral
-    q[2] = 0.1 - 1.01 * NEAR
+    q[2] = 0.1 - 1.01 * NO_DISTANCE
     with pytest.raises(OptionError, match=r"beyond the floor by some: c00 \(1.01e-06 m\), c11 .*, c10 "):
         floor.start(q, np.zeros(6))
-    q[2] = 0.1 - 0.99 * NEAR
+    q[2] = 0.1 - 0.99 * NO_DISTANCE
     assert set(floor.states(floor.start(q, np.zeros(6))).values()) == {"slips"}  # nothing holds them on ice
 
 
@@ -95,27 +104,27 @@ def test_values_of_events_are_distances_pushes_grips_and_speeds() -> None:
     floor = Floor(particle(), ["point"], friction=0.5)
     own = floor._sides
     events, away = on_the_floor(floor, 0.3, [0.0, 0.0, -1.0])
-    assert events.gap(away, 0) == 0.3 + SLACK
+    assert events.gap(away, 0) == 0.3 + SLACK_OF_A_SIDE
     assert (events.pushing(away, 0), events.grip(away, 0), events.slide(away, 0)) == (1.0, 1.0, 1.0)
-    motion = floor.robot.at(np.zeros(3), [3.0 * SLOW, -4.0 * SLOW, 0.0])
+    motion = floor.robot.at(np.zeros(3), [3.0 * SLOW_SLIP, -4.0 * SLOW_SLIP, 0.0])
     slipping = SeenSides(own, motion, 0.0, own.switched(floor._all, standing([True], [False])))
     assert events.gap(slipping, 0) == 1.0
     assert events.pushing(slipping, 0) == pytest.approx(G)
     assert events.grip(slipping, 0) == 1.0
-    assert events.slide(slipping, 0) == pytest.approx(4.0 * SLOW)
+    assert events.slide(slipping, 0) == pytest.approx(4.0 * SLOW_SLIP)
     still = floor.robot.at(np.zeros(3), np.zeros(3))
     sticking = SeenSides(own, still, 0.0, own.switched(floor._all, standing([True], [True])))
     assert events.grip(sticking, 0) == pytest.approx(0.5 * G)
     assert events.slide(sticking, 0) == 1.0
-    slow = floor.robot.at(np.zeros(3), [1.5 * SLOW, 0.0, 0.0])
+    slow = floor.robot.at(np.zeros(3), [1.5 * SLOW_SLIP, 0.0, 0.0])
     slowing = SeenSides(own, slow, 0.0, own.switched(floor._all, standing([True], [False])))
-    assert events.slide(slowing, 0) == pytest.approx(0.5 * SLOW)
+    assert events.slide(slowing, 0) == pytest.approx(0.5 * SLOW_SLIP)
     names = [event.name for event in events.events()]
     assert names == ["point touches", "point leaves", "point slips", "point sticks"]
     assert [event.name for event in Floor(particle(), ["point"]).events] == names[:2]
 
 
-@pytest.mark.parametrize("speed", [2.0 * CREEP, 1.01 * CREEP, CREEP, 0.5 * CREEP, SLOW])
+@pytest.mark.parametrize("speed", [2.0 * CREEP, 1.01 * CREEP, CREEP, 0.5 * CREEP, SLOW_SLIP])
 def test_friction_is_against_the_velocity_and_of_the_size_of_coulomb(speed: float) -> None:
     """Where nothing else acts, what would hold a point is nothing: its direction is its velocity at any speed."""
     floor = Floor(particle(), ["point"], friction=0.3)
@@ -163,7 +172,7 @@ def test_points_that_come_with_another_are_hit_at_once() -> None:
     q = floor.robot.neutral
     own = floor._sides
     nobody = own.switched(floor._all, standing([False] * 4, [False] * 4))
-    for above, spins in ((0.5 * NEAR, False), (-0.5 * NEAR, False), (2.0 * NEAR, True)):
+    for above, spins in ((0.5 * NO_DISTANCE, False), (-0.5 * NO_DISTANCE, False), (2.0 * NO_DISTANCE, True)):
         q[2] = 0.1
         motion = floor.robot.at(q, [0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
         seen = SeenSides(own, motion, 0.0, nobody)
@@ -213,9 +222,9 @@ def test_a_point_that_comes_straight_down_slips_against_what_would_hold_it(mu: f
 def test_a_point_at_rest_that_would_sink_is_held_again() -> None:
     """Sticking where it is still and there is friction; not where it was let go, nor where it is away or moves."""
     for friction, z, v, state in (
-        (0.5, 0.0, (0.0, 0.0, 0.0), "sticks"), (0.5, 0.0, (2.0 * STILL, 0.0, 0.0), "slips"),
-        (0.0, 0.0, (0.0, 0.0, 0.0), "slips"), (0.5, 2.0 * NEAR, (0.0, 0.0, 0.0), "away"),
-        (0.5, 0.0, (0.0, 0.0, 2.0 * STILL), "away"),
+        (0.5, 0.0, (0.0, 0.0, 0.0), "sticks"), (0.5, 0.0, (2.0 * STILL_SPEED, 0.0, 0.0), "slips"),
+        (0.0, 0.0, (0.0, 0.0, 0.0), "slips"), (0.5, 2.0 * NO_DISTANCE, (0.0, 0.0, 0.0), "away"),
+        (0.5, 0.0, (0.0, 0.0, 2.0 * STILL_SPEED), "away"),
     ):  # fmt: skip
         floor = Floor(particle(), ["point"], friction=friction)
         events, seen = on_the_floor(floor, z, v)
