@@ -54,3 +54,12 @@ def test_impact_of_cassie_loses_no_more_than_there_is() -> None:
     assert 0.0 < hit.energy_lost < kinetic
     left = 0.5 * hit.velocity @ motion.mass_matrix() @ hit.velocity
     assert hit.energy_lost == pytest.approx(kinetic - left, rel=1e-6)
+
+
+def test_what_rows_of_zeros_may_ask_for_goes_with_the_largest_singular_value() -> None:
+    """Up to `rounding` of it, by the size of the accelerations: 3 here, though directions are of length one."""
+    space = RowSpace(np.array([[3.0, 0.0], [0.0, 0.0]]), 1e-6)
+    for asked, met in ((2.5e-6, True), (3.5e-6, False)):
+        rows = space.independent(np.array([0.0, asked]), 1.0)
+        assert rows.limit == pytest.approx(3e-6, rel=1e-12)
+        assert rows.are_all_met_by(np.zeros(2)) == met
