@@ -1,4 +1,4 @@
-"""Both equations of constrained motion at one state: solutions of independent or damped rows, and derivatives."""
+"""What nodes of contact dynamics and of impacts share: damping, armature, and derivatives of both equations."""
 
 from __future__ import annotations
 

@@ -140,9 +140,7 @@ def forward_dynamics(
     Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
     of RBDL.
     """
-    is_usual = type(constraint_set) is ConstraintSet and type(motion) is Motion
-    if not (is_usual and motion.posture.space is constraint_set.robot.space):
-        check_state(constraint_set, motion)
+    check_state(constraint_set, motion)
     if rhs is None and constraint_set.moving:
         constraint_set.say_time()
     how = method if type(method) is Method else member(Method, method, "method of dynamics")
@@ -153,13 +151,11 @@ def forward_dynamics(
     asked = None if acceleration is None else wanted_accelerations(acceleration, constraint_set)
     is_automatic, acting = how is Method.AUTOMATIC, as_external(external) if external else ()
     question = Question(constraint_set, motion.q, motion.v, force, acting, asked, rhs, is_automatic)
-    *others, last = suiting(constraint_set) if is_automatic else TRIED[how]
+    tried = suiting(constraint_set) if is_automatic else TRIED[how]
     if not is_automatic:
-        check_method(constraint_set, TRIED[how][0])
-    for each in others:
+        check_method(constraint_set, tried[0])
+    for each in tried:
         found = each.answer(question, motion, by)
-        if found is not None and (found.status.is_success or not is_automatic):
+        if found is not None and (found.status.is_success or not is_automatic or each is tried[-1]):
             return ForwardDynamics(*found[:3], each.kind, question, *found[3:])
-    found = last.answer(question, motion, by)
-    assert found is not None  # the last method takes any set
-    return ForwardDynamics(*found[:3], last.kind, question, *found[3:])
+    raise AssertionError("the last method takes any set")

@@ -15,7 +15,7 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import OptionError, PathError, UndefinedError
+from ..errors import FailedError, OptionError, PathError, UndefinedError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
@@ -120,7 +120,8 @@ class Interpolation(Result):
     @property
     def _given(self) -> Path:
         """What `or_raise` gives: the whole path."""
-        assert self.path is not None
+        if self.path is None:
+            raise FailedError(self)
         return self.path
 
     def describe(self) -> str:

@@ -13,8 +13,8 @@ from scipy.linalg import lapack
 from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.laws.external_force import Force, as_external, generalised
-from ..dynamics.methods.cholesky import EVEN, LIGHT, lightest
-from ..dynamics.methods.saddle_point import NO_MOTION, SINGULAR, unit_scale
+from ..dynamics.methods.cholesky import EVEN, LIGHT, NO_MASS, lightest
+from ..dynamics.methods.saddle_point import NO_MOTION, unit_scale
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..keywords import names_checked
@@ -262,7 +262,7 @@ def _weighed(system: ReducedSystem) -> MassFactor:
     scale = unit_scale(system.inertia)
     Z, R = np.linalg.qr(system.motions[:, : system.split] / scale[:, None])
     values, vectors = np.linalg.eigh(Z.T @ (system.inertia * scale * scale[:, None]) @ Z)
-    massless = values <= SINGULAR * max(values[-1], 1.0)
+    massless = values <= NO_MASS * max(values[-1], 1.0)
     if massless.any():
         free = np.linalg.qr(scale[:, None] * (Z @ vectors[:, massless]))[0]
         return MassFactor(DynamicsStatus.SINGULAR_SYSTEM, free=free)

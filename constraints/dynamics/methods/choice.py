@@ -91,7 +91,7 @@ class DynamicsMethod(ABC):
         """
 
 
-class PinocchioAtOnce(DynamicsMethod):
+class AtOnceMethod(DynamicsMethod):
     """Pinocchio's constraint dynamics, for contacts with its rows: one call, and a check of what it gave."""
 
     kind = Method.PROXIMAL
@@ -108,7 +108,7 @@ class PinocchioAtOnce(DynamicsMethod):
         return None if found is None else Answer(*found, DynamicsStatus.SOLVED)
 
 
-class Sparse(DynamicsMethod):
+class SparseMethod(DynamicsMethod):
     """In the coordinates of all bodies."""
 
     kind = Method.SPARSE
@@ -153,7 +153,7 @@ class OfEquations(DynamicsMethod):
         return Answer(found.acceleration, found.multipliers, status_of(found, whole, rows), found, system)
 
 
-class TestForces(OfEquations):
+class TestForcesMethod(OfEquations):
     """By articulated bodies, which need no mass matrix."""
 
     kind = Method.TEST_FORCES
@@ -184,7 +184,7 @@ class TestForces(OfEquations):
         return Answer(found.acceleration, found.multipliers, status_of(found, whole, rows), found)
 
 
-class Proximal(OfEquations):
+class ProximalMethod(OfEquations):
     """Pinocchio's constraint dynamics, for rows that its own span."""
 
     kind = Method.PROXIMAL
@@ -205,7 +205,7 @@ class Proximal(OfEquations):
         return solve_proximal(whole, motion, force + motion.bias_force(), rows, gamma, size)
 
 
-class ByRangeSpace(OfEquations):
+class RangeSpaceMethod(OfEquations):
     """By the sparsity of the mass matrix, which is that of the tree."""
 
     kind = Method.RANGE_SPACE
@@ -219,7 +219,7 @@ class ByRangeSpace(OfEquations):
         )
 
 
-class ByNullSpace(OfEquations):
+class NullSpaceMethod(OfEquations):
     """In a basis of the motions that the rows leave."""
 
     kind = Method.NULL_SPACE
@@ -231,7 +231,7 @@ class ByNullSpace(OfEquations):
         return solve_null_space(M, rows.jacobian, force, gamma, by, size=size, rounding=whole.rounding)
 
 
-class Direct(OfEquations):
+class DirectMethod(OfEquations):
     """The whole saddle point; takes what all others leave."""
 
     kind = Method.DIRECT
@@ -242,19 +242,19 @@ class Direct(OfEquations):
         return solve_direct(motion.mass_matrix(), rows.jacobian, force, gamma, by, size=size, rounding=whole.rounding)
 
 
-DIRECT, TEST_FORCES, SPARSE, PROXIMAL = Direct(), TestForces(), Sparse(), Proximal()
+DIRECT, TEST_FORCES, SPARSE, PROXIMAL = DirectMethod(), TestForcesMethod(), SparseMethod(), ProximalMethod()
 
 OF_IMPACTS: dict[Method, tuple[OfEquations, ...]] = {
     Method.DIRECT: (DIRECT,),
-    Method.RANGE_SPACE: (ByRangeSpace(),),
-    Method.NULL_SPACE: (ByNullSpace(),),
+    Method.RANGE_SPACE: (RangeSpaceMethod(),),
+    Method.NULL_SPACE: (NullSpaceMethod(),),
     Method.TEST_FORCES: (TEST_FORCES,),
     Method.PROXIMAL: (PROXIMAL, DIRECT),
 }
 TRIED: dict[Method, tuple[DynamicsMethod, ...]] = {
     **OF_IMPACTS,
     Method.SPARSE: (SPARSE, DIRECT),
-    Method.AUTOMATIC: (PinocchioAtOnce(), TEST_FORCES, SPARSE, DIRECT),
+    Method.AUTOMATIC: (AtOnceMethod(), TEST_FORCES, SPARSE, DIRECT),
 }
 """Which methods are tried, in order; the last one takes any set."""
 

@@ -30,7 +30,7 @@ NEAT = 1e-13
 """Part of its terms by which an equation may be missed before it is corrected."""
 
 NO_MASS = 1e-12
-"""A coordinate with less than this part of the largest inertia of a coordinate has none."""
+"""An inertia of a coordinate, or a curvature of the kinetic energy, below this part of the largest one is none."""
 
 _potrf: Any = lapack.dpotrf
 _potrs: Any = lapack.dpotrs

@@ -25,9 +25,9 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...linear_algebra import RANK_TOLERANCE, numerical_rank
-from .cholesky import by_cholesky
+from .cholesky import NO_MASS, by_cholesky
 from .row_space import Independent, RowSpace, in_balance
-from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
+from .saddle_point import Solution, bases_of, solved, unsolved
 
 NO_DRIVE = 1e-8
 """Columns of actuators below this part of the longest one drive nothing."""
@@ -146,7 +146,7 @@ def _nearest(H: Matrix, Hz: Matrix, N: Matrix, wanted: Vector) -> Vector:
     step = by_cholesky(Hz, pull)
     if step is None:
         values, vectors = np.linalg.eigh(Hz)
-        heavy = values > SINGULAR * max(values[-1], _largest(H))
+        heavy = values > NO_MASS * max(values[-1], _largest(H))
         step = vectors[:, heavy] @ ((vectors[:, heavy].T @ pull) / values[heavy])
     return z + step
 
@@ -190,7 +190,7 @@ def _least_norm(A: Matrix, b: Vector) -> Vector:
 def _massless(K: Matrix, H: Matrix) -> Matrix:
     """Motions of which K is the inertia that have none, at least the lightest."""
     values, vectors = np.linalg.eigh(K)
-    light = values <= SINGULAR * max(values[-1], _largest(H))
+    light = values <= NO_MASS * max(values[-1], _largest(H))
     return vectors[:, light] if light.any() else vectors[:, :1]
 
 

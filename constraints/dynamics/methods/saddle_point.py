@@ -21,7 +21,7 @@ from liegroups.frozen import read_only
 from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError, SizeError
 from ...linear_algebra import RANK_TOLERANCE, is_finite
-from .cholesky import by_blocks, corrected, is_light, lacks_mass
+from .cholesky import NO_MASS, by_blocks, corrected, is_light, lacks_mass
 from .dense import DEFINITE, GRAM, SQUARE
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace, in_balance
@@ -30,9 +30,6 @@ from .tree_sparsity import TreeSparsity, no_sparsity
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 """Where no motion is left free."""
-
-SINGULAR = 1e-12
-"""A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
 
 
 class Solution(NamedTuple):
@@ -189,7 +186,7 @@ def solve_null_space(
             z = None if is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
             if z is None:
                 values, vectors = np.linalg.eigh(K)
-                free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
+                free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], _largest(A))])
                 if free.shape[1]:
                     return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
                 z = np.linalg.solve(K, right)
@@ -246,7 +243,7 @@ def unsolved(space: RowSpace, status: DynamicsStatus, n: int, free: Matrix | Non
 def unit_scale(H: Matrix) -> Vector:
     """Factors of the unknowns that bring the diagonal of H to one where it is not zero."""
     diagonal = np.diagonal(H)
-    heavy = diagonal > SINGULAR * diagonal.max(initial=0.0)
+    heavy = diagonal > NO_MASS * diagonal.max(initial=0.0)
     return 1.0 / np.sqrt(np.where(heavy, diagonal, diagonal.max(initial=0.0) or 1.0))
 
 
@@ -256,7 +253,7 @@ def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
     if not Z.shape[1]:
         return np.zeros((len(scale), 0))
     values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
-    free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
+    free = scale[:, None] * (Z @ vectors[:, values <= NO_MASS * max(values[-1], 1.0)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
 
 

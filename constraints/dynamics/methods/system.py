@@ -213,6 +213,9 @@ def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> 
 
 def check_state(constraint_set: object, motion: object) -> None:
     """Refuse what is no constraint set, no motion, or of two robots."""
+    if type(constraint_set) is ConstraintSet and type(motion) is Motion:
+        if motion.posture.space is constraint_set.robot.space:
+            return
     whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import TYPE_CHECKING, final
 
+from ...errors import FailedError
 from ...paths.collision import Collision
 from ...paths.collision_pairs import always_in_words
 from ...paths.interpolation import Interpolation
@@ -67,7 +68,8 @@ class Walk(Result):
     @property
     def _given(self) -> Path:
         """What `or_raise` gives: the whole path."""
-        assert self.path is not None
+        if self.path is None:
+            raise FailedError(self)
         return self.path
 
     def describe(self, details: bool = False) -> str:

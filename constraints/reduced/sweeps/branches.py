@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import tau
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -26,9 +27,6 @@ from ...words import counted, first_names
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import CLOSE_IT, check_closed
-
-WHOLE_TURN = 2.0 * np.pi
-"""A whole turn [rad]."""
 
 
 class WayOfClosing(NamedTuple):
@@ -231,9 +229,9 @@ def _closed(
 def _without_turns(parts: MinimalCoordinates, given: Vector, q: Vector, bounds: Bounds | None) -> Vector:
     """The same way, its dependent angles within half a turn of those given; unchanged where bounds are kept."""
     robot = parts.constraint_set.robot
-    turns = np.round(robot.space.difference(given, q) / WHOLE_TURN)
+    turns = np.round(robot.space.difference(given, q) / tau)
     turns[~angular_columns(robot.model)] = 0.0
-    turned = robot.space.integrate(q, -WHOLE_TURN * turns)
+    turned = robot.space.integrate(q, -tau * turns)
     return q if bounds is not None and not bounds.contains(turned) else np.array(turned)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from math import inf
+from math import inf, tau
 from typing import NamedTuple, final
 
 import numpy as np
@@ -30,8 +30,6 @@ from ..projection.projection import Projection
 from ..projection.projector import Projector
 from .rounding import rounding_of
 
-WHOLE_TURN = 2.0 * np.pi
-"""A whole turn [rad]."""
 DAMPING_OF_BOLD_TRIES, BOLD_PATIENCE = 1e-4, 8
 """Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
 
@@ -208,7 +206,7 @@ class Finder:
         space, bounds, turned = self._problem.space, self._problem.bounds, q.copy()
         for column, i in zip(space.vector_v, space.vector_q, strict=True):
             if part.wraps[column] and np.isfinite([bounds.lower[i], bounds.upper[i]]).all():
-                turned[i] -= WHOLE_TURN * np.round((q[i] - 0.5 * (bounds.lower[i] + bounds.upper[i])) / WHOLE_TURN)
+                turned[i] -= tau * np.round((q[i] - 0.5 * (bounds.lower[i] + bounds.upper[i])) / tau)
         return read_only(turned)
 
     def _satisfied(self, q: Vector) -> tuple[Member, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, sqrt
+from math import ceil, inf, sqrt, tau
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, as_bits, kernel
@@ -12,8 +12,6 @@ UNIT_OF_START = 1e-12
 """As in `newton.program`."""
 LOOSE_UNIT = 1e-6 * (1.0 + 1e-7)
 """As in `Space.check`, and its rounding."""
-WHOLE_TURN = 6.283185307179586
-"""A whole turn [rad]."""
 ROUNDING_OF_A_COORDINATE = 2.0**-52
 """Part of a coordinate by which a shift of whole turns may round it."""
 
@@ -104,10 +102,10 @@ def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> 
         if lower <= x <= upper:
             continue
         if x < lower:
-            whole = x + WHOLE_TURN * ceil((lower - x) / WHOLE_TURN)
+            whole = x + tau * ceil((lower - x) / tau)
             W[o] = min(whole, upper)
         else:
-            whole = x - WHOLE_TURN * ceil((x - upper) / WHOLE_TURN)
+            whole = x - tau * ceil((x - upper) / tau)
             W[o] = max(whole, lower)
         off, any_turned = max(off, abs(W[o] - whole) + ROUNDING_OF_A_COORDINATE * abs(x)), True
     return any_turned, off

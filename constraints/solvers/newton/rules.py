@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from math import ceil
+from math import ceil, tau
 
 from liegroups.arrays import Indices, Matrix, Vector
 
@@ -11,8 +11,6 @@ Score = list[float]
 """Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
 satisfied counts as 0."""
 
-WHOLE_TURN = 6.283185307179586
-"""A whole turn [rad]."""
 ROUNDING_OF_A_COORDINATE = 2.0**-52
 """Part of a coordinate by which a shift of whole turns may round it."""
 STATIONARY_RATIO = 0.02
@@ -64,11 +62,7 @@ def into_bounds(x: float, lower: float, upper: float) -> tuple[float, float]:
     Returns:
         The angle inside, and how far from a whole turn it may have been shifted [rad].
     """
-    turned = (
-        x + WHOLE_TURN * ceil((lower - x) / WHOLE_TURN)
-        if x < lower
-        else x - WHOLE_TURN * ceil((x - upper) / WHOLE_TURN)
-    )
+    turned = x + tau * ceil((lower - x) / tau) if x < lower else x - tau * ceil((x - upper) / tau)
     inside = min(turned, upper) if x < lower else max(turned, lower)
     return inside, abs(inside - turned) + ROUNDING_OF_A_COORDINATE * abs(x)
 
