@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import sys
 from collections.abc import Iterator
@@ -28,3 +29,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which tests are left out."""
     left_out = config.option.markexpr == "not browser"
     return "tests that open pages in chromium are left out: pytest -m browser" if left_out else None
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are nothing that the garbage collector need look through, again and again."""
+    gc.freeze()

@@ -139,7 +139,6 @@ def _values(n: int) -> str:
 
 def seconds(read: Reader, text: str, folder: Path) -> float:
     """Processor time of one reading, whatever comes of it, without the garbage of others."""
-    gc.collect()
     gc.disable()
     began = time.thread_time()
     try:

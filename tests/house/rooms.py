@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import ast
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import networkx as nx
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, module_name
+from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, module_name, parsed
 
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
 DOORS = (
@@ -32,6 +32,7 @@ def room_of(module: str) -> str:
     return "/".join(parts[1:]) or HALL
 
 
+@cache
 def room_imports() -> Any:
     """Rooms as a networkx digraph, an edge for each import, on use too; type-only imports and doors left out."""
     graph: Any = nx.DiGraph()
@@ -41,7 +42,7 @@ def room_imports() -> Any:
             continue
         graph.add_node(room_of(module))
         imports = Imports(module, path.name == "__init__.py")
-        imports.visit(ast.parse(path.read_text(encoding="utf-8")))
+        imports.visit(parsed(path.read_text(encoding="utf-8")))
         for item in imports.found:
             if item.module.split(".")[0] not in PACKAGES or item.place == "TYPE_CHECKING":
                 continue

@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,12 @@ NOT_A_NAME = re.compile(r"_?(utils?|misc|common|helpers?)", re.IGNORECASE)
 LONGEST_FILE = 400
 MOST_FILES, MOST_WHERE_SPLIT = 20, 17
 SCREEN = 45
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """The tree of a source, which several laws of the house read."""
+    return ast.parse(source)
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,7 @@ def complaints(module: str, source: str, is_package: bool = False) -> Iterator[s
         yield f"{module} has no floor: give it a line in FLOORS of {WHERE}, on the lowest floor that works"
         return
     imports = Imports(module, is_package)
-    imports.visit(ast.parse(source))
+    imports.visit(parsed(source))
     if floor < ENTRANCE[1] and module != LAZY:
         for line in imports.computed:
             yield f"{module}:{line} computes the name of a module it imports, which hides its floor"
@@ -234,32 +241,36 @@ def complaints_outside(module: str, head: str, item: Import) -> Iterator[str]:
         yield f"{where} imports {head} when it is itself imported; optional neighbours are imported on use"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_module_keeps_to_its_floor_and_doors(path: Path) -> None:
-    found = list(complaints(module_name(path), path.read_text(encoding="utf-8"), path.name == "__init__.py"))
+def test_modules_keep_to_their_floors_and_doors() -> None:
+    found = [
+        complaint
+        for path in FILES
+        for complaint in complaints(module_name(path), path.read_text(encoding="utf-8"), path.name == "__init__.py")
+    ]
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_file_has_a_name_that_says_something_and_a_size_that_can_be_read(path: Path) -> None:
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST_FILE, f"{path.name}: {lines} lines; would it read better as two?"
-    for part in path.relative_to(ROOT).with_suffix("").parts:
-        assert not NOT_A_NAME.fullmatch(part), f"{path.relative_to(ROOT)}: {part!r} does not say what is inside"
+def test_files_have_names_that_say_something_and_a_size_that_can_be_read() -> None:
+    for path in FILES:
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert lines <= LONGEST_FILE, f"{path.name}: {lines} lines; would it read better as two?"
+        for part in path.relative_to(ROOT).with_suffix("").parts:
+            assert not NOT_A_NAME.fullmatch(part), f"{path.relative_to(ROOT)}: {part!r} does not say what is inside"
 
 
 def bodies(source: str) -> Iterator[tuple[str, int]]:
     """Each function with the lines of its body, signature and docstring left out."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             start = first.lineno if ast.get_docstring(node) is None else (first.end_lineno or 0) + 1
             yield node.name, (node.end_lineno or start) - start + 1
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if "solvers" in p.parts], ids=lambda path: path.name)
-def test_functions_of_the_solver_fit_a_screen(path: Path) -> None:
-    assert not [(name, lines) for name, lines in bodies(path.read_text(encoding="utf-8")) if lines > SCREEN]
+def test_functions_of_the_solver_fit_a_screen() -> None:
+    solvers = [path for path in FILES if "solvers" in path.parts]
+    listed = [(path.name, *body) for path in solvers for body in bodies(path.read_text(encoding="utf-8"))]
+    assert not [long for long in listed if long[-1] > SCREEN]
 
 
 def test_lines_of_a_body_are_counted_without_signature_and_docstring() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+from house.test_floors import parsed
 
 import constraints
 from constraints.dynamics import Method, forward_dynamics
@@ -42,7 +43,7 @@ TWICE = {"Kept"}
 
 def functions() -> Iterator[tuple[Path, str, ast.FunctionDef]]:
     for path in SOURCES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 for item in node.body:
@@ -77,7 +78,7 @@ def test_rows_that_are_on_are_asked_of_the_set() -> None:
     for path in SOURCES:
         if "loops" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "zip":
                 words = [ast.unparse(argument) for argument in node.args]
                 told = any(word.endswith((".names", ".kinds", ".baumgarte")) for word in words)  # says who is off
@@ -99,7 +100,7 @@ def test_what_has_more_than_eight_arguments_is_listed() -> None:
 def test_names_of_classes_stand_for_one_thing() -> None:
     homes: dict[str, set[Path]] = defaultdict(set)
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and node.name[0] != "_":
                 homes[node.name].add(path)
     assert {name for name, paths in homes.items() if len(paths) > 1} == TWICE

@@ -17,7 +17,7 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, ROOT
+from house.test_floors import FILES, ROOT, parsed
 
 DRAWN = ("cli", "pictures")
 OPERATIONS = {
@@ -94,7 +94,7 @@ def described(body: list[ast.stmt], at: int) -> str:
 
 def thresholds_of(source: str, file: str) -> list[Threshold]:
     """The thresholds of the source of one file."""
-    body = ast.parse(source).body
+    body = parsed(source).body
     known: dict[str, float] = {}
     found: list[Threshold] = []
     for at, statement in enumerate(body):
