@@ -19,6 +19,8 @@ from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
 from ..keywords import absent, closed
+from ..paths.path import Path, StepSize
+from ..paths.relative_motion import CollisionPair, two_names
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -26,7 +28,7 @@ from ..robot.files.packages import as_folders
 from ..robot.model.pinocchio import Model, pin
 from ..words import counted
 from ..workspace import Pool
-from .collision_pairs import (
+from .pairs import (
     SAMPLES,
     LeftOut,
     LeftOutReason,
@@ -40,9 +42,7 @@ from .collision_pairs import (
     margins_of_joints,
     margins_of_shapes,
 )
-from .collision_shapes import Shape, solids_of
-from .path import Path, StepSize
-from .relative_motion import CollisionPair, two_names
+from .shapes import Shape, solids_of
 
 _log = logging.getLogger(__package__)
 
