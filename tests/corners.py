@@ -6,9 +6,9 @@ import numpy as np
 from robots import arm
 
 from constraints import Affine, Implicit, Options
+from constraints.collisions.model import CollisionModel
+from constraints.collisions.shapes import Shape
 from constraints.manipulation import ConstraintGraph, State, Transition
-from constraints.paths.collision import CollisionModel
-from constraints.paths.collision_shapes import Shape
 
 
 def held(joint: int, value: float) -> Implicit:

@@ -12,14 +12,14 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
+from ..collisions.model import CollisionModel
+from ..collisions.shapes import Shape
 from ..functions.contact.contact_surface import Surface
 from ..manipulation.factory.factory import ConstraintGraphFactory, MovableObject
 from ..manipulation.factory.rules import Rule
 from ..manipulation.factory.semantics import Semantics, read_semantics
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.gripper import Gripper, Handle
-from ..paths.collision import CollisionModel
-from ..paths.collision_shapes import Shape
 from ..robot import Base, Part, Robot
 from ..robot.model.pinocchio import Placement, pin
 from ..solvers import Options

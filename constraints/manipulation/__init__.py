@@ -2,22 +2,24 @@
 
 from typing import TYPE_CHECKING
 
-from ..exports import on_use as _on_use
-from ..paths import (
+from ..collisions import (
     Collision as Collision,
     CollisionModel as CollisionModel,
+    LeftOut as LeftOut,
+    LeftOutReason as LeftOutReason,
+    NoFreeConfigurationError as NoFreeConfigurationError,
+    Shape as Shape,
+)
+from ..exports import on_use as _on_use
+from ..paths import (
     CollisionPair as CollisionPair,
     Interpolation as Interpolation,
     Jump as Jump,
-    LeftOut as LeftOut,
-    LeftOutReason as LeftOutReason,
     MovingRightHandSide as MovingRightHandSide,
-    NoFreeConfigurationError as NoFreeConfigurationError,
     Path as Path,
     PathStatus as PathStatus,
     RelativeMotion as RelativeMotion,
     SecurityMargins as SecurityMargins,
-    Shape as Shape,
     Stop as Stop,
     Tie as Tie,
     interpolate as interpolate,

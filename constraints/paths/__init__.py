@@ -1,12 +1,5 @@
-"""Paths on constraints, right-hand sides that move along them, and collisions on them."""
+"""Paths on constraints, and right-hand sides that move along them."""
 
-from .collision import (
-    Collision as Collision,
-    CollisionModel as CollisionModel,
-    NoFreeConfigurationError as NoFreeConfigurationError,
-)
-from .collision_pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
-from .collision_shapes import Shape as Shape
 from .interpolation import (
     Interpolation as Interpolation,
     PathStatus as PathStatus,

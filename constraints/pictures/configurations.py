@@ -11,11 +11,11 @@ import numpy as np
 from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, Vector
 
+from ..collisions.shapes import Shape
 from ..dynamics.laws.external_force import Force
 from ..errors import WrongObjectError
 from ..keywords import names_checked
 from ..models.structure.mechanism import Mechanism
-from ..paths.collision_shapes import Shape
 from ..robot import Frame, Robot
 from .figures import save_figure
 from .panels import panels

@@ -11,8 +11,8 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
+from ..collisions.shapes import Shape
 from ..errors import WrongObjectError
-from ..paths.collision_shapes import Shape
 from ..paths.path import Path
 from ..ranges import whole_number
 from ..robot import Frame, Robot

@@ -11,12 +11,12 @@ import numpy as np
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import Matrix, Vector
 
+from ..collisions.shapes import Shape
 from ..dynamics.laws.external_force import Force
 from ..errors import WrongObjectError
 from ..loops.constraint_set import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..models.structure.mechanism import Mechanism
-from ..paths.collision_shapes import Shape
 from ..robot import Frame, Robot, as_placement
 from ..robot.model.pinocchio import Placement
 from ..robot.placement import has_matrix, shape_of

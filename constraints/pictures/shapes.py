@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix
 
-from ..paths.collision_shapes import Shape
+from ..collisions.shapes import Shape
 
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 25)
 

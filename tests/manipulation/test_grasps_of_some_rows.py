@@ -11,6 +11,7 @@ import pytest
 from corners import corner, posts
 
 from constraints import Affine, Base, Comparison, Explicit, Implicit, Part, Robot, Surface
+from constraints.collisions.model import CollisionModel
 from constraints.errors import GraphError, OptionError
 from constraints.manipulation import (
     ConstraintGraph,
@@ -32,7 +33,6 @@ from constraints.manipulation.walks import refusals as refusals_of_walks
 from constraints.manipulation.walks.refusals import WalkTask, _elsewhere, _without_target, refusals
 from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
-from constraints.paths.collision import CollisionModel
 
 
 def system(order: str = "arm box") -> Robot:

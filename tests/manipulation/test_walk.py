@@ -13,9 +13,9 @@ from corners import corner, posts
 from robots import arm
 
 from constraints import Projector
+from constraints.collisions.model import CollisionModel
 from constraints.manipulation import ConstraintGraph, Transition
 from constraints.manipulation.walks.walk import walk
-from constraints.paths.collision import CollisionModel
 from constraints.paths.interpolation import interpolate
 
 

@@ -12,8 +12,8 @@ import pytest
 from robots import arm
 
 from constraints import Affine, Function, Implicit, Options, Problem, Projector
-from constraints.paths.collision import CollisionModel
-from constraints.paths.collision_shapes import Shape
+from constraints.collisions.model import CollisionModel
+from constraints.collisions.shapes import Shape
 from constraints.paths.interpolation import PathStatus, interpolate
 from constraints.paths.path import Path
 from liegroups import SE3, SO3, Rn

@@ -21,10 +21,10 @@ from constraints import (
     errors,
     locked_joint,
 )
+from constraints.collisions.model import Collision, CollisionModel
+from constraints.collisions.pairs import LeftOutReason, WhyOut, always_in_words, in_words
+from constraints.collisions.shapes import Shape
 from constraints.functions import Identity
-from constraints.paths.collision import Collision, CollisionModel
-from constraints.paths.collision_pairs import LeftOutReason, WhyOut, always_in_words, in_words
-from constraints.paths.collision_shapes import Shape
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Jump, Path, PathError, Piece, StepSize

@@ -13,7 +13,7 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
 
-from ...paths.collision import Collision, CollisionModel
+from ...collisions.model import Collision, CollisionModel
 from ...problem.span import spans_of
 from ...solvers import Options, Projector
 from ..foliation import leaf_at

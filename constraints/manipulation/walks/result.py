@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from textwrap import indent
 from typing import TYPE_CHECKING, final
 
+from ...collisions.model import Collision
+from ...collisions.pairs import always_in_words
 from ...errors import FailedError
-from ...paths.collision import Collision
-from ...paths.collision_pairs import always_in_words
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
 from ...solvers.result import Result

@@ -17,9 +17,9 @@ import numpy as np
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
+from ...collisions.model import CollisionModel
 from ...errors import FailedError, GraphError, WrongObjectError
 from ...keywords import can_be_called
-from ...paths.collision import CollisionModel
 from ...paths.interpolation import Interpolation, PathStatus, interpolate
 from ...paths.path import Path
 from ...problem.problem import Problem

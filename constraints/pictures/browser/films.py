@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
+from ...collisions.shapes import Shape
 from ...dynamics import MotionRecord
 from ...errors import ConstraintError, GraphError, OptionError, WrongObjectError
 from ...files.scenes import Scene
@@ -20,7 +21,6 @@ from ...loops.frame_rows import FrameRows
 from ...manipulation.graph import ConstraintGraph
 from ...manipulation.walks.result import Walk
 from ...models import Mechanism
-from ...paths.collision_shapes import Shape
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
 from ...ranges import whole_number

@@ -14,9 +14,9 @@ import numpy as np
 from liegroups.arguments import finite_number
 from liegroups.arrays import Matrix, Vector
 
+from ...collisions.shapes import Shape
 from ...errors import MissingExtraError, OptionError, UnknownNameError
 from ...keywords import names_checked
-from ...paths.collision_shapes import Shape
 from ...ranges import whole_number
 from ...robot import Frame
 from ..configurations import plot_configurations

@@ -15,12 +15,12 @@ import numpy as np
 from liegroups.arguments import as_flag, as_mapping, as_name, as_tuple
 from liegroups.arrays import ArrayLike, Vector
 
+from ...collisions.shapes import Shape
 from ...errors import FileError, OptionError
 from ...exports import from_extra
 from ...files.writing import write_file
 from ...keywords import names_checked
 from ...manipulation.graph import ConstraintGraph
-from ...paths.collision_shapes import Shape
 from ...ranges import whole_number
 from ...robot import Frame, Robot
 from ...robot.files.packages import VisualFile, as_folders

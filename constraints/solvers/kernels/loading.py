@@ -12,12 +12,13 @@ from ..machine.cache import folder, is_warm, mark_ready
 
 
 class Entrances(NamedTuple):
-    """The kernels that Python calls, of `kernels/entry.py`, and `jit.places`, which makes their first argument."""
+    """The kernels that Python calls, and `jit.places`, which makes their first argument."""
 
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
     on_leaf: Callable[..., bool]
+    pairs_of_rows: Callable[..., tuple[int, int]]
     places: Callable[..., Any]
 
 
@@ -39,8 +40,9 @@ def entrances() -> Entrances:
             file=sys.stderr,
         )
     from ..machine.jit import places
+    from .covers import pairs_of_rows
     from .entry import on_leaf, project_row, project_rows, rows_of
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, on_leaf, places)
+    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, places)

@@ -14,11 +14,11 @@ import numpy as np
 from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 
 from ..errors import OptionError, UnknownJointError
+from ..paths.relative_motion import CollisionPair, two_names
 from ..problem.questions import LONGER, PLAIN
 from ..questions import LONG_DISTANCE, ask_once
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
-from .relative_motion import CollisionPair, two_names
 
 IndexPair = tuple[int, int]
 

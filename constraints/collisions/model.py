@@ -6,12 +6,11 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from itertools import combinations, pairwise
-from math import ceil
+from itertools import combinations
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
@@ -19,14 +18,18 @@ from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
 from ..keywords import absent, closed
+from ..paths.path import Path
+from ..paths.relative_motion import CollisionPair, two_names
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.files.packages import as_folders
-from ..robot.model.pinocchio import Model, pin
+from ..robot.model.pinocchio import pin
+from ..solvers.projection.batch_arguments import starts_of
 from ..words import counted
-from ..workspace import Pool
-from .collision_pairs import (
+from .along import first_met
+from .checking import Checker, Covers, memory_of
+from .pairs import (
     SAMPLES,
     LeftOut,
     LeftOutReason,
@@ -40,14 +43,9 @@ from .collision_pairs import (
     margins_of_joints,
     margins_of_shapes,
 )
-from .collision_shapes import Shape, solids_of
-from .path import Path, StepSize
-from .relative_motion import CollisionPair, two_names
+from .shapes import Shape, solids_of
 
 _log = logging.getLogger(__package__)
-
-GJK_TOLERANCE = 1e-9
-"""Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
 
 
 class NoFreeConfigurationError(ConstraintError):
@@ -138,6 +136,7 @@ class CollisionModel:
         self._srdf = as_flag(srdf, "srdf of a collision model")
         geometry, links = solids_of(self.robot, self._shapes, urdfs, self._packages)
         solids = list(geometry.geometryObjects)
+        self._covers = Covers(geometry)
         self.names: tuple[str, ...] = tuple(str(solid.name) for solid in solids)
         self.joints: tuple[str, ...] = tuple(str(self.robot.model.names[solid.parentJoint]) for solid in solids)
         distance = as_distance(margin, "margin of a collision model")
@@ -161,7 +160,7 @@ class CollisionModel:
         for i, j in margins:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         set_fields(self, pairs=tuple((self.names[i], self.names[j]) for i, j in margins))
-        self._pool = Pool(partial(_memory, self.robot.model, self._geometry, tuple(margins.values())))
+        self._checker = Checker(self.robot, self._geometry, self._covers, margins)
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
         """The same model without some pairs of shapes (or of all shapes whose names begin like this, `"ur5/*"`).
@@ -251,11 +250,27 @@ class CollisionModel:
 
     def is_free(self, q: ArrayLike) -> bool:
         """Whether no pair collides at a configuration (nq,)."""
-        return not self._compute(self.robot.space.check(q), True)
+        return bool(self._checker.free(self.robot.space.check(q)[None])[0])
+
+    def is_free_batch(self, Q: ArrayLike) -> NDArray[np.bool_]:
+        """Whether no pair collides, at each of many configurations.
+
+        The verdicts are those of `is_free`, at a fraction of the time: of an arm 3 to 5 us a row.
+
+        Args:
+            Q: configurations (n, nq).
+
+        Returns:
+            (n,).
+
+        Raises:
+            SizeError, NotFiniteError, NotNormalizedError: what is wrong with a row.
+        """
+        return self._checker.free(starts_of(self.robot.space, Q))
 
     def collisions(self, q: ArrayLike) -> tuple[Collision, ...]:
         """The pairs that collide at a configuration (nq,)."""
-        return self._compute(self.robot.space.check(q), False)
+        return tuple(Collision(*self.pairs[k]) for k in self._checker.met(self.robot.space.check(q)))
 
     def always_colliding(self, samples: int = SAMPLES, seed: int = 0) -> tuple[tuple[str, str], ...]:
         """The pairs that collide in all of some random configurations: they collide wherever the robot is.
@@ -271,7 +286,7 @@ class CollisionModel:
         """
         whole_number(samples, "samples of pairs that always collide", 1)
         whole_number(seed, "seed of pairs that always collide", 0)
-        data, solids = _memory(self.robot.model, self._geometry, tuple(self._margins.values()))
+        data, solids, _ = memory_of(self.robot.model, self._geometry, tuple(self._margins.values()))
         left = list(range(len(self.pairs)))
         rng = np.random.default_rng(seed)
         for q in (self.robot.random(rng) for _ in range(samples)):
@@ -338,26 +353,8 @@ class CollisionModel:
         space = path.pieces[0].problem.space
         if space != self.robot.space:
             raise SpaceMismatchError("path of a collision check", self.robot.space.name, space.name)
-        size, samples = StepSize(path.pieces[0].problem), path.samples
-        times = path.times.tolist()
-        for i, (t0, t1) in enumerate(pairwise(times)):
-            jump = size.between(samples[i], samples[i + 1])
-            parts = max(1, ceil(max(jump.angle / max_angle, jump.length / max_length)))
-            for k in range(parts):
-                time = t0 + (t1 - t0) * k / parts
-                q = samples[i] if k == 0 else path(time)
-                found = self._compute(q, True)
-                if found:
-                    return found[0]._replace(time=time)
-        found = self._compute(path.end, True)
-        return found[0]._replace(time=path.duration) if found else None
-
-    def _compute(self, q: Vector, first: bool) -> tuple[Collision, ...]:
-        data, solids = self._pool.take()
-        pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, first)
-        met = [k for k, result in enumerate(solids.collisionResults) if result.isCollision()]
-        self._pool.give((data, solids))
-        return tuple(Collision(*self.pairs[k]) for k in (met[:1] if first else met))
+        met = first_met(self._checker, path, max_angle, max_length)
+        return None if met is None else Collision(*self.pairs[met.pair], met.time)
 
     # Reading.
 
@@ -389,12 +386,3 @@ class CollisionModel:
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.robot, self._shapes, self._urdfs, self._packages)
         return CollisionModel._rebuilt, (arguments, self._srdf, self._margins, self._out)
-
-
-def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[Any, Any]:
-    """What one thread computes in: memory of the model, and of the shapes, with the margins."""
-    solids: Any = geometry.createData()
-    for request, margin in zip(solids.collisionRequests, margins, strict=True):
-        request.security_margin = margin
-        request.gjk_tolerance = GJK_TOLERANCE
-    return model.createData(), solids

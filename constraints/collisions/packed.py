@@ -1,0 +1,127 @@
+"""Solids with their covers as flat arrays: which pairs may touch, asked of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..robot import Robot
+from ..solvers.compiled.packing import Argument, Integers, Packer, numbers_of
+from ..solvers.kernels.loading import entrances
+from ..solvers.machine import layout
+from ..workspace import Pool
+from .covers import Cover
+from .pairs import IndexPair
+
+APART_FOR_CERTAIN = 1e-6
+"""Distance [m], beyond its margin, from which a pair needs no verdict of coal: far more than rounding makes of it."""
+ROOM = 4096
+"""Numbers of the list of pairs that a kernel fills, beside what one row takes."""
+
+_WALLS = {
+    "Box": layout.BOX_WALL,
+    "Sphere": layout.SPHERE_WALL,
+    "Cylinder": layout.CYLINDER_WALL,
+    "Capsule": layout.CAPSULE_WALL,
+}
+"""Solids in the world that a sphere is compared with exactly."""
+
+
+class _Memory(NamedTuple):
+    """What one thread writes into: the list of pairs, the memory of the kernel; `where` has their addresses only."""
+
+    found: Integers
+    work: Vector
+    where: Any
+
+
+@final
+class PackedSolids:
+    """The solids of a collision model for the kernel that compares their covers.
+
+    Args:
+        robot: what carries them.
+        geometry: pinocchio's, with the solids.
+        covers: of each solid; None where it has none: its pairs are always in doubt.
+        margins: pair of solids -> distance to keep [m], in the order in which pairs are counted.
+
+    Raises:
+        NotPacked: a joint that kernels do not know.
+        MissingExtraError: numba is not installed.
+    """
+
+    def __init__(
+        self, robot: Robot, geometry: Any, covers: Sequence[Cover | None], margins: Mapping[IndexPair, float]
+    ) -> None:
+        self._packer, header = (packer := Packer(0)), packer.header
+        argument = Argument(packer.memory(robot.nq), np.full(robot.nv, -1, dtype=np.int64), True)
+        header[layout.NQ], header[layout.Q] = robot.nq, argument.at
+        self._tree, self._solids, self._covers = packer.tree(robot, argument), geometry.geometryObjects, covers
+        used = sorted({i for pair in margins for i in pair}, key=lambda i: self._solids[i].parentJoint == 0)
+        records = {i: self._record(i, cover) for i in used if (cover := covers[i]) is not None}
+        header[layout.COVERS] = packer.records(list(records.values()))
+        header[layout.MOVING_COVERS] = sum(int(self._solids[i].parentJoint) > 0 for i in records)
+        at = {i: header[layout.COVERS] + 1 + layout.COVER_SIZE * n for n, i in enumerate(records)}
+        walls = {i: self._wall(i) for i in records if self._is_wall(i)}
+        pairs = [self._pair(i, j, margin, at, walls) for (i, j), margin in margins.items()]
+        header[layout.COVER_PAIRS] = packer.records(pairs)
+        header[layout.ALL_JOINTS] = self._tree.table(range(len(self._tree.joints)))
+        self._integers, self._floats, self._work = packer.arrays()
+        kernels = entrances()
+        self._room = 2 * len(margins) + ROOM
+        self._ask = kernels.pairs_of_rows
+        self._pool = Pool(partial(self._made, kernels.places))
+
+    def _made(self, places: Any) -> _Memory:
+        found, work = np.empty(self._room, dtype=np.int64), self._work.copy()
+        return _Memory(found, work, places(self._integers, self._floats, work, found))
+
+    def _is_wall(self, i: int) -> bool:
+        return int(self._solids[i].parentJoint) == 0 and type(self._solids[i].geometry).__name__ in _WALLS
+
+    def _record(self, i: int, cover: Cover) -> tuple[int, ...]:
+        """A solid with its cover, seen from the turned axes of its joint."""
+        pose, _, turn = self._tree.joint(int(self._solids[i].parentJoint))
+        placement: Any = turn.inverse() * self._solids[i].placement
+        centers = np.vstack((cover.center, cover.centers)) @ np.asarray(placement.rotation).T + placement.translation
+        spheres = np.column_stack((centers, [cover.radius, *cover.radii]))
+        return pose, self._packer.constants(spheres), len(cover.radii), self._packer.memory(1 + 3 * len(spheres))
+
+    def _wall(self, i: int) -> int:
+        """A solid in the world; where its record is."""
+        solid = self._solids[i].geometry
+        kind = type(solid).__name__
+        sizes = [*solid.halfSide] if kind == "Box" else [solid.radius, getattr(solid, "halfLength", 0.0), 0.0]
+        numbers = self._packer.constants([*numbers_of(self._solids[i].placement), *sizes])
+        return self._packer.table([_WALLS[kind], numbers])
+
+    def _pair(
+        self, i: int, j: int, margin: float, at: Mapping[int, int], walls: Mapping[int, int]
+    ) -> tuple[int, int, int, int]:
+        """A pair; one with a solid without cover is a pair of the others that is never apart."""
+        if i in walls:
+            i, j = j, i
+        known = i in at and j in at
+        gap = self._packer.constants([max(margin, 0.0) + APART_FOR_CERTAIN if known else np.inf])
+        if not known:
+            i = j = next(iter(at))
+        return at[i], walls.get(j, at[j]), int(j in walls), gap
+
+    def in_doubt(self, Q: Matrix) -> Integers:
+        """Pairs that are not apart for certain, as rows (row of Q, number of the pair), in the order of the rows.
+
+        Args:
+            Q: configurations (n, nq), checked.
+        """
+        memory, parts, first = self._pool.take(), list[Integers](), 0
+        rows = np.require(Q, requirements=["C", "W"])
+        while first < len(rows):
+            first, count = self._ask(memory.where, rows, first, self._room)
+            parts.append(memory.found[:count].reshape(-1, 2).copy())
+        self._pool.give(memory)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 2), dtype=np.int64)])
