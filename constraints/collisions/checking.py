@@ -39,7 +39,7 @@ class Covers:
         return tuple(cover_of(solid.geometry) for solid in self._geometry.geometryObjects)
 
 
-class Memory(NamedTuple):
+class CoalMemory(NamedTuple):
     """What one thread asks coal with.
 
     Attributes:
@@ -101,7 +101,7 @@ class Checker:
         self._pool.give(memory)
         return verdicts
 
-    def _place(self, memory: Memory, q: Vector) -> None:
+    def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._robot.model, memory.data, self._geometry, memory.solids, q)
 
     def met(self, q: Vector) -> list[int]:
@@ -113,7 +113,7 @@ class Checker:
         return met
 
 
-def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> Memory:
+def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> CoalMemory:
     """What one thread asks coal with: with the margins first, which the boxes of the manager are widened by.
 
     Args:
@@ -124,4 +124,4 @@ def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> Memory
     for request, margin in zip(solids.collisionRequests, margins, strict=True):
         request.security_margin = margin
         request.gjk_tolerance = GJK_TOLERANCE
-    return Memory(data, solids, pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(model, geometry, solids))
+    return CoalMemory(data, solids, pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(model, geometry, solids))

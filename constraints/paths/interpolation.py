@@ -11,7 +11,6 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
@@ -249,28 +248,17 @@ def _asked_of_limits(max_angle: float, max_length: float, way: float) -> list[st
     return asked
 
 
-class _Intervals(NamedTuple):
-    """Parts of a path, in the order of time: their two times (n,), and the configurations (n, nq) there."""
+class _Interval(NamedTuple):
+    """Part of a path: its two times, and the configurations (nq,) there."""
 
-    t0: Vector
-    t1: Vector
-    q0: Matrix
-    q1: Matrix
+    t0: float
+    t1: float
+    q0: Vector
+    q1: Vector
 
     @property
-    def middles(self) -> Vector:
+    def middle(self) -> float:
         return 0.5 * (self.t0 + self.t1)
-
-    def some(self, rows: slice | NDArray[np.bool_]) -> _Intervals:
-        """Some of them."""
-        return _Intervals(*(array[rows] for array in self))
-
-    def halved(self, halves: Matrix) -> _Intervals:
-        """Two from each, with the configurations between them."""
-        t, nq = self.middles, halves.shape[1]
-        times = (np.stack(pair, axis=1).ravel() for pair in ((self.t0, t), (t, self.t1)))
-        ends = (np.stack(pair, axis=1).reshape(-1, nq) for pair in ((self.q0, halves), (halves, self.q1)))
-        return _Intervals(*times, *ends)
 
 
 class _Failure(NamedTuple):
@@ -296,77 +284,82 @@ class _Bisection:
             options = self._projector.options  # for two configurations the projector would pack its rows anew
             if not self._problem.is_satisfied(q, rhs=rhs, threshold=options.threshold):
                 return Interpolation(None, status, 0.0, self._problem, options, Stop(time, q, rhs))
-        found, failure = list[_Intervals](), None
-        longest = 1.0 if self._sides.function is None else COARSEST
-        ahead = _Intervals(np.zeros(1), np.ones(1), q0[None], q1[None])
-        while len(ahead.t0):
+        found, failure = list[_Interval](), None
+        ahead = [_Interval(0.0, 1.0, q0, q1)]
+        while ahead:
             halves, failed = self._halves(ahead)
             failure = failed or failure
-            ahead = ahead.some(slice(len(halves)))
-            whole, first, second = self._sizes(ahead, halves)
-            steady = np.maximum(first, second) <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE
-            length = ahead.t1 - ahead.t0
-            done = (length <= longest) & (whole <= 1.0) & steady
-            stuck = np.flatnonzero(~done & (length < SHORTEST_PART_OF_PATH))
-            if len(stuck):
-                k = int(stuck[0])
-                failure = self._jump(float(ahead.t0[k]), (ahead.q0[k], halves[k], ahead.q1[k]))
-                ahead, halves, done = ahead.some(slice(k)), halves[:k], done[:k]
-            found.append(ahead.some(done))
-            ahead = ahead.some(~done).halved(halves[~done])
-        return self._path(q0, found, failure)
+            ahead = ahead[: len(halves)]
+            longest, again = 1.0 if self._sides.function is None else COARSEST, list[_Interval]()
+            for interval, half, (whole, first, second) in zip(ahead, halves, self._sizes(ahead, halves), strict=True):
+                t0, t1, qa, qb = interval
+                if (
+                    t1 - t0 <= longest
+                    and whole <= 1.0
+                    and max(first, second) <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE
+                ):
+                    found.append(interval)
+                elif t1 - t0 < SHORTEST_PART_OF_PATH:
+                    failure = _Failure(t0, PathStatus.JUMP, self._jump(t0, (qa, half, qb)))
+                    break
+                else:
+                    again += [_Interval(t0, interval.middle, qa, half), _Interval(interval.middle, t1, half, qb)]
+            ahead = again
+        return self._path(q0, sorted(found, key=lambda interval: interval.t0), failure)
 
-    def _halves(self, ahead: _Intervals) -> tuple[Matrix, _Failure | None]:
+    def _halves(self, ahead: Sequence[_Interval]) -> tuple[Matrix, _Failure | None]:
         """Configurations half-way on intervals, up to the first that is not reached; and that failure."""
-        Q, times = self._problem.space.interpolate(ahead.q0, ahead.q1, 0.5), ahead.middles.tolist()
+        starts = np.array([interval.q0 for interval in ahead]), np.array([interval.q1 for interval in ahead])
+        Q, times = self._problem.space.interpolate(*starts, 0.5), [interval.middle for interval in ahead]
         sides = self._sides.at_times(self._problem, times)
-        if len(Q) < FEW:
+        if len(ahead) < FEW:
             for i, q in enumerate(Q):
                 half = self._projector.project(q, sides[i] if isinstance(sides, list) else sides)
                 if not half.success:
-                    return Q[:i], self._not_reached(float(ahead.t0[i]), times[i], half)
+                    return Q[:i], self._not_reached(ahead[i], half)
                 Q[i] = half.q
             return Q, None
         batch = self._projector.project_batch(Q, sides)
         if batch.success.all():
             return batch.q, None
         first = int(batch.success.argmin())
-        return batch.q[:first], self._not_reached(float(ahead.t0[first]), times[first], batch[first])
+        return batch.q[:first], self._not_reached(ahead[first], batch[first])
 
-    def _not_reached(self, begin: float, middle: float, half: Projection) -> _Failure:
-        return _Failure(begin, PathStatus.NOT_PROJECTED, Stop(middle, half.q, half.rhs, half))
+    def _not_reached(self, interval: _Interval, half: Projection) -> _Failure:
+        return _Failure(interval.t0, PathStatus.NOT_PROJECTED, Stop(interval.middle, half.q, half.rhs, half))
 
-    def _sizes(self, ahead: _Intervals, halves: Matrix) -> Matrix:
-        """Distances (3, n) of intervals, of their first halves and of their second, in largest allowed steps."""
-        starts, ends = (ahead.q0, ahead.q0, halves), (ahead.q1, halves, ahead.q1)
-        angles, lengths = self._size.of_rows(np.concatenate(starts), np.concatenate(ends))
-        return np.maximum(angles / self._limits[0], lengths / self._limits[1]).reshape(3, -1)
+    def _sizes(self, ahead: Sequence[_Interval], halves: Matrix) -> list[list[float]]:
+        """Distances of intervals, of their first halves and of their second, in largest allowed steps."""
+        q0, q1 = ([interval.q0 for interval in ahead], [interval.q1 for interval in ahead])
+        if not ahead:
+            return []
+        angles, lengths = self._size.of_rows(np.array([*q0, *q0, *halves]), np.array([*q1, *halves, *q1]))
+        steps = np.maximum(angles / self._limits[0], lengths / self._limits[1])
+        return steps.reshape(3, -1).T.tolist()
 
     def _steps(self, pair: tuple[Vector, Vector]) -> float:
         """Distance of two configurations in largest allowed steps."""
         jump = self._size.between(*pair)
         return max(jump.angle / self._limits[0], jump.length / self._limits[1])
 
-    def _jump(self, time: float, neighbours: Sequence[Vector]) -> _Failure:
+    def _jump(self, time: float, neighbours: Sequence[Vector]) -> Stop:
         """Where configurations that should be neighbours stay apart; the first is a sample."""
         space = self._problem.space
         q0, q1 = max(combinations(neighbours, 2), key=self._steps)
         moved = np.abs(space.difference(q0, q1))
         joint = max(space.leaves(), key=lambda leaf: float(moved[leaf.v].max(initial=0.0)))
-        stop = Stop(time, neighbours[0], self._sides.at(time), None, self._size.between(q0, q1), joint.name)
-        return _Failure(time, PathStatus.JUMP, stop)
+        return Stop(time, neighbours[0], self._sides.at(time), None, self._size.between(q0, q1), joint.name)
 
-    def _path(self, q0: Vector, found: Sequence[_Intervals], failure: _Failure | None) -> Interpolation:
+    def _path(self, q0: Vector, found: Sequence[_Interval], failure: _Failure | None) -> Interpolation:
         """The path, or its part before a failure."""
         reached = 1.0 if failure is None else failure.time
         status, stop = (PathStatus.COMPLETE, None) if failure is None else (failure.status, failure.stop)
         problem, options = self._problem, self._projector.options
         if reached == 0.0:
             return Interpolation(None, status, 0.0, problem, options, stop)
-        ends, samples = np.concatenate([part.t1 for part in found]), np.concatenate([part.q1 for part in found])
-        order = np.argsort(ends)
-        order = order[ends[order] <= reached]
-        times = np.concatenate(([0.0], ends[order])) / reached
+        before = [interval for interval in found if interval.t1 <= reached]
+        times = np.array([0.0, *(interval.t1 for interval in before)]) / reached
         sides = self._sides if reached == 1.0 else self._sides.between(0.0, reached)
-        piece = Piece(problem, sides, np.vstack((q0, samples[order])), times, options, projector=self._projector)
+        samples = np.array([q0, *(interval.q1 for interval in before)])
+        piece = Piece(problem, sides, samples, times, options, projector=self._projector)
         return Interpolation(Path((piece,)), status, reached, problem, options, stop)

@@ -150,7 +150,7 @@ SCENES = {
     "panda, margins": lambda: scene(2, panda(), PANDA, 6, 0.02),
     "every joint type": lambda: scene(3, mixed_tree(), None, 40),
     "every joint type, overlapping": lambda: scene(4, mixed_tree(), None, 40, -0.03),
-    "two arms": lambda: scene(5, two_arms(), None, 20),
+    "two arms": lambda: scene(10, two_arms(), None, 6),
     "objects": objects,
     "humanoid": humanoid,
 }
