@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import mixed_tree, panda, talos, two_arms
 
@@ -188,6 +189,30 @@ def test_covers_free_most_of_what_is_free() -> None:
     doubted = np.unique(model._checker._packed.in_doubt(Q)[:, 0])  # pyright: ignore[reportPrivateUsage]
     free = model.is_free_batch(Q)
     assert 1.0 - np.isin(np.flatnonzero(free), doubted).mean() > 0.85
+
+
+def test_doubts_are_those_of_the_spheres_by_numpy() -> None:
+    """Of meshes, whose spheres differ: a pair is in doubt where two spheres, and those around all, are near enough."""
+    model = CollisionModel(panda(), (), PANDA, margin=0.01)
+    checker, robot = model._checker, model.robot  # pyright: ignore[reportPrivateUsage]
+    covers, solids = model._covers.of_solids, model._geometry.geometryObjects  # pyright: ignore[reportPrivateUsage]
+    gap, data, Q = 0.01 + 1e-6, robot.model.createData(), drawn(model, 300)
+    wanted = list[list[int]]()
+    for n, q in enumerate(Q):
+        pin.forwardKinematics(robot.model, data, q)
+        balls = list[np.ndarray]()
+        for solid, cover in zip(solids, covers, strict=True):
+            assert cover is not None
+            pose = data.oMi[solid.parentJoint] * solid.placement
+            centers = np.vstack((cover.center, cover.centers)) @ pose.rotation.T + pose.translation
+            balls.append(np.column_stack((centers, [cover.radius, *cover.radii])))
+        for k, (i, j) in enumerate(model._margins):  # pyright: ignore[reportPrivateUsage]
+            a, b = balls[i], balls[j]
+            apart = np.linalg.norm(a[:, None, :3] - b[None, :, :3], axis=2) > a[:, None, 3] + b[None, :, 3] + gap
+            if not (apart[0, 0] or (apart[1:, :1] | apart[1:, 1:]).all()):
+                wanted.append([n, k])
+    assert checker._packed.in_doubt(Q).tolist() == wanted  # pyright: ignore[reportPrivateUsage]
+    assert len(wanted) > 50
 
 
 def test_near_a_margin_coal_decides() -> None:
