@@ -7,9 +7,8 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..robot import Robot
 from ..robot.model.pinocchio import Model, pin
@@ -81,7 +80,7 @@ class Checker:
         except NotPacked:
             return None
 
-    def free(self, Q: Matrix) -> NDArray[np.bool_]:
+    def free(self, Q: Matrix) -> BoolVector:
         """Whether no pair collides, at configurations (n, nq), checked."""
         verdicts = np.ones(len(Q), dtype=np.bool_)
         if not self._margins:

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
@@ -252,7 +251,7 @@ class CollisionModel:
         """Whether no pair collides at a configuration (nq,)."""
         return bool(self._checker.free(self.robot.space.check(q)[None])[0])
 
-    def is_free_batch(self, Q: ArrayLike) -> NDArray[np.bool_]:
+    def is_free_batch(self, Q: ArrayLike) -> BoolVector:
         """Whether no pair collides, at each of many configurations.
 
         The verdicts are those of `is_free`, at a fraction of the time: of an arm 3 to 5 us a row.
