@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arguments import as_flag, as_tuple, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
