@@ -19,7 +19,7 @@ def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -
     for i in range(I[b + at.TANGENT]):
         lower, upper, scale = F[table + 3 * i], F[table + 3 * i + 1], F[table + 3 * i + 2]
         r = W[e + i]
-        off = r - min(max(r, lower), upper)
+        off = r - min(max(r, lower), upper)  # R8
         W[e + i] = off * scale
         factor = 0.0 if off == 0.0 and lower < upper and kept == 0 else scale
         if kept != 0:
@@ -114,7 +114,7 @@ def set_apart(I: Integers, W: Floats, level: int) -> None:
     )
     for k in range(I[table]):
         i = I[table + 1 + 2 * k]
-        holds = W[I[level + at.ERROR] + i] == 0.0
+        holds = W[I[level + at.ERROR] + i] == 0.0  # R8
         for c in range(n):
             W[to + k * n + c] = W[J + c * m + i]
             if holds:
@@ -131,7 +131,7 @@ def measured(I: Integers, W: Floats, level: int) -> tuple[float, float]:
         for i in range(I[b + at.COUNT]):
             length2 += W[e + i] * W[e + i]
         merit += length2
-        worst = max(worst, sqrt(length2))
+        worst = max(worst, sqrt(length2))  # R1
     if merit < inf:
         return merit, worst
     return inf, inf
