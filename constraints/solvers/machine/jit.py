@@ -45,8 +45,9 @@ def _linking_compiler() -> Any:
     """Compiles as numba does, but for the library of a kernel: its code is linked into that of whoever calls it.
 
     Numba would optimise each kernel with all that it calls, make it machine code, and do both again for whoever calls
-    it. Here it is done once, in the entrance, with all kernels in it: 33 s of a processor instead of 73 s. It takes
-    inner parts of numba (0.68); where one of them is missing, None: then numba does as it would, with the same results.
+    it. Here it is done once, in the entrance, with all kernels in it: 55 and 61 s of a processor for all kernels, 115
+    and 125 s without (`warm-up` with an empty folder, by turns). It takes inner parts of numba (0.68); where one of
+    them is missing, None: then numba does as it would, with the same results.
     """
     try:
         codegen, compiler, machinery, passes = map(
