@@ -107,8 +107,9 @@ def at_angle(body: Robot, angle: float, radius: float = 1.0) -> Problem:
 
 def test_r27_joints_that_may_turn_come_into_their_bounds_by_whole_turns_at_the_end(engine: str) -> None:
     for turns, start in ((3, 20.0), (-2, -11.0), (0, 0.5)):
-        result = run(engine, at_angle(turning(0.0), 0.7), [start])
+        result = run(engine, at_angle(turning(0.0), 0.7), [start], restarts=True)
         assert result.success
+        assert result.restarts == 0
         assert iterates(result)[0][0] == start
         assert result.q[0] == pytest.approx(iterates(result)[-1][0] - 2.0 * np.pi * turns, abs=1e-14)
         assert result.q[0] == pytest.approx(0.7, abs=1e-4)
@@ -171,6 +172,8 @@ def test_r31_a_computed_body_outside_its_bounds_is_brought_back(engine: str) -> 
     result = run(engine, Problem(bodies, [hold, line]), bodies.neutral)
     assert result.success
     assert 0.3 - 1e-4 <= result.q[7] <= 0.3
+    assert result.iterations == len(iterates(result)) - 2  # the solution outside is looked at twice
+    assert sum(np.array_equal(q, bodies.neutral) for q in iterates(result)) == 1
     assert sum(result.q[7:9]) == pytest.approx(2.0, abs=1e-4)
     np.testing.assert_allclose(result.q[:3], result.q[7:10], atol=1e-12)
 
