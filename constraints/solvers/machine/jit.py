@@ -10,6 +10,7 @@ import numpy as np
 
 from .cache import keep_on_disk
 
+_C = TypeVar("_C", bound=type[Any])
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _numba: Any = importlib.import_module("numba")
@@ -109,6 +110,13 @@ def _linking_compiler_of(codegen: Any, compiler: Any, machinery: Any, passes: An
 
 
 _COMPILER = {} if (_made := _linking_compiler()) is None else {"pipeline_class": _made}
+
+
+def record(cls: _C) -> _C:
+    """A named tuple of integers, that kernels take and give by the name of its class."""
+    fields: Any = vars(cls)["_fields"]
+    _TYPES[cls.__name__] = _types.NamedUniTuple(_types.int64, len(fields), cls)
+    return cls
 
 
 def kernel(function: _F) -> _F:
