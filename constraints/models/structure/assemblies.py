@@ -10,14 +10,14 @@ import numpy as np
 from liegroups.arguments import natural_number
 from liegroups.arrays import Vector
 
-from ...loops import assemble_position
+from ...loops import AssemblyOptions, assemble_position
 from ...loops.mobility import Mobility
 from ...solvers.result import Verdict
 from ...words import counted
 from .mechanism import Mechanism
 
-TOLERANCE_OF_ASSEMBLY = 1e-10
-"""What each assembly aims at [m or rad]."""
+TIGHT = AssemblyOptions(tolerance=1e-10)
+"""Of each assembly: what it aims at [m or rad]."""
 ACCEPTED = 1e-8
 """Up to this error, in directions that motions reach, a configuration counts as closed [m or rad]."""
 NOISE = (0.15, 1.0)
@@ -109,7 +109,7 @@ def assemblies(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Assembli
     ends: list[Vector] = []
     iterations: list[int] = []
     for q in begins if mechanism.rows else begins[:1]:
-        result = assemble_position(rows, q, tolerance=TOLERANCE_OF_ASSEMBLY) if mechanism.rows else None
+        result = assemble_position(rows, q, options=TIGHT) if mechanism.rows else None
         ends.append(q if result is None else result.q)
         iterations.append(0 if result is None else result.iterations)
     judged = [mechanism.judge(q) for q in ends]
