@@ -9,14 +9,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_flag
 from liegroups.arrays import ArrayLike, BoolVector, Matrix
 from liegroups.frozen import set_fields
 
 from ...keywords import record_by_name
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
-from ...ranges import whole_number
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector, why_not
@@ -108,8 +106,12 @@ class AssemblyOptions:
     def __post_init__(self) -> None:
         """Check types and ranges."""
         set_fields(self, tolerance=as_threshold(self.tolerance, "tolerance of an assembly"))
-        whole_number(self.max_iterations, "option 'max_iterations'", 0)
-        as_flag(self.nearest, "option 'nearest'")
+        self.of_projector()
+
+    def of_projector(self) -> Options:
+        """The same for a projector, which checks them."""
+        changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
+        return Options.local(**changes, trace=True, damping=DAMPING_OF_ASSEMBLY, patience_count=PATIENCE)
 
 
 AS_USUAL = AssemblyOptions()
@@ -142,8 +144,7 @@ class AssemblyChoice(NamedTuple):
         asked = self.options
         bounds = Bounds.none(space) if asked.bounds is None else asked.bounds
         problem = constraint_set.problem(weights=self.weights, frozen=self.driven, bounds=bounds)
-        changes = {"threshold": asked.tolerance, "max_iterations": asked.max_iterations, "nearest": asked.nearest}
-        options = Options.local(**changes, trace=True, damping=DAMPING_OF_ASSEMBLY, patience_count=PATIENCE)
+        options = asked.of_projector()
         usual = None if asked.nearest else _engine(problem, options)
         return Assembler(Projector(problem, options, usual if asked.engine is None else asked.engine))
 

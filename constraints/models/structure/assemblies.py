@@ -16,8 +16,8 @@ from ...solvers.result import Verdict
 from ...words import counted
 from .mechanism import Mechanism
 
-TIGHT = AssemblyOptions(tolerance=1e-10)
-"""Of each assembly: what it aims at [m or rad]."""
+TOLERANCE_OF_ASSEMBLY = 1e-10
+"""What each assembly aims at [m or rad]."""
 ACCEPTED = 1e-8
 """Up to this error, in directions that motions reach, a configuration counts as closed [m or rad]."""
 NOISE = (0.15, 1.0)
@@ -105,11 +105,12 @@ def assemblies(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Assembli
     Raises:
         SizeError: a seed or a count that is no natural number.
     """
+    options = AssemblyOptions(tolerance=TOLERANCE_OF_ASSEMBLY)
     begins, rows = starts(mechanism, seed, count), mechanism.constraint_set()
     ends: list[Vector] = []
     iterations: list[int] = []
     for q in begins if mechanism.rows else begins[:1]:
-        result = assemble_position(rows, q, options=TIGHT) if mechanism.rows else None
+        result = assemble_position(rows, q, options=options) if mechanism.rows else None
         ends.append(q if result is None else result.q)
         iterations.append(0 if result is None else result.iterations)
     judged = [mechanism.judge(q) for q in ends]
