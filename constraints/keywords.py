@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, getattr_static, signature
 from operator import attrgetter
@@ -30,6 +31,28 @@ def names_checked(hint: str = "", /, **meant: str) -> Callable[[Callable[_P, _T]
         return UnknownNameError(f"argument of {who}", name, own, words)
 
     return answered(unknown, hint)
+
+
+def given_in(record: type, argument: str = "options") -> dict[str, str]:
+    """For `names_checked`: names that are no arguments of a function, but fields of a record that it takes.
+
+    Args:
+        record: a dataclass.
+        argument: the argument that is one.
+    """
+    return {each.name: f"{argument}={record.__name__}({each.name}=...)" for each in fields(record)}
+
+
+def record_by_name(cls: type[_T]) -> type[_T]:
+    """A frozen dataclass of fields that are given by name; it answers names that are no fields, and the setting of one.
+
+    It stands above `dataclass`.
+    """
+    whole: Any = cls
+    whole.__init__ = names_checked(f"fields are given by name, {cls.__name__}({fields(whole)[0].name}=...)")(
+        whole.__init__
+    )
+    return unchanging("make a changed copy with dataclasses.replace")(cls)
 
 
 def answered(unknown: Unknown, hint: str = "") -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:

@@ -27,15 +27,15 @@ SOURCES = [path for package in ("constraints", "liegroups") for path in sorted((
 KERNELS = ("solvers/kernels", "solvers/tape")
 
 DOORS = {
-    *("simulate", "sweep", "equilibrium", "assemble_position", "walk", "inverse_dynamics", "reach_batch"),
-    *("plot", "plot_robot", "plot_configurations", "animate", "show", "render"),
-    *("ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
+    *("walk", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
 }
-"""Functions that users call by keyword, with more than eight arguments."""
+"""Functions that users call by keyword, with more than eight arguments: each names a thing of its own, and what is no
+such thing is in a record already (`Options`). `inverse_dynamics`: the terms of one equation. `reach_batch`: as `reach`,
+by row. `ConstraintGraph`: its parts. `ContactForwardDynamics`: in the order of crocoddyl's."""
 
-INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates", "panels", "draw_configuration"}
+INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates"}
 INSIDE |= {"_within", "_twist_polynomial"}
-"""The same within rooms: matrices of one formula, and pictures."""
+"""The same within rooms: matrices of one formula."""
 
 TWICE = {"Kept"}
 """Names of classes that stand for two things; the list only shrinks."""

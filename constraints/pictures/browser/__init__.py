@@ -1,5 +1,6 @@
 """Robots in a browser, by viser (extra `view`), imported on use."""
 
 from .films import Film as Film, film_of as film_of
-from .rendered import render as render
+from .rendered import PhotoOptions as PhotoOptions, render as render
+from .serving import PageOptions as PageOptions
 from .view import View as View, show as show
