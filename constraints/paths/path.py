@@ -20,6 +20,7 @@ from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
 from ..solvers import Options, Projection, Projector
 from ..words import counted
+from .held import Held, held_along
 from .moving_rhs import MovingRightHandSide
 
 TOGETHER = 1e-6
@@ -364,6 +365,10 @@ class Path(NamesChecked):
             piece.error(np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])]))
             for piece in self.pieces
         )
+
+    def held(self) -> tuple[Held, ...]:
+        """The constraints that are held along the path, with the largest error of each at samples and between."""
+        return held_along(self)
 
     def max_jump(self) -> Jump:
         """Largest distances between consecutive samples."""

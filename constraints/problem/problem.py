@@ -332,6 +332,11 @@ class Problem:
 
         return merge_problems((self, *others))
 
+    def with_bounds(self, bounds: Bounds) -> Problem:
+        """The same constraints within other bounds, which take the place of those in force."""
+        where, constraints, options = self._given
+        return Problem(where, constraints, **options | {"bounds": bounds})
+
     def __or__(self, other: Problem) -> Problem:
         return self.merged(other)
 

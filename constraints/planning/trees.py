@@ -1,0 +1,122 @@
+"""Trees of configurations on one leaf, grown towards many targets at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import BoolVector, Indices, Matrix
+
+from .leaf import LeafOfProblem
+
+STEPS_OF_GROWTH = 20
+"""Steps towards one target: more run along the boundary of what is free."""
+MET = 1e-6
+"""Distance of a node from a target, in steps, that counts as none."""
+
+
+class Grown(NamedTuple):
+    """What became of targets.
+
+    Attributes:
+        nodes: the node (n,) that came nearest to each.
+        reached: (n,) whether it is the target.
+        more: number of nodes that were added.
+    """
+
+    nodes: Indices
+    reached: BoolVector
+    more: int
+
+
+@final
+class Tree:
+    """A tree of configurations: each node but the roots has a parent, from which one step leads to it.
+
+    Args:
+        leaf: where they lie.
+        roots: configurations (n, nq).
+    """
+
+    def __init__(self, leaf: LeafOfProblem, roots: Matrix) -> None:
+        self._leaf, self._room = leaf, 1024
+        self.count = 0
+        self._q = np.empty((self._room, leaf.space.nq))
+        self._x = np.empty((self._room, leaf.chart.size))
+        self._parents = np.full(self._room, -1, dtype=np.intp)
+        self._cut = np.zeros(self._room, dtype=np.bool_)
+        self.add(roots, np.full(len(roots), -1))
+
+    @property
+    def q(self) -> Matrix:
+        """The nodes (count, nq)."""
+        return self._q[: self.count]
+
+    @property
+    def parents(self) -> Indices:
+        """Their parents (count,), -1 for roots."""
+        return self._parents[: self.count]
+
+    def add(self, Q: Matrix, parents: Indices) -> Indices:
+        """New nodes; their numbers."""
+        first, after = self.count, self.count + len(Q)
+        while after > self._room:
+            self._grow_room()
+        new = slice(first, after)
+        self._q[new], self._parents[new], self._cut[new] = Q, parents, False
+        self._x[new] = self._leaf.chart.coordinates(Q)
+        self.count = after
+        return np.arange(first, after)
+
+    def _grow_room(self) -> None:
+        more = self._room
+        self._q = np.concatenate([self._q, np.empty((more, self._q.shape[1]))])
+        self._x = np.concatenate([self._x, np.empty((more, self._x.shape[1]))])
+        self._parents = np.concatenate([self._parents, np.full(more, -1, dtype=np.intp)])
+        self._cut = np.concatenate([self._cut, np.zeros(more, dtype=np.bool_)])
+        self._room += more
+
+    def nearest(self, targets: Matrix) -> Indices:
+        """The node that is nearest to each target."""
+        leaf, n = self._leaf, self.count
+        return leaf.chart.nearest(self._x[:n], leaf.chart.coordinates(targets), self._cut[:n])[0]
+
+    def grow(self, targets: Matrix) -> Grown:
+        """Steps from the nearest nodes towards targets (m, nq), all at once, up to where a step fails."""
+        leaf, before = self._leaf, self.count
+        at = self.nearest(targets)
+        left = leaf.chart.distances(self._q[at], targets)
+        reached = left <= MET
+        going = np.flatnonzero(~reached)
+        for _ in range(STEPS_OF_GROWTH):
+            if not going.size:
+                break
+            step = leaf.step(self._q[at[going]], targets[going], left[going])
+            rows = going[step.done]
+            at[rows] = self.add(step.q[step.done], at[rows])
+            left[rows] = step.left[step.done]
+            reached[rows] = left[rows] <= MET
+            going = rows[~reached[rows]]
+        return Grown(at, reached, self.count - before)
+
+    def branch(self, node: int) -> Indices:
+        """Nodes from the root to a node."""
+        nodes = [node]
+        while self._parents[nodes[-1]] >= 0:
+            nodes.append(int(self._parents[nodes[-1]]))
+        return np.array(nodes[::-1], dtype=np.intp)
+
+    def cut(self, node: int) -> None:
+        """Take a node out of the tree, with all that grew from it."""
+        gone, parents = self._cut[: self.count], self.parents
+        gone[node] = True
+        while True:
+            more = ~gone & gone[parents] & (parents >= 0)
+            if not more.any():
+                return
+            gone |= more
+
+    def is_cut(self, node: int) -> bool:
+        """Whether a node was taken out."""
+        return bool(self._cut[node])
