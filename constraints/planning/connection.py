@@ -197,7 +197,7 @@ def connect(
     projector.options.without_clock("of a path")
     check_space(projector.problem, collisions)
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
-    search = _Search(leaf, rng, limits, clock)
+    search = Search(leaf, rng, limits, clock)
     return search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))
 
 
@@ -219,7 +219,7 @@ class Coverage:
 
 
 @final
-class _Search:
+class Search:
     """One search.
 
     Args:
@@ -330,7 +330,7 @@ class _Search:
         if self._leaf.collisions is None:
             self._meets = False
             return watch.is_whole
-        trial = _Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._limits, self._clock)
+        trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._limits, self._clock)
         trial._trees = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
         seen = Coverage()
         for count in range(ROUNDS_OF_TRIAL):

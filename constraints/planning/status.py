@@ -16,6 +16,8 @@ class PlanningStatus(StatusEnum, successes=("FOUND",)):
     NO_GOAL = "No configuration that satisfies the goal was found."
     BRANCHES = "The ends seem to lie on different branches: trees from both do not meet where nothing collides either."
     STUCK = "The trees stopped growing: collisions or bounds close every way out that was found."
+    NO_SEQUENCE = "No sequence of transitions leads from the start to the goal."
+    SEQUENCES = "As many sequences were tried as the limits allow."
     TIME = "The time was over."
     NODES = "The trees had as many nodes as the limits allow."
 
