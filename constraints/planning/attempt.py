@@ -26,10 +26,10 @@ from .marks import Places
 from .sequences import Step
 from .status import PlanningStatus
 
-TARGETS_OF_A_STEP = 20
+TARGETS_OF_A_STEP = 10
 """Targets that are drawn for one step, from one start, before the step before is drawn again."""
-TARGETS_OF_A_SEQUENCE = 200
-"""Targets that are drawn for one sequence at once."""
+TARGETS_AT_FIRST = 30
+"""Targets that are drawn for a sequence when it is tried first; each failure of it doubles them."""
 NODES_AT_FIRST = 1000
 """Nodes of the first search for a motion; each failure of the same motion doubles them."""
 MOTIONS_REFUSED = 3
@@ -107,6 +107,8 @@ class Attempts:
         self._models: dict[str, CollisionModel | None] = {}
         self._projectors: dict[tuple[str, int], Projector] = {}
         self._failures: defaultdict[str, int] = defaultdict(int)
+        self._tried: Counter[tuple[str, ...]] = Counter()
+        self._budget = TARGETS_AT_FIRST
 
     def run(self, q: Vector, steps: Sequence[Step]) -> tuple[Path | None, int]:
         """A path along a sequence, with 0; or None, with the number of the step that failed.
@@ -115,6 +117,9 @@ class Attempts:
             q: start (nq,).
             steps: the sequence.
         """
+        names = tuple(step.action.transition.name for step in steps)
+        self._budget = TARGETS_AT_FIRST << min(self._tried[names], 8)
+        self._tried[names] += 1
         done, failed, refused, first = list[tuple[Motion, Path]](), 0, 0, 0
         while not self._clock.is_over:
             chain, at = self._chain(done[-1][0].q1 if done else q, steps, first)
@@ -141,7 +146,7 @@ class Attempts:
         deepest = count = first
         while (i := first + len(motions)) < len(steps):
             deepest = max(deepest, i)
-            if self._clock.is_over or count - first >= TARGETS_OF_A_SEQUENCE:
+            if self._clock.is_over or count - first >= self._budget:
                 return None, deepest
             if tries[i] == TARGETS_OF_A_STEP:
                 if not motions:
@@ -177,12 +182,14 @@ class Attempts:
         if not target.success:
             self.refusals.add(target.failed_at or transition, "no target found", target)
             return None
-        motions = list[Motion]()
-        for part, point in zip(transition.inner or (transition,), target.waypoints, strict=True):
+        parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
+        for part, point in parts:
             model = self._model(part)
             if model is not None and not model.is_free(point):
                 self.refusals.add(part, in_words(model.collisions(point)[:1]))
                 return None
+        motions = list[Motion]()
+        for part, point in parts:
             path = None
             if part.short:
                 path = self._edges(part, q).laid(np.array([q, point])).path
