@@ -250,13 +250,7 @@ class ConstraintGraph:
     def samples(
         self, state: State | str, rng: np.random.Generator, size: int, executor: Executor | None = None
     ) -> ProjectionBatch:
-        """Several random configurations, each projected onto a state.
-
-        Args:
-            state, rng: as in `sample`.
-            size: number of configurations.
-            executor: runs the projections in parallel, as in `Projector.project_batch`.
-        """
+        """Several random configurations (`size`), each projected onto a state; `executor` as in `project_batch`."""
         return self._problems.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
 
     def problem_of(self, state: State | str) -> Problem:

@@ -15,7 +15,6 @@ from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
-from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from .connection import Connection, Search
 from .edges import Edges
@@ -24,7 +23,6 @@ from .leaf import Counts, LeafOfProblem
 from .limits import Clock, Limits
 from .marks import Places
 from .sequences import Step
-from .status import PlanningStatus
 
 TARGETS_OF_A_STEP = 10
 """Targets that are drawn for one step, from one start, before the step before is drawn again."""
@@ -103,7 +101,7 @@ class Attempts:
     ) -> None:
         self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
-        self.refusals, self.counts, self.targets = Refusals(), Counts(), 0
+        self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
         self._models: dict[str, CollisionModel | None] = {}
         self._projectors: dict[tuple[str, int], Projector] = {}
         self._failures: defaultdict[str, int] = defaultdict(int)
@@ -132,7 +130,7 @@ class Attempts:
                     break
                 done.append((motion, path))
             else:
-                return _joined([path for _, path in done], q), 0
+                return joined([path for _, path in done]), 0
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):
                 return None, min(failed, max(len(steps) - 1, 0))
@@ -204,9 +202,9 @@ class Attempts:
         """A path of one motion."""
         name = motion.part.name
         nodes = min(NODES_AT_FIRST << self._failures[name], self._limits.nodes)
-        limits = Limits(self._clock.left or None if self._limits.seconds is None else max(self._clock.left or 0, 1e-3), nodes)
         leaf = self._leaf(motion.part, motion.q0)
-        found = Search(leaf, self._rng, limits, Clock(limits.seconds)).run(motion.q0[None], motion.q1[None])
+        found = Search(leaf, self._rng, nodes, self._clock).run(motion.q0[None], motion.q1[None])
+        self.nodes += found.effort.nodes
         if found.path is None:
             self._failures[name] = min(self._failures[name] + 1, 16)
             self.refusals.add(motion.part, found.status.name, found)
@@ -241,8 +239,8 @@ def loop_of(graph: ConstraintGraph, state: State) -> Transition | None:
     return next((t for t in graph.transitions_from(state, state) if not t.is_level_set and not t.inner), None)
 
 
-def _joined(paths: Sequence[Path], q: Vector) -> Path | None:
-    whole = paths[0] if paths else None
-    for path in paths[1:]:
-        whole = whole + path if whole is not None else path
-    return whole
+def joined(paths: Sequence[Path]) -> Path:
+    """One path of several, at least one, each of which starts where the one before ends."""
+    return Path(
+        tuple(piece for path in paths for piece in path.pieces), tuple(d for path in paths for d in path.durations)
+    )

@@ -91,12 +91,12 @@ class Chart:
             left_out: rows (n,) that are nobody's neighbour.
         """
         flat = len(self._at)
-        D = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])[None] - 2.0 * (T[:, :flat] @ X[:, :flat].T)
+        squares = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])[None] - 2.0 * (T[:, :flat] @ X[:, :flat].T)
         at = flat
         for part in self._quaternions:
             block = slice(at, at + 4)
-            D += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
+            squares += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
             at += 4
-        D[:, left_out] = np.inf
-        rows = D.argmin(axis=1)
-        return rows, D[np.arange(len(T)), rows]
+        squares[:, left_out] = np.inf
+        rows = squares.argmin(axis=1)
+        return rows, squares[np.arange(len(T)), rows]

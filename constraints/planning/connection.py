@@ -26,7 +26,7 @@ from .status import PlanningStatus
 from .trees import Tree
 
 TARGETS_AT_ONCE = 64
-"""Targets that a tree grows towards together. Random numbers are drawn by rounds, so it is part of what a seed means."""
+"""Targets that a tree grows towards together. Random numbers are drawn by rounds: it is part of what a seed means."""
 ROUNDS_WITHOUT_GROWTH = 20
 """Rounds without any new node after which the trees have stopped growing."""
 ROUNDS_BEFORE_TRIAL = 60
@@ -152,7 +152,7 @@ def connect(
     *,
     rng: np.random.Generator,
     collisions: CollisionModel | None = None,
-    limits: Limits = Limits(),
+    limits: Limits | None = None,
 ) -> Connection:
     """A path from a start to a goal on the constraints of a problem, free of collisions.
 
@@ -190,14 +190,13 @@ def connect(
     """
     expect(problem, (Problem, Projector), "problem of a connection", "a Problem, or a Projector of one")
     expect(rng, np.random.Generator, "rng of a connection", "a Generator, as numpy.random.default_rng(0)")
-    expect(limits, Limits, "limits of a connection", "Limits")
+    limits = Limits() if limits is None else expect(limits, Limits, "limits of a connection", "Limits")
     expect(collisions, (CollisionModel, type(None)), "collisions of a connection", "a CollisionModel, or None")
-    clock = Clock(limits.seconds)
     projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
     projector.options.without_clock("of a path")
-    check_space(projector.problem, collisions)
+    check_space(projector.problem.space, collisions)
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
-    search = Search(leaf, rng, limits, clock)
+    search = Search(leaf, rng, limits.nodes, Clock(limits.seconds))
     return search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))
 
 
@@ -225,12 +224,12 @@ class Search:
     Args:
         leaf: where.
         rng: generator.
-        limits: when to give up.
-        clock: of the search.
+        nodes: most nodes in both trees.
+        clock: when to give up.
     """
 
-    def __init__(self, leaf: LeafOfProblem, rng: np.random.Generator, limits: Limits, clock: Clock) -> None:
-        self._leaf, self._rng, self._limits, self._clock = leaf, rng, limits, clock
+    def __init__(self, leaf: LeafOfProblem, rng: np.random.Generator, nodes: int, clock: Clock) -> None:
+        self._leaf, self._rng, self._nodes, self._clock = leaf, rng, nodes, clock
         self._edges, self._trees = Edges(leaf), tuple[Tree, ...]()
         self._meets: bool | None = None
         self._found: Path | None = None
@@ -285,7 +284,7 @@ class Search:
             still = 0 if more else still + 1
             if still == ROUNDS_WITHOUT_GROWTH:
                 return PlanningStatus.STUCK
-            if start.count + goal.count >= self._limits.nodes:
+            if start.count + goal.count >= self._nodes:
                 return PlanningStatus.NODES
             if self._clock.is_over:
                 return PlanningStatus.TIME
@@ -330,11 +329,12 @@ class Search:
         if self._leaf.collisions is None:
             self._meets = False
             return watch.is_whole
-        trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._limits, self._clock)
+        trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._nodes, self._clock)
         trial._trees = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
         seen = Coverage()
         for count in range(ROUNDS_OF_TRIAL):
-            trial._round(*trial._trees[:: 1 if count % 2 else -1], seen)
+            here, there = trial._trees if count % 2 == 0 else trial._trees[::-1]
+            trial._round(here, there, seen)
             if trial._found is not None or self._clock.is_over:
                 break
         self._meets = trial._found is not None
@@ -348,5 +348,8 @@ class Search:
         counts, trees = self._leaf.counts, self._trees
         nodes = sum(tree.count for tree in trees)
         effort = Effort(nodes, counts.rounds, counts.projections, counts.checks, counts.refused, self._clock.spent)
-        shown = Branchings(*(array.copy() for tree in trees for array in (tree.q, tree.parents))) if trees else None
+        shown = None
+        if trees:
+            start, goal = trees
+            shown = Branchings(start.q.copy(), start.parents.copy(), goal.q.copy(), goal.parents.copy())
         return Connection(path, status, self._leaf.problem, effort, meets_without_collisions=self._meets, trees=shown)

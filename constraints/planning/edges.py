@@ -44,7 +44,7 @@ class Edges:
 
     def _steps(self, Q0: Matrix, Q1: Matrix) -> Vector:
         """Distances (n,) of the joint that moves most, in largest steps."""
-        angles, lengths = self._size.of_rows(Q0, Q1)
+        angles, lengths = self._size.of_rows(starts, ends)
         max_angle, max_length = self._leaf.limits
         return np.maximum(angles / max_angle, lengths / max_length)
 
@@ -55,13 +55,13 @@ class Edges:
         for collisions between its samples.
         """
         leaf = self._leaf
-        A, B, t0, t1 = Q[:-1], Q[1:], np.arange(len(Q) - 1.0), np.arange(1.0, len(Q))
-        nominal = self._steps(A, B)
+        starts, ends, t0, t1 = Q[:-1], Q[1:], np.arange(len(Q) - 1.0), np.arange(1.0, len(Q))
+        nominal = self._steps(starts, ends)
         samples, times = [Q], [np.arange(float(len(Q)))]
-        while len(A):
-            H, good = leaf.projected(leaf.space.interpolate(A, B, 0.5))
-            whole, edges = self._steps(A, B), t0.astype(int)
-            middle = np.maximum(self._steps(A, H), self._steps(H, B))
+        while len(starts):
+            H, good = leaf.projected(leaf.space.interpolate(starts, ends, 0.5))
+            whole, edges = self._steps(starts, ends), t0.astype(int)
+            middle = np.maximum(self._steps(starts, H), self._steps(H, ends))
             short = (whole <= 1.0) & (middle <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE)
             good &= short | ((t1 - t0) * nominal[edges] >= LEAST_PART_OF_STEP)
             good[good] = leaf.free(H[good])
@@ -71,7 +71,7 @@ class Edges:
             samples.append(H)
             times.append(middles)
             again = ~short
-            A, B = np.concatenate([A[again], H[again]]), np.concatenate([H[again], B[again]])
+            starts, ends = np.concatenate([starts[again], H[again]]), np.concatenate([H[again], ends[again]])
             t0, t1 = np.concatenate([t0[again], middles[again]]), np.concatenate([middles[again], t1[again]])
         places = np.concatenate(times)
         order = np.argsort(places, kind="stable")

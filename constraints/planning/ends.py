@@ -7,11 +7,12 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 
+from liegroups import Space
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..collisions.model import Collision
+from ..collisions.model import Collision, CollisionModel
 from ..errors import SizeError, SpaceMismatchError, UndefinedError
 from ..problem.description import errors_of
 from ..problem.problem import Problem
@@ -165,14 +166,14 @@ def in_words(pairs: Sequence[Collision]) -> str:
     return ", ".join(f"{pair.a} collides with {pair.b}" for pair in pairs)
 
 
-def check_space(problem: Problem, collisions: Any) -> None:
+def check_space(space: Space, collisions: CollisionModel | None) -> None:
     """Refuse a collision model of another robot.
 
     Raises:
         SpaceMismatchError: names both.
     """
-    if collisions is not None and collisions.robot.space != problem.space:
-        raise SpaceMismatchError("collision model of a search", problem.space.name, collisions.robot.space.name)
+    if collisions is not None and collisions.robot.space != space:
+        raise SpaceMismatchError("collision model of a search", space.name, collisions.robot.space.name)
 
 
 def _holds(problem: Problem, q: Vector, rhs: RightHandSide, threshold: float) -> bool:

@@ -17,7 +17,7 @@ from ..rows.implicit import Implicit
 
 
 class _Stand(NamedTuple):
-    """Where an object may stand: its coordinates of q, and floors in the world with the surfaces that may touch them."""
+    """Where an object may stand: its coordinates of q, floors of the world with the surfaces that may touch them."""
 
     q: slice
     pairs: tuple[tuple[Surface, Surface], ...]
@@ -46,7 +46,7 @@ class Guesses:
             if len(joints) != 1:
                 continue
             (joint,) = joints
-            leaf = leaves.get(model.idx_qs[joint])
+            leaf = leaves.get(model.joints[joint].idx_q)
             if model.parents[joint] == 0 and leaf is not None and leaf.space.atoms[:1] == (("SE3", 1),):
                 self._stands.append(_Stand(leaf.q, fixed, contact.margin))
 

@@ -1,15 +1,15 @@
-"""Where things are, as far as a search for a sequence needs it: the state, and which leaves are those of start or goal."""
+"""Where things are, as far as a sequence depends on it: the state, and which leaves are those of start or goal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Vector
+from liegroups.arrays import Indices, Vector
 
 from ..collisions.model import CollisionModel
 from ..manipulation.foliation import Foliation, Leaf
@@ -69,6 +69,7 @@ class Places:
         self, graph: ConstraintGraph, start: Vector, goal: Vector | State, collisions: CollisionModel | None
     ) -> None:
         self._graph, self._collisions = graph, collisions
+        self._collided: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
         self._ends: dict[str, Vector] = {START: start}
         self._leaf = graph.leaf_of(start)
         self.start = Place(graph.state_of(start), tuple((f.name, START) for f in self._leaf.foliations))
@@ -108,7 +109,9 @@ class Places:
         """A transition with each choice of the leaves on which it ends."""
         marks = dict(place.marks)
         parts = transition.inner or (transition,)
-        kept = set.intersection(*({id(owner) for owner in part.constraints} for part in parts))
+        kept = {id(owner) for owner in parts[0].constraints}
+        for part in parts[1:]:
+            kept &= {id(owner) for owner in part.constraints}
         there = self._foliations[transition.target.name]
         choices = list[tuple[str, ...]]()
         for f in there:
@@ -134,11 +137,13 @@ class Places:
             q[columns] = self._ends[marks[f.name]][columns]
         return q
 
-    def _coordinates(self, f: Foliation) -> np.ndarray:
+    def _coordinates(self, f: Foliation) -> Indices:
         """Coordinates of q that a foliation depends on."""
         space, columns = self._graph.robot.space, f.hold.columns
-        taken = [np.arange(leaf.q.start, leaf.q.stop) for leaf in space.leaves() if columns[leaf.v].any()]
-        return np.concatenate(taken) if taken else np.empty(0, dtype=np.intp)
+        taken = np.zeros(space.nq, dtype=np.bool_)
+        for leaf in space.leaves():
+            taken[leaf.q] = columns[leaf.v].any()
+        return np.flatnonzero(taken)
 
     def collision(self, place: Place) -> str | None:
         """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""
@@ -146,15 +151,25 @@ class Places:
             return None
         return self._of_fixed(place.state.name, tuple((name, mark) for name, mark in place.marks if mark != OTHER))
 
-    @cache  # noqa: B019  # of one task, which is gone when its search is
+    @property
+    def struck_out(self) -> tuple[str, ...]:
+        """What collides where start and goal put it, in words."""
+        return tuple(dict.fromkeys(words for words in self._collided.values() if words is not None))
+
     def _of_fixed(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
+        key = state, marks
+        if key not in self._collided:
+            self._collided[key] = self._first_met(state, marks)
+        return self._collided[key]
+
+    def _first_met(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
         by_name = {f.name: f for f in self._foliations[state]}
         q, fixed = self._ends[START].copy(), set[str]()
         robot = self._graph.robot
         for name, mark in marks:
             f = by_name[name]
             columns = f.hold.columns
-            if int(f.hold.rows.mask.sum()) != int(columns.sum()):
+            if int(f.hold.rows.mask.sum()) < int(columns.sum()):
                 continue  # it does not fix all that it depends on
             at = self._coordinates(f)
             q[at] = self._ends[mark][at]
@@ -162,5 +177,6 @@ class Places:
         model = self._collisions
         if model is None or len(fixed) < 2:
             return None
-        met = [c for c in model.collisions(q) if {model.joints[model.names.index(n)] for n in (c.a, c.b)} <= fixed]
+        joints = dict(zip(model.names, model.joints, strict=True))
+        met = [c for c in model.collisions(q) if {joints[c.a], joints[c.b]} <= fixed]
         return f"{met[0].a} collides with {met[0].b}" if met else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import final
 
@@ -15,12 +15,14 @@ from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..collisions.model import CollisionModel
-from ..errors import FailedError, GraphError, OptionError
+from ..errors import FailedError, GraphError, OptionError, SpaceMismatchError
 from ..manipulation.graph import ConstraintGraph
-from ..manipulation.states import State, Transition
+from ..manipulation.states import State
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
+from ..problem.problem import Problem
 from ..ranges import whole_number
+from ..solvers import Projector
 from ..solvers.result import Result
 from ..words import counted
 from .attempt import Attempts, Guess, loop_of
@@ -34,6 +36,9 @@ from .status import PlanningStatus
 
 SHOWN = 8
 """Reasons of refusals that are told, the most common first; `describe(details=True)` has all."""
+
+GOALS_TRIED = 20
+"""Starts from which a configuration of each state is sought, where the goal is a problem."""
 
 
 @final
@@ -51,7 +56,7 @@ class Plan(Result):
         targets: number of targets that were drawn.
         refusals: how often each part of a transition was refused, by (its name, the reason).
         cases: by (name, reason) the last search for a target or motion that failed so.
-        impossible: objects that collide where start and goal put them, by transitions struck out for that.
+        impossible: objects that collide where start and goal put them: what leads there is struck out.
         reason: what is wrong with an end, in words; else empty.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
@@ -67,6 +72,7 @@ class Plan(Result):
     cases: Mapping[tuple[str, str], TargetConfiguration | Connection] = field(
         default_factory=lambda: dict[tuple[str, str], TargetConfiguration | Connection]()
     )
+    impossible: tuple[str, ...] = ()
     reason: str = ""
     nodes: int = 0
     projections: int = 0
@@ -86,6 +92,7 @@ class Plan(Result):
         lines = [str(self), f"  {counted(self.sequences, 'sequence')} tried, {counted(self.targets, 'target')} drawn"]
         if self.transitions:
             lines.append(f"  {'transitions' if self.success else 'the last one'}: {', '.join(self.transitions)}")
+        lines += [f"  impossible where start and goal put the objects: {words}" for words in self.impossible]
         if self.path is not None:
             lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
         reasons = self.refusals.most_common(None if details else SHOWN)
@@ -113,7 +120,7 @@ class Plan(Result):
 def plan(
     graph: ConstraintGraph,
     q_start: ArrayLike,
-    goal: ArrayLike | State | str,
+    goal: ArrayLike | State | str | Problem,
     *,
     rng: np.random.Generator | None = None,
     seeds: Sequence[int] | None = None,
@@ -133,7 +140,8 @@ def plan(
     Args:
         graph: the graph.
         q_start: start (nq,).
-        goal: configuration (nq,), or a state, of which any configuration will do.
+        goal: configuration (nq,); or a state, of which any configuration will do; or a problem, of which one solution
+            in some state is sought first: near the start, or else anywhere.
         rng: generator. The same one gives the same bits, unless the clock ends the search.
         seeds: in place of `rng`, seeds of several searches: the lowest one that succeeds counts.
         executor: what runs these, any `concurrent.futures.Executor`; by default one after the other.
@@ -157,86 +165,125 @@ def plan(
         raise OptionError("a plan needs either rng=numpy.random.default_rng(0), or seeds=range(8)")
     if guess is not None:
         as_callable(guess, "guess of a plan", "a function of transition, configuration and generator")
-    check_space(graph.problem_of(graph.states[0]), collisions)
-    start = graph.robot.check(q_start, "q_start")
-    end = graph.state(goal) if isinstance(goal, State | str) else graph.robot.check(goal, "goal")
+    check_space(graph.robot.space, collisions)
+    start, end = graph.robot.check(q_start, "q_start"), _goal(graph, goal)
+    task = _Task(graph, np.array(start), end, collisions, limits, guess)
     if rng is not None:
         expect(rng, np.random.Generator, "rng of a plan", "a Generator, as numpy.random.default_rng(0)")
-        return _planned(graph, start, end, rng, collisions, limits, guess)
-    numbers = [whole_number(seed, "seed of a plan", 0) for seed in as_tuple(seeds, "seeds of a plan", "whole numbers")]
+        return task.planned(rng)
+    numbers = [
+        whole_number(seed, "seed of a plan", 0) for seed in as_tuple(seeds or (), "seeds of a plan", "whole numbers")
+    ]
     if not numbers:
         raise OptionError("seeds of a plan: expected at least one, got none")
-    return _first_of(graph, start, end, sorted(numbers), executor, collisions, limits, guess)
+    return _first_of(task, sorted(numbers), executor)
 
 
-def _first_of(graph, start, end, seeds, executor, collisions, limits, guess) -> Plan:
+def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Vector | State | Problem:
+    """What is wanted, checked."""
+    if isinstance(goal, Problem):
+        if goal.space != graph.robot.space:
+            raise SpaceMismatchError("goal of a plan", graph.robot.space.name, goal.space.name)
+        return goal
+    if isinstance(goal, State | str):
+        return graph.state(goal)
+    return np.array(graph.robot.check(goal, "goal"))
+
+
+def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> Plan:
     """The plan of the lowest seed that succeeds; if none does, that of the last."""
-    task = graph, start, end
-    if executor is None:
-        for seed in seeds:
-            found = _seeded(*task, seed, collisions, limits, guess)
-            if found.success:
-                return found
-        return found
-    futures = [executor.submit(_seeded, *task, seed, collisions, limits, guess) for seed in seeds]
+    futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
+    plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
+    found: Plan | None = None
     try:
-        for future in futures:
-            found = future.result()
+        for found in plans:
             if found.success:
-                return found
-        return found
+                break
     finally:
         for future in futures:
             future.cancel()
+    assert found is not None
+    return found
 
 
-def _seeded(graph, start, end, seed, collisions, limits, guess) -> Plan:
-    from dataclasses import replace
+@final
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be planned."""
 
-    end = graph.state(end.name) if isinstance(end, State) else end
-    return replace(_planned(graph, start, end, np.random.default_rng(seed), collisions, limits, guess), seed=seed)
+    graph: ConstraintGraph
+    start: Vector
+    goal: Vector | State | Problem
+    collisions: CollisionModel | None
+    limits: Limits
+    guess: Guess | None
 
+    def seeded(self, seed: int) -> Plan:
+        """One search, by a seed; of a task that may have come from another process."""
+        goal = self.graph.state(self.goal.name) if isinstance(self.goal, State) else self.goal
+        return replace(replace(self, goal=goal).planned(np.random.default_rng(seed)), seed=seed)
 
-def _planned(graph, start, end, rng, collisions, limits, guess) -> Plan:
-    """One search."""
-    clock = Clock(limits.seconds)
-    refused = _refused(graph, start, end, collisions)
-    if refused is not None:
-        return refused
-    places = Places(graph, start, end, collisions)
-    sequences, goal = Sequences(places), None if isinstance(end, State) else end
-    attempts = Attempts(graph, places, goal, collisions, rng, guess or Guesses(graph), limits, clock)
-    status, path, names, tried = PlanningStatus.SEQUENCES, None, (), 0
-    while tried < limits.sequences:
-        steps = sequences.cheapest()
-        if steps is None:
-            status = PlanningStatus.NO_SEQUENCE
-            break
-        tried += 1
-        names = tuple(step.action.transition.name for step in steps)
-        path, failed = attempts.run(np.array(start), steps)
-        if path is not None:
-            status = PlanningStatus.FOUND
-            break
-        if clock.is_over:
-            status = PlanningStatus.TIME
-            break
-        if not steps:
-            status = PlanningStatus.STUCK
-            break
-        sequences.failed(steps[failed])
-    counts, refusals = attempts.counts, attempts.refusals
-    return Plan(
-        path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,
-        projections=counts.projections, checks=counts.checks, seconds=clock.spent,
-    )  # fmt: skip
+    def planned(self, rng: np.random.Generator) -> Plan:
+        """One search."""
+        clock, refused = Clock(self.limits.seconds), self._refusal("start", self.start)
+        if refused is not None:
+            return refused
+        goal = self._solution(self.goal, rng, clock) if isinstance(self.goal, Problem) else self.goal
+        if isinstance(goal, np.ndarray):
+            refused = self._refusal("goal", goal)
+        if refused is not None:
+            return refused
+        return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
 
+    def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
+        places = Places(self.graph, self.start, goal, self.collisions)
+        sequences, end = Sequences(places), None if isinstance(goal, State) else goal
+        guess = self.guess or Guesses(self.graph)
+        attempts = Attempts(self.graph, places, end, self.collisions, rng, guess, self.limits, clock)
+        status, path, names, tried = PlanningStatus.SEQUENCES, None, (), 0
+        while tried < self.limits.sequences:
+            steps = sequences.cheapest()
+            if steps is None:
+                status = PlanningStatus.NO_SEQUENCE
+                break
+            tried += 1
+            names = tuple(step.action.transition.name for step in steps)
+            path, failed = attempts.run(self.start, steps)
+            if path is not None or clock.is_over or not steps:
+                ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
+                status = ended if path is None else PlanningStatus.FOUND
+                break
+            sequences.failed(steps[failed])
+        counts, refusals = attempts.counts, attempts.refusals
+        return Plan(
+            path, status, names, tried, attempts.targets, refusals.counts, refusals.cases, places.struck_out,
+            nodes=attempts.nodes, projections=counts.projections, checks=counts.checks, seconds=clock.spent,
+        )  # fmt: skip
 
-def _refused(graph, start, end, collisions) -> Plan | None:
-    """Why nothing can be planned, seen at the ends."""
-    for what, q in (("start", start), ("goal", end)):
-        if isinstance(q, State):
-            continue
+    def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
+        """A configuration in some state that solves a problem: near the start, or else anywhere."""
+        graph, guess, nearest = self.graph, self.start, ""
+        least, draw = np.inf, Guesses(graph)
+        for _ in range(GOALS_TRIED):
+            for state in graph.states:
+                both = graph.problem_of(state) | goal
+                found = Projector(both, graph.path_options, graph.engine).project(guess)
+                if found.success and (self.collisions is None or self.collisions.is_free(found.q)):
+                    return np.array(found.q)
+                if found.residual < least:
+                    least, nearest = found.residual, f"in '{state}': {found}"
+            if clock.is_over:
+                break
+            guess = draw(graph.transitions[0], self.start, rng)
+        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent)
+
+    def _refusal(self, what: str, q: Vector) -> Plan | None:
+        """Why nothing can be planned from or to a configuration.
+
+        Raises:
+            GraphError: it is in no state, or too far off its own.
+        """
+        graph, model = self.graph, self.collisions
         state = graph.state_of(q)
         outside = graph.robot.bounds.violations(q)
         if outside:
@@ -249,12 +296,7 @@ def _refused(graph, start, end, collisions) -> Plan | None:
                 "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
             )
         loop = loop_of(graph, state)
-        if collisions is None:
-            continue
-        model = collisions
-        if loop is not None:
-            model = collisions.among(graph.collision_pairs(loop, collisions.joint_pairs))
-        met = model.collisions(q)
-        if met:
-            return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met))
-    return None
+        if model is not None and loop is not None:
+            model = model.among(graph.collision_pairs(loop, model.joint_pairs))
+        met = () if model is None else model.collisions(q)
+        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met)) if met else None

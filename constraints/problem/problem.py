@@ -334,8 +334,7 @@ class Problem:
 
     def with_bounds(self, bounds: Bounds) -> Problem:
         """The same constraints within other bounds, which take the place of those in force."""
-        where, constraints, options = self._given
-        return Problem(where, constraints, **options | {"bounds": bounds})
+        return _rebuilt(self._given[0], self._given[1], self._given[2] | {"bounds": bounds})
 
     def __or__(self, other: Problem) -> Problem:
         return self.merged(other)
