@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..collisions.model import Collision, CollisionModel
 from ..errors import FailedError
@@ -27,18 +28,12 @@ from .trees import Tree
 
 TARGETS_AT_ONCE = 64
 """Targets that a tree grows towards together. Random numbers are drawn by rounds: it is part of what a seed means."""
-ROUNDS_WITHOUT_GROWTH = 20
-"""Rounds without any new node after which the trees have stopped growing."""
-ROUNDS_BEFORE_TRIAL = 60
-"""Rounds after which it is tried whether the trees would meet if nothing collided."""
-ROUNDS_OF_TRIAL = 100
-"""Rounds of that trial, which ends as soon as they meet."""
+ROUNDS_WITHOUT_NEWS = 10
+"""Rounds of a tree in which no node comes farther than a step from all before: then it covers what it can reach."""
+NODES_OF_TRIAL = 10_000
+"""Nodes of a trial whether the trees would meet if nothing collided, where one of them goes no further."""
 TRIAL_SEED = 0
 """Of that trial, which has random numbers of its own: the search does not depend on it."""
-COVERED = 0.98
-"""Part of the targets that both trees together reach from which on they cover what they lie on."""
-LAST_ROUNDS = 10
-"""Rounds of each tree that this is counted over."""
 ROUNDS_BETWEEN_GOALS = 10
 """Rounds after which more goals are looked for, where they are not given."""
 ROUNDS_WITHOUT_GOAL = 200
@@ -201,23 +196,6 @@ def connect(
 
 
 @final
-class Coverage:
-    """Which part of random targets on the leaf each tree has reached, of late."""
-
-    def __init__(self) -> None:
-        self._parts: tuple[list[float], list[float]] = ([], [])
-
-    def see(self, is_start: bool, reached: BoolVector) -> None:
-        """The targets of one round."""
-        self._parts[is_start].append(float(reached.mean()) if reached.size else 0.0)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether both trees together reach all there is."""
-        return sum(float(np.mean(parts[-LAST_ROUNDS:])) for parts in self._parts if parts) >= COVERED
-
-
-@final
 class Search:
     """One search.
 
@@ -233,6 +211,7 @@ class Search:
         self._edges, self._trees = Edges(leaf), tuple[Tree, ...]()
         self._meets: bool | None = None
         self._found: Path | None = None
+        self._reason = ""
 
     def run(self, starts: Matrix, goals: Matrix | Goals) -> Connection:
         """The whole search."""
@@ -272,32 +251,41 @@ class Search:
     def _grow(self, goals: Goals | None) -> PlanningStatus:
         """Grow both trees until they meet on a way that is free, or a limit is reached."""
         here, there = start, goal = self._trees
-        still, watch = 0, Coverage()
         for count in range(1, sys.maxsize):
             self._leaf.counts.rounds += 1
             if goals is not None and count % ROUNDS_BETWEEN_GOALS == 0:
                 found = goals.more(self._rng, start.q[0])
                 goal.add(found, np.full(len(found), -1))
-            more = self._round(here, there, watch)
+            self._round(here, there)
             if self._found is not None:
                 return PlanningStatus.FOUND
-            still = 0 if more else still + 1
-            if still == ROUNDS_WITHOUT_GROWTH:
-                return PlanningStatus.STUCK
+            if here.still >= ROUNDS_WITHOUT_NEWS:
+                self._reason = self._in_the_way(here)
+                return PlanningStatus.STUCK if self._would_meet() else PlanningStatus.BRANCHES
             if start.count + goal.count >= self._nodes:
                 return PlanningStatus.NODES
             if self._clock.is_over:
                 return PlanningStatus.TIME
-            if count == ROUNDS_BEFORE_TRIAL and self._are_apart(watch):
-                return PlanningStatus.BRANCHES
             here, there = there, here
         raise AssertionError
 
-    def _round(self, here: Tree, there: Tree, watch: Coverage) -> int:
-        """Targets for one tree, and for the other the nodes that came nearest; the number of new nodes."""
-        drawn, on = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], TARGETS_AT_ONCE))
+    def _in_the_way(self, tree: Tree) -> str:
+        """What stops a tree, in words: the pairs that collide a step further."""
+        leaf, what = self._leaf, "start" if tree is self._trees[0] else "goal"
+        targets = leaf.random(self._rng, tree.q[0], TARGETS_AT_ONCE)
+        at = tree.q[tree.nearest(targets)]
+        q, on = leaf.projected(leaf.space.interpolate(at, targets, 1.0 / leaf.chart.distances(at, targets)))
+        words = f"the tree from the {what} has {counted(tree.count, 'node')}"
+        if leaf.collisions is None or not on.any():
+            return f"{words}; {int((~on).sum())} of {len(on)} steps further are not projected within the bounds"
+        met = Counter((c.a, c.b) for row in q[on] for c in leaf.collisions.collisions(row))
+        pairs = ", ".join(f"{a} with {b} in {count}" for (a, b), count in met.most_common(3))
+        return f"{words}; of {int(on.sum())} steps further collide: {pairs or 'none'}"
+
+    def _round(self, here: Tree, there: Tree) -> None:
+        """Targets for one tree, and for the other the nodes that came nearest."""
+        drawn, _ = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], TARGETS_AT_ONCE))
         grown = here.grow(drawn)
-        watch.see(here is self._trees[0], grown.reached[on])
         nodes = np.unique(grown.nodes)
         answer = there.grow(here.q[nodes])
         for i in np.flatnonzero(answer.reached).tolist():
@@ -306,7 +294,6 @@ class Search:
                 self._join(here, a, there, b)
             if self._found is not None:
                 break
-        return grown.more + answer.more
 
     def _join(self, here: Tree, a: int, there: Tree, b: int) -> None:
         """The path along two branches that meet; edges that fail are cut off."""
@@ -324,21 +311,19 @@ class Search:
             else:
                 goal.cut(int(back[edge - len(way) + 1]))
 
-    def _are_apart(self, watch: Coverage) -> bool:
-        """Whether the trees, each of which covers its part, would not meet either if nothing collided."""
+    def _would_meet(self) -> bool:
+        """Whether the trees would meet if nothing collided."""
         if self._leaf.collisions is None:
-            self._meets = False
-            return watch.is_whole
+            return False
         trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._nodes, self._clock)
-        trial._trees = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
-        seen = Coverage()
-        for count in range(ROUNDS_OF_TRIAL):
-            here, there = trial._trees if count % 2 == 0 else trial._trees[::-1]
-            trial._round(here, there, seen)
-            if trial._found is not None or self._clock.is_over:
+        trial._trees = here, there = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
+        while here.count + there.count < NODES_OF_TRIAL and trial._found is None and not self._clock.is_over:
+            if here.still >= ROUNDS_WITHOUT_NEWS:
                 break
+            trial._round(here, there)
+            here, there = there, here
         self._meets = trial._found is not None
-        return not self._meets and seen.is_whole
+        return self._meets
 
     def _refused(self, refused: Refused) -> Connection:
         result = self._result(refused.status, None)
@@ -352,4 +337,6 @@ class Search:
         if trees:
             start, goal = trees
             shown = Branchings(start.q.copy(), start.parents.copy(), goal.q.copy(), goal.parents.copy())
-        return Connection(path, status, self._leaf.problem, effort, meets_without_collisions=self._meets, trees=shown)
+        return Connection(
+            path, status, self._leaf.problem, effort, self._reason, meets_without_collisions=self._meets, trees=shown
+        )

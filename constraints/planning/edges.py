@@ -44,7 +44,7 @@ class Edges:
 
     def _steps(self, Q0: Matrix, Q1: Matrix) -> Vector:
         """Distances (n,) of the joint that moves most, in largest steps."""
-        angles, lengths = self._size.of_rows(starts, ends)
+        angles, lengths = self._size.of_rows(Q0, Q1)
         max_angle, max_length = self._leaf.limits
         return np.maximum(angles / max_angle, lengths / max_length)
 

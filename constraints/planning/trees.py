@@ -22,12 +22,10 @@ class Grown(NamedTuple):
     Attributes:
         nodes: the node (n,) that came nearest to each.
         reached: (n,) whether it is the target.
-        more: number of nodes that were added.
     """
 
     nodes: Indices
     reached: BoolVector
-    more: int
 
 
 @final
@@ -37,11 +35,15 @@ class Tree:
     Args:
         leaf: where they lie.
         roots: configurations (n, nq).
+
+    Attributes:
+        count: number of nodes, those that were cut included.
+        still: how often in a row it was grown without coming farther than a step from all nodes before.
     """
 
     def __init__(self, leaf: LeafOfProblem, roots: Matrix) -> None:
         self._leaf, self._room = leaf, 1024
-        self.count = 0
+        self.count = self.still = 0
         self._q = np.empty((self._room, leaf.space.nq))
         self._x = np.empty((self._room, leaf.chart.size))
         self._parents = np.full(self._room, -1, dtype=np.intp)
@@ -98,7 +100,16 @@ class Tree:
             left[rows] = step.left[step.done]
             reached[rows] = left[rows] <= MET
             going = rows[~reached[rows]]
-        return Grown(at, reached, self.count - before)
+        self._see(np.unique(at[at >= before]), before)
+        return Grown(at, reached)
+
+    def _see(self, ends: Indices, before: int) -> None:
+        """Note whether some nodes are new ground: farther than a step from all nodes up to a number."""
+        leaf, self.still = self._leaf, self.still + 1
+        if ends.size:
+            rows, _ = leaf.chart.nearest(self._x[:before], self._x[ends], self._cut[:before])
+            if (leaf.chart.distances(self._q[rows], self._q[ends]) > 1.0).any():
+                self.still = 0
 
     def branch(self, node: int) -> Indices:
         """Nodes from the root to a node."""

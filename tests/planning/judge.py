@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import coal
@@ -57,7 +58,7 @@ def faults(
         found.append("an end is not the given one, bit for bit")
     lower, upper = model.lowerPositionLimit, model.upperPositionLimit
     samples = path.samples
-    for q0, q1 in zip(samples[:-1], samples[1:], strict=True):
+    for q0, q1 in pairwise(samples):
         angle, length = moved(model, q0, q1)
         if angle > ANGLE + 1e-9 or length > LENGTH + 1e-9:
             found.append(f"samples are {angle:.3g} rad, {length:.3g} m apart")
