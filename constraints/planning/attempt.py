@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Vector
 
 from ..collisions.model import CollisionModel
+from ..errors import GraphError
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
@@ -164,12 +165,15 @@ class Attempts:
         return [*chain, *last], deepest
 
     def _last(self, q: Vector, steps: Sequence[Step]) -> list[Motion]:
-        """The motion to the goal, on the leaf that is reached."""
-        if self._goal is None or np.array_equal(q, self._goal):
+        """The motion to the goal, on the leaf that is reached; of no length where nothing is left to do."""
+        goal = q if self._goal is None else self._goal
+        if steps and np.array_equal(q, goal):
             return []
         state = steps[-1].action.to.state if steps else self._places.start.state
         loop = loop_of(self._graph, state)
-        return [] if loop is None else [Motion(loop, q, self._goal, None, len(steps))]
+        if loop is None:
+            raise GraphError(f"no transition leads from '{state}' to itself, where the plan is to meet its goal")
+        return [Motion(loop, q, goal, None, len(steps))]
 
     def _step(self, q: Vector, step: Step, number: int) -> list[Motion] | None:
         """The motions of one transition to a target that is drawn, the short ones looked at; None where it fails."""

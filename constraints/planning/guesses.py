@@ -58,6 +58,13 @@ class Guesses:
             guess[stand.q] = _pose(floor, surface, stand.margin, rng)
         return guess
 
+    def beside(self, q: Vector, rng: np.random.Generator) -> Vector:
+        """A random configuration with the objects as they are in another one."""
+        guess = self._robot.random(rng)
+        for stand in self._stands:
+            guess[stand.q] = q[stand.q]
+        return guess
+
 
 def _pose(floor: Surface, surface: Surface, margin: float, rng: np.random.Generator) -> Vector:
     """A pose (7,) of an object that stands somewhere on a floor of the world, turned anyhow."""

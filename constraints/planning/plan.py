@@ -263,9 +263,9 @@ class _Task:
     def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
         """A configuration in some state that solves a problem: near the start, or else anywhere."""
         graph, guess, nearest = self.graph, self.start, ""
-        least, draw = np.inf, Guesses(graph)
+        least, draw, here = np.inf, Guesses(graph), graph.state_of(self.start)
         for _ in range(GOALS_TRIED):
-            for state in graph.states:
+            for state in sorted(graph.states, key=lambda state: state is not here):
                 both = graph.problem_of(state) | goal
                 found = Projector(both, graph.path_options, graph.engine).project(guess)
                 if found.success and (self.collisions is None or self.collisions.is_free(found.q)):
@@ -274,7 +274,7 @@ class _Task:
                     least, nearest = found.residual, f"in '{state}': {found}"
             if clock.is_over:
                 break
-            guess = draw(graph.transitions[0], self.start, rng)
+            guess = draw.beside(self.start, rng)
         return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent)
 
     def _refusal(self, what: str, q: Vector) -> Plan | None:
@@ -296,7 +296,9 @@ class _Task:
                 "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
             )
         loop = loop_of(graph, state)
-        if model is not None and loop is not None:
-            model = model.among(graph.collision_pairs(loop, model.joint_pairs))
-        met = () if model is None else model.collisions(q)
+        if model is None or loop is None:
+            return None
+        met = model.among(graph.collision_pairs(loop, model.joint_pairs)).collisions(q)
+        if what == "goal":  # what does not move against each other there has been brought there
+            met = (*met, *(pair for pair in model.collisions(q) if pair not in (*met, *model.collisions(self.start))))
         return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met)) if met else None
