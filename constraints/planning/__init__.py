@@ -2,4 +2,5 @@
 
 from .connection import Branchings as Branchings, Connection as Connection, Effort as Effort, connect as connect
 from .limits import Limits as Limits
+from .shortening import shorten as shorten
 from .status import PlanningStatus as PlanningStatus
