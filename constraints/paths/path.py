@@ -21,6 +21,7 @@ from ..problem.problem import Problem
 from ..solvers import Options, Projection, Projector
 from ..words import counted
 from .held import Held, held_along
+from .length import length_along
 from .moving_rhs import MovingRightHandSide
 
 TOGETHER = 1e-6
@@ -29,7 +30,6 @@ TOGETHER = 1e-6
 _AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "configuration", "interpolate")
 MEANT = {
     **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
-    "length": "`duration` [s], or `max_jump()` between samples",
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
@@ -287,6 +287,11 @@ class Path(NamesChecked):
     def duration(self) -> float:
         """Duration of the whole path [s]."""
         return float(sum(self.durations))
+
+    @property
+    def length(self) -> float:
+        """Sum of the distances between samples, over free dofs: root of the sum of squares, in rad and m alike."""
+        return length_along(self)
 
     @property
     def start(self) -> Vector:

@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..paths.interpolation import MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE
 from ..paths.moving_rhs import MovingRightHandSide
@@ -31,6 +31,22 @@ class Laid(NamedTuple):
     refused: Indices
 
 
+class Halved(NamedTuple):
+    """Ways along nodes, with samples.
+
+    Attributes:
+        samples: configurations (n, nq), the nodes among them, in the order of the ways.
+        edges: the edge of each sample (n,), that is the number of the node at which it begins.
+        refused: numbers of edges that fail.
+        lost: whether a way has such an edge (ways,); it has not all samples then.
+    """
+
+    samples: Matrix
+    edges: Indices
+    refused: Indices
+    lost: BoolVector
+
+
 @final
 class Edges:
     """Judges ways along nodes of one leaf.
@@ -49,41 +65,67 @@ class Edges:
         return np.maximum(angles / max_angle, lengths / max_length)
 
     def laid(self, Q: Matrix) -> Laid:
-        """The path along nodes (n, nq), whose samples are so close to each other that nothing jumps, and free.
+        """The path along nodes (n, nq), whose samples are so close to each other that nothing jumps, and free."""
+        halved = self.halved(Q, np.zeros(len(Q), dtype=np.intp))
+        if halved.refused.size:
+            return Laid(None, halved.refused)
+        samples = halved.samples
+        free = self.free_between(samples[:-1], samples[1:])
+        refused = np.unique(halved.edges[:-1][~free])
+        return Laid(None if refused.size else self.path(samples), refused)
 
-        Intervals between nodes are halved as `interpolate` does it, all of them at once; then the path is looked at
-        for collisions between its samples.
+    def halved(self, Q: Matrix, ways: Indices) -> Halved:
+        """Samples along nodes so close to each other that nothing jumps, within bounds, and free.
+
+        Intervals between nodes are halved as `interpolate` does it, those of all ways at once.
+
+        Args:
+            Q: nodes (n, nq) of one way after the other.
+            ways: the way of each node (n,), rising. A way with an edge that fails is not gone on with.
         """
-        leaf = self._leaf
-        starts, ends, t0, t1 = Q[:-1], Q[1:], np.arange(len(Q) - 1.0), np.arange(1.0, len(Q))
-        nominal = self._steps(starts, ends)
+        leaf, edges = self._leaf, np.flatnonzero(ways[:-1] == ways[1:])
+        starts, ends, t0, t1 = Q[edges], Q[edges + 1], edges.astype(np.float64), edges + 1.0
+        nominal, refused = np.zeros(len(Q)), np.zeros(len(Q), dtype=np.bool_)
+        nominal[edges] = self._steps(starts, ends)
+        lost = np.zeros(int(ways[-1]) + 1, dtype=np.bool_)
         samples, times = [Q], [np.arange(float(len(Q)))]
         while len(starts):
             H, good = leaf.projected(leaf.space.interpolate(starts, ends, 0.5))
-            whole, edges = self._steps(starts, ends), t0.astype(int)
-            middle = np.maximum(self._steps(starts, H), self._steps(H, ends))
+            firsts, seconds = np.concatenate([starts, starts, H]), np.concatenate([ends, H, ends])
+            whole, before, after = self._steps(firsts, seconds).reshape(3, -1)
+            middle, edges = np.maximum(before, after), t0.astype(np.intp)
             short = (whole <= 1.0) & (middle <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE)
             good &= short | ((t1 - t0) * nominal[edges] >= LEAST_PART_OF_STEP)
             good[good] = leaf.free(H[good])
-            if not good.all():
-                return Laid(None, np.unique(edges[~good]))
+            refused[edges[~good]] = lost[ways[edges[~good]]] = True
             middles = 0.5 * (t0 + t1)
             samples.append(H)
             times.append(middles)
-            again = ~short
+            again = ~short & ~lost[ways[edges]]
             starts, ends = np.concatenate([starts[again], H[again]]), np.concatenate([H[again], ends[again]])
             t0, t1 = np.concatenate([t0[again], middles[again]]), np.concatenate([middles[again], t1[again]])
         places = np.concatenate(times)
         order = np.argsort(places, kind="stable")
-        path = self._path(np.concatenate(samples)[order])
-        met = self._collision(path)
-        if met is None:
-            return Laid(path, np.empty(0, dtype=np.intp))
-        before = np.searchsorted(path.pieces[0].times, met, side="right") - 1
-        edge = min(int(places[order][before]), len(Q) - 2)
-        return Laid(None, np.array([edge]))
+        return Halved(np.concatenate(samples)[order], places[order].astype(np.intp), np.flatnonzero(refused), lost)
 
-    def _path(self, Q: Matrix) -> Path:
+    def free_between(self, Q0: Matrix, Q1: Matrix) -> BoolVector:
+        """Whether all is free between each two rows (n, nq), neighbours on a path, looked at closely.
+
+        As `CollisionModel.first_collision` looks at it: at equal parts of the interpolation, projected.
+        """
+        leaf, free = self._leaf, np.ones(len(Q0), dtype=np.bool_)
+        if leaf.collisions is None:
+            return free
+        angles, lengths = self._size.of_rows(Q0, Q1)
+        parts = np.maximum(np.ceil(np.maximum(angles / CHECKED_ANGLE, lengths / CHECKED_LENGTH)), 1.0).astype(int)
+        rows = np.repeat(np.arange(len(Q0)), parts - 1)
+        counts = np.arange(1, len(rows) + 1) - (np.cumsum(parts - 1) - (parts - 1))[rows]
+        Q, good = leaf.projected(leaf.space.interpolate(Q0[rows], Q1[rows], counts / parts[rows]))
+        good[good] = leaf.free(Q[good])
+        free[rows[~good]] = False
+        return free
+
+    def path(self, Q: Matrix) -> Path:
         """A path of one piece along samples (n, nq)."""
         leaf = self._leaf
         moved = np.maximum(leaf.chart.distances(Q[:-1], Q[1:]), 1e-9)
@@ -93,10 +135,3 @@ class Edges:
         sides = MovingRightHandSide(leaf.rhs)
         piece = Piece(leaf.problem, sides, Q, times, leaf.projector.options, projector=leaf.projector)
         return Path((piece,))
-
-    def _collision(self, path: Path) -> float | None:
-        """When something collides first along a path; None where nothing does."""
-        if self._leaf.collisions is None:
-            return None
-        met = self._leaf.collisions.first_collision(path, CHECKED_ANGLE, CHECKED_LENGTH)
-        return None if met is None else met.time
