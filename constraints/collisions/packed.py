@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 
 from ..robot import Robot
 from ..solvers.compiled.packing import Argument, Integers, Packer, numbers_of
+from ..solvers.growth import Doubts
 from ..solvers.kernels.loading import entrances
 from ..solvers.machine import layout
 from ..workspace import Pool
@@ -32,14 +33,6 @@ _WALLS = {
 """Solids in the world that a sphere is compared with exactly."""
 
 
-class _Memory(NamedTuple):
-    """What one thread writes into: the list of pairs, the memory of the kernel; `where` has their addresses only."""
-
-    found: Integers
-    work: Vector
-    where: Any
-
-
 @final
 class PackedSolids:
     """The solids of a collision model for the kernel that compares their covers.
@@ -49,6 +42,9 @@ class PackedSolids:
         geometry: pinocchio's, with the solids.
         covers: of each solid; None where it has none: its pairs are always in doubt.
         margins: pair of solids -> distance to keep [m], in the order in which pairs are counted.
+
+    Attributes:
+        pool: memory of the kernel.
 
     Raises:
         NotPacked: a joint that kernels do not know.
@@ -75,11 +71,11 @@ class PackedSolids:
         kernels = entrances()
         self._room = 2 * len(margins) + ROOM
         self._ask = kernels.pairs_of_rows
-        self._pool = Pool(partial(self._made, kernels.places))
+        self.pool = Pool(partial(self._made, kernels.places))
 
-    def _made(self, places: Any) -> _Memory:
+    def _made(self, places: Any) -> Doubts:
         found, work = np.empty(self._room, dtype=np.int64), self._work.copy()
-        return _Memory(found, work, places(self._integers, self._floats, work, found))
+        return Doubts(found, places(self._integers, self._floats, work, found), work)
 
     def _is_wall(self, i: int) -> bool:
         return int(self._solids[i].parentJoint) == 0 and type(self._solids[i].geometry).__name__ in _WALLS
@@ -118,10 +114,10 @@ class PackedSolids:
         Args:
             Q: configurations (n, nq), checked.
         """
-        memory, parts, first = self._pool.take(), list[Integers](), 0
+        memory, parts, first = self.pool.take(), list[Integers](), 0
         rows = np.require(Q, requirements=["C", "W"])
         while first < len(rows):
             first, count = self._ask(memory.where, rows, first, self._room)
             parts.append(memory.found[:count].reshape(-1, 2).copy())
-        self._pool.give(memory)
+        self.pool.give(memory)
         return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 2), dtype=np.int64)])

@@ -99,7 +99,7 @@ def _apart_from_wall(I: Integers, F: Floats, W: Floats, one: int, wall: int, gap
 
 
 @kernel
-def _row(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: int) -> int:
+def pairs_at(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: int) -> int:
     """Add to the list the pairs that are not apart for certain, at the configuration in Q; how long it is then."""
     place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
     covers = I[at.COVERS]
@@ -138,6 +138,6 @@ def pairs_of_rows(where: Numbers, Q: Matrix, first: int, room: int) -> tuple[int
     while row < Q.shape[0] and count <= room:
         for i in range(I[at.NQ]):
             W[I[at.Q] + i] = Q[row, i]
-        count = _row(I, F, W, out, count, row)
+        count = pairs_at(I, F, W, out, count, row)
         row += 1
     return row, count
