@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix
+from liegroups.arrays import Matrix, Vector
 
 from ..robot import Robot
 from ..solvers.compiled.packing import Argument, Integers, Packer, numbers_of
@@ -16,11 +16,13 @@ from ..solvers.growth import Doubts
 from ..solvers.kernels.loading import entrances
 from ..solvers.machine import layout
 from ..workspace import Pool
-from .covers import Cover
+from .covers import Cover, points_of
 from .pairs import IndexPair
 
 APART_FOR_CERTAIN = 1e-6
 """Distance [m], beyond its margin, from which a pair needs no verdict of coal: far more than rounding makes of it."""
+INSIDE_FOR_CERTAIN = 1e-6
+"""How deep [m] a point must be in a solid, so that coal says the same."""
 ROOM = 4096
 """Numbers of the list of pairs that a kernel fills, beside what one row takes."""
 
@@ -66,6 +68,8 @@ class PackedSolids:
         walls = {i: self._wall(i) for i in records if self._is_wall(i)}
         pairs = [self._pair(i, j, margin, at, walls) for (i, j), margin in margins.items()]
         header[layout.COVER_PAIRS] = packer.records(pairs)
+        overlaps = [self._overlap(i, j, margin) for (i, j), margin in margins.items()]
+        header[layout.OVERLAPS] = packer.table(overlaps)
         header[layout.ALL_JOINTS] = self._tree.table(range(len(self._tree.joints)))
         self._integers, self._floats, self._work = packer.arrays()
         kernels = entrances()
@@ -90,11 +94,14 @@ class PackedSolids:
 
     def _wall(self, i: int) -> int:
         """A solid in the world; where its record is."""
+        numbers = self._packer.constants([*numbers_of(self._solids[i].placement), *self._sizes(i), 0.0, 0.0])
+        return self._packer.table([_WALLS[type(self._solids[i].geometry).__name__], numbers])
+
+    def _sizes(self, i: int) -> Vector:
+        """Sizes of a solid in the world, as its kind has them."""
         solid = self._solids[i].geometry
-        kind = type(solid).__name__
-        sizes = [*solid.halfSide] if kind == "Box" else [solid.radius, getattr(solid, "halfLength", 0.0), 0.0]
-        numbers = self._packer.constants([*numbers_of(self._solids[i].placement), *sizes])
-        return self._packer.table([_WALLS[kind], numbers])
+        names = {"Box": ["halfSide"], "Sphere": ["radius"]}.get(type(solid).__name__, ["radius", "halfLength"])
+        return np.concatenate([np.ravel(getattr(solid, name)) for name in names])
 
     def _pair(
         self, i: int, j: int, margin: float, at: Mapping[int, int], walls: Mapping[int, int]
@@ -107,6 +114,22 @@ class PackedSolids:
         if not known:
             i = j = next(iter(at))
         return at[i], walls.get(j, at[j]), int(j in walls), gap
+
+    def _overlap(self, i: int, j: int, margin: float) -> int:
+        """A pair that collides where a point of one solid is in the other one, in the world; 0 of another pair."""
+        one, wall = (j, i) if self._is_wall(i) else (i, j)
+        if margin < 0.0 or not self._is_wall(wall):
+            return 0
+        points, sizes = points_of(self._solids[one].geometry), self._sizes(wall) - INSIDE_FOR_CERTAIN
+        if not len(points) or min(sizes) < 0.0:
+            return 0
+        pose, _, turn = self._tree.joint(int(self._solids[one].parentJoint))
+        placement, packer = turn.inverse() * self._solids[one].placement, self._packer
+        seen = points @ np.asarray(placement.rotation).T + placement.translation
+        shape = packer.constants([*numbers_of(self._solids[wall].placement), *sizes, 0.0, 0.0])
+        kind = _WALLS[type(self._solids[wall].geometry).__name__]
+        at = packer.constants(seen), len(seen), packer.memory(3), kind, shape, packer.constants([margin])
+        return packer.table([pose, *at])
 
     def in_doubt(self, Q: Matrix) -> Integers:
         """Pairs that are not apart for certain, as rows (row of Q, number of the pair), in the order of the rows.

@@ -95,13 +95,14 @@ class Chart:
             T: coordinates (m, size) of the targets.
             left_out: rows (n,) that are nobody's neighbour.
         """
-        flat = len(self._at)
-        D = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])[None] - 2.0 * (T[:, :flat] @ X[:, :flat].T)
-        at = flat
+        at = flat = len(self._at)
+        own = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])
+        own[left_out] = np.inf
+        D = (-2.0 * T[:, :flat]) @ X[:, :flat].T
+        D += own
         for part in self._quaternions:
             block = slice(at, at + 4)
             D += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
             at += 4
-        D[:, left_out] = np.inf
         rows = D.argmin(axis=1)
         return rows, D[np.arange(len(T)), rows]

@@ -88,8 +88,7 @@ class Tree:
         numbers = np.tile(at, (1 + STEPS_OF_GROWTH, 1))
         numbers[1:][taken] = np.arange(before, before + int(taken.sum()))
         self.add(ways.q[:, 1:].swapaxes(0, 1)[taken], numbers[:-1][taken])
-        reached = ways.figures[:, layout.WAY_STATE] == layout.REACHED
-        return Grown(numbers[ways.steps, np.arange(len(at))], reached, self.count - before)
+        return Grown(numbers[ways.steps, np.arange(len(at))], ways.states == layout.REACHED, self.count - before)
 
     def branch(self, node: int) -> Indices:
         """Nodes from the root to a node."""

@@ -51,7 +51,7 @@ def _try_step(leaf: LeafOfProblem, ways: GrowingWays, rows: Indices) -> None:
 def _grow(leaf: LeafOfProblem, program: GrowthProgram, ways: GrowingWays) -> None:
     """By a kernel, up to what is decided here: pairs of solids that covers do not free, steps that leave bounds."""
     checker, counts = leaf.checker, leaf.counts
-    while ways.at(layout.GOES_ON).size or ways.at(layout.ALLOWED).size:
+    while ways.states.min(initial=layout.ENDED) < layout.REACHED:
         doubts = program.grow(ways, leaf.rhs, None if checker is None else checker.doubts)
         rows = ways.at(layout.IN_DOUBT)
         if checker is not None and rows.size:

@@ -73,6 +73,11 @@ class GrowingWays:
         self.figures[:, layout.WAY_STATE] = np.where(distances <= met, layout.REACHED, layout.GOES_ON)
 
     @property
+    def states(self) -> Vector:
+        """One of the states of `layout` each (n,)."""
+        return self.figures[:, layout.WAY_STATE]
+
+    @property
     def steps(self) -> Indices:
         """Steps taken (n,)."""
         return self.figures[:, layout.STEPS].astype(np.intp)
@@ -84,11 +89,11 @@ class GrowingWays:
 
     def at(self, state: int) -> Indices:
         """The ways in one of the states of `layout` (k,)."""
-        return np.flatnonzero(self.figures[:, layout.WAY_STATE] == state)
+        return np.flatnonzero(self.states == state)
 
     def ahead(self, rows: Indices) -> Matrix:
         """Where the next step of some ways leads (k, nq)."""
-        return self.q[rows, self.steps[rows] + 1]
+        return self.q[rows, self.figures[rows, layout.STEPS].astype(np.intp) + 1]
 
     def aim(self, rows: Indices, Q: Matrix, left: Vector) -> None:
         """Say where the next step of some ways leads (k, nq), and how far that is from the targets."""

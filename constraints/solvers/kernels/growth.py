@@ -1,4 +1,4 @@
-"""Ways that grow towards targets: steps that are projected, and free as far as covers tell, as `planning.ways` has them."""
+"""Ways that grow towards targets: steps that are projected, and free as far as covers tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Matrix, Numbers, entrance, floats_at, integers_at, kernel
 from ..tape.groups import point_log
 from .configurations import copy_to, moved
-from .covers import pairs_at
+from .covers import overlap, pairs_at
 from .search import project
 
 
@@ -63,13 +63,17 @@ def _comes_nearer(E: Integers, G: Floats, M: Floats) -> bool:
 
 
 @kernel
-def _doubts(solids: Numbers, E: Integers, M: Floats, count: int, row: int) -> int:
-    """Add to the list the pairs that may collide at Q_NEXT; how long it is then."""
+def _freed(solids: Numbers, E: Integers, M: Floats, count: int, row: int) -> tuple[int, int]:
+    """Whether Q_NEXT is free: GOES_ON, ENDED, or IN_DOUBT with the pairs added to the list; how long that is then."""
     I, F, W, found = integers_at(solids[0]), floats_at(solids[1]), floats_at(solids[2]), integers_at(solids[3])
     M[E[at.WAY] + at.CHECKED] += 1.0
     for i in range(E[at.NQ]):
         W[I[at.Q] + i] = M[E[at.Q_NEXT] + i]
-    return pairs_at(I, F, W, found, count, row)
+    after = pairs_at(I, F, W, found, count, row)
+    for n in range(count, after, 2):
+        if overlap(I, F, W, found[n + 1]):
+            return at.ENDED, count
+    return (at.GOES_ON if after == count else at.IN_DOUBT), after
 
 
 @kernel
@@ -95,8 +99,7 @@ def _step(where: Numbers, solids: Numbers, count: int, row: int) -> tuple[int, i
         return state, count
     if not _comes_nearer(E, G, M):
         return at.ENDED, count
-    after = _doubts(solids, E, M, count, row)
-    return (at.GOES_ON if after == count else at.IN_DOUBT), after
+    return _freed(solids, E, M, count, row)
 
 
 @kernel
