@@ -6,7 +6,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..problem.problem import Problem
 
@@ -72,10 +72,15 @@ class Chart:
         """Numbers by which one configuration is compared with others."""
         return len(self._at) + 4 * len(self._quaternions)
 
+    @property
+    def weights(self) -> tuple[Indices, Vector]:
+        """Columns of a difference that distances are of, and by what each of them has it: (m,), (m,)."""
+        return self._columns, self._weights
+
     def distances(self, Q0: Matrix, Q1: Matrix) -> Vector:
         """Distances (n,) between each two rows of as many configurations (n, nq), in largest steps."""
         moved = self._space.difference(Q0, Q1)[:, self._columns] * self._weights
-        return np.sqrt(np.einsum("ij,ij->i", moved, moved))
+        return np.sqrt(np.add.accumulate(moved * moved, axis=1)[:, -1])  # one by one, as kernels add
 
     def coordinates(self, Q: Matrix) -> Matrix:
         """Configurations (n, nq) as vectors (n, size)."""
@@ -90,13 +95,14 @@ class Chart:
             T: coordinates (m, size) of the targets.
             left_out: rows (n,) that are nobody's neighbour.
         """
-        flat = len(self._at)
-        squares = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])[None] - 2.0 * (T[:, :flat] @ X[:, :flat].T)
-        at = flat
+        at = flat = len(self._at)
+        own = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])
+        own[left_out] = np.inf
+        squares = (-2.0 * T[:, :flat]) @ X[:, :flat].T
+        squares += own
         for part in self._quaternions:
             block = slice(at, at + 4)
             squares += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
             at += 4
-        squares[:, left_out] = np.inf
         rows = squares.argmin(axis=1)
         return rows, squares[np.arange(len(T)), rows]

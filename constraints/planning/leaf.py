@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
+from ..collisions.checking import Checker
 from ..collisions.model import CollisionModel
 from ..problem.problem import Problem
 from ..robot.configuration import random_points
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
+from ..solvers.growth import GrowthProgram, Rules
 from .chart import Chart
 
 MAX_ANGLE, MAX_LENGTH = 0.1, 0.02
@@ -21,6 +24,8 @@ FARTHEST_OF_STEP = 2.0
 """A step that is projected farther than this from where it began, in steps, has left its neighbourhood."""
 LEAST_GAIN_OF_STEP = 1e-3
 """Part of a step by which it must come nearer."""
+MET = 1e-6
+"""Distance from a target, in steps, that counts as none."""
 
 
 @final
@@ -78,6 +83,19 @@ class LeafOfProblem:
         self.chart = Chart(self.problem, max_angle, max_length)
         self.counts = Counts()
         self._points = random_points(self.problem.bounds, self.problem.revolute)
+
+    @property
+    def checker(self) -> Checker | None:
+        """What looks for collisions; None where nothing collides."""
+        return None if self.collisions is None else self.collisions.checker
+
+    @cached_property
+    def growth(self) -> GrowthProgram | None:
+        """The kernel that takes many steps at once; None where there is none for the constraints, or for the solids."""
+        if self.checker is not None and self.checker.doubts is None:
+            return None
+        rules = Rules(*self.chart.weights, FARTHEST_OF_STEP, LEAST_GAIN_OF_STEP, MET)
+        return self.projector.program.growth(rules)
 
     def without_collisions(self) -> LeafOfProblem:
         """The same leaf where nothing collides, with counts of its own."""

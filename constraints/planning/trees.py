@@ -8,12 +8,9 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix
 
+from ..solvers.machine import layout
 from .leaf import LeafOfProblem
-
-STEPS_OF_GROWTH = 20
-"""Steps towards one target: more run along the boundary of what is free."""
-MET = 1e-6
-"""Distance of a node from a target, in steps, that counts as none."""
+from .ways import STEPS_OF_GROWTH, ways_to
 
 
 class Grown(NamedTuple):
@@ -86,22 +83,16 @@ class Tree:
 
     def grow(self, targets: Matrix) -> Grown:
         """Steps from the nearest nodes towards targets (m, nq), all at once, up to where a step fails."""
-        leaf, before = self._leaf, self.count
-        at = self.nearest(targets)
-        left = leaf.chart.distances(self._q[at], targets)
-        reached = left <= MET
-        going = np.flatnonzero(~reached)
-        for _ in range(STEPS_OF_GROWTH):
-            if not going.size:
-                break
-            step = leaf.step(self._q[at[going]], targets[going], left[going])
-            rows = going[step.done]
-            at[rows] = self.add(step.q[step.done], at[rows])
-            left[rows] = step.left[step.done]
-            reached[rows] = left[rows] <= MET
-            going = rows[~reached[rows]]
+        at, before = self.nearest(targets), self.count
+        starts = self._q[at]
+        ways = ways_to(self._leaf, starts, targets, self._leaf.chart.distances(starts, targets))
+        taken = np.arange(STEPS_OF_GROWTH)[:, None] < ways.steps  # numbers go by steps, as they are taken at once
+        numbers = np.tile(at, (1 + STEPS_OF_GROWTH, 1))
+        numbers[1:][taken] = np.arange(before, before + int(taken.sum()))
+        self.add(ways.q[:, 1:].swapaxes(0, 1)[taken], numbers[:-1][taken])
+        at = numbers[ways.steps, np.arange(len(at))]
         self._see(np.unique(at[at >= before]), before)
-        return Grown(at, reached)
+        return Grown(at, ways.states == layout.REACHED)
 
     def _see(self, ends: Indices, before: int) -> None:
         """Note whether some nodes are new ground: farther than a step from all nodes up to a number."""
