@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from planning.swap import RADIUS, swap
 from robots import needs_robot_data
 
 from constraints import ConstraintError, Implicit, Position, Problem
@@ -16,6 +20,18 @@ from constraints.errors import GraphError, OptionError, UnknownNameError
 from constraints.planning import Limits, Plan, PlanningStatus, plan
 
 pytestmark = needs_robot_data
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+RADIUS = 0.02  # of a ball [m]
+
+
+@cache
+def swap() -> Any:
+    """The scene of `examples/swap.py`."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        return importlib.import_module("swap").swap()
+    finally:
+        sys.path.pop(0)
 
 
 def generator(seed: int = 0) -> np.random.Generator:
