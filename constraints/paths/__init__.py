@@ -6,6 +6,7 @@ from .interpolation import (
     Stop as Stop,
     interpolate as interpolate,
 )
+from .held import Held as Held
 from .moving_rhs import MovingRightHandSide as MovingRightHandSide
 from .path import Jump as Jump, Path as Path
 from .relative_motion import (

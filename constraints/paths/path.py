@@ -20,6 +20,8 @@ from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
 from ..solvers import Options, Projection, Projector
 from ..words import counted
+from .held import Held, held_along
+from .length import length_along
 from .moving_rhs import MovingRightHandSide
 
 TOGETHER = 1e-6
@@ -28,7 +30,6 @@ TOGETHER = 1e-6
 _AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "configuration", "interpolate")
 MEANT = {
     **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
-    "length": "`duration` [s], or `max_jump()` between samples",
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
@@ -288,6 +289,11 @@ class Path(NamesChecked):
         return float(sum(self.durations))
 
     @property
+    def length(self) -> float:
+        """Sum of the distances between samples, over free dofs: root of the sum of squares, in rad and m alike."""
+        return length_along(self)
+
+    @property
     def start(self) -> Vector:
         """First configuration (nq,)."""
         return self.pieces[0].samples[0]
@@ -364,6 +370,10 @@ class Path(NamesChecked):
             piece.error(np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])]))
             for piece in self.pieces
         )
+
+    def held(self) -> tuple[Held, ...]:
+        """The constraints that are held along the path, with the largest error of each at samples and between."""
+        return held_along(self)
 
     def max_jump(self) -> Jump:
         """Largest distances between consecutive samples."""

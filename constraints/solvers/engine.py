@@ -21,6 +21,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..workspace import Workspace
 from .evaluation import Evaluation, ValueReader
+from .growth import GrowthProgram, Rules
 from .options import Options
 from .status import Refined, Status, Step
 
@@ -243,6 +244,14 @@ class Program(ABC):
         Args:
             source: what must hold on the leaf, if anything.
             reader: reads the right-hand sides there; without one they are those of the problem.
+        """
+        return None
+
+    def growth(self, rules: Rules) -> GrowthProgram | None:
+        """This program in steps towards targets; None where it is not that kind of program.
+
+        Args:
+            rules: of the steps.
         """
         return None
 

@@ -18,6 +18,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
+from ..growth import GrowthProgram, Rules
 from ..kernels.loading import entrances
 from ..machine import layout
 from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
@@ -26,6 +27,7 @@ from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
 from .evaluation import CompiledEvaluation
+from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
 from .packing import Integers, NotPacked
 from .problem import packed
@@ -147,6 +149,13 @@ class CompiledProgram(Resumable):
         if self._traced:
             return None
         return CompiledLeaf.of(self._packed, self.problem.rhs, self._inside, source, reader)
+
+    def growth(self, rules: Rules) -> GrowthProgram | None:
+        """As `Program.growth`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledGrowth(self.problem, self._packed, rules)
+        except NotPacked:
+            return None
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""

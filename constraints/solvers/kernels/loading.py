@@ -19,6 +19,7 @@ class Entrances(NamedTuple):
     rows_of: Callable[..., bool]
     on_leaf: Callable[..., bool]
     pairs_of_rows: Callable[..., tuple[int, int]]
+    grow_ways: Callable[..., int]
     places: Callable[..., Any]
 
 
@@ -42,7 +43,8 @@ def entrances() -> Entrances:
     from ..machine.jit import places
     from .covers import pairs_of_rows
     from .entry import on_leaf, project_row, project_rows, rows_of
+    from .growth import grow_ways
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, places)
+    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, grow_ways, places)
