@@ -26,16 +26,17 @@ _log = logging.getLogger(__package__)
 
 STILL = 1e-9
 """A part whose samples are nearer to each other than this takes no time [rad or m]."""
-APART = 1e-6
+LEAST_STEP = 1e-6
 """Samples closer than this part of the whole length are one."""
 FEWEST, PER_SAMPLE, MOST_PER_SAMPLE = 16, 4, 64
 """Points of a curve: at least so many in all, and between two samples of the path; doubled up to the last number."""
 PART_OF_THRESHOLD = 0.01
-"""They suffice where the residual, half-way between them, is below this part of the path's threshold."""
+"""A curve has points enough where its residual half-way between them is below this part of the path's threshold."""
 KNOTS = 200
 """Least number of intervals in which the speed changes evenly."""
 EXCESS = 1.005
-"""Intervals are halved where limits are exceeded by more than this factor of time, 1 % of an acceleration."""
+"""Intervals between knots are halved where limits are exceeded by more than this factor of time: 1 % of an
+acceleration."""
 ROUNDS, LOOKS_PER_INTERVAL = 10, 9
 """Times that they are halved at most, and places in each at which limits are looked at."""
 KEPT = 1.0001
@@ -140,7 +141,7 @@ class _Timing:
             return Q[[0, -1]], times[[0, -1]], np.array([0.0, 1.0])
         kept = [0]
         for i in range(1, len(s) - 1):
-            if min(s[i] - s[kept[-1]], s[-1] - s[i]) > APART * s[-1]:
+            if min(s[i] - s[kept[-1]], s[-1] - s[i]) > LEAST_STEP * s[-1]:
                 kept.append(i)
         kept.append(len(s) - 1)
         return Q[kept], times[kept], s[kept] / s[-1]

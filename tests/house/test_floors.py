@@ -48,6 +48,7 @@ FLOORS = {
     "constraints.paths": 7,
     "constraints.collisions": 7,
     "constraints.manipulation": 7,
+    "constraints.planning": 7,
     "constraints.files": 8,
     "constraints.pictures": 8,
     "constraints.interop": 8,
