@@ -1,7 +1,17 @@
-"""Planning: paths from a start to a goal, on constraints, free of collisions."""
+"""Planning: paths from a start to a goal, on constraints, free of collisions; shorter ones; times for them."""
 
 from .connection import Branchings as Branchings, Connection as Connection, Effort as Effort, connect as connect
 from .limits import Limits as Limits
 from .plan import Plan as Plan, plan as plan
 from .shortening import shorten as shorten
 from .status import PlanningStatus as PlanningStatus
+from .trajectories.timing import timed as timed
+from .trajectories.trajectory import (
+    JointTrajectory as JointTrajectory,
+    JointTrajectoryPoint as JointTrajectoryPoint,
+    PathEvent as PathEvent,
+    TimedPart as TimedPart,
+    Trajectory as Trajectory,
+    TrajectorySamples as TrajectorySamples,
+    TrajectoryState as TrajectoryState,
+)
