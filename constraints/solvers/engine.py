@@ -20,6 +20,7 @@ from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..workspace import Workspace
+from .edges import EdgeProgram
 from .evaluation import Evaluation, ValueReader
 from .options import Options
 from .status import Refined, Status, Step
@@ -244,6 +245,11 @@ class Program(ABC):
             source: what must hold on the leaf, if anything.
             reader: reads the right-hand sides there; without one they are those of the problem.
         """
+        return None
+
+    @property
+    def edges(self) -> EdgeProgram | None:
+        """This program along edges; None where it is not that kind of program."""
         return None
 
     @abstractmethod

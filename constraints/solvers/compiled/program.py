@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, final
@@ -16,6 +16,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
+from ..edges import EdgeProgram
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
 from ..kernels.loading import entrances
@@ -25,6 +26,7 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
 from .leaf import CompiledLeaf
 from .packing import Integers, NotPacked
@@ -147,6 +149,14 @@ class CompiledProgram(Resumable):
         if self._traced:
             return None
         return CompiledLeaf.of(self._packed, self.problem.rhs, self._inside, source, reader)
+
+    @cached_property
+    def edges(self) -> EdgeProgram | None:
+        """As `Program.edges`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledEdges(self.problem, self._packed)
+        except NotPacked:
+            return None
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""

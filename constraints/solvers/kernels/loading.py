@@ -19,6 +19,7 @@ class Entrances(NamedTuple):
     rows_of: Callable[..., bool]
     on_leaf: Callable[..., bool]
     pairs_of_rows: Callable[..., tuple[int, int]]
+    lay_edges: Callable[..., tuple[int, int]]
     places: Callable[..., Any]
 
 
@@ -41,8 +42,9 @@ def entrances() -> Entrances:
         )
     from ..machine.jit import places
     from .covers import pairs_of_rows
+    from .edges import lay_edges
     from .entry import on_leaf, project_row, project_rows, rows_of
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, places)
+    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, lay_edges, places)

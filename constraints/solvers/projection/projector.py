@@ -27,8 +27,7 @@ from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
-from ..engine import Engine, LeafProgram, Source, new_tuple
-from ..evaluation import ValueReader
+from ..engine import Engine, LeafProgram, Program, new_tuple
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
@@ -175,9 +174,10 @@ class Projector:
         case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, reference, self._solver))
         return Projection(case, outcome, seconds)
 
-    def from_leaf(self, source: Source | None, reader: ValueReader | None) -> LeafProgram | None:
-        """What `project_from_leaf` takes, as `Program.from_leaf` of the program of this projector."""
-        return self._program.from_leaf(source, reader)
+    @property
+    def program(self) -> Program:
+        """The problem made ready: for rooms above that ask it for more than projections."""
+        return self._program
 
     def project_from_leaf(
         self, program: LeafProgram, leaf: Vector, q0: Vector, workspace: Workspace
@@ -185,7 +185,7 @@ class Projector:
         """As `project_valid` from q0, onto the leaf of a configuration; None where the program gives nothing.
 
         Args:
-            program: of `from_leaf`.
+            program: of `program.from_leaf`.
             leaf, q0, workspace: as for `LeafProgram.run`; q0 becomes part of the result and read-only.
         """
         began = perf_counter()
