@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import pi
 from textwrap import indent
@@ -272,7 +273,11 @@ class _Bisection:
 
     def __init__(self, projector: Projector, sides: MovingRightHandSide, max_angle: float, max_length: float) -> None:
         self._projector, self._problem, self._sides = projector, projector.problem, sides
-        self._limits, self._size = (max_angle, max_length), StepSize(projector.problem)
+        self._limits = max_angle, max_length
+
+    @cached_property
+    def _size(self) -> StepSize:
+        return StepSize(self._problem)
 
     def run(self, q0: Vector, q1: Vector) -> Interpolation:
         """Halve intervals until each is short and steady, or one cannot be; nothing behind that one is looked at."""

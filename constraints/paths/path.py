@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, stacked
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, is_float64, stacked
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
@@ -19,6 +19,7 @@ from ..problem.problem import Problem
 from ..problem.steps import Jump as Jump
 from ..problem.steps import StepSize as StepSize
 from ..solvers import Options, Projection, Projector
+from ..solvers.projection.batch_arguments import suspects
 from ..words import counted
 from .moving_rhs import MovingRightHandSide
 
@@ -75,10 +76,7 @@ class Piece:
             expect(getattr(self, name), kind, f"{name} of a piece of a path", f"a {kind.__name__}")
         if self.sides.first is not None:
             self.problem.check_rhs(self.sides.first)
-        rows = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
-        if len(rows) < 2:
-            raise SizeError("samples of a piece of a path", "at least 2", len(rows))
-        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(rows)])
+        samples = _checked(self.problem, self.samples)
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
@@ -313,6 +311,19 @@ class Path(NamesChecked):
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
         return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
+
+
+def _checked(problem: Problem, samples: Matrix) -> Matrix:
+    """Samples of a piece, at least two, as an array of its own."""
+    if is_float64(samples) and samples.shape[1:] == (problem.space.nq,):
+        rows, doubtful = np.array(samples), suspects(samples, problem.space).tolist()
+    else:
+        rows = as_tuple(samples, "samples of a piece of a path", "configurations (nq,)")
+        doubtful = range(len(rows))
+    if len(rows) < 2:
+        raise SizeError("samples of a piece of a path", "at least 2", len(rows))
+    checked = {i: problem.check(rows[i], f"sample {i} of a piece") for i in doubtful}
+    return np.array(list(checked.values())) if isinstance(rows, tuple) else rows
 
 
 def _shortened(times: Vector) -> str:

@@ -77,7 +77,7 @@ class CompiledEdges(EdgeProgram):
     def run(self, Q0: Matrix, Q1: Matrix, rhs: RightHandSide, max_angle: float, max_length: float) -> Edges:
         """As `EdgeProgram.run`."""
         count, nq = Q0.shape
-        Q0, Q1 = (np.require(Q, requirements=["C", "W"]) for Q in (Q0, Q1))
+        Q0, Q1 = (Q if Q.flags.carray else np.array(Q, order="C") for Q in (Q0, Q1))
         figures, parts = np.empty((count, 3 + 2 * nq)), list[Matrix]()
         memory = self._pool.take()
         memory.sides[:] = rhs.vector
