@@ -60,6 +60,12 @@ class PathStatus(StatusEnum, successes=("COMPLETE",)):
     JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
 
 
+ENDINGS: Any = np.array(
+    [PathStatus.COMPLETE, PathStatus.START, PathStatus.END, PathStatus.NOT_PROJECTED, PathStatus.JUMP], dtype=np.object_
+)
+"""What the ends of edges are called here, by their numbers in `machine.layout`."""
+
+
 class Stop(NamedTuple):
     """Where an interpolation stopped before its end.
 

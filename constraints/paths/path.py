@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
 
 import numpy as np
@@ -16,8 +17,7 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import FailedError, OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
 from ..problem.problem import Problem
-from ..problem.steps import Jump as Jump
-from ..problem.steps import StepSize as StepSize
+from ..problem.steps import Jump as Jump, StepSize as StepSize
 from ..solvers import Options, Projection, Projector
 from ..solvers.projection.batch_arguments import suspects
 from ..words import counted
@@ -140,6 +140,15 @@ class Piece:
         listed = np.asarray(times, dtype=np.float64).tolist()
         residual, at = self.projector.residual, self.sides.at
         return max([residual(q, at(t)) for q, t in zip(self.at_times(listed), listed, strict=True)], default=0.0)
+
+    def max_error(self) -> float:
+        """Largest residual at the samples and half-way between them."""
+        rhs, program = self.sides.constant, self.projector.program.edges
+        if rhs is not None and program is not None:
+            edges = program.run(self.samples[:-1], self.samples[1:], rhs, inf, inf)
+            if not edges.status.any():
+                return float(self.projector.residuals(np.concatenate([self.samples, edges.middles]), rhs).max())
+        return self.error(np.concatenate([self.times, 0.5 * (self.times[1:] + self.times[:-1])]))
 
     def __repr__(self) -> str:
         return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
@@ -298,10 +307,7 @@ class Path(NamesChecked):
 
     def max_error(self) -> float:
         """Largest residual at all samples and half-way between them."""
-        return max(
-            piece.error(np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])]))
-            for piece in self.pieces
-        )
+        return max(piece.max_error() for piece in self.pieces)
 
     def max_jump(self) -> Jump:
         """Largest distances between consecutive samples."""

@@ -57,10 +57,11 @@ class StepSize:
 
     @property
     def measures(self) -> list[tuple[int, int, int, int]]:
-        """What is measured, each the length of a block: whether it is a length, and of points (else a tangent); place, size."""
-        columns = [(int(length), 0, c, 1) for length in (False, True) for c in (self._angles, self._lengths)[length].tolist()]
-        turns = [(0, 0, block.start, block.stop - block.start) for block in self._rotations]
-        return columns + turns + [(1, 1, block.start, block.stop - block.start) for block in self._translations]
+        """Blocks that are measured: (1 a length, 0 an angle; 1 of points, 0 of tangent vectors; first entry, size)."""
+        angles = [slice(column, column + 1) for column in self._angles.tolist()] + self._rotations
+        lengths = [(1, 0, column, 1) for column in self._lengths.tolist()]
+        lengths += [(1, 1, block.start, block.stop - block.start) for block in self._translations]
+        return [(0, 0, block.start, block.stop - block.start) for block in angles] + lengths
 
     def between(self, q0: Vector | Matrix, q1: Vector | Matrix) -> Jump:
         """The largest distances between two configurations, or between two rows of as many (n, nq)."""

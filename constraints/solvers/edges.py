@@ -25,9 +25,9 @@ class Edges(NamedTuple):
         offsets: where the samples of each begin, and where the last ones end (n + 1,).
         times: of all samples, in [0, 1] (m,).
         samples: configurations (m, nq); of an edge that is not laid, those before it stops.
-        middles: of such an edge, the middle where it stops (n, nq): the start of a projection that failed, or a
-            configuration that is too far from its neighbours.
-        nexts: time and configuration (n, 1 + nq) at the end of that interval.
+        middles: of each the last middle that was looked at (n, nq); where it stops, the start of a projection that
+            failed, or a configuration that is too far from its neighbours.
+        nexts: time and configuration (n, 1 + nq) at the end of the interval where it stops.
     """
 
     status: Indices

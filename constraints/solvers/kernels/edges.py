@@ -123,9 +123,7 @@ def _laid(I: Integers, F: Floats, W: Floats, E: Integers, M: Floats, samples: Ma
 
 
 @entrance
-def lay_edges(
-    where: Numbers, Q0: Matrix, Q1: Matrix, first: int, samples: Matrix, figures: Matrix
-) -> tuple[int, int]:
+def lay_edges(where: Numbers, Q0: Matrix, Q1: Matrix, first: int, samples: Matrix, figures: Matrix) -> tuple[int, int]:
     """Lay edges, from one on, as long as there is room for samples; one that was begun goes on.
 
     Args:

@@ -17,6 +17,7 @@ class Entrances(NamedTuple):
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
+    residuals_of: Callable[..., int]
     on_leaf: Callable[..., bool]
     pairs_of_rows: Callable[..., tuple[int, int]]
     lay_edges: Callable[..., tuple[int, int]]
@@ -43,8 +44,8 @@ def entrances() -> Entrances:
     from ..machine.jit import places
     from .covers import pairs_of_rows
     from .edges import lay_edges
-    from .entry import on_leaf, project_row, project_rows, rows_of
+    from .entry import on_leaf, project_row, project_rows, residuals_of, rows_of
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, lay_edges, places)
+    return Entrances(project_row, project_rows, rows_of, residuals_of, on_leaf, pairs_of_rows, lay_edges, places)
