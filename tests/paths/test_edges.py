@@ -77,7 +77,7 @@ KINDS = ["a place", "a place, narrow", "feet", "levels, optional", "intervals", 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_edges_of_all_kinds_of_problems(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel takes all of them. Far projections multiply the rounding of their starts, which maps of groups make."""
+    """The kernel takes all of them. Far projections multiply the rounding that maps of groups leave in their starts."""
     projector, ends = solved(name)
     assert projector.program.edges is not None
     assert ends
