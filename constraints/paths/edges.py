@@ -64,7 +64,7 @@ def interpolate_edges(
     expect(projector, Projector, "projector of edges")
     space, sides = projector.problem.space, MovingRightHandSide.of(projector.problem, rhs)
     angle, length = positive_number(max_angle, "max_angle of edges"), positive_number(max_length, "max_length of edges")
-    limits = {"max_angle": angle, "max_length": length}
+    limits: Any = {"max_angle": angle, "max_length": length}
     starts, ends = starts_of(space, Q0, "Q0"), starts_of(space, Q1, "Q1")
     if len(starts) != len(ends):
         raise SizeError("Q1 of edges", f"a row for each of the {len(starts)} of Q0", len(ends))

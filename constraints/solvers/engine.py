@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple, cast
@@ -247,7 +248,7 @@ class Program(ABC):
         """
         return None
 
-    @property
+    @cached_property
     def edges(self) -> EdgeProgram | None:
         """This program along edges; None where it is not that kind of program."""
         return None

@@ -23,7 +23,7 @@ from constraints.paths.interpolation import Interpolation, PathStatus, interpola
 from constraints.workspace import Pool
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn
 
-LIMITS = {"max_angle": 0.1, "max_length": 0.05}
+LIMITS: Any = {"max_angle": 0.1, "max_length": 0.05}
 
 
 def plain(monkeypatch: pytest.MonkeyPatch, projector: Projector, *ends: Any, **given: Any) -> Interpolation:

@@ -77,17 +77,17 @@ class CompiledEdges(EdgeProgram):
     def run(self, Q0: Matrix, Q1: Matrix, rhs: RightHandSide, max_angle: float, max_length: float) -> Edges:
         """As `EdgeProgram.run`."""
         count, nq = Q0.shape
-        Q0, Q1 = (Q if Q.flags.carray else np.array(Q, order="C") for Q in (Q0, Q1))
+        starts, ends = (Q if Q.flags.carray else np.array(Q, order="C") for Q in (Q0, Q1))
         figures, parts = np.empty((count, 3 + 2 * nq)), list[Matrix]()
         memory = self._pool.take()
         memory.sides[:] = rhs.vector
         for begin in range(0, count, EDGES_A_CALL):
             memory.edge[:] = max_angle, max_length, SHORTEST_PART_OF_PATH, MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE, 0, 0
             some, first = slice(begin, begin + EDGES_A_CALL), 0
-            ends = Q0[some], Q1[some]
-            while first < len(ends[0]):
+            given = starts[some], ends[some]
+            while first < len(given[0]):
                 samples = np.empty((ROOM * (1 if count == 1 else ROOM), 1 + nq))
-                first, written = self._lay(memory.where, *ends, first, samples, figures[some])
+                first, written = self._lay(memory.where, *given, first, samples, figures[some])
                 parts.append(samples[:written])
         self._pool.give(memory)
         samples = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 1 + nq))])
