@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, final
@@ -16,6 +16,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
+from ..edges import EdgeProgram
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
 from ..growth import GrowthProgram, Rules
@@ -26,6 +27,7 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
 from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
@@ -154,6 +156,14 @@ class CompiledProgram(Resumable):
         """As `Program.growth`; not with `trace`."""
         try:
             return None if self._traced else CompiledGrowth(self.problem, self._packed, rules)
+        except NotPacked:
+            return None
+
+    @cached_property
+    def edges(self) -> EdgeProgram | None:
+        """As `Program.edges`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledEdges(self.problem, self._packed)
         except NotPacked:
             return None
 
