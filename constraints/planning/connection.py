@@ -26,7 +26,12 @@ from .status import PlanningStatus
 from .trees import Tree
 
 TARGETS_AT_ONCE = 64
-"""Targets that a tree grows towards together. Random numbers are drawn by rounds, so it is part of what a seed means."""
+"""Most targets that a tree grows towards together: few at first, as most searches end soon. Random numbers are drawn by
+rounds, so these three are part of what a seed means."""
+FIRST_TARGETS = 4
+"""Targets of a round beside those for nodes."""
+NODES_A_TARGET = 16
+"""Nodes of both trees for which there is a target more."""
 ROUNDS_WITHOUT_GROWTH = 20
 """Rounds without any new node after which the trees have stopped growing."""
 ROUNDS_BEFORE_TRIAL = 60
@@ -157,10 +162,10 @@ def connect(
     """A path from a start to a goal on the constraints of a problem, free of collisions.
 
     The straight way first. Then two trees grow from both ends (RRT-Connect, Kuffner and LaValle 2000; projected onto
-    constraints, Berenson et al. 2009): each round draws 64 random configurations on the leaf, one tree takes steps
-    towards them, all at once, and the other towards the nodes that came nearest. Where they meet, the way along the
-    nodes is looked at closely: each edge is halved until its samples are near each other, projected, without a jump,
-    within bounds, and free; an edge that fails is taken back with all that grew from it.
+    constraints, Berenson et al. 2009): each round draws random configurations on the leaf, from 4 to 64 as the trees
+    grow, one tree takes steps towards them, all at once, and the other towards the nodes that came nearest. Where they
+    meet, the way along the nodes is looked at closely: each edge is halved until its samples are near each other,
+    projected, without a jump, within bounds, and free; an edge that fails is taken back with all that grew from it.
 
     Args:
         problem: the constraints; or a projector for them, which is then used with its options. By default
@@ -296,7 +301,8 @@ class _Search:
 
     def _round(self, here: Tree, there: Tree, watch: Coverage) -> int:
         """Targets for one tree, and for the other the nodes that came nearest; the number of new nodes."""
-        drawn, on = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], TARGETS_AT_ONCE))
+        count = min(FIRST_TARGETS + (here.count + there.count) // NODES_A_TARGET, TARGETS_AT_ONCE)
+        drawn, on = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], count))
         grown = here.grow(drawn)
         watch.see(here is self._trees[0], grown.reached[on])
         nodes = np.unique(grown.nodes)
