@@ -27,9 +27,14 @@ from .status import PlanningStatus
 from .trees import Tree
 
 TARGETS_AT_ONCE = 64
-"""Targets that a tree grows towards together. Random numbers are drawn by rounds: it is part of what a seed means."""
-ROUNDS_WITHOUT_NEWS = 10
-"""Rounds of a tree in which no node comes farther than a step from all before: then it covers what it can reach."""
+"""Most targets that a tree grows towards together: few at first, as most searches end soon. Random numbers are drawn by
+rounds, so these three are part of what a seed means."""
+FIRST_TARGETS = 4
+"""Targets of a round beside those for nodes."""
+NODES_A_TARGET = 16
+"""Nodes of both trees for which there is a target more."""
+TARGETS_WITHOUT_NEWS = 640
+"""Targets of a tree that lead to no node farther than a step from all before: then it covers what it can reach."""
 NODES_OF_TRIAL = 10_000
 """Nodes of a trial whether the trees would meet if nothing collided, where one of them goes no further."""
 TRIAL_SEED = 0
@@ -152,10 +157,10 @@ def connect(
     """A path from a start to a goal on the constraints of a problem, free of collisions.
 
     The straight way first. Then two trees grow from both ends (RRT-Connect, Kuffner and LaValle 2000; projected onto
-    constraints, Berenson et al. 2009): each round draws 64 random configurations on the leaf, one tree takes steps
-    towards them, all at once, and the other towards the nodes that came nearest. Where they meet, the way along the
-    nodes is looked at closely: each edge is halved until its samples are near each other, projected, without a jump,
-    within bounds, and free; an edge that fails is taken back with all that grew from it.
+    constraints, Berenson et al. 2009): each round draws random configurations on the leaf, from 4 to 64 as the trees
+    grow, one tree takes steps towards them, all at once, and the other towards the nodes that came nearest. Where they
+    meet, the way along the nodes is looked at closely: each edge is halved until its samples are near each other,
+    projected, without a jump, within bounds, and free; an edge that fails is taken back with all that grew from it.
 
     Args:
         problem: the constraints; or a projector for them, which is then used with its options. By default
@@ -259,7 +264,7 @@ class Search:
             self._round(here, there)
             if self._found is not None:
                 return PlanningStatus.FOUND
-            if here.still >= ROUNDS_WITHOUT_NEWS:
+            if here.still >= TARGETS_WITHOUT_NEWS:
                 self._reason = self._in_the_way(here)
                 return PlanningStatus.STUCK if self._would_meet() else PlanningStatus.BRANCHES
             if start.count + goal.count >= self._nodes:
@@ -284,7 +289,8 @@ class Search:
 
     def _round(self, here: Tree, there: Tree) -> None:
         """Targets for one tree, and for the other the nodes that came nearest."""
-        drawn, _ = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], TARGETS_AT_ONCE))
+        count = min(FIRST_TARGETS + (here.count + there.count) // NODES_A_TARGET, TARGETS_AT_ONCE)
+        drawn, _ = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], count))
         grown = here.grow(drawn)
         nodes = np.unique(grown.nodes)
         answer = there.grow(here.q[nodes])
@@ -318,7 +324,7 @@ class Search:
         trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._nodes, self._clock)
         trial._trees = here, there = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
         while here.count + there.count < NODES_OF_TRIAL and trial._found is None and not self._clock.is_over:
-            if here.still >= ROUNDS_WITHOUT_NEWS:
+            if here.still >= TARGETS_WITHOUT_NEWS:
                 break
             trial._round(here, there)
             here, there = there, here

@@ -35,7 +35,7 @@ class Tree:
 
     Attributes:
         count: number of nodes, those that were cut included.
-        still: how often in a row it was grown without coming farther than a step from all nodes before.
+        still: targets in a row that led to no node farther than a step from all nodes before.
     """
 
     def __init__(self, leaf: LeafOfProblem, roots: Matrix) -> None:
@@ -91,12 +91,12 @@ class Tree:
         numbers[1:][taken] = np.arange(before, before + int(taken.sum()))
         self.add(ways.q[:, 1:].swapaxes(0, 1)[taken], numbers[:-1][taken])
         at = numbers[ways.steps, np.arange(len(at))]
-        self._see(np.unique(at[at >= before]), before)
+        self._see(np.unique(at[at >= before]), before, len(targets))
         return Grown(at, ways.states == layout.REACHED)
 
-    def _see(self, ends: Indices, before: int) -> None:
+    def _see(self, ends: Indices, before: int, targets: int) -> None:
         """Note whether some nodes are new ground: farther than a step from all nodes up to a number."""
-        leaf, self.still = self._leaf, self.still + 1
+        leaf, self.still = self._leaf, self.still + targets
         if ends.size:
             rows, _ = leaf.chart.nearest(self._x[:before], self._x[ends], self._cut[:before])
             if (leaf.chart.distances(self._q[rows], self._q[ends]) > 1.0).any():

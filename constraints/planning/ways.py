@@ -10,7 +10,7 @@ from ..solvers.growth import GrowingWays, GrowthProgram
 from ..solvers.machine import layout
 from .leaf import MET, LeafOfProblem
 
-STEPS_OF_GROWTH = 20
+STEPS_OF_GROWTH = 30
 """Steps towards one target: more run along the boundary of what is free."""
 
 
