@@ -27,7 +27,7 @@ from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
-from ..engine import Engine, LeafProgram, Program, new_tuple
+from ..engine import Engine, LeafProgram, new_tuple
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
@@ -175,11 +175,6 @@ class Projector:
         q0.setflags(False)  # pyright: ignore[reportCallIssue]
         case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, reference, self._solver))
         return Projection(case, outcome, seconds)
-
-    @property
-    def program(self) -> Program:
-        """The problem made ready: for rooms above that ask it for more than projections."""
-        return self._program
 
     def project_from_leaf(
         self, program: LeafProgram, leaf: Vector, q0: Vector, workspace: Workspace
