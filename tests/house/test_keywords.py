@@ -70,7 +70,7 @@ def test_attributes_that_do_not_exist_are_answered(ask: Callable[[], object], sa
     ("function", "arguments", "said"),
     [
         (POSTURE.jacobian, ("tool", 2), r"Posture.jacobian\(frame\): too many .*axes of the frame"),
-        (assemble_position, (RULES, CLOSED, Options()), r"assemble_position\(constraint_set, q0, \*, .*tolerance="),
+        (assemble_position, (RULES, CLOSED, Options()), r"assemble_position\(constraint_set, q0, \*, .*options="),
         (assemble_velocity, (RULES, CLOSED), "assemble_velocity.*missing a required argument: 'v0'"),
         (Implicit.zero, (Position(ARM, "tool"), [0.4, 0.1, 0.3]), r"Implicit.zero.*Implicit.equal\(function, rhs\)"),
         (interpolate, (PROBLEM, HOME, HOME, None, 0.1), "interpolate.*max_angle="),
@@ -92,7 +92,7 @@ def test_calls_with_too_many_or_too_few_arguments_are_answered(function: Any, ar
 @pytest.mark.parametrize(
     ("function", "arguments", "named", "said"),
     [
-        (assemble_position, (RULES, CLOSED), {"options": Options()}, r"no argument 'options': tolerance=, max_itera"),
+        (assemble_position, (RULES, CLOSED), {"nearest": True}, r"'nearest': options=AssemblyOptions\(nearest="),
         (interpolate, (PROBLEM, HOME, HOME), {"max_angel": 0.1}, "nearest names are max_angle"),
         (Options, (), {"tol": 1e-6}, "use 'threshold'"),
     ],

@@ -20,10 +20,9 @@ CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walks.w
 """Built up while a file is written; one walk under way."""
 
 BY_VALUE = {
-    "AssemblyOptions", "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
-    "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "PageOptions", "PhotoOptions",
-    "Rule", "SdfMimic", "Segments", "Sidecar",
-    "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "Backtracking", "AssemblyOptions", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
+    "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "PageOptions", "PhotoOptions", "Rule", "SdfMimic",
+    "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
