@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +15,7 @@ import pytest
 from planning.judge import ANGLE, LENGTH, faults, moved
 from planning.test_connect import ARM, arm_scene, generator, height_error
 
-from constraints import Comparison, Explicit, Function, Implicit, Pose, Problem, Projector, Segments
+from constraints import Comparison, Explicit, Function, Implicit, Pose, Problem, Projector
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Affine
 from constraints.models import sample_two_arms
@@ -23,7 +24,7 @@ from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Limits, connect, shorten
 from constraints.solvers import Options
-from liegroups import SE3, Rn
+from liegroups import SE3, Rn, Segments
 
 FREELY = Limits(seconds=None)
 
@@ -130,11 +131,12 @@ def test_a_way_round_a_post_is_shortened_and_nothing_is_wrong_with_it(seed: int)
 
 def test_two_arms_that_hold_a_bar() -> None:
     robot = sample_two_arms()
-    data = robot.model.createData()
-    names = [robot.model.getFrameId(name) for name in ("left_tool", "right_tool")]
+    model: Any = robot.model
+    data = model.createData()
+    names = [model.getFrameId(name) for name in ("left_tool", "right_tool")]
 
     def between(q: np.ndarray) -> pin.SE3:
-        pin.framesForwardKinematics(robot.model, data, q)
+        pin.framesForwardKinematics(model, data, q)
         return data.oMf[names[0]].inverse() * data.oMf[names[1]]
 
     home = robot.references["home"]
@@ -149,7 +151,7 @@ def test_two_arms_that_hold_a_bar() -> None:
     after = shorten(path, rng=rng, limits=FREELY)
     assert after.length < 0.8 * path.length
     assert max(float(np.abs(pin.log6(held.actInv(between(q))).vector).max()) for q in after.samples) <= 1e-4
-    assert max(moved(robot.model, *pair)[0] for pair in pairwise(after.samples)) <= ANGLE + 1e-9
+    assert max(moved(model, *pair)[0] for pair in pairwise(after.samples)) <= ANGLE + 1e-9
     assert after.end.tobytes() == path.end.tobytes()
 
 
