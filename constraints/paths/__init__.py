@@ -1,12 +1,12 @@
 """Paths on constraints, and right-hand sides that move along them."""
 
+from .held import Held as Held
 from .interpolation import (
     Interpolation as Interpolation,
     PathStatus as PathStatus,
     Stop as Stop,
     interpolate as interpolate,
 )
-from .held import Held as Held
 from .moving_rhs import MovingRightHandSide as MovingRightHandSide
 from .path import Jump as Jump, Path as Path
 from .relative_motion import (

@@ -28,6 +28,8 @@ SHORTCUTS_AT_ONCE = 32
 """Shortcuts of one piece that are tried together. It is part of what a seed means."""
 NODES_BY_LENGTH = 2.5
 """Nodes of a shortcut by length of path [1/rad, 1/m], which are looked at before what is between them."""
+BEYOND_ENDS = 0.05
+"""Part of a piece by which shortcuts are drawn beyond its ends, where they begin or end at these."""
 LEAST_GAIN_OF_SHORTCUT = 0.01
 """Part of a stretch by which a shortcut must be shorter: more than lengths between samples may be wrong."""
 LEAST_GAIN_OF_ROUND = 1e-3
@@ -213,7 +215,9 @@ class _Shortened:
     def _drawn(self, rng: np.random.Generator) -> _Shortcuts:
         """Random shortcuts, not yet on the leaf; those between ends as far from each other as the path is long not."""
         Q, along, space = self._q, self._along, self._problem.space
-        drawn = np.sort(rng.random((SHORTCUTS_AT_ONCE, 2)), axis=1) * along[-1]
+        drawn = rng.random((SHORTCUTS_AT_ONCE, 2))
+        drawn[1::2, 1] = drawn[1::2, 0] + (drawn[1::2, 1] - drawn[1::2, 0]) * rng.random(len(drawn[1::2]))
+        drawn = np.sort((1.0 + 2.0 * BEYOND_ENDS) * drawn - BEYOND_ENDS, axis=1) * along[-1]
         pulled = self._pulled(rng)
         first, last = self._samples_at(drawn[:, 0]), self._samples_at(drawn[:, 1])
         old = along[last] - along[first]
