@@ -62,7 +62,10 @@ def kept(trajectory: Trajectory, velocity: Any, acceleration: Any, rate: float =
     rates = space.difference(samples.q[:-1], samples.q[1:]) / dt
     off = np.abs(rates - 0.5 * (samples.v[1:] + samples.v[:-1]))
     assert (off <= 0.6 * limits[1] * dt + 1e-5).all()
-    bends = np.abs(np.diff(samples.v, axis=0)) / dt / limits[1]
+    slopes = np.diff(samples.v, axis=0) / dt
+    jumps = np.abs(slopes - 0.5 * (samples.a[1:] + samples.a[:-1])) / limits[1]
+    assert np.median(jumps.max(axis=1)) < 0.02  # accelerations jump at a few times only
+    bends = np.abs(slopes) / limits[1]
     regular = dt[:, 0] > 0.5 / rate  # the last interval may be as short as rounding
     return float(used[0].max()), max(float(used[1].max()), float(bends[regular].max()))
 

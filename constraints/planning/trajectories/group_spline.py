@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.interpolate import PPoly
@@ -108,7 +108,7 @@ def _derivatives(space: Space, points: Matrix, s: Vector, width: int) -> tuple[M
     orders[1, 0] = 1.0
     if width > 2:
         orders[2, 1] = 2.0
-    weights: Any = np.linalg.solve(powers, np.broadcast_to(orders, (n, width, 2)))
+    weights = np.asarray(np.linalg.solve(powers, np.broadcast_to(orders, (n, width, 2))), dtype=np.float64)
     logs = space.difference(points[:, None, :], points[near])
     derivatives = np.einsum("nwk,nwv->knv", weights, logs)
     return derivatives[0] / scale, derivatives[1] / scale**2
