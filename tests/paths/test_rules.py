@@ -116,6 +116,7 @@ def on_circle(degrees: float) -> list[float]:
         (ROUND, [0.5, 0.0], on_circle(0), (0.1, 0.1), "START"), (EIGHT, [0.6, 0.48], [-0.6, -0.48], (0.1, 0.1), None),
         (EIGHT, [0.6, 0.48], [0.6, -0.48], (0.1, 0.1), None), (EIGHT, [0.6, 0.48], [0.8, -0.48], (0.1, 2.0), None),
         (CUBIC, [-1.0, 0.0], [1.0, 0.5], (0.1, 0.02), "JUMP"), (CUBIC, [-1.0, 0.0], [-1.0, 3.0], (0.1, 0.1), None),
+        (CUBIC, [-1.0, 0.0], [1.0, 0.5], (0.1, 5.0), "JUMP"),  # the ends are close enough, their middle is not
         (CUBIC, [1.0, 0.2], [-3.0, 0.5], (0.1, 0.05), None), (CUBIC, [1.0, 0.2], [1.0, 0.2], (0.1, 0.05), "COMPLETE"),
     ],
 )  # fmt: skip
