@@ -160,7 +160,7 @@ def _draw_scene(figure: Any, outcome: SceneOutcome, left: float, top: float) -> 
         axes = new_axes(figure, place, view)
         show_region(axes, region, view, grid=GRID)
         for oMf in scene.ground:
-            draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
+            draw_box(axes, oMf, FOOT, stroke=Stroke("#404040"))
         if not scene.ground:
             axes.plot([0.0], [0.0], [0.0], "s", color="#404040", markersize=7.0)
         for i, k in enumerate(shown):

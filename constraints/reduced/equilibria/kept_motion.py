@@ -31,10 +31,6 @@ class EquilibriumKind(Enum):
     MOVING = "velocities and accelerations are kept"
 
 
-Moving = TangentLike | Callable[[Scalars], TangentLike] | None
-"""A velocity or acceleration, or a function of the unknown scalars that gives one; None for zero."""
-
-
 @final
 @unchanging("make a changed copy with dataclasses.replace")
 @dataclass(frozen=True, eq=False)
@@ -53,10 +49,10 @@ class KeptMotion:
         OptionError: something is given that the kind does not keep.
     """
 
-    v: Moving = None
+    v: TangentLike | Callable[[Scalars], TangentLike] | None = None
     kind: EquilibriumKind | None = field(default=None, kw_only=True)
-    acceleration: Moving = field(default=None, kw_only=True)
-    driven_acceleration: Moving = field(default=None, kw_only=True)
+    acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = field(default=None, kw_only=True)
+    driven_acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that the kind keeps what was given."""
