@@ -29,7 +29,7 @@ ROUNDS = 20
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Stretch:
     """Pieces of a path on one problem, from one stop to the next.
 
     Attributes:
@@ -85,7 +85,7 @@ def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix
     return batch.q
 
 
-def runs_of(path: Path, stop_at_corners: bool) -> tuple[Run, ...]:
+def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
     """The runs of a path.
 
     Args:
@@ -113,11 +113,11 @@ def _finer(options: Options) -> Options:
     return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
 
 
-def _smooth_parts(piece: Piece, fine: Projector) -> list[Run]:
+def _smooth_parts(piece: Piece, fine: Projector) -> list[Stretch]:
     """A piece with finer samples, cut at its sharp corners."""
     samples = projected(piece, fine, piece.samples, piece.times)
     ends = [0, *sharp_corners(piece.problem.space, samples), len(samples) - 1]
-    return [Run((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
+    return [Stretch((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
 
 
 def _cut(piece: Piece, samples: Matrix, i: int, j: int) -> Piece:
@@ -147,7 +147,7 @@ def _goes_on(before: Piece, after: Piece) -> bool:
     return np.array_equal(vectors[0], vectors[1]) and corner not in sharp_corners(before.problem.space, near)
 
 
-def stops_of(runs: tuple[Run, ...]) -> Matrix:
+def stops_of(runs: tuple[Stretch, ...]) -> Matrix:
     """Configurations (n + 1, nq) at the ends of n runs: on the constraints of both sides.
 
     Where no such configuration is found near the sample of the path, that sample is taken: it satisfies both within the
@@ -157,7 +157,7 @@ def stops_of(runs: tuple[Run, ...]) -> Matrix:
     return np.array([runs[0].first.samples[0], *between, runs[-1].pieces[-1].samples[-1]])
 
 
-def _between(before: Run, after: Run) -> Vector:
+def _between(before: Stretch, after: Stretch) -> Vector:
     """Configuration at which one run ends and the next begins."""
     q, sides = after.entry, (before.side(True), after.side(False))
     for _ in range(ROUNDS):
