@@ -17,12 +17,12 @@ from ...paths.path import Path, Piece
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector
 
-FINE = 1e-10
+FINE_THRESHOLD = 1e-10
 """Threshold of projections: a spline follows the noise of coarser ones, and its accelerations with it."""
 SHARPEST = 0.0
 """A corner whose cosine is below this, of more than a right angle, is stopped at: to round it takes longer."""
 APART = 1e-6
-"""Samples nearer to each other have no direction [rad or m]: they are known to about `FINE`."""
+"""Samples nearer to each other have no direction [rad or m]: they are known to about `FINE_THRESHOLD`."""
 ROUNDS = 20
 """Projections in turn onto the constraints before and after a stop, until it satisfies both."""
 
@@ -33,7 +33,7 @@ class Stretch:
     """Pieces of a path on one problem, from one stop to the next.
 
     Attributes:
-        pieces: at least one, with samples that are projected to `FINE`; several have the same right-hand sides, which
+        pieces: at least one, with samples that are projected to `FINE_THRESHOLD`; several have the same right-hand sides, which
             do not move.
         fine: projects onto their problem, as close as rounding allows.
         entry: the first sample (nq,) as the path has it.
@@ -66,7 +66,7 @@ class Stretch:
 
 
 def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix:
-    """Configurations (n, nq) on the constraints of a piece: to `FINE`, or else as near as it goes.
+    """Configurations (n, nq) on the constraints of a piece: to `FINE_THRESHOLD`, or else as near as it goes.
 
     Args:
         piece: has the right-hand sides, and the threshold that must be kept.
@@ -109,7 +109,7 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
 
 def _finer(options: Options) -> Options:
     """Options of a path for finer projections."""
-    least = min(options.threshold, FINE)
+    least = min(options.threshold, FINE_THRESHOLD)
     return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
 
 
@@ -163,6 +163,6 @@ def _between(before: Stretch, after: Stretch) -> Vector:
     for _ in range(ROUNDS):
         for run, rhs in zip((before, after), sides, strict=True):
             q = run.fine.project(q, rhs).q
-        if before.fine.residual(q, sides[0]) <= FINE and after.fine.residual(q, sides[1]) <= FINE:
+        if before.fine.residual(q, sides[0]) <= FINE_THRESHOLD and after.fine.residual(q, sides[1]) <= FINE_THRESHOLD:
             return q
     return after.entry
