@@ -1,9 +1,7 @@
 """Collisions of configurations and of paths."""
 
-from .model import (
-    Collision as Collision,
-    CollisionModel as CollisionModel,
-    NoFreeConfigurationError as NoFreeConfigurationError,
-)
+from .clouds import PointCloud as PointCloud
+from .model import Collision as Collision, CollisionModel as CollisionModel
 from .pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
+from .sampling import NoFreeConfigurationError as NoFreeConfigurationError
 from .shapes import Shape as Shape

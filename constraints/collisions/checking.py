@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
@@ -14,28 +14,34 @@ from ..robot import Robot
 from ..robot.model.pinocchio import Model, pin
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
-from .covers import Cover, cover_of
 from .pairs import IndexPair
+from .solids import CollisionSolid, geometry_moved, geometry_of
 
 GJK_TOLERANCE = 1e-9
 """Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
 
 
 @final
-class Covers:
-    """The covers of all solids of a model, made when somebody first asks for them.
+class JointsOnDemand:
+    """The joints of a robot for kernels, packed when somebody first asks for them; models that are changed share them.
 
     Args:
-        geometry: pinocchio's, with the solids.
+        robot: whose joints.
     """
 
-    def __init__(self, geometry: Any) -> None:
-        self._geometry = geometry
+    def __init__(self, robot: Robot) -> None:
+        self.robot = robot
 
     @cached_property
-    def of_solids(self) -> tuple[Cover | None, ...]:
-        """In the order of the solids; None where a solid has no cover."""
-        return tuple(cover_of(solid.geometry) for solid in self._geometry.geometryObjects)
+    def packed(self) -> Any:
+        """None without the extra `fast`, and of a robot that kernels do not know."""
+        from ..solvers.compiled.packing import NotPacked
+        from .packed import PackedJoints
+
+        try:
+            return PackedJoints(self.robot)
+        except NotPacked:
+            return None
 
 
 class CoalMemory(NamedTuple):
@@ -44,12 +50,23 @@ class CoalMemory(NamedTuple):
     Attributes:
         data: of the robot.
         solids: data of the geometry, with the margin of each pair.
-        manager: of bounding boxes: pinocchio's broadphase.
     """
 
     data: Any
     solids: Any
-    manager: Any
+
+
+class NearPairs(NamedTuple):
+    """Pairs that are not farther apart than was asked.
+
+    Attributes:
+        rows, pairs: of the configuration, and of the pair (n,).
+        met: whether they collide (n,).
+    """
+
+    rows: Any
+    pairs: Any
+    met: BoolVector
 
 
 @final
@@ -57,70 +74,130 @@ class Checker:
     """What a collision model asks, of all its pairs.
 
     Args:
-        robot: what carries the solids.
-        geometry: pinocchio's, with the solids and the pairs.
-        covers: of the solids.
+        joints: of the robot that carries the solids.
+        solids: all of them.
         margins: pair of solids -> distance to keep [m].
+        other: a checker of the same solids and margins, some of which were elsewhere; and the numbers of these.
     """
 
-    def __init__(self, robot: Robot, geometry: Any, covers: Covers, margins: Mapping[IndexPair, float]) -> None:
-        self._robot, self._geometry, self._covers, self._margins = robot, geometry, covers, margins
-        self._pool = Pool(partial(memory_of, robot.model, geometry, tuple(margins.values())))
+    def __init__(
+        self,
+        joints: JointsOnDemand,
+        solids: Sequence[CollisionSolid],
+        margins: Mapping[IndexPair, float],
+        other: tuple[Checker, Sequence[int]] | None = None,
+    ) -> None:
+        self.joints, self._model, self._solids, self._margins = joints, joints.robot.model, solids, margins
+        if other is None:
+            self.geometry: Any = geometry_of(solids, margins)
+            padded = tuple(d + solids[i].body.padding + solids[j].body.padding for (i, j), d in margins.items())
+            self._pool = Pool(partial(memory_of, self._model, self.geometry, padded))
+        else:
+            self.geometry, self._pool = geometry_moved(other[0].geometry, solids, other[1]), other[0]._pool
+            if other[0].__dict__.get("_packed") is not None:
+                self.__dict__["_packed"] = other[0]._packed.moved(solids, other[1])
+        self._managed = Pool(self._with_manager)
 
     @cached_property
     def _packed(self) -> Any:
         """The kernel that compares covers; None without the extra `fast`, and of a robot that kernels do not know."""
-        if USUAL != "compiled":
+        if USUAL != "compiled" or self.joints.packed is None:
             return None
         from ..solvers.compiled.packing import NotPacked
         from .packed import PackedSolids
 
         try:
-            return PackedSolids(self._robot, self._geometry, self._covers.of_solids, self._margins)
+            return PackedSolids(self.joints.packed, self._solids, self._margins)
         except NotPacked:
             return None
+
+    def _with_manager(self) -> tuple[CoalMemory, Any]:
+        """Memory, and pinocchio's broadphase on it: its boxes are widened by the margins that are there."""
+        memory = self._pool.take()
+        kind = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager
+        return memory, kind(self._model, self.geometry, memory.solids)
 
     def free(self, Q: Matrix) -> BoolVector:
         """Whether no pair collides, at configurations (n, nq), checked."""
         verdicts = np.ones(len(Q), dtype=np.bool_)
         if not self._margins:
             return verdicts
-        memory = self._pool.take()
         if self._packed is None:
+            memory, manager = managed = self._managed.take()
             for n, q in enumerate(Q):
-                verdicts[n] = not pin.computeCollisions(self._robot.model, memory.data, memory.manager, q, True)
-        else:
-            last = -1
-            for n, pair in self._packed.in_doubt(Q).tolist():
-                if verdicts[n]:
-                    if n != last:
-                        self._place(memory, Q[n])
-                        last = n
-                    verdicts[n] = not pin.computeCollision(self._geometry, memory.solids, pair)
+                verdicts[n] = not pin.computeCollisions(self._model, memory.data, manager, q, True)
+            self._managed.give(managed)
+            return verdicts
+        memory, last = self._pool.take(), -1
+        for n, pair in self._packed.in_doubt(Q).tolist():
+            if verdicts[n]:
+                if n != last:
+                    self._place(memory, Q[n])
+                    last = n
+                verdicts[n] = not pin.computeCollision(self.geometry, memory.solids, pair)
         self._pool.give(memory)
         return verdicts
 
+    def near(self, Q: Matrix, more: Matrix) -> NearPairs:
+        """Pairs that are not farther apart than their margin and a distance, and whether they collide.
+
+        Args:
+            Q: configurations (n, nq), checked.
+            more: the distance, of each pair at each configuration (n, pairs) [m]; negative where it is not asked.
+        """
+        if self._packed is None:
+            asked = np.argwhere(more >= 0.0)
+        else:
+            asked = self._packed.in_doubt(Q, np.ascontiguousarray(more))
+        memory, last = self._pool.take(), -1
+        requests = memory.solids.collisionRequests
+        found = list[tuple[int, int, bool]]()
+        for n, pair in asked.tolist():
+            if n != last:
+                self._place(memory, Q[n])
+                last = n
+            request = requests[pair]
+            margin = request.security_margin
+            request.security_margin = margin + float(more[n, pair])
+            near = pin.computeCollision(self.geometry, memory.solids, pair)
+            request.security_margin = margin
+            if near:
+                found.append((n, pair, pin.computeCollision(self.geometry, memory.solids, pair)))
+        self._pool.give(memory)
+        rows, pairs, met = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        return NearPairs(rows, pairs, met.astype(np.bool_))
+
     def _place(self, memory: CoalMemory, q: Vector) -> None:
-        pin.updateGeometryPlacements(self._robot.model, memory.data, self._geometry, memory.solids, q)
+        pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)
 
     def met(self, q: Vector) -> list[int]:
         """Numbers of the pairs that collide at a configuration (nq,)."""
         memory = self._pool.take()
-        pin.computeCollisions(self._robot.model, memory.data, self._geometry, memory.solids, q, False)
+        pin.computeCollisions(self._model, memory.data, self.geometry, memory.solids, q, False)
         met = [k for k, result in enumerate(memory.solids.collisionResults) if result.isCollision()]
         self._pool.give(memory)
         return met
 
+    def always_met(self, Q: Matrix) -> list[int]:
+        """Numbers of the pairs that collide at each of some configurations (n, nq)."""
+        memory, left = self._pool.take(), list(range(len(self._margins)))
+        for q in Q:
+            if left:
+                self._place(memory, q)
+                left = [k for k in left if pin.computeCollision(self.geometry, memory.solids, k)]
+        self._pool.give(memory)
+        return left
+
 
 def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> CoalMemory:
-    """What one thread asks coal with: with the margins first, which the boxes of the manager are widened by.
+    """What one thread asks coal with.
 
     Args:
         model, geometry: pinocchio's.
         margins: of each pair [m].
     """
-    data, solids = model.createData(), geometry.createData()
+    solids = geometry.createData()
     for request, margin in zip(solids.collisionRequests, margins, strict=True):
         request.security_margin = margin
         request.gjk_tolerance = GJK_TOLERANCE
-    return CoalMemory(data, solids, pin.BroadPhaseManager_DynamicAABBTreeCollisionManager(model, geometry, solids))
+    return CoalMemory(model.createData(), solids)

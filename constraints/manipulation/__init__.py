@@ -8,6 +8,7 @@ from ..collisions import (
     LeftOut as LeftOut,
     LeftOutReason as LeftOutReason,
     NoFreeConfigurationError as NoFreeConfigurationError,
+    PointCloud as PointCloud,
     Shape as Shape,
 )
 from ..exports import on_use as _on_use

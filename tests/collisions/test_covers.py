@@ -195,18 +195,19 @@ def test_doubts_are_those_of_the_spheres_by_numpy() -> None:
     """Of meshes, whose spheres differ: a pair is in doubt where two spheres, and those around all, are near enough."""
     model = CollisionModel(panda(), (), PANDA, margin=0.01)
     checker, robot = model._checker, model.robot  # pyright: ignore[reportPrivateUsage]
-    covers, solids = model._covers.of_solids, model._geometry.geometryObjects  # pyright: ignore[reportPrivateUsage]
+    solids, margins, *_ = model._has  # pyright: ignore[reportPrivateUsage]
     gap, data, Q = 0.01 + 1e-6, robot.model.createData(), drawn(model, 300)
     wanted = list[list[int]]()
     for n, q in enumerate(Q):
         pin.forwardKinematics(robot.model, data, q)
         balls = list[np.ndarray]()
-        for solid, cover in zip(solids, covers, strict=True):
+        for solid in solids:
+            cover = solid.body.cover
             assert cover is not None
-            pose = data.oMi[solid.parentJoint] * solid.placement
+            pose = data.oMi[solid.joint] * solid.placement
             centers = np.vstack((cover.center, cover.centers)) @ pose.rotation.T + pose.translation
             balls.append(np.column_stack((centers, [cover.radius, *cover.radii])))
-        for k, (i, j) in enumerate(model._margins):  # pyright: ignore[reportPrivateUsage]
+        for k, (i, j) in enumerate(margins):
             a, b = balls[i], balls[j]
             apart = np.linalg.norm(a[:, None, :3] - b[None, :, :3], axis=2) > a[:, None, 3] + b[None, :, 3] + gap
             if not (apart[0, 0] or (apart[1:, :1] | apart[1:, 1:]).all()):
@@ -241,7 +242,7 @@ def test_distances_of_a_sphere_from_solids_in_the_world_are_coals() -> None:
         )
         Q = np.tile(ball.neutral, (500, 1))
         Q[:, :3] = turned[:3] + rng.uniform(-0.4, 0.4, (500, 3))
-        wall = model._geometry.geometryObjects[1]  # pyright: ignore[reportPrivateUsage]
+        wall = model._checker.geometry.geometryObjects[1]  # pyright: ignore[reportPrivateUsage]
         there = coal.Transform3s(wall.placement.rotation, wall.placement.translation)
         distances = np.array([
             coal.distance(
