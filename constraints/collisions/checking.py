@@ -14,6 +14,7 @@ from ..robot import Robot
 from ..robot.model.pinocchio import Model, pin
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
+from .motion import JointMotions
 from .pairs import IndexPair
 from .solids import CollisionSolid, geometry_moved, geometry_of
 
@@ -23,7 +24,7 @@ GJK_TOLERANCE = 1e-9
 
 @final
 class JointsOnDemand:
-    """The joints of a robot for kernels, packed when somebody first asks for them; models that are changed share them.
+    """The joints of a robot, made ready when somebody first asks for them; models that are changed share them.
 
     Args:
         robot: whose joints.
@@ -34,7 +35,7 @@ class JointsOnDemand:
 
     @cached_property
     def packed(self) -> Any:
-        """None without the extra `fast`, and of a robot that kernels do not know."""
+        """For kernels; None without the extra `fast`, and of a robot that kernels do not know."""
         from ..solvers.compiled.packing import NotPacked
         from .packed import PackedJoints
 
@@ -42,6 +43,11 @@ class JointsOnDemand:
             return PackedJoints(self.robot)
         except NotPacked:
             return None
+
+    @cached_property
+    def motions(self) -> JointMotions:
+        """What bounds the motion of what they carry."""
+        return JointMotions(self.robot)
 
 
 class CoalMemory(NamedTuple):
@@ -141,31 +147,40 @@ class Checker:
     def near(self, Q: Matrix, more: Matrix) -> NearPairs:
         """Pairs that are not farther apart than their margin and a distance, and whether they collide.
 
+        Behind the first configuration at which a pair collides nothing is looked at.
+
         Args:
-            Q: configurations (n, nq), checked.
+            Q: configurations (n, nq), checked, in the order of time.
             more: the distance, of each pair at each configuration (n, pairs) [m]; negative where it is not asked.
         """
         if self._packed is None:
             asked = np.argwhere(more >= 0.0)
         else:
             asked = self._packed.in_doubt(Q, np.ascontiguousarray(more))
-        memory, last = self._pool.take(), -1
-        requests = memory.solids.collisionRequests
+        memory, last, met = self._pool.take(), -1, False
         found = list[tuple[int, int, bool]]()
         for n, pair in asked.tolist():
             if n != last:
+                if met:
+                    break
                 self._place(memory, Q[n])
                 last = n
-            request = requests[pair]
-            margin = request.security_margin
-            request.security_margin = margin + float(more[n, pair])
-            near = pin.computeCollision(self.geometry, memory.solids, pair)
-            request.security_margin = margin
+            near = self._is_near(memory, pair, float(more[n, pair]))
             if near:
                 found.append((n, pair, pin.computeCollision(self.geometry, memory.solids, pair)))
+                met = met or found[-1][2]
         self._pool.give(memory)
-        rows, pairs, met = np.array(found, dtype=np.int64).reshape(-1, 3).T
-        return NearPairs(rows, pairs, met.astype(np.bool_))
+        rows, pairs, hits = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        return NearPairs(rows, pairs, hits.astype(np.bool_))
+
+    def _is_near(self, memory: CoalMemory, pair: int, more: float) -> bool:
+        """Whether a pair is not farther apart than its margin and a distance, where the solids are placed."""
+        request = memory.solids.collisionRequests[pair]
+        margin = request.security_margin
+        request.security_margin = margin + more
+        near = bool(pin.computeCollision(self.geometry, memory.solids, pair))
+        request.security_margin = margin
+        return near
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)

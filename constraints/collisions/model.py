@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import SpaceMismatchError
-from ..keywords import absent, closed
+from ..errors import SpaceMismatchError, TruthValueError
+from ..keywords import absent, closed, names_checked
 from ..paths.path import Path
 from ..ranges import whole_number
 from ..robot import Robot
@@ -24,19 +24,20 @@ from ..robot.arguments import as_robot
 from ..robot.files.packages import as_folders
 from ..solvers.projection.batch_arguments import starts_of
 from ..words import counted
-from .along import first_met
+from .along import along
 from .changes import (
     Contents,
     PairRules,
 )
 from .checking import Checker, JointsOnDemand
+from .clouds import PointCloud
 from .copies import ChangedCopies
 from .pairs import (
     SAMPLES,
     LeftOut,
     as_distance,
+    as_resolution,
     ask_of_margins,
-    check_limits,
     left_out,
 )
 from .reading import extended, solids_of
@@ -60,6 +61,49 @@ class Collision(NamedTuple):
     time: float | None = None
 
 
+class Grazing(NamedTuple):
+    """Two shapes that come so near that they are not proved apart, on a part of a path.
+
+    Attributes:
+        a, b: their names.
+        begin, end: times on the path [s].
+    """
+
+    a: str
+    b: str
+    begin: float
+    end: float
+
+
+@final
+@dataclass(frozen=True)
+class PathCheck:
+    """What a collision check along a path found.
+
+    Args:
+        collision: the first one, or None.
+        grazing: before it, where two shapes are so near that contact less deep than half the resolution may be missed.
+        looked: number of configurations that were looked at.
+    """
+
+    collision: Collision | None
+    grazing: tuple[Grazing, ...]
+    looked: int
+
+    if not TYPE_CHECKING:
+
+        def __bool__(self) -> NoReturn:
+            """Refused: a check is neither true nor false.
+
+            Raises:
+                TruthValueError: says what to ask.
+            """
+            raise TruthValueError("PathCheck", "`check.collision is None`")
+
+
+RESOLUTION = 1e-3
+"""Parts of a path in which two solids come nearer by less than this are not halved [m]."""
+_RESOLUTION = "`resolution` [m]: steps follow from how far solids are apart, so there are no limits of them"
 _NOT_HERE = {
     **dict.fromkeys(
         ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
@@ -239,29 +283,57 @@ class CollisionModel(ChangedCopies):
         found = np.array([free_one(self, rng, tries) for _ in range(count)]).reshape(count, self.robot.nq)
         return found[0] if size is None else found
 
-    def first_collision(self, path: Path, max_angle: float = 0.05, max_length: float = 0.01) -> Collision | None:
+    @names_checked(_RESOLUTION, max_angle=_RESOLUTION, max_length=_RESOLUTION)
+    def first_collision(self, path: Path, resolution: float = RESOLUTION) -> Collision | None:
         """The first pair that collides on a path, with its time; None if the path is free.
 
-        Between two samples it looks at equal parts of their time, as many as keep the two limits on the straight way
-        from one to the other; constraints bend this way, so that some parts are a little longer. A collision with a
-        shape thinner than that motion may be missed. Use a margin against this.
+        It is the `collision` of `check_path`, which says more.
 
         Args:
             path: the path.
-            max_angle, max_length: limits [rad], [m].
+            resolution: contact that is not deeper than half of this may be missed [m].
 
         Raises:
-            OptionError: a limit that is not a positive number.
+            OptionError, FailedError, SpaceMismatchError: as `check_path`.
+        """
+        return self.check_path(path, resolution).collision
+
+    def check_path(self, path: Path, resolution: float = RESOLUTION) -> PathCheck:
+        r"""Where a path collides, and where it comes so near to a collision that it is not proved free.
+
+        Each part of the path, from one configuration that is looked at to the next, is free where
+
+        .. math:: d > m
+
+        for all pairs: d is how much farther than its margin a pair is apart in the middle of the part, and m bounds how
+        much nearer it comes from there to either end, by the motion of each joint and the reach of what it carries.
+        Other parts are halved, for the pairs that are in doubt alone, until a pair comes nearer by less than the
+        resolution. So a shape is found however thin it is, and open space is looked at between the samples nowhere.
+
+        Between two configurations that are looked at, a path is as long as the straight way and what constraints bend
+        it by, as the configurations beside tell: a constraint that makes it turn within one part is not foreseen.
+
+        Args:
+            path: the path.
+            resolution: parts in which a pair comes nearer by less are not halved [m]. What is missed between them is
+                contact that is not deeper than half of it; these parts are in `grazing`.
+
+        Raises:
+            OptionError: a resolution that is not a positive number.
             FailedError: a configuration between two samples is not reached.
             SpaceMismatchError: a path in another space than the robot's.
+
+        Source: F. Schwarzer, M. Saha, J.-C. Latombe, Adaptive dynamic collision checking for single and multiple
+        articulated robots in complex environments, IEEE Transactions on Robotics 21 (2005).
         """
         expect(path, Path, "path of a collision check")
-        check_limits(max_angle, max_length)
-        space = path.pieces[0].problem.space
+        limit, space = as_resolution(resolution), path.pieces[0].problem.space
         if space != self.robot.space:
             raise SpaceMismatchError("path of a collision check", self.robot.space.name, space.name)
-        met = first_met(self._checker, path, max_angle, max_length)
-        return None if met is None else Collision(*self.pairs[met.pair], met.time)
+        found = along(self._checker, self._has.solids, tuple(self._has.margins), path, limit)
+        met = None if found.met is None else Collision(*self.pairs[found.met.pair], found.met.time)
+        grazing = tuple(Grazing(*self.pairs[part.pair], part.begin, part.end) for part in found.close)
+        return PathCheck(met, grazing, found.looked)
 
     # Reading.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from math import pi
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 from ..errors import OptionError, UnknownJointError
 from ..paths.relative_motion import CollisionPair, two_names
 from ..problem.questions import LONGER, PLAIN
-from ..questions import LONG_DISTANCE, ask_once
+from ..questions import ask_once
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
 
@@ -165,21 +164,20 @@ def _radius(body: CoveredGeometry) -> float:
     return float(body.geometry.aabb_radius) + body.padding
 
 
-def check_limits(max_angle: object, max_length: object) -> None:
-    """Refuse limits of a collision check that are not positive; ask about those that keep nothing short.
+def as_resolution(resolution: object) -> float:
+    """Read the resolution of a collision check along a path [m].
 
     Args:
-        max_angle, max_length: [rad], [m].
+        resolution: what a user gives.
 
     Raises:
-        OptionError: names both.
+        OptionError: no positive number.
     """
-    if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
-        raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
-    if is_finite_number(max_angle) and max_angle > pi:
-        ask_once(f"max_angle of a collision check is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
-    if is_finite_number(max_length) and max_length > LONG_DISTANCE:
-        ask_once(f"max_length of a collision check is {max_length:.6g} m: is it in millimetres?")
+    if not (is_finite_number(resolution) and resolution > 0.0):
+        raise OptionError(f"resolution of a collision check: expected a positive number [m], got {resolution!r}")
+    if resolution > PLAIN:
+        ask_once(f"resolution of a collision check is {resolution:.6g} m: is it in millimetres?")
+    return float(resolution)
 
 
 def as_distance(distance: object, what: str) -> float:

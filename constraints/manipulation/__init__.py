@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 from ..collisions import (
     Collision as Collision,
     CollisionModel as CollisionModel,
+    Grazing as Grazing,
     LeftOut as LeftOut,
     LeftOutReason as LeftOutReason,
     NoFreeConfigurationError as NoFreeConfigurationError,
+    PathCheck as PathCheck,
     PointCloud as PointCloud,
     Shape as Shape,
 )
