@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -207,12 +208,16 @@ class Checker:
 def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> CoalMemory:
     """What one thread asks coal with.
 
+    Pinocchio's own requests have coal begin its search for a common point where the last one of the pair ended. Within
+    some micrometres of contact a verdict then depends on what was asked before; here the configuration alone decides.
+
     Args:
         model, geometry: pinocchio's.
         margins: of each pair [m].
     """
-    solids = geometry.createData()
-    for request, margin in zip(solids.collisionRequests, margins, strict=True):
+    solids, request = geometry.createData(), import_module("coal").CollisionRequest()
+    request.gjk_tolerance, request.enable_contact = GJK_TOLERANCE, False
+    for pair, margin in enumerate(margins):
         request.security_margin = margin
-        request.gjk_tolerance = GJK_TOLERANCE
+        solids.collisionRequests[pair] = request
     return CoalMemory(model.createData(), solids)
