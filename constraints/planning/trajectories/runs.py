@@ -33,8 +33,8 @@ class Stretch:
     """Pieces of a path on one problem, from one stop to the next.
 
     Attributes:
-        pieces: at least one, with samples that are projected to `FINE_THRESHOLD`; several have the same right-hand sides, which
-            do not move.
+        pieces: at least one, with samples that are projected to `FINE_THRESHOLD`; several have the same right-hand
+            sides, which do not move.
         fine: projects onto their problem, as close as rounding allows.
         entry: the first sample (nq,) as the path has it.
     """

@@ -19,6 +19,9 @@ from .packing import Integers, Packer
 from .problem import Packed
 from .search import moves_of
 
+_NO_MORE = np.zeros((0, 0))
+"""Pairs of solids are as far apart as usual."""
+
 
 class _Memory(NamedTuple):
     """What one thread writes into, the right-hand sides too; `where` has addresses only."""
@@ -60,7 +63,7 @@ class CompiledGrowth(GrowthProgram):
         solids = self._no_solids if solids is None else solids
         memory, doubts = self._pool.take(), solids.take()
         memory.sides[:] = rhs.vector
-        count = self._grow(memory.where, doubts.where, targets, ways, figures, doubts.found.size)
+        count = self._grow(memory.where, doubts.where, targets, ways, figures, _NO_MORE, doubts.found.size)
         pairs = doubts.found[:count].reshape(-1, 2).copy()
         self._pool.give(memory)
         solids.give(doubts)
