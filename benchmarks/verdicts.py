@@ -172,7 +172,7 @@ def plates(count: int) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Verdicts against plain coal, and thin plates across paths.")
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--plates", type=int, default=1000)
     given = parser.parse_args()

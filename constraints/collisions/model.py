@@ -76,7 +76,7 @@ class Grazing(NamedTuple):
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PathCheck:
     """What a collision check along a path found.
 
@@ -120,7 +120,7 @@ _NOT_HERE = {
 
 
 @final
-@closed("`attached`, `added`, `removed`, `moved`, `without`, `with_margins` and `among` give changed copies")
+@closed("`without`, `with_margins`, `among`, `attached`, `added`, `removed` and `moved` give changed copies")
 @absent(_NOT_HERE)
 class CollisionModel(ChangedCopies):
     """The shapes of a robot and of the objects around it, and which pairs must not collide. Immutable.

@@ -85,7 +85,7 @@ def test_clouds_that_move_and_clouds_together() -> None:
         moved = model.moved({"scan": where, "glass": hand})
         tree, on = cKDTree([transform(where).transform(p) for p in world]), [transform(hand).transform(p) for p in held]
         Q = np.array([pose(rng, 1.2) for _ in range(150)])
-        wanted = [min(tree.query([transform(q).transform(p) for p in on])[0]) > 0.015 for q in Q]
+        wanted = [np.min(tree.query([transform(q).transform(p) for p in on])[0]) > 0.015 for q in Q]
         assert 10 < sum(wanted) < 140
         assert moved.is_free_batch(Q).tolist() == wanted == [not moved.collisions(q) for q in Q]
     assert (again.is_free_batch(Q) == model.is_free_batch(Q)).all()
