@@ -98,11 +98,11 @@ class Chart:
         at = flat = len(self._at)
         own = np.einsum("ij,ij->i", X[:, :flat], X[:, :flat])
         own[left_out] = np.inf
-        D = (-2.0 * T[:, :flat]) @ X[:, :flat].T
-        D += own
+        far = (-2.0 * T[:, :flat]) @ X[:, :flat].T
+        far += own
         for part in self._quaternions:
             block = slice(at, at + 4)
-            D += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
+            far += 2.0 * part.steps**2 - 2.0 * np.abs(T[:, block] @ X[:, block].T)
             at += 4
-        rows = D.argmin(axis=1)
-        return rows, D[np.arange(len(T)), rows]
+        rows = far.argmin(axis=1)
+        return rows, far[np.arange(len(T)), rows]
