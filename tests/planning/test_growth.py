@@ -169,7 +169,8 @@ def test_steps_that_leave_bounds_of_a_computed_body_are_brought_back(monkeypatch
 
 def test_steps_keep_to_the_rules_and_are_free_by_plain_coal() -> None:
     leaf, ways = grown("height", kernel=True)
-    model, data = ARM.model, ARM.model.createData()
+    model: Any = ARM.model
+    data = model.createData()
     frame, collides = model.getFrameId("tool"), plainly(scene("height").collisions)
     for q, target, count in zip(ways.q, ways.targets, ways.steps.tolist(), strict=True):
         for a, b in pairwise(q[: 1 + count]):
