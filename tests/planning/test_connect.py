@@ -79,7 +79,7 @@ def test_a_way_round_a_post_is_found_and_nothing_is_wrong_with_it(seed: int) -> 
     found = connect(problem, q0, q1, rng=generator(seed), collisions=model)
     assert found.trees is not None
     path = found.or_raise()
-    assert faults(path, ARM.model, model._geometry, height_error, (q0, q1)) == []
+    assert faults(path, ARM.model, model.checker.geometry, height_error, (q0, q1)) == []
     assert {held.name for held in path.held()} == {"level"}
 
 

@@ -122,11 +122,11 @@ def test_a_way_round_a_post_is_shortened_and_nothing_is_wrong_with_it(seed: int)
     problem, model, q0, q1 = arm_scene()
     path = connect(problem, q0, q1, rng=generator(seed), collisions=model).or_raise()
     after = shorten(path, rng=generator(seed), collisions=model, limits=FREELY)
-    assert faults(after, ARM.model, model._geometry, height_error, (q0, q1)) == []
+    assert faults(after, ARM.model, model.checker.geometry, height_error, (q0, q1)) == []
     assert after.length < 0.75 * path.length
     freely = shorten(path, rng=generator(seed), limits=FREELY)
     assert freely.length < 0.95 * after.length  # the post is in the way of this one
-    assert faults(freely, ARM.model, model._geometry, height_error, (q0, q1)) == ["collision"]
+    assert faults(freely, ARM.model, model.checker.geometry, height_error, (q0, q1)) == ["collision"]
 
 
 def test_two_arms_that_hold_a_bar() -> None:

@@ -43,7 +43,8 @@ from constraints.errors import (
 from constraints.manipulation import Path, Walk, interpolate, walk
 from constraints.models import sample_arm
 from constraints.models.mechanisms import four_bar
-from constraints.planning import Trajectory, timed, timing
+from constraints.planning import Trajectory, timed
+from constraints.planning.trajectories import timing
 
 ARM = sample_arm()
 WITHIN = 1.01
