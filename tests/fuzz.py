@@ -2063,8 +2063,7 @@ def _(c: Chaos) -> Made:
     if way == "path":
         return given("path of a collision check", model.first_collision, c.thing())
     if way == "limit":
-        name = c.pick("max_angle", "max_length")
-        return given(("limits", name), model.first_collision, _path(), **{name: c.pick(c.number(), 0.0, -1.0)})
+        return given("resolution", model.first_collision, _path(), c.pick(c.number(), 0.0, -1.0))
     if way == "q":
         return given(("q", "configuration"), c.pick(model.is_free, model.collisions), c.vector(7))
     if way == "other":
