@@ -16,7 +16,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
-from ..keywords import absent, closed
+from ..keywords import closed
 from ..paths.path import Path
 from ..paths.relative_motion import CollisionPair, two_names
 from ..ranges import whole_number
@@ -68,20 +68,8 @@ class Collision(NamedTuple):
     time: float | None = None
 
 
-_NOT_HERE = {
-    **dict.fromkeys(
-        ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
-        "`not is_free(q)`; `collisions(q)` names the pairs",
-    ),
-    **dict.fromkeys(("is_valid", "is_collision_free"), "`is_free(q)`; of a path, `first_collision(path) is None`"),
-    "sample": "`random_free(rng)`",
-}
-"""Names that people try on collision models, and how the same is said."""
-
-
 @final
 @closed("`without`, `with_margins` and `among` give changed copies")
-@absent(_NOT_HERE)
 class CollisionModel:
     """The shapes of a robot and of the objects around it, and which pairs must not collide. Immutable.
 

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Vector
 from ..collisions.shapes import Shape
 from ..dynamics.laws.external_force import Force
 from ..errors import WrongObjectError
-from ..keywords import names_checked
+from ..keywords import answer
 from ..models.structure.mechanism import Mechanism
 from ..robot import Frame, Robot
 from .figures import save_figure
@@ -26,7 +26,6 @@ FAINTEST = 0.15
 """Opacity of the first one of many configurations."""
 
 
-@names_checked("options are named: view=, ax=, tips=, ...", tip="tips=[...]", color="colour=")
 def plot_robot(
     robot: Thing,
     q: ArrayLike | None = None,
@@ -162,3 +161,6 @@ def resting(thing: Thing) -> Vector:
         return next(iter(thing.postures.values()))
     robot, _ = robot_of(thing)
     return robot.bounds.clip(robot.neutral)
+
+
+answer(__name__)

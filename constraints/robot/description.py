@@ -11,7 +11,6 @@ from liegroups import SE2, SE3, SO2, Factor
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..exports import from_above
-from ..keywords import absent, names_checked
 from ..words import counted
 from .bounds import Bounds
 from .files.urdf import FREE_ROBOTS
@@ -92,21 +91,9 @@ def description(robot: Robot) -> str:
     return "\n".join(lines)
 
 
-_NOT_HERE = {
-    **dict.fromkeys(("draw", "plot_robot"), "`plot(q)`; in a browser, `constraints.pictures.show(robot, q)`"),
-    **dict.fromkeys(
-        ("show", "display", "visualize", "view", "viewer", "viz"),
-        "`constraints.pictures.show(robot, q)`, in a browser; `plot(q)` draws a figure",
-    ),
-}
-"""Names that people try where something is drawn, and how the same is said."""
-
-
-@absent(_NOT_HERE)
 class Drawn:
     """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
 
-    @names_checked("options are named: path=, view=, ax=, tips=, ...", tip="tips=[...]", color="colour=")
     def plot(
         self,
         q: ArrayLike | None = None,

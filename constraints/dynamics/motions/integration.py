@@ -12,7 +12,6 @@ from liegroups.arguments import as_flag, expect, finite_number, natural_number
 from liegroups.arrays import ArrayLike, TangentLike
 
 from ...errors import OptionError, RobotMismatchError, UnknownNameError
-from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
@@ -56,7 +55,6 @@ ADAPTIVE = "adaptive"
 """What stands for a step that is as long as its error allows."""
 
 
-@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda motion, t: tau")
 def simulate(
     constraint_set: ConstraintSet,
     q0: ArrayLike,

@@ -1,5 +1,8 @@
 """Robots in a browser, by viser (extra `view`), imported on use."""
 
+from ...keywords import answer as _answer
 from .films import Film as Film, film_of as film_of
 from .rendered import render as render
 from .view import View as View, show as show
+
+_answer(__name__)

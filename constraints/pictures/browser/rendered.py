@@ -16,7 +16,6 @@ from liegroups.arrays import Matrix, Vector
 
 from ...collisions.shapes import Shape
 from ...errors import MissingExtraError, OptionError, UnknownNameError
-from ...keywords import names_checked
 from ...ranges import whole_number
 from ...robot import Frame
 from ..configurations import plot_configurations
@@ -40,7 +39,6 @@ IN_A_ROW = 4
 _log = logging.getLogger("constraints.pictures")
 
 
-@names_checked("options are named: view=, shapes=, frames=, count=, width=, ...")
 def render(
     what: object,
     q: object = None,

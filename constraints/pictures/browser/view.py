@@ -19,7 +19,6 @@ from ...collisions.shapes import Shape
 from ...errors import FileError, OptionError
 from ...exports import from_extra
 from ...files.writing import write_file
-from ...keywords import names_checked
 from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
 from ...robot import Frame, Robot
@@ -33,7 +32,6 @@ FIRST_PORT = 8080
 LAST_PORT = 65535
 
 
-@names_checked("options are named: shapes=, frames=, port=, open_browser=, ...", host="address=")
 def show(
     what: object,
     q: object = None,

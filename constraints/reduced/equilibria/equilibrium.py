@@ -25,7 +25,6 @@ from liegroups.frozen import read_only_copy
 
 from ...dynamics.laws.external_force import Force
 from ...errors import FailedError, OptionError, UndefinedError
-from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import ByJoint
@@ -179,7 +178,6 @@ class Equilibrium(ByJoint):
         return f"Equilibrium({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
-@names_checked("options are named: tau=, external=, exchange=, ignore=", forces="what acts is external=[...]")
 def equilibrium(
     coordinates: MinimalCoordinates,
     q: ArrayLike,

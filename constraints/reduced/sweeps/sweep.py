@@ -11,7 +11,6 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only
 
 from ...errors import OptionError, SizeError, SpaceMismatchError
-from ...keywords import names_checked
 from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
@@ -26,7 +25,6 @@ from .sweep_result import Sweep, passive_columns
 from .travel import Manner, SweepStatus, Travel
 
 
-@names_checked("options are named: independent=, turn_back=, bounds=, ...")
 def sweep(
     constraint_set: ConstraintSet,
     q: ArrayLike,
