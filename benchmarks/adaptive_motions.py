@@ -26,7 +26,7 @@ import pinocchio as pin
 from scipy.integrate import solve_ivp
 
 from constraints import Robot
-from constraints.dynamics import Forces, JointSpring, forward_dynamics, simulate
+from constraints.dynamics import Forces, JointSpring, SimulationOptions, forward_dynamics, simulate
 from constraints.loops import Closure, ConstraintSet
 from constraints.models import mechanisms
 
@@ -150,11 +150,13 @@ def pendulum(is_rigid: bool) -> tuple[Robot, Forces | None]:
 def bushing(duration: float) -> dict[str, Any]:
     """The stiff motion, beside that of the rigid pendulum."""
     rigid, soft = pendulum(True)[0], pendulum(False)
-    truth = simulate(ConstraintSet(rigid, []), [1.0], [0.0], duration, rtol=1e-11, atol=1e-11).or_raise()
+    truth = simulate(
+        ConstraintSet(rigid, []), [1.0], [0.0], duration, options=SimulationOptions(rtol=1e-11, atol=1e-11)
+    ).or_raise()
     begin = time.perf_counter()
     start = np.array([1.0, 0.0, 0.0, 0.0])
     rows = ConstraintSet(soft[0], [])
-    record = simulate(rows, start, np.zeros(4), duration, forces=soft[1], scheme="implicit")
+    record = simulate(rows, start, np.zeros(4), duration, forces=soft[1], options=SimulationOptions(scheme="implicit"))
     seconds = time.perf_counter() - begin
     error = float(abs(record.q[0] - truth.q[0]))
     line = {

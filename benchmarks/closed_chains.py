@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from constraints import Bounds, Options, Workspace
-from constraints.loops import Assembly, ConstraintSet, assemble_position
+from constraints.loops import Assembly, AssemblyOptions, ConstraintSet, assemble_position
 from constraints.models import load, mechanisms
 from constraints.models.structure.assemblies import assemblies, starts
 from constraints.models.structure.mechanism import Mechanism
@@ -135,9 +135,9 @@ class Assemblies:
         for _ in range(3):
             self.rows = mechanism.constraint_set()
             before = time.perf_counter()
-            self.ends = [assemble_position(self.rows, begins[0], engine=engine)]
+            self.ends = [assemble_position(self.rows, begins[0], options=AssemblyOptions(engine=engine))]
             self.first = min(self.first, time.perf_counter() - before)
-        self.ends += [assemble_position(self.rows, q, engine=engine) for q in begins[1:]]
+        self.ends += [assemble_position(self.rows, q, options=AssemblyOptions(engine=engine)) for q in begins[1:]]
         closed = next((end.q for end in self.ends if end.success), None)
         self.timed = [*begins] if closed is None else [*begins, closed]
         self.has_closed, self.seconds = closed is not None, [np.inf] * len(self.timed)
@@ -146,7 +146,7 @@ class Assemblies:
         """Time each start once."""
         for i, q in enumerate(self.timed):
             before = time.perf_counter()
-            assemble_position(self.rows, q, engine=self.engine)
+            assemble_position(self.rows, q, options=AssemblyOptions(engine=self.engine))
             self.seconds[i] = min(self.seconds[i], time.perf_counter() - before)
 
     @property
@@ -199,7 +199,10 @@ def same_answers(sizes: tuple[int, ...]) -> float:
     worst = 0.0
     for n in sizes:
         rows, q = lift_of(n)
-        one, other = (assemble_position(rows, q, engine=engine) for engine in (NewtonEngine(SparseKKT), None))
+        one, other = (
+            assemble_position(rows, q, options=AssemblyOptions(engine=engine))
+            for engine in (NewtonEngine(SparseKKT), None)
+        )
         if not one.success or not other.success:
             raise SystemExit(f"a lift of {n} stages did not close: {one}, {other}")
         worst = max(worst, float(np.abs(one.q - other.q).max()))

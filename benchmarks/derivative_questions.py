@@ -33,6 +33,7 @@ from constraints.dynamics import HingeForce, HingeSpring, JointSpring, PointLink
 from constraints.dynamics.laws.external_force import Force
 from constraints.functions import Identity
 from constraints.loops import (
+    AssemblyOptions,
     Baumgarte,
     Closure,
     ConstraintSet,
@@ -170,7 +171,7 @@ def cassie_closed() -> tuple[Any, ConstraintSet, list[RowOwner], Vector]:
     """The mechanism, its loops, the same as rows of the maps that compute joints of them, and its closed keyframe."""
     mechanism = load(TESTS / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
     loops, start = mechanism.constraint_set(), np.array(next(iter(mechanism.postures.values())))
-    closed = assemble_position(loops, start, tolerance=1e-12).q
+    closed = assemble_position(loops, start, options=AssemblyOptions(tolerance=1e-12)).q
     space, maps = mechanism.robot.space, mechanism.explicit_loops(closed).loops
     computed: list[RowOwner] = [
         Implicit.zero(Identity(space).restricted(loop.outputs) - loop.function.on(space, loop.inputs), name=loop.name)
@@ -183,7 +184,7 @@ def cassie(rng: Random, by_maps: bool) -> tuple[ConstraintSet, State]:
     """On no foot, one or two; closed by its closures, or by maps from joints to joints."""
     robot, loops, computed, start = cassie_closed()
     q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
-    q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
+    q = assemble_position(loops, q, options=AssemblyOptions(tolerance=1e-12, max_iterations=100)).q
     found: list[RowOwner] = list(computed if by_maps else loops.stack.owners)
     for foot in ("left-foot", "right-foot"):
         if rng.random() < 0.5:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from constraints.dynamics import Event, MotionRecord, simulate
+from constraints.dynamics import Event, MotionRecord, SimulationOptions, simulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
@@ -63,7 +63,15 @@ def squeezers(steps: list[float]) -> list[dict[str, Any]]:
     order = [s.robot.joint_index(name) - 1 for name in ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")]
     for step in steps:
         start = time.perf_counter()
-        record = simulate(s.constraint_set, s.q, s.v, 0.03, step, forces=s.forces, every=10, tolerance=1e-13)
+        record = simulate(
+            s.constraint_set,
+            s.q,
+            s.v,
+            0.03,
+            step,
+            forces=s.forces,
+            options=SimulationOptions(every=10, tolerance=1e-13),
+        )
         error = float(np.abs(record.q[order] - own[:7]).max())
         lines.append(figures("squeezer", step, record, time.perf_counter() - start, error))
     return lines

@@ -13,7 +13,7 @@ from .errors import MissingExtraError
 ABOVE = {
     "files": (
         *("load_options", "load_problem", "load_rhs"),
-        *("save_motion", "save_options", "save_problem", "save_report", "save_rhs"),
+        *("save_motion", "save_options", "save_problem", "save_report", "save_rhs", "save_trajectory"),
     ),
     "pictures": (
         *("animate", "animate_mode", "plot_dependencies", "plot_graph", "plot_iterates", "plot_modes", "plot_motion"),

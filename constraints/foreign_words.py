@@ -4,7 +4,7 @@ Words that share an answer stand in one key, with blanks between them; `{}` in a
 """
 
 _FROM_FILES = {"package_dirs": "packages=[...]", "root_joint": "base=Base.FREE_FLYER"}
-_PICTURES = {"tip": "tips=[...]", "color": "colour="}
+_PICTURES = {"tip": "drawing=Drawing(tips=[...])", "color": "drawing=Drawing(colour=...)"}
 _PLOTTED = "`constraints.pictures.plot_path(path)`"
 _ANIMATED = "`constraints.pictures.animate(path)`"
 _SHOWN = "`constraints.pictures.show(path)`, in a browser"
@@ -39,7 +39,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         },
         "Robot.configuration": {"": "give values by joint, {'elbow': 1.0}; from two lists: dict(zip(names, values))"},
         "Robot.velocity": {"": "give numbers by joint, {'elbow': 1.0}; of a frame: robot.at(q, v).velocity(frame)"},
-        "Robot.plot": _PICTURES,
+        "Robot.plot Robot.animate": _PICTURES,
         "Robot": {
             "fk forward_kinematics frame_placement placement pose": "`robot.at(q).placement(frame)`, of a posture",
             "position": "`robot.at(q).placement(frame).translation`, of a posture",
@@ -156,8 +156,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
             "": "an axis is one argument, [0, 0, 1] or 'z'"
         },
         "Assembly": {"diagnose": "`assembly.projection.diagnose()`"},
-        "assemble_position": {"options": "tolerance=, max_iterations=, bounds=, ..."},
-        "assemble_velocity": {},
+        "assemble_position assemble_velocity": {},
     },
     "constraints.dynamics": {"simulate": {"tau": "forces=lambda motion, t: tau"}},
     "constraints.reduced": {
@@ -193,7 +192,6 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "Path": {
             "at eval evaluate value q sample position configuration interpolate": "`path(time)`, the configuration at "
             "a time in seconds",
-            "length": "`duration` [s], or `max_jump()` between samples",
             "waypoints configurations": "`samples`",
             "reverse": "`reversed()`",
             "concatenate append": "`path + other`",
@@ -235,8 +233,24 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         },
         "TargetConfiguration": {"diagnose": "`target.projections[-1].diagnose()`"},
     },
-    "constraints.pictures.configurations": {"plot_robot": _PICTURES},
-    "constraints.pictures.browser": {"render": {}, "show": {"host": "address="}},
+    "constraints.planning": {
+        "timed": {
+            "": "timed(path, velocity, acceleration): limits of nv numbers, one number for all, or by joint",
+            "max_velocity": "`velocity`",
+            "max_acceleration": "`acceleration`",
+            "path_constraints": "of the path",
+        },
+        "Trajectory": {
+            "at eval evaluate position velocity acceleration": "`trajectory(time)`, with its `q`, `v` and `a`",
+            "samples points waypoints resample": "`sample(rate)`",
+            "to_ros to_msg joint_trajectory": "`as_joint_trajectory(rate)`",
+            "times": "`sample(rate).times`",
+            "success": "an exception says that a path could not be timed; a Trajectory is always whole",
+        },
+    },
+    "constraints.pictures.configurations": {"plot_robot plot_configurations": _PICTURES},
+    "constraints.pictures.paths": {"plot_path animate": _PICTURES},
+    "constraints.pictures.browser": {"render": {}, "show": {"host": "page=PageOptions(address=...)"}},
 }
 """Room -> what it has -> words -> what to say.
 

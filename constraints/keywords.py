@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, getattr_static, signature
 from operator import attrgetter
@@ -29,6 +30,17 @@ def by_word(table: Mapping[str, str]) -> dict[str, str]:
         for words, said in table.items()
         for word in words.split() or [""]
     }
+
+
+def record_by_name(cls: type[_T]) -> type[_T]:
+    """A frozen dataclass of fields that are given by name; it answers names that are no fields, and the setting of one.
+
+    It stands above `dataclass`.
+    """
+    whole: Any = cls
+    said = f"fields are given by name, {cls.__name__}({fields(whole)[0].name}=...)"
+    whole.__init__ = _answering(whole.__init__, {"": said}, None)
+    return unchanging("make a changed copy with dataclasses.replace")(cls)
 
 
 def answer(room: str, refused: Refused | None = None) -> None:
@@ -100,6 +112,7 @@ def _refuse(
             said = words.get(name, words.get("*", "").replace("{}", name))
             if refused is not None and not said:
                 raise refused(who, name, value, tuple(own)) from None
+            said = said or _said_of_a_field(function, own.values(), name)
             sentence = f"{who} has no argument '{name}'{said and f': {said}'}"
             raise UnknownNameError(f"argument of {who}", name, tuple(own), sentence) from None
     try:
@@ -108,7 +121,21 @@ def _refuse(
         bare = [each.replace(annotation=Parameter.empty, default=Parameter.empty) for each in own.values()]
         call = f"{who}{whole.replace(parameters=bare, return_annotation=Parameter.empty)}"
         options = ", ".join(f"{each.name}=" for each in bare if each.kind is Parameter.KEYWORD_ONLY)
-        raise CallError(call, str(error), words.get("", options and f"options are named: {options}")) from None
+        raise CallError(call, str(error), words.get("", options and f"others are named: {options}")) from None
+
+
+def _said_of_a_field(function: Callable[..., object], own: Iterable[Parameter], name: str) -> str:
+    """How a name is said that is no argument of a function, but a field of a record of options that it takes.
+
+    The argument is `X | None`, and X a dataclass with fields that are given by name.
+    """
+    for each in own:
+        record = getattr(function, "__globals__", {}).get(str(each.annotation).removesuffix(" | None"))
+        if each.default is None and isinstance(record, type) and is_dataclass(record):
+            names = {field.name: field.kw_only for field in fields(record)}
+            if name in names and any(names.values()):
+                return f"{each.name}={record.__name__}({name}=...)"
+    return ""
 
 
 def can_be_called(function: Callable[..., object], *args: object) -> bool:

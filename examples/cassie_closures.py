@@ -20,7 +20,7 @@ import argparse
 import numpy as np
 
 from constraints import ConstraintError
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.models import Mechanism, load
 from constraints.pictures import render
 
@@ -53,7 +53,7 @@ def bent(mechanism: Mechanism, q: np.ndarray, knees: list[str], angle: float) ->
     for _ in range(10):
         q = robot.configuration({knee: q[robot.slice_of(knee)][0] + 0.1 * angle for knee in knees}, start=q)
         driven = [*knees, *(joint for joint in robot.joint_names if joint == "root_joint")]
-        done = assemble_position(mechanism.constraint_set(), q, driven=driven, tolerance=1e-7)
+        done = assemble_position(mechanism.constraint_set(), q, driven=driven, options=AssemblyOptions(tolerance=1e-7))
         if not done.success:
             raise SystemExit(f"the knees do not bend that far: {done}")
         q = done.q
@@ -75,7 +75,7 @@ def main() -> None:
 
     rng = np.random.default_rng(0)
     disturbed = mechanism.robot.space.integrate(q, 0.1 * rng.standard_normal(mechanism.robot.nv))
-    done = assemble_position(mechanism.constraint_set(), disturbed, tolerance=1e-7)
+    done = assemble_position(mechanism.constraint_set(), disturbed, options=AssemblyOptions(tolerance=1e-7))
     judged = mechanism.judge(done.q)
     print(f"3. From a disturbed posture: residual {mechanism.judge(disturbed).residual:.2g} before, {done} after")
     print(f"  of which redundant rows keep {judged.inconsistency:.1g}: the file has so many decimals\n")

@@ -24,8 +24,8 @@ import pinocchio as pin
 from scipy.optimize import brentq
 
 from constraints import ConstraintError, Frame, Robot
-from constraints.dynamics import Event, Impact, MotionRecord, impact, simulate
-from constraints.loops import ConstraintSet, PointClosure, PointContact, assemble_position
+from constraints.dynamics import Event, Impact, MotionRecord, SimulationOptions, impact, simulate
+from constraints.loops import AssemblyOptions, ConstraintSet, PointClosure, PointContact, assemble_position
 from constraints.models import Mechanism, load
 from constraints.robot import Motion
 
@@ -89,7 +89,13 @@ def above_ground(file: Mechanism) -> Cassie:
         return float(at.center_of_mass()[0] - at.placement("left-foot-op").translation[0])
 
     start = turned(brentq(ahead, -0.6, 0.6))
-    q = assemble_position(ConstraintSet(robot, loops), start, tolerance=1e-7, driven=["root_joint"]).or_raise().q.copy()
+    q = (
+        assemble_position(
+            ConstraintSet(robot, loops), start, options=AssemblyOptions(tolerance=1e-7), driven=["root_joint"]
+        )
+        .or_raise()
+        .q.copy()
+    )
     soles = {
         f"{side} {part}": sole(robot, q, side, x) for side in SIDES for part, x in (("heel", -0.08), ("toe", 0.08))
     }
@@ -117,7 +123,14 @@ def dropped(cassie: Cassie) -> tuple[MotionRecord, Impact]:
     lands = Event(cassie.lowest, "lands", direction="falling", reset=land, once=True)
     falling, at_rest = cassie.rows.switched(off=list(cassie.soles)), np.zeros(cassie.robot.nv)
     record = simulate(
-        falling, cassie.posture, at_rest, DURATION, STEP, forces=cassie.forces, events=lands, tolerance=1e-7
+        falling,
+        cassie.posture,
+        at_rest,
+        DURATION,
+        STEP,
+        forces=cassie.forces,
+        events=lands,
+        options=SimulationOptions(tolerance=1e-7),
     )
     return record.or_raise(), hits[0]
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from constraints import Frame
 from constraints.models import Mechanism, mechanisms
-from constraints.reduced import Singularity, Sweep
+from constraints.reduced import Singularity, Sweep, SweepOptions
 
 GROUND, CRANK, COUPLER, ROCKER = 0.1, 0.04, 0.12, 0.08  # [m]
 PEN = (0.06, 0.05, 0.0)  # on the coupler, seen from the end of the crank [m]
@@ -107,7 +107,7 @@ def main() -> None:
     print("\n3. The rocker drives, there and back: from dead point to dead point")
     down = linkage.sweep(q, "rocker", np.radians([57.0, 50.0]))
     rocks = np.radians(np.linspace(54.91, 135.0, 321))
-    rocked = linkage.sweep(q, "rocker", rocks, turn_back=True).or_raise()
+    rocked = linkage.sweep(q, "rocker", rocks, options=SweepOptions(turn_back=True)).or_raise()
     print(rocked.describe())
     both = [*down.singularities, *rocked.singularities]
     for each in both:

@@ -24,7 +24,7 @@ import numpy as np
 from constraints import Function, Implicit, Problem, Projector, Robot, project
 from constraints.functions.frames.frame_function import posture_of, supporting_columns
 from constraints.models import sample_two_arms
-from constraints.pictures import plot_configurations
+from constraints.pictures import Drawing, plot_configurations
 from constraints.testing import CheckFailed, check_function
 from liegroups import Rn
 
@@ -108,7 +108,9 @@ def main() -> None:
     print(f"{len(solved)} of {len(results)} random postures projected, {milliseconds:.1f} ms each")
     if options.plot is not None:
         home = ROBOT.reference("home")
-        plot_configurations(ROBOT, {"start": home, "tools vertical, 0.4 m apart": q}, options.plot, tips=[LEFT, RIGHT])
+        plot_configurations(
+            ROBOT, {"start": home, "tools vertical, 0.4 m apart": q}, options.plot, drawing=Drawing(tips=[LEFT, RIGHT])
+        )
     if options.check:
         assert first.success, first.describe()
         assert len(solved) >= 18, f"{len(solved)} of {len(results)} projections succeeded"

@@ -65,13 +65,13 @@ def draw(platform: Mechanism, record: MotionRecord, out: str) -> None:
     """The platform at three times, and the forces of its legs."""
     from matplotlib.figure import Figure
 
-    from constraints.pictures.robots import draw_configuration
+    from constraints.pictures.robots import Stroke, draw_configuration
 
     figure = Figure(figsize=(11.0, 4.8), layout="constrained")
     space = figure.add_subplot(1, 2, 1, projection="3d")
     ends = [f"anchor{leg}" for leg in range(1, 7)] + [f"leg{leg}_end" for leg in range(1, 7)]
     for k, colour in ((0, "#c7c7c7"), (len(record.times) // 3, "#98c6ea"), (len(record.times) // 2, "#1f77b4")):
-        draw_configuration(space, platform.robot, record.qs[k], tips=ends, colour=colour, width=1.5)
+        draw_configuration(space, platform.robot, record.qs[k], tips=ends, stroke=Stroke(colour, 1.5))
     tops = np.array([path(t).translation for t in record.times])
     space.plot(*tops.T, color="#ff7f0e")
     space.set(title=f"at 0, {PERIOD / 3:.1f} and {PERIOD / 2:.2f} s, and the path", xlabel="x [m]", ylabel="y [m]")

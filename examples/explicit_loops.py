@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from constraints import Implicit, Options, Pose, Position, Problem, Projector
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import ExplicitLoops
 
@@ -88,7 +88,11 @@ def compared(name: str) -> dict[str, Run]:
     """Find the loops of one mechanism, solve both ways, print the figures."""
     mechanism, posture, frames = mechanism_and_frames(name)
     robot = mechanism.robot
-    q = assemble_position(mechanism.constraint_set(), posture, bounds=robot.bounds).or_raise().q
+    q = (
+        assemble_position(mechanism.constraint_set(), posture, options=AssemblyOptions(bounds=robot.bounds))
+        .or_raise()
+        .q
+    )
     loops = mechanism.explicit_loops(q)
     print(f"{name}: {loops.describe()}\n")
     task, rng = task_of(mechanism, loops, q, frames), np.random.default_rng(1)

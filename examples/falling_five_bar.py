@@ -20,7 +20,7 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Robot
-from constraints.dynamics import Event, MotionRecord, simulate
+from constraints.dynamics import Event, MotionRecord, SimulationOptions, simulate
 from constraints.loops import Closure, ConstraintSet, Hinge
 from constraints.models import mechanisms
 
@@ -83,9 +83,13 @@ def main() -> None:
     print(f"  energy drift {relative:.1e} of the energy at the start\n")
 
     print("3. The same without projection, in steps six times as long")
-    loose = simulate(rows, q, np.zeros(4), DURATION, 6.0 * STEP, correction="baumgarte").or_raise()
+    loose = simulate(
+        rows, q, np.zeros(4), DURATION, 6.0 * STEP, options=SimulationOptions(correction="baumgarte")
+    ).or_raise()
     print(f"  the tip is open by {loose.position_drift.max():.1e} m")
-    settled = simulate(rows.stabilised(0.05), q, np.zeros(4), DURATION, 6.0 * STEP, correction="baumgarte").or_raise()
+    settled = simulate(
+        rows.stabilised(0.05), q, np.zeros(4), DURATION, 6.0 * STEP, options=SimulationOptions(correction="baumgarte")
+    ).or_raise()
     print(f"  stabilised, settling in 0.05 s, by {settled.position_drift.max():.1e} m")
 
     if options.plot is not None:

@@ -33,7 +33,7 @@ from constraints.actions import (
     StageSpace,
     StateSpace,
 )
-from constraints.interop import MultipleShooting, ShootingResult, Trajectory
+from constraints.interop import MultipleShooting, ShootingResult, ShootingTrajectory
 from constraints.loops import Closure, ConstraintSet, Hinge, assemble_position
 from constraints.models import mechanisms
 
@@ -96,14 +96,14 @@ def gap(stage: StageSpace) -> Function:
     return stage.lift(ends.restricted([0, 1]))
 
 
-def independence(program: MultipleShooting, trajectory: Trajectory) -> float:
+def independence(program: MultipleShooting, trajectory: ShootingTrajectory) -> float:
     """Smallest singular value of the Jacobian of all rows, each row of unit length."""
     rows = program.around(trajectory).jacobian(np.zeros(program.n)).toarray()
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return float(np.linalg.svd(rows, compute_uv=False)[-1])
 
 
-def openings(rows: ConstraintSet, trajectory: Trajectory) -> np.ndarray:
+def openings(rows: ConstraintSet, trajectory: ShootingTrajectory) -> np.ndarray:
     """How far the loop is open at each knot [m]."""
     ends = ("left_outer_end", "right_outer_end")
     at = [[rows.robot.at(x[:4]).placement(end).translation for end in ends] for x in trajectory.xs]

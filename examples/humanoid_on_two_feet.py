@@ -33,7 +33,7 @@ from constraints import (
     Robot,
 )
 from constraints.models import sample_humanoid
-from constraints.pictures import render
+from constraints.pictures import Drawing, render
 
 
 class Humanoid(NamedTuple):
@@ -161,7 +161,7 @@ def main() -> None:
 
     if options.plot is not None:
         point = [*h.point, 0.0, 0.0, 0.0, 1.0]
-        render(robot, {"start": start, "on two feet": result.q}, options.plot, placements=[point])
+        render(robot, {"start": start, "on two feet": result.q}, options.plot, drawing=Drawing(placements=[point]))
     if options.check:
         assert result.success, result.describe()
         assert wishful.success, wishful.describe()

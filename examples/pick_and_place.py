@@ -37,7 +37,7 @@ from constraints.manipulation import (
     read_semantics,
     walk,
 )
-from constraints.pictures import render
+from constraints.pictures import Drawing, PhotoOptions, render
 
 UR5 = "package://example-robot-data/robots/ur_description"
 ARM, SRDF = f"{UR5}/urdf/ur5_gripper.urdf", f"{UR5}/srdf/ur5_gripper.srdf"
@@ -151,7 +151,14 @@ def main() -> int:
     met = told.collisions.first_collision(path)
     print("nothing collides but what holds each other" if met is None else f"first to touch: {met.a} and {met.b}")
     if options.plot:
-        render(path, path=options.plot, shapes=told.shapes, count=8, width=360, view="3d")
+        render(
+            path,
+            path=options.plot,
+            drawing=Drawing(shapes=told.shapes),
+            count=8,
+            photo=PhotoOptions(width=360),
+            view="3d",
+        )
     if options.check:
         assert result.success
         assert path.max_error() <= told.graph.threshold

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from constraints import ConstraintError, Implicit, Options, Pose, Problem, Projector, Robot, Status
-from constraints.pictures import render
+from constraints.pictures import Drawing, render
 
 # Six revolute joints, as (name, axis, offset from the joint before [m], lower, upper [rad]).
 JOINTS = (
@@ -76,7 +76,9 @@ def show(robot: Robot, frame: str, plot: str | None, seed: int = 2) -> None:
     print(robot.format(result.q))
 
     if plot is not None:
-        render(robot, {"start": start, "result": result.q}, plot, placements=[target])  # sticks without a browser
+        render(
+            robot, {"start": start, "result": result.q}, plot, drawing=Drawing(placements=[target])
+        )  # sticks without a browser
 
     # Failure is a status, not an exception: the best configuration found comes back with the reason.
     match result.status:

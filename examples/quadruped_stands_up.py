@@ -33,7 +33,7 @@ from constraints.actions import (
     StateSpace,
 )
 from constraints.functions import Affine
-from constraints.interop import MultipleShooting, ShootingResult, Trajectory
+from constraints.interop import MultipleShooting, ShootingResult, ShootingTrajectory
 from constraints.loops import Axes, ConstraintSet, PointContact, assemble_position
 
 FOLDER = "package://example-robot-data/robots/anymal_b_simple_description/"
@@ -95,14 +95,14 @@ def stand_up(body: Quadruped) -> MultipleShooting:
     return MultipleShooting([step] * KNOTS, end, start, us=[below] * KNOTS)
 
 
-def pushes(body: Quadruped, trajectory: Trajectory) -> np.ndarray:
+def pushes(body: Quadruped, trajectory: ShootingTrajectory) -> np.ndarray:
     """Forces of the ground (knots, feet, 3) [N]."""
     held = ContactForwardDynamics(body.robot, Actuators.floating_base(body.robot), body.rows)
     done = [held.calc(x, u).or_raise() for x, u in zip(trajectory.xs[:-1], trajectory.us, strict=True)]
     return np.array([[node.multipliers_of(foot) for foot in FEET] for node in done])
 
 
-def slips(body: Quadruped, trajectory: Trajectory) -> np.ndarray:
+def slips(body: Quadruped, trajectory: ShootingTrajectory) -> np.ndarray:
     """How far each foot is from where it stood, at each knot (knots + 1, feet) [m]."""
     stood = body.robot.at(body.high)
     there = [stood.placement(foot).translation.copy() for foot in FEET]

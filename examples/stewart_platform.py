@@ -19,9 +19,9 @@ import argparse
 import numpy as np
 import pinocchio as pin
 
-from constraints.loops import assemble_position, assemble_velocity
+from constraints.loops import AssemblyOptions, assemble_position, assemble_velocity
 from constraints.models import Mechanism, mechanisms
-from constraints.pictures import plot_configurations
+from constraints.pictures import Drawing, plot_configurations
 
 PERIOD = 2.0  # of the path [s]
 STEPS = 40
@@ -40,7 +40,7 @@ def follow(platform: Mechanism) -> np.ndarray:
     q, found = platform.posture("closed"), []
     for t in np.linspace(0.0, PERIOD, STEPS + 1):
         q = robot.configuration({"platform": path(t)}, start=q)
-        done = assemble_position(rows, q, driven=["platform"], tolerance=1e-11)
+        done = assemble_position(rows, q, driven=["platform"], options=AssemblyOptions(tolerance=1e-11))
         if not done.success:
             raise SystemExit(f"the platform does not reach its path at {t:.2f} s: {done}")
         q = done.q
@@ -57,7 +57,9 @@ def forward(platform: Mechanism, legs: np.ndarray, start: np.ndarray) -> np.ndar
     """2. The legs are driven, the platform is solved: forward kinematics."""
     values = dict(zip(platform.motors, legs, strict=True))
     q = platform.robot.configuration(values, start=start)
-    return assemble_position(platform.constraint_set(), q, driven=platform.motors, tolerance=1e-11).q
+    return assemble_position(
+        platform.constraint_set(), q, driven=platform.motors, options=AssemblyOptions(tolerance=1e-11)
+    ).q
 
 
 def leg_speeds(platform: Mechanism, q: np.ndarray, twist: np.ndarray) -> np.ndarray:
@@ -104,7 +106,7 @@ def main() -> None:
     if options.plot is not None:
         groups = {f"{i * PERIOD / STEPS:.1f} s": found[i] for i in (0, STEPS // 3, 2 * STEPS // 3)}
         ends = [f"anchor{leg}" for leg in range(1, 7)] + [f"leg{leg}_end" for leg in range(1, 7)]
-        plot_configurations(platform.robot, groups, options.plot, tips=ends)
+        plot_configurations(platform.robot, groups, options.plot, drawing=Drawing(tips=ends))
     if options.check:
         judged = platform.judge(q)
         assert (judged.rank, judged.mobility) == (18, 6)

@@ -13,7 +13,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..pictures.figures import PALETTE, new_figure, save_figure
-from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
+from ..pictures.robots import Stroke, draw_box, draw_configuration, draw_frame, stick_figure
 from ..pictures.views import Direction, Region, new_axes, show_region
 from ..solvers import Options, Projector
 from ..solvers.projection import engines
@@ -160,7 +160,7 @@ def _draw_scene(figure: Any, outcome: SceneOutcome, left: float, top: float) -> 
         axes = new_axes(figure, place, view)
         show_region(axes, region, view, grid=GRID)
         for oMf in scene.ground:
-            draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
+            draw_box(axes, oMf, FOOT, stroke=Stroke("#404040"))
         if not scene.ground:
             axes.plot([0.0], [0.0], [0.0], "s", color="#404040", markersize=7.0)
         for i, k in enumerate(shown):
@@ -176,9 +176,9 @@ def _draw_one(axes: Any, scene: DemoScene, q: Vector, colour: str, bar: bool) ->
     if bar:
         ends = [placement_by_hand(scene.robot, tip, q).translation for tip in scene.tips]
         axes.plot(*np.transpose(ends), color="#a0a0a0", linewidth=6.0, solid_capstyle="round")
-    draw_configuration(axes, scene.robot, q, tips=scene.tips, colour=colour, width=2.0)
+    draw_configuration(axes, scene.robot, q, tips=scene.tips, stroke=Stroke(colour))
     for frame, size in scene.boxes.items():
-        draw_box(axes, placement_by_hand(scene.robot, frame, q), size, colour=colour, width=1.5)
+        draw_box(axes, placement_by_hand(scene.robot, frame, q), size, stroke=Stroke(colour, 1.5))
     if scene.center is not None:
         x, y, z = scene.center(q).tolist()
         floor = min(float(oMf.translation[2]) for oMf in scene.ground)

@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix
 
 from ..linear_algebra import row_lengths
 from ..pictures.figures import BAD, GOOD, PALETTE, new_figure, save_figure
-from ..pictures.robots import draw_configuration, ends_of, stick_figure
+from ..pictures.robots import StickChoice, Stroke, draw_configuration, ends_of, stick_figure
 from ..pictures.traces import LEAST_RESIDUAL
 from ..pictures.views import Direction, Region, show_region
 from ..rows.right_hand_side import RightHandSide
@@ -49,7 +49,8 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
         points = (end for k in shown for stick in stick_figure(robot, batch.q[k], ends) for end in stick)
         show_region(axes, Region.around(points, 0.05), view, scales=True)
         for i, k in enumerate(shown):
-            draw_configuration(axes, robot, batch.q[k], colour=PALETTE[i % len(PALETTE)], view=view, ends=ends)
+            stroke = Stroke(PALETTE[i % len(PALETTE)])
+            draw_configuration(axes, robot, batch.q[k], stroke=stroke, view=view, sticks=StickChoice(ends))
         what = "projected configurations" if batch.success.any() else "best iterates, no start was projected"
         alike = "; the others are alike" if len(shown) < min(len(rows), SHOWN) else ""
         axes.set_title(f"{len(shown)} of {len(rows)} {what}{alike}", loc="left")

@@ -7,7 +7,7 @@ import argparse
 from ..files.problems import load_problem
 from ..files.scenes import read_scene
 from ..models import load
-from ..pictures import show
+from ..pictures import Drawing, PageOptions, show
 from .arguments import ALL_WELL, natural, outputs
 
 
@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     """Show, or write."""
     outputs((options.file,), **({} if options.save is None else {"html": options.save}))
     what = _read(options)
-    where = {"port": options.port, "origins": options.origins, "open_browser": options.open}
-    with show(what, options.posture, packages=options.packages, **where) as view:
+    page = PageOptions(port=options.port, origins=options.origins, open_browser=options.open)
+    with show(what, options.posture, drawing=Drawing(packages=options.packages), page=page) as view:
         for reason in view.missing:
             print(f"not drawn: {reason}")
         if options.save is None:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..robot import Robot
 from ..robot.model.pinocchio import Model, pin
+from ..solvers.growth import Doubts
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
 from .covers import Cover, cover_of
@@ -82,21 +83,35 @@ class Checker:
 
     def free(self, Q: Matrix) -> BoolVector:
         """Whether no pair collides, at configurations (n, nq), checked."""
-        verdicts = np.ones(len(Q), dtype=np.bool_)
         if not self._margins:
-            return verdicts
-        memory = self._pool.take()
-        if self._packed is None:
-            for n, q in enumerate(Q):
-                verdicts[n] = not pin.computeCollisions(self._robot.model, memory.data, memory.manager, q, True)
-        else:
-            last = -1
-            for n, pair in self._packed.in_doubt(Q).tolist():
-                if verdicts[n]:
-                    if n != last:
-                        self._place(memory, Q[n])
-                        last = n
-                    verdicts[n] = not pin.computeCollision(self._geometry, memory.solids, pair)
+            return np.ones(len(Q), dtype=np.bool_)
+        if self._packed is not None:
+            return self.decided(Q, self._packed.in_doubt(Q))
+        verdicts, memory = np.ones(len(Q), dtype=np.bool_), self._pool.take()
+        for n, q in enumerate(Q):
+            verdicts[n] = not pin.computeCollisions(self._robot.model, memory.data, memory.manager, q, True)
+        self._pool.give(memory)
+        return verdicts
+
+    @property
+    def doubts(self) -> Pool[Doubts] | None:
+        """Memory of the kernel that compares covers, for kernels that go on with it; None where there is no kernel."""
+        return None if self._packed is None else self._packed.pool
+
+    def decided(self, Q: Matrix, doubts: Indices) -> BoolVector:
+        """Whether no pair collides, at configurations (n, nq), checked, of which only some pairs are in doubt.
+
+        Args:
+            Q: configurations.
+            doubts: rows (row of Q, number of the pair), those of a row after each other.
+        """
+        verdicts, memory, last = np.ones(len(Q), dtype=np.bool_), self._pool.take(), -1
+        for n, pair in doubts.tolist():
+            if verdicts[n]:
+                if n != last:
+                    self._place(memory, Q[n])
+                    last = n
+                verdicts[n] = not pin.computeCollision(self._geometry, memory.solids, pair)
         self._pool.give(memory)
         return verdicts
 

@@ -66,6 +66,20 @@ def cover_of(solid: Any) -> Cover | None:
     return _of_box(lower, upper, np.array(solid.points()) if kind.startswith("Convex") else None)
 
 
+def points_of(solid: Any) -> Matrix:
+    """Points (n, 3) of a solid of coal: the corners of what has some.
+
+    Args:
+        solid: of coal.
+    """
+    kind = type(solid).__name__
+    if kind.startswith("BVHModel") and solid.num_tris:
+        return np.unique(_triangles(solid).reshape(-1, 3), axis=0)
+    if kind.startswith("Convex"):
+        return np.array(solid.points())
+    return np.array(list(product((-1.0, 1.0), repeat=3))) * solid.halfSide if kind == "Box" else np.empty((0, 3))
+
+
 def _cover(centers: Matrix, radii: Vector, center: Vector, radius: float) -> Cover:
     """The cover, with radii that rounding does not make too small."""
     more = ROUNDING_OF_A_RADIUS * float(np.abs(centers).max(initial=0.0) + radius)

@@ -235,6 +235,11 @@ class CollisionModel:
 
     # Asking.
 
+    @property
+    def checker(self) -> Checker:
+        """What this model asks with: for rooms above, of configurations that are known to be points."""
+        return self._checker
+
     def is_free(self, q: ArrayLike) -> bool:
         """Whether no pair collides at a configuration (nq,)."""
         return bool(self._checker.free(self.robot.space.check(q)[None])[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -12,14 +12,17 @@ from liegroups.arrays import Matrix, Vector
 
 from ..robot import Robot
 from ..solvers.compiled.packing import Argument, Integers, Packer, numbers_of
+from ..solvers.growth import Doubts
 from ..solvers.kernels.loading import entrances
 from ..solvers.machine import layout
 from ..workspace import Pool
-from .covers import Cover
+from .covers import Cover, points_of
 from .pairs import IndexPair
 
 APART_FOR_CERTAIN = 1e-6
 """Distance [m], beyond its margin, from which a pair needs no verdict of coal: far more than rounding makes of it."""
+INSIDE_FOR_CERTAIN = 1e-6
+"""How deep [m] a point must be in a solid, so that coal says the same."""
 ROOM = 4096
 """Numbers of the list of pairs that a kernel fills, beside what one row takes."""
 
@@ -32,14 +35,6 @@ _WALLS = {
 """Solids in the world that a sphere is compared with exactly."""
 
 
-class _Memory(NamedTuple):
-    """What one thread writes into: the list of pairs, the memory of the kernel; `where` has their addresses only."""
-
-    found: Integers
-    work: Vector
-    where: Any
-
-
 @final
 class PackedSolids:
     """The solids of a collision model for the kernel that compares their covers.
@@ -49,6 +44,9 @@ class PackedSolids:
         geometry: pinocchio's, with the solids.
         covers: of each solid; None where it has none: its pairs are always in doubt.
         margins: pair of solids -> distance to keep [m], in the order in which pairs are counted.
+
+    Attributes:
+        pool: memory of the kernel.
 
     Raises:
         NotPacked: a joint that kernels do not know.
@@ -70,16 +68,18 @@ class PackedSolids:
         walls = {i: self._wall(i) for i in records if self._is_wall(i)}
         pairs = [self._pair(i, j, margin, at, walls) for (i, j), margin in margins.items()]
         header[layout.COVER_PAIRS] = packer.records(pairs)
+        overlaps = [self._overlap(i, j, margin) for (i, j), margin in margins.items()]
+        header[layout.OVERLAPS] = packer.table(overlaps)
         header[layout.ALL_JOINTS] = self._tree.table(range(len(self._tree.joints)))
         self._integers, self._floats, self._work = packer.arrays()
         kernels = entrances()
         self._room = 2 * len(margins) + ROOM
         self._ask = kernels.pairs_of_rows
-        self._pool = Pool(partial(self._made, kernels.places))
+        self.pool = Pool(partial(self._made, kernels.places))
 
-    def _made(self, places: Any) -> _Memory:
+    def _made(self, places: Any) -> Doubts:
         found, work = np.empty(self._room, dtype=np.int64), self._work.copy()
-        return _Memory(found, work, places(self._integers, self._floats, work, found))
+        return Doubts(found, places(self._integers, self._floats, work, found), work)
 
     def _is_wall(self, i: int) -> bool:
         return int(self._solids[i].parentJoint) == 0 and type(self._solids[i].geometry).__name__ in _WALLS
@@ -94,11 +94,14 @@ class PackedSolids:
 
     def _wall(self, i: int) -> int:
         """A solid in the world; where its record is."""
+        numbers = self._packer.constants([*numbers_of(self._solids[i].placement), *self._sizes(i), 0.0, 0.0])
+        return self._packer.table([_WALLS[type(self._solids[i].geometry).__name__], numbers])
+
+    def _sizes(self, i: int) -> Vector:
+        """Sizes of a solid in the world, as its kind has them."""
         solid = self._solids[i].geometry
-        kind = type(solid).__name__
-        sizes = [*solid.halfSide] if kind == "Box" else [solid.radius, getattr(solid, "halfLength", 0.0), 0.0]
-        numbers = self._packer.constants([*numbers_of(self._solids[i].placement), *sizes])
-        return self._packer.table([_WALLS[kind], numbers])
+        names = {"Box": ["halfSide"], "Sphere": ["radius"]}.get(type(solid).__name__, ["radius", "halfLength"])
+        return np.concatenate([np.ravel(getattr(solid, name)) for name in names])
 
     def _pair(
         self, i: int, j: int, margin: float, at: Mapping[int, int], walls: Mapping[int, int]
@@ -112,16 +115,32 @@ class PackedSolids:
             i = j = next(iter(at))
         return at[i], walls.get(j, at[j]), int(j in walls), gap
 
+    def _overlap(self, i: int, j: int, margin: float) -> int:
+        """A pair that collides where a point of one solid is in the other one, in the world; 0 of another pair."""
+        one, wall = (j, i) if self._is_wall(i) else (i, j)
+        if margin < 0.0 or not self._is_wall(wall):
+            return 0
+        points, sizes = points_of(self._solids[one].geometry), self._sizes(wall) - INSIDE_FOR_CERTAIN
+        if not len(points) or min(sizes) < 0.0:
+            return 0
+        pose, _, turn = self._tree.joint(int(self._solids[one].parentJoint))
+        placement, packer = turn.inverse() * self._solids[one].placement, self._packer
+        seen = points @ np.asarray(placement.rotation).T + placement.translation
+        shape = packer.constants([*numbers_of(self._solids[wall].placement), *sizes, 0.0, 0.0])
+        kind = _WALLS[type(self._solids[wall].geometry).__name__]
+        at = packer.constants(seen), len(seen), packer.memory(3), kind, shape, packer.constants([margin])
+        return packer.table([pose, *at])
+
     def in_doubt(self, Q: Matrix) -> Integers:
         """Pairs that are not apart for certain, as rows (row of Q, number of the pair), in the order of the rows.
 
         Args:
             Q: configurations (n, nq), checked.
         """
-        memory, parts, first = self._pool.take(), list[Integers](), 0
+        memory, parts, first = self.pool.take(), list[Integers](), 0
         rows = np.require(Q, requirements=["C", "W"])
         while first < len(rows):
             first, count = self._ask(memory.where, rows, first, self._room)
             parts.append(memory.found[:count].reshape(-1, 2).copy())
-        self._pool.give(memory)
+        self.pool.give(memory)
         return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 2), dtype=np.int64)])

@@ -46,6 +46,7 @@ from .motions import (
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
     Scheme as Scheme,
+    SimulationOptions as SimulationOptions,
     Stops as Stops,
     simulate as simulate,
 )

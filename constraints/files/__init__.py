@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .reports import Report as Report, save_report as save_report
     from .right_hand_sides import load_rhs as load_rhs, save_rhs as save_rhs
     from .scenes import Scene as Scene, read_scene as read_scene
+    from .trajectories import save_trajectory as save_trajectory
 
 __getattr__, __dir__ = _on_use(
     __name__,
@@ -21,5 +22,6 @@ __getattr__, __dir__ = _on_use(
         "reports": "Report save_report",
         "right_hand_sides": "load_rhs save_rhs",
         "scenes": "Scene read_scene",
+        "trajectories": "save_trajectory",
     },
 )

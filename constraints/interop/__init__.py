@@ -10,6 +10,6 @@ from .pinocchio_models import (
     from_constraint_model as from_constraint_model,
 )
 from .shooting import MultipleShooting as MultipleShooting
-from .shooting_nodes import Nodes as Nodes, Trajectory as Trajectory
+from .shooting_nodes import Nodes as Nodes, ShootingTrajectory as ShootingTrajectory
 from .shooting_result import ShootingResult as ShootingResult, ShootingStatus as ShootingStatus
 from .tangent_steps import TangentSteps as TangentSteps, as_nonlinear_constraint as as_nonlinear_constraint

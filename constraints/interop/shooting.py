@@ -18,7 +18,7 @@ from ..errors import EmptyProblemError, OptionError, RobotMismatchError, SizeErr
 from ..linear_algebra import largest
 from ..words import counted
 from ..workspace import Kept
-from .shooting_nodes import Nodes, Trajectory
+from .shooting_nodes import Nodes, ShootingTrajectory
 from .shooting_result import ShootingResult, minimised
 from .tangent_steps import translations_of
 
@@ -130,7 +130,7 @@ class MultipleShooting:
         self.lower, self.upper = read_only(np.concatenate(lower)), read_only(np.concatenate(upper))
         self.are_defects = read_only(np.concatenate(defects))
 
-    def _trajectory_of(self, x0: Vector, xs: Any, us: Any) -> Trajectory:
+    def _trajectory_of(self, x0: Vector, xs: Any, us: Any) -> ShootingTrajectory:
         N = len(self.actions)
         states = np.tile(x0, (N + 1, 1))
         if xs is not None:
@@ -148,7 +148,7 @@ class MultipleShooting:
                 controls.append(np.clip(np.zeros(action.nu), action.u_lower, action.u_upper))
             else:
                 controls.append(np.array(finite_vector(us[k], action.nu, f"control {k}")))
-        return Trajectory(read_only(states), tuple(controls))
+        return ShootingTrajectory(read_only(states), tuple(controls))
 
     def _check_first(self, x0: Vector, first: Vector) -> None:
         """Refuse states that begin elsewhere."""
@@ -174,22 +174,22 @@ class MultipleShooting:
 
     # Trajectories.
 
-    def trajectory(self, z: ArrayLike) -> Trajectory:
+    def trajectory(self, z: ArrayLike) -> ShootingTrajectory:
         """The trajectory of a step z (n,) from the base."""
         step = finite_vector(z, self.n, "step of a trajectory")
         states = np.array(self.base.xs)
         for k, s in enumerate(self._x):
             states[k + 1] = self.state.space.integrate(self.base.xs[k + 1], step[s])
         us = tuple(u + step[s] for u, s in zip(self.base.us, self._u, strict=True))
-        return Trajectory(states, us)
+        return ShootingTrajectory(states, us)
 
-    def step(self, trajectory: Trajectory) -> Vector:
+    def step(self, trajectory: ShootingTrajectory) -> Vector:
         """The shortest step (n,) from the base to a trajectory with the same start: the inverse of `trajectory`.
 
         Raises:
             SizeError, OptionError: states or controls that do not fit; another start.
         """
-        given = expect(trajectory, Trajectory, "trajectory")
+        given = expect(trajectory, ShootingTrajectory, "trajectory")
         other = self._trajectory_of(self.base.xs[0], given.xs, given.us)
         z = np.zeros(self.n)
         for k in range(len(self.actions)):
@@ -197,9 +197,9 @@ class MultipleShooting:
             z[self._x[k]] = self.state.space.difference(self.base.xs[k + 1], other.xs[k + 1])
         return z
 
-    def around(self, trajectory: Trajectory) -> MultipleShooting:
+    def around(self, trajectory: ShootingTrajectory) -> MultipleShooting:
         """The same program around another trajectory with the same start, which has z = 0. Raises as `step`."""
-        given = expect(trajectory, Trajectory, "trajectory")
+        given = expect(trajectory, ShootingTrajectory, "trajectory")
         return MultipleShooting(self.actions, self.terminal, self.base.xs[0], given.xs, given.us)
 
     def nodes(self, z: ArrayLike) -> Nodes:

@@ -16,7 +16,7 @@ from ..errors import ConstraintError, FailedError, UndefinedError
 
 @final
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class ShootingTrajectory:
     """States at the knots, and the controls between them.
 
     Attributes:
@@ -28,7 +28,7 @@ class Trajectory:
     us: tuple[Vector, ...]
 
     def __repr__(self) -> str:
-        return f"Trajectory({len(self.us)} steps, nx {self.xs.shape[1]})"
+        return f"ShootingTrajectory({len(self.us)} steps, nx {self.xs.shape[1]})"
 
 
 @final
@@ -44,7 +44,7 @@ class Nodes:
         calculations: of all nodes, None where a function is undefined.
     """
 
-    def __init__(self, actions: tuple[Action, ...], trajectory: Trajectory) -> None:
+    def __init__(self, actions: tuple[Action, ...], trajectory: ShootingTrajectory) -> None:
         self.trajectory = trajectory
         self._actions = actions
         self._undefined: ConstraintError | None = None

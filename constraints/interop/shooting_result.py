@@ -18,7 +18,7 @@ from ..functions.lifted import same_space
 from ..linear_algebra import largest
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
-from .shooting_nodes import Trajectory
+from .shooting_nodes import ShootingTrajectory
 
 if TYPE_CHECKING:
     from .shooting import MultipleShooting
@@ -58,7 +58,7 @@ class ShootingResult(Result):
             dynamics that keep the constraints start or end there by no true motion.
     """
 
-    trajectory: Trajectory
+    trajectory: ShootingTrajectory
     status: ShootingStatus
     cost: float
     defect: float

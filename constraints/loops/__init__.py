@@ -8,6 +8,7 @@ from .assembling.assembly import (
     assemble_position as assemble_position,
     assemble_velocity as assemble_velocity,
 )
+from .assembling.assembly_choice import AssemblyOptions as AssemblyOptions
 from .closing.split_errors import SplitErrors as SplitErrors
 from .closures import (
     Closure as Closure,

@@ -210,6 +210,10 @@ class ConstraintGraph:
             self._selector.refuse_outside(state, posture.q, max(ROUGHLY * self.threshold, limit))
         return leaf_at(foliations, posture)
 
+    def foliations_of(self, where: State | Transition | str) -> tuple[Foliation, ...]:
+        """The foliations whose leaf is kept by paths of a transition without waypoints, or of the loop of a state."""
+        return tuple(self._network.leaves(where, self.foliations)[1])
+
     def same_leaf(
         self,
         q0: ArrayLike,
@@ -245,13 +249,7 @@ class ConstraintGraph:
     def samples(
         self, state: State | str, rng: np.random.Generator, size: int, executor: Executor | None = None
     ) -> ProjectionBatch:
-        """Several random configurations, each projected onto a state.
-
-        Args:
-            state, rng: as in `sample`.
-            size: number of configurations.
-            executor: runs the projections in parallel, as in `Projector.project_batch`.
-        """
+        """Several random configurations (`size`), each projected onto a state; `executor` as in `project_batch`."""
         return self._problems.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
 
     def problem_of(self, state: State | str) -> Problem:
@@ -279,6 +277,7 @@ class ConstraintGraph:
         q: ArrayLike,
         *,
         leaf: ArrayLike | None = None,
+        onto: Sequence[Foliation] = (),
     ) -> TargetConfiguration:
         """A configuration in the target state of a transition that paths on the leaf of the start may reach.
 
@@ -288,6 +287,7 @@ class ConstraintGraph:
             q: guess (nq,); ignored by short transitions.
             leaf: for a level-set transition: a configuration (nq,) on the leaf where it must end, which satisfies the
                 condition; by default the guess, projected onto the condition.
+            onto: of any other transition: foliations on whose leaf of `leaf` it must end, too (`foliations_of`).
 
         Returns:
             The target, with its waypoints; the search may have failed.
@@ -296,7 +296,10 @@ class ConstraintGraph:
             GraphError: the start is not in the source state; a leaf that does not satisfy the condition; a leaf for a
                 transition that chooses none.
         """
-        return from_start(self._plans, self.transition(transition), q_start, q, self.attempts, leaf)
+        found = self.transition(transition)
+        return from_start(
+            self._plans, self._plans.onto(found, onto) if onto else found, q_start, q, self.attempts, leaf
+        )
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None

@@ -173,7 +173,7 @@ class LeafProblem:
         reader = self._reader(self._free) if self._free else None
         if reader is not None and not reader.is_whole:
             return None
-        return self.projector.from_leaf(source, None if reader is None else reader.entries)
+        return self.projector.program.from_leaf(source, None if reader is None else reader.entries)
 
     def _taken(self, other: Stack) -> list[tuple[slice, slice]] | None:
         """Where right-hand sides that vary are here and in another problem; None where it has not all of them."""

@@ -196,10 +196,32 @@ class TransitionPlans:
     def __init__(self, problems: GraphProblems, selector: StateSelector) -> None:
         self.problems, self.selector = problems, selector
         self._plans: dict[int, TransitionPlan] = {}
+        self._onto: dict[tuple[int, ...], Transition] = {}
 
     def of(self, transition: Transition) -> TransitionPlan:
         """That of a transition of the graph."""
         found = self._plans.get(id(transition))
         if found is None:
             found = self._plans[id(transition)] = TransitionPlan(self.problems, self.selector, transition)
+        return found
+
+    def onto(self, transition: Transition, foliations: Sequence[Foliation]) -> Transition:
+        """The same transition, ending on a leaf of some foliations that is given.
+
+        The leaf is chosen by its last motion that is not short: what follows is a short way from there.
+
+        Args:
+            transition: of the graph.
+            foliations: those on which it ends, with a complement.
+        """
+        key = (id(transition), *map(id, foliations))
+        found = self._onto.get(key)
+        if found is None:
+            parts = list(transition.inner or (transition,))
+            last = max((i for i, part in enumerate(parts) if not part.short), default=0)
+            chosen = [f.complement for f in foliations if f.complement is not None]
+            own = [c for c in chosen if all(c is not kept for kept in parts[last].constraints)]
+            parts[last] = replace(parts[last], condition=(), parameters=own)
+            found = replace(transition, inner=parts) if transition.inner else parts[0]
+            self._onto[key] = found
         return found

@@ -1,6 +1,7 @@
 """Paths on constraints, and right-hand sides that move along them."""
 
 from ..keywords import answer as _answer
+from .held import Held as Held
 from .interpolation import (
     Interpolation as Interpolation,
     PathStatus as PathStatus,

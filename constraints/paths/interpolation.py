@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from math import pi
 from textwrap import indent
@@ -23,6 +24,8 @@ from ..questions import say
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
+from ..solvers.edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE
+from ..solvers.machine import layout
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
@@ -30,16 +33,10 @@ from .path import Jump, Path, Piece, StepSize
 
 _log = logging.getLogger(__package__)
 
-SHORTEST_PART_OF_PATH = 2.0**-18
-"""Intervals are not halved below this part of the whole."""
-MIDDLE_OF_INTERVAL = 0.75
-"""A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
 FEW = 8
 """Fewer projections than these are done one by one: a batch costs as much."""
 COARSEST = 2.0**-4
 """Right-hand sides that a function gives may come back between two times: longer intervals are always halved."""
-SLACK_OF_A_MIDDLE = 1e-3
-"""Part of the largest step that a mid-point may stray on an interval without motion."""
 
 
 _BOTH_SIDES = "if a right-hand side moves, give both: `interpolate(problem, q0, q1, (rhs0, rhs1))`"
@@ -54,6 +51,12 @@ class PathStatus(StatusEnum, successes=("COMPLETE",)):
     END = "The last configuration does not satisfy the constraints within its bounds."
     NOT_PROJECTED = "A configuration between two others could not be projected onto the constraints."
     JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
+
+
+ENDINGS: Any = np.array(
+    [PathStatus.COMPLETE, PathStatus.START, PathStatus.END, PathStatus.NOT_PROJECTED, PathStatus.JUMP], dtype=np.object_
+)
+"""What the ends of edges are called here, by their numbers in `machine.layout`."""
 
 
 class Stop(NamedTuple):
@@ -217,7 +220,8 @@ def interpolate(
     projector.options.without_clock("of a path")
     bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
     start, end = np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1"))
-    say(_log, _asked_of_limits(max_angle, max_length, StepSize(problem).between(start, end).length))
+    if max_angle > pi or max_length > PLAIN:
+        say(_log, _asked_of_limits(max_angle, max_length, StepSize(problem).between(start, end).length))
     return bisection.run(start, end)
 
 
@@ -260,10 +264,40 @@ class _Bisection:
 
     def __init__(self, projector: Projector, sides: MovingRightHandSide, max_angle: float, max_length: float) -> None:
         self._projector, self._problem, self._sides = projector, projector.problem, sides
-        self._limits, self._size = (max_angle, max_length), StepSize(projector.problem)
+        self._limits = max_angle, max_length
+
+    @cached_property
+    def _size(self) -> StepSize:
+        return StepSize(self._problem)
 
     def run(self, q0: Vector, q1: Vector) -> Interpolation:
         """Halve intervals until each is short and steady, or one cannot be; nothing behind that one is looked at."""
+        laid = self._laid(q0, q1)
+        return self._halved(q0, q1) if laid is None else laid
+
+    def _laid(self, q0: Vector, q1: Vector) -> Interpolation | None:
+        """The same in one call of the program; None where it has none, and where it refuses what others may take."""
+        program, rhs = self._projector.program.edges, self._sides.constant
+        if program is None or rhs is None:
+            return None
+        edges = program.run(q0[None], q1[None], rhs, *self._limits)
+        ending, failure = int(edges.status[0]), None
+        if ending in (layout.AT_START, layout.AT_END):
+            return None
+        if ending != layout.LAID:
+            stopped = _Interval(float(edges.times[-1]), float(edges.nexts[0, 0]), edges.samples[-1], edges.nexts[0, 1:])
+            half = edges.middles[0]
+            if ending == layout.NOT_PROJECTED:
+                found = self._projector.project(half, rhs)
+                if found.success:
+                    return None
+                failure = self._not_reached(stopped, found)
+            else:
+                failure = self._jumped(stopped, half)
+        return self._path(edges.times, edges.samples, failure)
+
+    def _halved(self, q0: Vector, q1: Vector) -> Interpolation:
+        """The same interval by interval."""
         for q, time, status in ((q0, 0.0, PathStatus.START), (q1, 1.0, PathStatus.END)):
             rhs = self._sides.at(time)
             options = self._projector.options  # for two configurations the projector would pack its rows anew
@@ -285,12 +319,15 @@ class _Bisection:
                 ):
                     found.append(interval)
                 elif t1 - t0 < SHORTEST_PART_OF_PATH:
-                    failure = _Failure(t0, PathStatus.JUMP, self._jump(t0, (qa, half, qb)))
+                    failure = self._jumped(interval, half)
                     break
                 else:
                     again += [_Interval(t0, interval.middle, qa, half), _Interval(interval.middle, t1, half, qb)]
             ahead = again
-        return self._path(q0, sorted(found, key=lambda interval: interval.t0), failure)
+        reached = 1.0 if failure is None else failure.time
+        before = sorted([interval for interval in found if interval.t1 <= reached], key=lambda interval: interval.t0)
+        times, samples = [0.0, *(interval.t1 for interval in before)], [q0, *(interval.q1 for interval in before)]
+        return self._path(np.array(times), np.array(samples), failure)
 
     def _halves(self, ahead: Sequence[_Interval]) -> tuple[Matrix, _Failure | None]:
         """Configurations half-way on intervals, up to the first that is not reached; and that failure."""
@@ -327,24 +364,22 @@ class _Bisection:
         jump = self._size.between(*pair)
         return max(jump.angle / self._limits[0], jump.length / self._limits[1])
 
-    def _jump(self, time: float, neighbours: Sequence[Vector]) -> Stop:
+    def _jumped(self, interval: _Interval, half: Vector) -> _Failure:
         """Where configurations that should be neighbours stay apart; the first is a sample."""
-        space = self._problem.space
+        space, time, neighbours = self._problem.space, interval.t0, (interval.q0, half, interval.q1)
         q0, q1 = max(combinations(neighbours, 2), key=self._steps)
         moved = np.abs(space.difference(q0, q1))
         joint = max(space.leaves(), key=lambda leaf: float(moved[leaf.v].max(initial=0.0)))
-        return Stop(time, neighbours[0], self._sides.at(time), None, self._size.between(q0, q1), joint.name)
+        stop = Stop(time, interval.q0, self._sides.at(time), None, self._size.between(q0, q1), joint.name)
+        return _Failure(time, PathStatus.JUMP, stop)
 
-    def _path(self, q0: Vector, found: Sequence[_Interval], failure: _Failure | None) -> Interpolation:
+    def _path(self, times: Vector, samples: Matrix, failure: _Failure | None) -> Interpolation:
         """The path, or its part before a failure."""
         reached = 1.0 if failure is None else failure.time
         status, stop = (PathStatus.COMPLETE, None) if failure is None else (failure.status, failure.stop)
         problem, options = self._problem, self._projector.options
         if reached == 0.0:
             return Interpolation(None, status, 0.0, problem, options, stop)
-        before = [interval for interval in found if interval.t1 <= reached]
-        times = np.array([0.0, *(interval.t1 for interval in before)]) / reached
         sides = self._sides if reached == 1.0 else self._sides.between(0.0, reached)
-        samples = np.array([q0, *(interval.q1 for interval in before)])
-        piece = Piece(problem, sides, samples, times, options, projector=self._projector)
+        piece = Piece(problem, sides, samples, times / reached, options, projector=self._projector)
         return Interpolation(Path((piece,)), status, reached, problem, options, stop)

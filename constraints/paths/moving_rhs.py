@@ -84,6 +84,11 @@ class MovingRightHandSide:
             raise WrongObjectError("right-hand sides of a path", expected, came)
         return MovingRightHandSide(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
 
+    @property
+    def constant(self) -> RightHandSide | None:
+        """Right-hand sides at all times, where they do not move."""
+        return self.first if self.last is None else None
+
     def at(self, time: float) -> RightHandSide:
         """Right-hand sides at a time in [0, 1]."""
         begin, end = self.window
@@ -112,9 +117,7 @@ class MovingRightHandSide:
             problem: their problem.
             times: in [0, 1].
         """
-        if self.first is not None and self.last is None:
-            return self.first
-        return [problem.check_rhs(self.at(float(time))) for time in times]
+        return self.constant or [problem.check_rhs(self.at(float(time))) for time in times]
 
     def between(self, begin: float, end: float) -> MovingRightHandSide:
         """The part from one time to another; give the later time first to run it backwards."""

@@ -4,85 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast, final
+from math import inf
+from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 import numpy as np
 
-from liegroups import Space
-from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, stacked
-from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number, is_float64, stacked
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import FailedError, OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
-from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
+from ..problem.steps import Jump as Jump, StepSize as StepSize
 from ..solvers import Options, Projection, Projector
+from ..solvers.projection.batch_arguments import suspects
 from ..words import counted
+from .held import Held, held_along
+from .length import length_along
 from .moving_rhs import MovingRightHandSide
 
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
-
-
-class Jump(NamedTuple):
-    """Distance of two configurations in the joint that moves most.
-
-    Attributes:
-        angle: largest rotation of a joint [rad].
-        length: largest translation of a joint [m]; plain numbers that are not angles count as metres.
-    """
-
-    angle: float
-    length: float
-
-
-@final
-class StepSize:
-    """Distances between configurations, joint by joint: rotations in radians, translations in metres.
-
-    A free-flyer moves by the distance of its origins and by the angle of its rotation, not by the two halves of a
-    twist.
-
-    Args:
-        problem: of the configurations; says which columns are angles.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self._space: Space = problem.space
-        angles, lengths = list[int](), list[int]()
-        self._rotations: list[slice] = []
-        self._translations: list[slice] = []
-        for leaf in self._space.leaves():
-            v, q = leaf.v, leaf.q
-            if leaf.space.is_flat:
-                for column in range(v.start, v.stop):
-                    (angles if problem.revolute[column] else lengths).append(column)
-            elif (kind := leaf.space.atoms[0][0]) in ("SE2", "SE3"):
-                size = 2 if kind == "SE2" else 3
-                self._translations.append(slice(q.start, q.start + size))
-                self._rotations.append(slice(v.start + size, v.stop))
-            else:
-                self._rotations.append(v)
-        self._angles: Indices = np.array(angles, dtype=np.intp)
-        self._lengths: Indices = np.array(lengths, dtype=np.intp)
-
-    def between(self, q0: Vector | Matrix, q1: Vector | Matrix) -> Jump:
-        """The largest distances between two configurations, or between two rows of as many (n, nq)."""
-        angles, lengths = self.of_rows(np.atleast_2d(q0), np.atleast_2d(q1))
-        return Jump(float(angles.max(initial=0.0)), float(lengths.max(initial=0.0)))
-
-    def of_rows(self, Q0: Matrix, Q1: Matrix) -> tuple[Vector, Vector]:
-        """Angles and lengths (n,) of the joint that moves most, between each two rows of as many (n, nq)."""
-        d = self._space.difference(Q0, Q1)
-        moved = np.abs(d)
-        angles = moved[:, self._angles].max(axis=1, initial=0.0)
-        lengths = moved[:, self._lengths].max(axis=1, initial=0.0)
-        for block in self._rotations:
-            angles = np.maximum(angles, row_lengths(d[:, block]))
-        for block in self._translations:
-            lengths = np.maximum(lengths, row_lengths(Q1[:, block] - Q0[:, block]))
-        return angles, lengths
 
 
 @final
@@ -119,10 +62,7 @@ class Piece:
             expect(getattr(self, name), kind, f"{name} of a piece of a path", f"a {kind.__name__}")
         if self.sides.first is not None:
             self.problem.check_rhs(self.sides.first)
-        rows = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
-        if len(rows) < 2:
-            raise SizeError("samples of a piece of a path", "at least 2", len(rows))
-        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(rows)])
+        samples = _checked(self.problem, self.samples)
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
@@ -186,6 +126,15 @@ class Piece:
         listed = np.asarray(times, dtype=np.float64).tolist()
         residual, at = self.projector.residual, self.sides.at
         return max([residual(q, at(t)) for q, t in zip(self.at_times(listed), listed, strict=True)], default=0.0)
+
+    def max_error(self) -> float:
+        """Largest residual at the samples and half-way between them."""
+        rhs, program = self.sides.constant, self.projector.program.edges
+        if rhs is not None and program is not None:
+            edges = program.run(self.samples[:-1], self.samples[1:], rhs, inf, inf)
+            if not edges.status.any():
+                return float(self.projector.residuals(np.concatenate([self.samples, edges.middles]), rhs).max())
+        return self.error(np.concatenate([self.times, 0.5 * (self.times[1:] + self.times[:-1])]))
 
     def __repr__(self) -> str:
         return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
@@ -271,6 +220,11 @@ class Path(NamesChecked):
         return float(sum(self.durations))
 
     @property
+    def length(self) -> float:
+        """Sum of the distances between samples, over free dofs: root of the sum of squares, in rad and m alike."""
+        return length_along(self)
+
+    @property
     def start(self) -> Vector:
         """First configuration (nq,)."""
         return self.pieces[0].samples[0]
@@ -343,10 +297,11 @@ class Path(NamesChecked):
 
     def max_error(self) -> float:
         """Largest residual at all samples and half-way between them."""
-        return max(
-            piece.error(np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])]))
-            for piece in self.pieces
-        )
+        return max(piece.max_error() for piece in self.pieces)
+
+    def held(self) -> tuple[Held, ...]:
+        """The constraints that are held along the path, with the largest error of each at samples and between."""
+        return held_along(self)
 
     def max_jump(self) -> Jump:
         """Largest distances between consecutive samples."""
@@ -356,6 +311,19 @@ class Path(NamesChecked):
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
         return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
+
+
+def _checked(problem: Problem, samples: Matrix) -> Matrix:
+    """Samples of a piece, at least two, as an array of its own."""
+    if is_float64(samples) and samples.shape[1:] == (problem.space.nq,):
+        rows, doubtful = np.array(samples), suspects(samples, problem.space).tolist()
+    else:
+        rows = as_tuple(samples, "samples of a piece of a path", "configurations (nq,)")
+        doubtful = range(len(rows))
+    if len(rows) < 2:
+        raise SizeError("samples of a piece of a path", "at least 2", len(rows))
+    checked = {i: problem.check(rows[i], f"sample {i} of a piece") for i in doubtful}
+    return np.array(list(checked.values())) if isinstance(rows, tuple) else rows
 
 
 def _shortened(times: Vector) -> str:

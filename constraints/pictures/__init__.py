@@ -5,8 +5,15 @@ from typing import TYPE_CHECKING
 from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
+    from ..robot.description import Drawing as Drawing
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
-    from .browser import View as View, render as render, show as show
+    from .browser import (
+        PageOptions as PageOptions,
+        PhotoOptions as PhotoOptions,
+        View as View,
+        render as render,
+        show as show,
+    )
     from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
     from .graphs.dependencies import plot_dependencies as plot_dependencies
     from .graphs.graph import plot_graph as plot_graph
@@ -19,7 +26,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "browser": "View render show",
+        ".robot.description": "Drawing",
+        "browser": "PageOptions PhotoOptions View render show",
         "assemblies": "plot_assembly plot_iterates",
         "configurations": "plot_configurations plot_robot",
         "graphs.dependencies": "plot_dependencies",

@@ -16,7 +16,7 @@ from ..errors import OptionError
 from ..rows.stacking import stack_rows
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
-from .panels import LINE, in_a_row, panels
+from .panels import LINE, PanelLayout, in_a_row, panels
 from .scenes import DrawnScene
 from .views import Wanted
 
@@ -66,7 +66,7 @@ def plot_assembly(
     lines = min(len(errors[0]), NAMED + 1)
     room = SMALL * lines + 0.15
     figure, pictures, feet = panels(
-        scene, ["", ""], path is None, side=4.8, above=0.55 + 2 * LINE, below=room, least=8.0
+        scene, ["", ""], path is None, PanelLayout(side=4.8, above=0.55 + 2 * LINE, below=room, least=8.0)
     )
     height = figure.get_size_inches()[1]
     figure.text(0.5, 1.0 - 0.4 / height, mechanism.name, ha="center", fontsize=15, fontweight="bold")
@@ -154,7 +154,10 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
     heading = f"{result.status.name}{words}"
     columns = in_a_row(count)
     figure, pictures, _ = panels(
-        scene, [" "] * count, path is None, side=3.0, columns=columns, heading=heading, above=0.35, least=4.0
+        scene,
+        [" "] * count,
+        path is None,
+        PanelLayout(side=3.0, columns=columns, heading=heading, above=0.35, least=4.0),
     )
     for axes, i in zip(pictures, chosen, strict=True):
         show(axes, i)

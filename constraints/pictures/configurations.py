@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,15 @@ import numpy as np
 from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, Vector
 
-from ..collisions.shapes import Shape
-from ..dynamics.laws.external_force import Force
 from ..errors import WrongObjectError
 from ..keywords import answer
 from ..models.structure.mechanism import Mechanism
-from ..robot import Frame, Robot
+from ..robot import Robot
+from ..robot.description import Drawing
 from .figures import save_figure
-from .panels import panels
-from .scenes import DrawnScene, Extras, Thing, robot_of
+from .panels import PanelLayout, panels
+from .robots import Stroke
+from .scenes import DrawnScene, Thing, robot_of
 from .views import Wanted
 
 FAINTEST = 0.15
@@ -33,14 +33,7 @@ def plot_robot(
     *,
     view: Wanted = None,
     ax: Any = None,
-    tips: Sequence[str | Frame] = (),
-    frames: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
-    shapes: Iterable[Shape] = (),
-    forces: Iterable[Force] = (),
-    names: bool = False,
-    degrees: bool | None = None,
-    colour: str | None = None,
+    drawing: Drawing | None = None,
 ) -> Any:
     """A configuration as a stick figure: joints are dots, each robot and object of a system has its own colour.
 
@@ -55,14 +48,7 @@ def plot_robot(
         view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]. By default the plane in which all joints move, and
             "3d" where there is none.
         ax: matplotlib axes to draw in, made with `projection="3d"` unless the view is flat; a new figure by default.
-        tips: frames at the ends, for instance a hand, drawn as larger dots.
-        frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
-        placements: placements in the world, drawn so, for instance a target.
-        shapes: solids, as for a `CollisionModel`; geometry of URDF files is drawn by `render`.
-        forces: springs and dampers among them are drawn, zigzags and cups, spirals and arcs about pivots; and links.
-        names: whether the name of each joint is beside it.
-        degrees: True for angles in degrees beside the names, False for radians; by default no values.
-        colour: one for all robots.
+        drawing: what is drawn beside the sticks, and how.
 
     Returns:
         the matplotlib figure.
@@ -71,21 +57,22 @@ def plot_robot(
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
         UnknownFrameError: a frame that the robot does not have; lists the names that come closest.
         UnknownNameError: a view that is none.
-        WrongObjectError: axes that do not suit the view; a frame, a placement or a shape that is in no sequence.
+        WrongObjectError: axes that do not suit the view.
+        OptionError: files with meshes in the drawing: `render` has them.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    scene = DrawnScene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
+    scene = DrawnScene(robot, drawing)
     Q = configurations_of(scene.robot, [resting(robot)] if q is None else q)
     scene.look(Q, view, 0.05)
     if ax is None:
-        figure, (axes,), _ = panels(scene, [""], path is None, side=5.0, scales=True, colour=colour)
+        figure, (axes,), _ = panels(scene, [""], path is None, PanelLayout(side=5.0, scales=True))
     else:
         scene.on_axes(ax)
         figure, axes = ax.figure, ax
     scene.show(axes, scales=True)
-    _draw_over(scene, axes, Q, colour)
-    if ax is not None and (key := scene.key(colour)):
+    _draw_over(scene, axes, Q)
+    if ax is not None and (key := scene.key()):
         axes.legend(handles=key, frameon=False, fontsize=9)
     return save_figure(figure, path)
 
@@ -96,18 +83,12 @@ def plot_configurations(
     path: str | os.PathLike[str] | None = None,
     *,
     view: Wanted = None,
-    tips: Sequence[str | Frame] = (),
-    frames: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
-    shapes: Iterable[Shape] = (),
-    forces: Iterable[Force] = (),
-    names: bool = False,
-    degrees: bool | None = None,
+    drawing: Drawing | None = None,
 ) -> Any:
     """Configurations as stick figures, one picture a group, side by side on one scale.
 
     Args:
-        robot, path, view, tips, frames, placements, shapes, forces, names, degrees: as in `plot_robot`.
+        robot, path, view, drawing: as in `plot_robot`.
         groups: title -> configurations (nq,) or (n, nq), drawn over each other, the last one the strongest.
 
     Returns:
@@ -118,7 +99,7 @@ def plot_configurations(
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `plot_robot`.
         UnknownNameError, MissingExtraError, FileError: as `plot_robot`.
     """
-    scene = DrawnScene(robot, Extras(tips, frames, placements, shapes, forces, names, degrees))
+    scene = DrawnScene(robot, drawing)
     check = scene.robot.check
     drawn = {
         title: [check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
@@ -134,10 +115,10 @@ def plot_configurations(
     return save_figure(figure, path)
 
 
-def _draw_over(scene: DrawnScene, axes: Any, Q: Sequence[Vector], colour: str | None = None) -> None:
+def _draw_over(scene: DrawnScene, axes: Any, Q: Sequence[Vector]) -> None:
     """Configurations over each other, the first ones fainter."""
     for i, q in enumerate(Q, start=1):
-        scene.draw(axes, q, colour, alpha=FAINTEST + (1.0 - FAINTEST) * (i / len(Q)) ** 3)
+        scene.draw(axes, q, Stroke(scene.colour, alpha=FAINTEST + (1.0 - FAINTEST) * (i / len(Q)) ** 3))
 
 
 def configurations_of(robot: Robot, q: object) -> list[Vector]:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_tuple
 from liegroups.arrays import Matrix, Vector
 
 from ..dynamics import HingeSpring, JointSpring, PointLink, PointSpring
@@ -205,11 +204,6 @@ def draw_names(pen: Pen, robot: Robot, q: Vector, degrees: bool | None, middle: 
         pen.axes.text(*place, "\n".join(names), fontsize=8.5, color=TEXT, zorder=13, **style)
 
 
-def as_degrees(given: object) -> bool | None:
-    """Whether angles are said in degrees or radians, or not at all, from what a user gave."""
-    return None if given is None else as_flag(given, "`degrees` of a picture")
-
-
 def _value(q: Vector, is_angle: bool, degrees: bool) -> str:
     """The value of a joint with one degree of freedom, with its unit; empty for others."""
     if len(q) > 2:
@@ -228,8 +222,7 @@ def springs_of(forces: Any) -> tuple[Any, ...]:
         WrongObjectError: something that is no force.
     """
     known = (PointSpring, PointLink, JointSpring, HingeSpring)
-    given = as_external(as_tuple(forces, "forces to be drawn", "springs and links")) if forces is not None else ()
-    return tuple(force for force in given if isinstance(force, known))
+    return tuple(force for force in as_external(forces) if isinstance(force, known))
 
 
 def draw_springs(pen: Pen, springs: Iterable[Any], q: Vector) -> None:

@@ -14,7 +14,8 @@ from ..errors import OptionError
 from ..reduced.equilibria.prescribed import NOT_BESIDE
 from .figures import save_figure
 from .films import check_film, film, has_window
-from .panels import panels
+from .panels import PanelLayout, panels
+from .robots import Stroke
 from .scenes import DrawnScene
 from .views import Region, Wanted
 
@@ -76,14 +77,14 @@ def plot_modes(
     table = _table(modes)
     top = max(2.45, 0.6 + SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in zip(numbers, shown, strict=True)]
-    figure, pictures, _ = panels(scene, titles, path is None, side=3.0, above=top, least=10.4)
+    figure, pictures, _ = panels(scene, titles, path is None, PanelLayout(side=3.0, above=top, least=10.4))
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((0.9 / width, 1.0 - 1.8 / height, 2.5 / width, 1.6 / height)), modes)
     figure.text(3.8 / width, 1.0 - 0.2 / height, "\n".join(table), family="monospace", fontsize=8.5, va="top")
     for axes, mode, (ahead, behind) in zip(pictures, shown, moved, strict=True):
         scene.show(axes)
         for q, colour in ((behind, BEHIND), (mode.state.q, STILL), (ahead, AHEAD)):
-            scene.draw(axes, q, colour, width=2.2 if colour == AHEAD else 1.6)
+            scene.draw(axes, q, Stroke(colour, 2.2 if colour == AHEAD else 1.6))
     return save_figure(figure, path)
 
 
@@ -122,8 +123,8 @@ def animate_mode(
     def draw(i: int) -> None:
         axes.clear()
         scene.show(axes)
-        scene.draw(axes, mode.state.q, STILL, width=1.6)
-        scene.draw(axes, swing[i], AHEAD, width=2.2)
+        scene.draw(axes, mode.state.q, Stroke(STILL, 1.6))
+        scene.draw(axes, swing[i], Stroke(AHEAD, 2.2))
 
     return film(figure, draw, count, path, count / SWING)
 

@@ -42,34 +42,37 @@ def in_a_row(count: int) -> int:
     return -(-count // -(-count // MOST_IN_A_ROW))
 
 
-def panels(
-    scene: DrawnScene,
-    titles: Sequence[str],
-    shown: bool,
-    *,
-    side: float = 4.0,
-    columns: int = MOST_IN_A_ROW,
-    heading: str = "",
-    above: float = 0.0,
-    below: float = 0.0,
-    least: float = 0.0,
-    scales: bool = False,
-    colour: str | None = None,
-) -> Panels:
-    """A figure with a picture of the scene's part of the world for each title, and a legend where there is need of one.
+class PanelLayout(NamedTuple):
+    """How pictures stand in a figure.
 
-    Args:
-        scene: what is drawn in them later.
-        titles: one a picture; "" without.
-        shown: whether it is for pyplot to show; otherwise for a file.
+    Attributes:
         side: of a picture that is as wide as high [inch].
         columns: pictures in a row, at most.
         heading: stands above all, in the free room at the top.
         above, below: free room at the top, and below each row [inch].
         least: least width of the figure [inch].
         scales: with numbers along flat axes.
-        colour: the one in which all robots are drawn, if any.
     """
+
+    side: float = 4.0
+    columns: int = MOST_IN_A_ROW
+    heading: str = ""
+    above: float = 0.0
+    below: float = 0.0
+    least: float = 0.0
+    scales: bool = False
+
+
+def panels(scene: DrawnScene, titles: Sequence[str], shown: bool, layout: PanelLayout = PanelLayout()) -> Panels:  # noqa: B008
+    """A figure with a picture of the scene's part of the world for each title, and a legend where there is need of one.
+
+    Args:
+        scene: what is drawn in them later.
+        titles: one a picture; "" without.
+        shown: whether it is for pyplot to show; otherwise for a file.
+        layout: of the pictures.
+    """
+    side, columns, heading, above, below, least, scales = layout
     ratio = scene.region.ratio(scene.view)
     wide, high = side / ratio**0.5, side * ratio**0.5
     left, under, right, over = SCALES if scales and scene.view.flat else (0.1, 0.1, 0.1, 0.1)
@@ -79,7 +82,7 @@ def panels(
     across = width / columns
     lines = [textwrap.wrap(title, max(int(across / LETTER), 8)) or [""] for title in titles]
     head = LINE * max(len(text) for text in lines) + 0.1 if any(titles) else 0.0
-    key = scene.key(colour)
+    key = scene.key()
     longest = max((len(line.get_label()) for line in key), default=0)
     keys = min(len(key), max(int(width / (KEY + 0.085 * longest)), 1))
     foot = (0.0 if scales and scene.view.flat else FOOT) + (FOOT * -(-len(key) // keys) if key else 0.0)

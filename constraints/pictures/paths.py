@@ -11,16 +11,17 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..collisions.shapes import Shape
 from ..errors import WrongObjectError
+from ..keywords import answer
 from ..paths.path import Path
 from ..ranges import whole_number
-from ..robot import Frame, Robot
+from ..robot import Robot
+from ..robot.description import Drawing
 from .configurations import configurations_of
 from .figures import QUIET, save_figure
 from .films import as_rate, check_film, film, has_window
-from .panels import in_a_row, panels
-from .scenes import DrawnScene, Extras, Thing
+from .panels import PanelLayout, in_a_row, panels
+from .scenes import DrawnScene, Thing
 from .views import Wanted
 
 TRACE = "#56b4e9"
@@ -34,12 +35,9 @@ def plot_path(
     motion: Path,
     path: str | os.PathLike[str] | None = None,
     count: int = 6,
-    shapes: Iterable[Shape] = (),
     *,
     view: Wanted = None,
-    tips: Sequence[str | Frame] = (),
-    frames: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
+    drawing: Drawing | None = None,
 ) -> Any:
     """A path as a strip of pictures: stick figures of the robot, shapes as wires, at equal steps of time.
 
@@ -50,8 +48,7 @@ def plot_path(
         motion: a path of a robot.
         path: the file that the figure is written to; its ending says the format.
         count: pictures, start and end among them.
-        shapes: solids to draw, as for a `CollisionModel`; geometry of URDF files is not drawn.
-        view, tips, frames, placements: as in `plot_robot`.
+        view, drawing: as in `plot_robot`.
 
     Returns:
         The matplotlib figure.
@@ -65,12 +62,12 @@ def plot_path(
         MissingExtraError: matplotlib is not installed.
         FileError: the figure cannot be written.
     """
-    scene = DrawnScene(_robot_of(motion), Extras(tips, frames, placements, shapes))
+    scene = DrawnScene(_robot_of(motion), drawing)
     whole_number(count, "number of pictures of a path", 2, 100)
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
     _look(scene, Q, traces, view)
-    figure, pictures, _ = panels(scene, [""] * count, path is None, side=2.4, columns=in_a_row(count))
+    figure, pictures, _ = panels(scene, [""] * count, path is None, PanelLayout(side=2.4, columns=in_a_row(count)))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
         _draw(axes, scene, q, [trace[motion.times <= time] for trace in traces], f"{time:.2f} s")
@@ -80,15 +77,12 @@ def plot_path(
 def animate(
     configurations: Path | ArrayLike,
     path: str | os.PathLike[str] | None = None,
-    shapes: Iterable[Shape] = (),
     *,
     robot: Thing | None = None,
     count: int = 60,
     rate: float = 15.0,
     view: Wanted = None,
-    tips: Sequence[str | Frame] = (),
-    frames: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
+    drawing: Drawing | None = None,
 ) -> Any:
     """Configurations one after the other, as an animation of matplotlib's.
 
@@ -99,11 +93,10 @@ def animate(
     Args:
         configurations: a path of a robot, or configurations (n, nq).
         path: the file that it is written to: `.gif`, `.html` (with its controls), or `.mp4` (needs ffmpeg).
-        shapes: solids to draw, as in `plot_path`.
         robot: of configurations that are an array; of a Mechanism or a ConstraintSet the closures are drawn too.
         count: pictures of a path, at equal steps of time; of an array each row is a picture.
         rate: pictures a second.
-        view, tips, frames, placements: as in `plot_robot`.
+        view, drawing: as in `plot_robot`.
 
     Returns:
         the animation, a `matplotlib.animation.FuncAnimation`.
@@ -117,10 +110,9 @@ def animate(
     """
     check_film(path)
     pictures_a_second = as_rate(rate)
-    extras = Extras(tips, frames, placements, shapes)
     if isinstance(configurations, Path):
         whole_number(count, "number of pictures of a path", 2, MOST_FRAMES)
-        scene = DrawnScene(_robot_of(configurations) if robot is None else robot, extras)
+        scene = DrawnScene(_robot_of(configurations) if robot is None else robot, drawing)
         times, drawn = _sampled(configurations, count)
         words = [f"{time:.2f} s" for time in times]
         traces, marks = _traces(scene, configurations.samples), [configurations.times <= time for time in times]
@@ -128,12 +120,12 @@ def animate(
         what = "a Path; of an array of configurations say whose they are, robot.animate(configurations)"
         raise WrongObjectError("configurations to be animated", what, configurations)
     else:
-        scene = DrawnScene(robot, extras)
+        scene = DrawnScene(robot, drawing)
         drawn = configurations_of(scene.robot, configurations)
         words, traces = [""] * len(drawn), _traces(scene, drawn)
         marks = [np.arange(len(drawn)) <= i for i in range(len(drawn))]
     _look(scene, drawn, traces, view)
-    figure, (axes,), _ = panels(scene, [""], has_window(path), side=SIDE)
+    figure, (axes,), _ = panels(scene, [""], has_window(path), PanelLayout(side=SIDE))
 
     def draw(i: int) -> None:
         axes.clear()
@@ -176,3 +168,6 @@ def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], wor
         write = axes.text if scene.view.flat else axes.text2D
         right, up = scene.reach
         write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize=9, color=QUIET)
+
+
+answer(__name__)

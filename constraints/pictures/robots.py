@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -126,19 +126,44 @@ def colours_of(robot: Robot) -> dict[str, str]:
     return {part: PALETTE[i % len(PALETTE)] for i, part in enumerate(dict.fromkeys(parts_of(robot)))}
 
 
+class Stroke(NamedTuple):
+    """How lines are drawn.
+
+    Attributes:
+        colour: of all; of sticks without one, each robot and object of a system has its own, and what stands on the
+            ground and does not move is grey.
+        width: [points].
+        alpha: opacity.
+    """
+
+    colour: str | Sequence[float] | None = None
+    width: float = 2.0
+    alpha: float = 1.0
+
+
+class StickChoice(NamedTuple):
+    """Which sticks a figure has.
+
+    Attributes:
+        ends: frames to which sticks lead too; by default of each joint that carries no other one the furthest.
+        without: joints whose bodies have no sticks: they are drawn otherwise.
+        pedestals: whether sticks lead from the ground to joints.
+    """
+
+    ends: Sequence[Frame] | None = None
+    without: Collection[int] = ()
+    pedestals: bool = True
+
+
 def draw_configuration(
     axes: Any,
     robot: Robot,
     q: ArrayLike,
     *,
     tips: Sequence[str | Frame] = (),
-    colour: str | Sequence[float] | None = None,
-    width: float = 2.0,
-    alpha: float = 1.0,
+    stroke: Stroke = Stroke(),  # noqa: B008
     view: Any = None,
-    ends: Sequence[Frame] | None = None,
-    without: Collection[int] = (),
-    pedestals: bool = True,
+    sticks: StickChoice = StickChoice(),  # noqa: B008
 ) -> None:
     """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
 
@@ -147,14 +172,9 @@ def draw_configuration(
         robot: the robot.
         q: configuration (nq,).
         tips: frames at the ends, for instance a hand.
-        colour: of everything; without, each robot and object of a system has its own, and what stands on the ground
-            and does not move is grey.
-        width: of the sticks [points].
-        alpha: opacity.
+        stroke: of the sticks, and of the dots.
         view: as in `plot_configurations`; of what the axes are by default.
-        ends: frames to which sticks lead too; by default of each joint that carries no other one the furthest.
-        without: joints whose bodies have no sticks: they are drawn otherwise.
-        pedestals: whether sticks lead from the ground to joints.
+        sticks: which of them.
 
     Raises:
         WrongObjectError: axes that do not suit the view.
@@ -163,19 +183,20 @@ def draw_configuration(
     seen = view if isinstance(view, Direction) else Direction.of("3d" if hasattr(axes, "get_zlim") else view, robot, q)
     check_axes(axes, seen)
     frames = [robot.frame(tip) for tip in as_tuple(tips, "tips", "frames")]
+    (colour, width, alpha), (ends, without, pedestals) = stroke, sticks
     further = ends_of(robot, frames) if ends is None else ends
-    sticks, held = sticks_of(robot, q, [*further, *frames]), set[int]()
+    drawn, held = sticks_of(robot, q, [*further, *frames]), set[int]()
     parts, posture = ["", *parts_of(robot)], robot.at(q)
     colours = colours_of(robot) if colour is None else dict.fromkeys(parts, colour)
     origins = [np.array(oMi.translation) for oMi in posture.placed().oMi]
-    held |= {joint for joint, *_ in sticks}
-    sticks = [stick for stick in sticks if _body_of(robot, stick, origins) not in without]
-    sticks = [stick for stick in sticks if pedestals or not _is_ground(robot, stick, origins)]
-    still = [colour is None and _is_ground(robot, stick, origins) for stick in sticks]
-    points = [end for (_, a, b), on in zip(sticks, still, strict=True) if on for end in (a, b, np.full(3, np.nan))][:-1]
+    held |= {joint for joint, *_ in drawn}
+    drawn = [stick for stick in drawn if _body_of(robot, stick, origins) not in without]
+    drawn = [stick for stick in drawn if pedestals or not _is_ground(robot, stick, origins)]
+    still = [colour is None and _is_ground(robot, stick, origins) for stick in drawn]
+    points = [end for (_, a, b), on in zip(drawn, still, strict=True) if on for end in (a, b, np.full(3, np.nan))][:-1]
     if points:
         axes.plot(*seen.seen(points), linewidth=width, solid_capstyle="round", color=GROUND, alpha=alpha)
-    moving = [stick for stick, on in zip(sticks, still, strict=True) if not on]
+    moving = [stick for stick, on in zip(drawn, still, strict=True) if not on]
     for part, own in colours.items():
         joints = [joint for joint in range(1, len(parts)) if parts[joint] == part]
         lines = [end for joint, a, b in moving if parts[joint] == part for end in (a, b, np.full(3, np.nan))][:-1]
@@ -226,9 +247,7 @@ def draw_box(
     placement: object,
     size: ArrayLike,
     *,
-    colour: str = PALETTE[0],
-    width: float = 1.5,
-    alpha: float = 1.0,
+    stroke: Stroke = Stroke(PALETTE[0], 1.5),  # noqa: B008
 ) -> None:
     """Draw the edges of a box.
 
@@ -236,9 +255,7 @@ def draw_box(
         axes: matplotlib axes with `projection="3d"`.
         placement: of its middle in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
         size: lengths of its edges along x, y, z (3,) [m].
-        colour: of the lines.
-        width: of the lines [points].
-        alpha: opacity.
+        stroke: of the lines.
     """
     oMb: Any = as_placement(placement)
     half = 0.5 * finite_vector(size, 3, "size of a box")
@@ -246,4 +263,5 @@ def draw_box(
     corners = corners @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)
     for i, j in combinations(range(8), 2):
         if (i ^ j).bit_count() == 1:
-            axes.plot(*corners[[i, j]].T, color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
+            style = {"color": stroke.colour, "linewidth": stroke.width, "alpha": stroke.alpha}
+            axes.plot(*corners[[i, j]].T, **style, solid_capstyle="round")

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_tuple, expect
+from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ..collisions.shapes import Shape
-from ..dynamics.laws.external_force import Force
 from ..errors import WrongObjectError
 from ..loops.constraint_set import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..models.structure.mechanism import Mechanism
-from ..robot import Frame, Robot, as_placement
+from ..robot import Frame, Robot
+from ..robot.description import Drawing
 from ..robot.model.pinocchio import Placement
-from ..robot.placement import has_matrix, shape_of
 from .drawn import (
     FILL,
     GROUND,
     SIZE,
     Pen,
-    as_degrees,
     bodies,
     draw_ground,
     draw_names,
@@ -36,7 +34,17 @@ from .drawn import (
     springs_of,
 )
 from .figures import BAD, QUIET, check_place
-from .robots import colours_of, draw_configuration, draw_frame, ends_of, parts_of, seats_of, sticks_of
+from .robots import (
+    StickChoice,
+    Stroke,
+    colours_of,
+    draw_configuration,
+    draw_frame,
+    ends_of,
+    parts_of,
+    seats_of,
+    sticks_of,
+)
 from .shapes import lid, wires
 from .views import Direction, Region, check_axes, show_region
 
@@ -50,28 +58,6 @@ ARROW = 0.14
 """Length of the arrows of a frame, as a part of the width of the picture."""
 Thing = Robot | Mechanism | ConstraintSet
 """What can be drawn; of the last two the closures too."""
-
-
-class Extras(NamedTuple):
-    """What a user wants to see beside the sticks.
-
-    Attributes:
-        tips: frames at the ends of the stick figure, drawn as larger dots.
-        frames: frames of the robot that are drawn as three arrows.
-        placements: placements in the world that are drawn so, as targets.
-        shapes: solids.
-        forces: of which springs, dampers and links are drawn.
-        names: whether joints have their names beside them.
-        degrees: whether angles are said in degrees, or in radians; None to say no values.
-    """
-
-    tips: Sequence[str | Frame] = ()
-    frames: Sequence[str | Frame] = ()
-    placements: Sequence[object] = ()
-    shapes: Iterable[Shape] = ()
-    forces: Iterable[Force] = ()
-    names: bool = False
-    degrees: bool | None = None
 
 
 def robot_of(thing: object) -> tuple[Robot, tuple[FrameRows, ...]]:
@@ -93,24 +79,25 @@ class DrawnScene:
 
     Args:
         thing: the robot; of a mechanism and of a constraint set, their closures are drawn too.
-        extras: what is drawn beside it.
+        drawing: what is drawn beside it.
 
     Raises:
-        WrongObjectError: what is no robot, no frames, no placements, no shapes.
+        WrongObjectError: what is no robot, no drawing, no shape, no force.
+        OptionError: files with meshes.
         UnknownFrameError: a frame that the robot does not have.
     """
 
-    def __init__(self, thing: Thing, extras: Extras = Extras()) -> None:  # noqa: B008
+    def __init__(self, thing: Thing, drawing: Drawing | None = None) -> None:
         self.robot, self.closures = robot_of(thing)
-        robot, shapes = self.robot, as_tuple(extras.shapes, "shapes to be drawn", "Shape")
-        for shape in shapes:
+        robot, what = self.robot, Drawing.of(drawing, "a stick figure", "urdfs", "packages")
+        for shape in what.shapes:
             expect(shape, Shape, "shape to be drawn")
-        self.shapes: list[tuple[Frame, Shape]] = [(robot.frame(shape.frame), shape) for shape in shapes]
-        self.tips = [robot.frame(tip) for tip in as_tuple(extras.tips, "tips", "frames")]
-        self.frames = [robot.frame(frame) for frame in as_tuple(extras.frames, "frames to be drawn", "frames")]
-        self.placements = as_placements(extras.placements)
-        self.springs, self.degrees = springs_of(extras.forces), as_degrees(extras.degrees)
-        self.names = as_flag(extras.names, "`names` of a picture") or self.degrees is not None
+        self.shapes: list[tuple[Frame, Shape]] = [(robot.frame(shape.frame), shape) for shape in what.shapes]
+        self.tips = [robot.frame(tip) for tip in what.tips]
+        self.frames = [robot.frame(frame) for frame in what.frames]
+        self.placements: Any = what.placements
+        self.springs, self.degrees, self.colour = springs_of(what.forces), what.degrees, what.colour
+        self.names = what.names or self.degrees is not None
         on_bodies = [frame for pair in self.pairs for frame in pair if frame.joint]
         self.ends = [*on_bodies, *ends_of(robot, [*on_bodies, *self.tips])]
         self.parts, self.colours = ["", *parts_of(robot)], colours_of(robot)
@@ -172,16 +159,16 @@ class DrawnScene:
             ax, self.region, self.view, scales, ratio=1.0 if self.on_users_axes else self.region.ratio(self.view)
         )
 
-    def draw(self, ax: Any, q: Vector, colour: str | None = None, width: float = 2.0, alpha: float = 1.0) -> bool:
+    def draw(self, ax: Any, q: Vector, stroke: Stroke | None = None) -> bool:
         """Draw a configuration with all that belongs to it; whether all closures are shut.
 
         Args:
             ax: matplotlib axes that suit the view.
             q: configuration (nq,).
-            colour: of the sticks; that of each part by default.
-            width: of the sticks [points].
-            alpha: opacity.
+            stroke: of the sticks; in the colour of the drawing by default.
         """
+        stroke = Stroke(self.colour) if stroke is None else stroke
+        colour, _, alpha = stroke
         for frame, shape in self.shapes:
             self._draw_shape(ax, frame, shape, q, alpha)
         shut = self._draw_closures(ax, q, alpha, colour)
@@ -193,10 +180,8 @@ class DrawnScene:
         stands = grounded(self.robot, q, self.pairs, seats_of(self.robot))
         draw_ground(pen, stands.points)
         outlined = [joint for joint, faces in solid.items() if len(faces) == 1]
-        draw_configuration(
-            ax, self.robot, q, tips=self.tips, colour=colour, width=width, alpha=alpha, view=self.view, ends=self.ends,
-            without=outlined, pedestals=stands.on_pedestals,
-        )  # fmt: skip
+        sticks = StickChoice(self.ends, outlined, stands.on_pedestals)
+        draw_configuration(ax, self.robot, q, tips=self.tips, stroke=stroke, view=self.view, sticks=sticks)
         draw_sliders(pen, self.robot, q, own)
         draw_springs(pen, self.springs, q)
         if self.names:
@@ -205,9 +190,9 @@ class DrawnScene:
             draw_frame(ax, oMf, ARROW * self.region.width, 2.2, self.view)
         return shut
 
-    def key(self, colour: str | None = None) -> list[Any]:
+    def key(self) -> list[Any]:
         """Lines of a legend: the robots and objects of a system by their colours; nothing of a robot alone."""
-        if colour is not None or len(self.colours) < 2:
+        if self.colour is not None or len(self.colours) < 2:
             return []
         lines: Any = importlib.import_module("matplotlib.lines")
         style: Mapping[str, Any] = {"marker": ".", "linewidth": 2.5, "markersize": 9.0}
@@ -271,12 +256,3 @@ class DrawnScene:
     def placed(self, frame: Frame, shape: Shape, q: Vector) -> Any:
         """Placement of a shape in the world."""
         return self.robot.at(q).placement(frame) * shape.placement
-
-
-def as_placements(placements: Any) -> list[Placement]:
-    """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
-    several = "a sequence of placements, [placement]"
-    if has_matrix(placements, 4) or shape_of(placements) == (7,):
-        raise WrongObjectError("placements", several, "one placement")
-    given = as_tuple(placements, "placements", several.removeprefix("a sequence of "))
-    return [as_placement(placement, f"placement {i}") for i, placement in enumerate(given)]

@@ -329,6 +329,10 @@ class Problem:
 
         return merge_problems((self, *others))
 
+    def with_bounds(self, bounds: Bounds) -> Problem:
+        """The same constraints within other bounds, which take the place of those in force."""
+        return _rebuilt(self._given[0], self._given[1], self._given[2] | {"bounds": bounds})
+
     def __or__(self, other: Problem) -> Problem:
         return self.merged(other)
 

@@ -19,10 +19,11 @@ from .dynamics import (
 from .equilibria.balance import Unknown as Unknown
 from .equilibria.equilibrium import (
     Equilibrium as Equilibrium,
+    EquilibriumOptions as EquilibriumOptions,
     EquilibriumStatus as EquilibriumStatus,
     equilibrium as equilibrium,
 )
-from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind
+from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind, KeptMotion as KeptMotion
 from .equilibria.linearisation import (
     Linearisation as Linearisation,
     NoLinearisationError as NoLinearisationError,
@@ -47,7 +48,7 @@ from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing,
 from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .sweeps.sweep import sweep as sweep
 from .sweeps.sweep_result import Sweep as Sweep
-from .sweeps.travel import SweepStatus as SweepStatus
+from .sweeps.travel import SweepOptions as SweepOptions, SweepStatus as SweepStatus
 from .system import (
     ReducedSystem as ReducedSystem,
     reduced_mass_matrix as reduced_mass_matrix,

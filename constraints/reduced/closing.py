@@ -11,7 +11,7 @@ from liegroups.arguments import finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import ConstraintError, OptionError, UndefinedError
+from ..errors import ConstraintError, UndefinedError
 from ..linear_algebra import largest
 from ..loops.assembling.gaps import gap_words
 from ..loops.assembling.iterates import DrawnIterates
@@ -22,7 +22,7 @@ from ..loops.mobility import CLOSED
 from ..robot.bounds import Violation, outside_bounds
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
+from ..solvers.options import as_threshold
 from ..solvers.status import StatusEnum
 from ..words import budget, counted, first_names, larger_budget
 
@@ -252,9 +252,10 @@ def closing(
     rhs: RightHandSide | None,
 ) -> Closing:
     """As `MinimalCoordinates.close`."""
-    if not LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a closing"):
-        raise OptionError(below_rounding("tolerance of a closing", tolerance))
-    trust = Trust(tolerance, natural_number(max_iterations, "iteration limit of a closing"))
+    trust = Trust(
+        as_threshold(tolerance, "tolerance of a closing"),
+        natural_number(max_iterations, "iteration limit of a closing"),
+    )
     time = finite_number(t, "time of a closing")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), time)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
 
 from liegroups import SE2, SE3, SO2, Factor
+from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.frozen import set_fields
 
+from ..errors import OptionError, WrongObjectError
 from ..exports import from_above
+from ..keywords import record_by_name
 from ..words import counted
 from .bounds import Bounds
+from .files.packages import as_folders
 from .files.urdf import FREE_ROBOTS
 from .frame import Frame
 from .model.joints import joint_kind, radian_columns
+from .model.pinocchio import Placement
+from .placement import as_placement, has_matrix, shape_of
 from .space import RobotSpace
 
 if TYPE_CHECKING:
@@ -91,6 +99,87 @@ def description(robot: Robot) -> str:
     return "\n".join(lines)
 
 
+@final
+@record_by_name
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawing:
+    """What is drawn of a robot beside its bodies, and how, each field given by its name. Immutable.
+
+    Stick figures and pages of a browser share it. What one of them cannot draw it refuses.
+
+    Attributes:
+        tips: frames at the ends, for instance a hand: larger dots of a stick figure.
+        frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
+        placements: placements in the world, drawn so, for instance a target.
+        shapes: solids, as for a `CollisionModel`; stick figures have them as wires.
+        forces: springs and dampers among them are drawn in stick figures, zigzags and cups, spirals and arcs about
+            pivots; and links.
+        names: whether the name of each joint is beside it, in stick figures.
+        degrees: True for angles in degrees beside the names, False for radians; by default no values.
+        colour: one for all robots of a stick figure; by default each robot and object of a system has its own.
+        urdfs: files with visual geometry instead of the robot's own: one, or by the name of the part of a system; for
+            the browser.
+        packages: more folders in which meshes are looked for.
+
+    Raises:
+        WrongObjectError: a field that is no sequence of what it is for.
+    """
+
+    tips: Iterable[str | Frame] = ()
+    frames: Iterable[str | Frame] = ()
+    placements: Iterable[object] = ()
+    shapes: Iterable[Any] = ()
+    forces: Iterable[Any] = ()
+    names: bool = False
+    degrees: bool | None = None
+    colour: str | None = None
+    urdfs: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None
+    packages: Iterable[str | os.PathLike[str]] = ()
+
+    def __post_init__(self) -> None:
+        """Check types; what can be read once is read."""
+        set_fields(
+            self,
+            tips=as_tuple(self.tips, "tips", "frames"),
+            frames=as_tuple(self.frames, "frames to be drawn", "frames"),
+            placements=as_placements(self.placements),
+            shapes=as_tuple(self.shapes, "shapes to be drawn", "Shape"),
+            forces=as_tuple(self.forces, "forces to be drawn", "springs and links"),
+            packages=as_folders(self.packages),
+        )
+        as_flag(self.names, "`names` of a picture")
+        if self.degrees is not None:
+            as_flag(self.degrees, "`degrees` of a picture")
+
+    @staticmethod
+    def of(given: Drawing | None, what: str, *without: str) -> Drawing:
+        """The drawing of an argument, or the default one.
+
+        Args:
+            given: what came.
+            what: what is drawn, for messages.
+            without: fields that have no place there.
+
+        Raises:
+            WrongObjectError: something else.
+            OptionError: a field that has no place there.
+        """
+        drawing = Drawing() if given is None else expect(given, Drawing, "drawing")
+        refused = [name for name in without if getattr(drawing, name) not in ((), None, False)]
+        if refused:
+            raise OptionError(f"drawing: {what} has no {', '.join(refused)}; leave them out")
+        return drawing
+
+
+def as_placements(placements: Any) -> tuple[Placement, ...]:
+    """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
+    several = "a sequence of placements, [placement]"
+    if has_matrix(placements, 4) or shape_of(placements) == (7,):
+        raise WrongObjectError("placements", several, "one placement")
+    given = as_tuple(placements, "placements", several.removeprefix("a sequence of "))
+    return tuple(as_placement(placement, f"placement {i}") for i, placement in enumerate(given))
+
+
 class Drawn:
     """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
 
@@ -101,51 +190,13 @@ class Drawn:
         *,
         view: str | Sequence[float] | None = None,
         ax: Any = None,
-        tips: Sequence[str | Frame] = (),
-        frames: Sequence[str | Frame] = (),
-        placements: Sequence[object] = (),
-        shapes: Iterable[Any] = (),
-        forces: Iterable[Any] = (),
-        names: bool = False,
-        degrees: bool | None = None,
-        colour: str | None = None,
+        drawing: Drawing | None = None,
     ) -> Any:
         """Draw a configuration as a stick figure: joints are dots, open closures are dashed lines.
 
-        `matplotlib.pyplot.show()` opens the figure, a notebook shows it below the cell. With a path it is written to
-        the file instead, and no figure stays open.
-
-        Args:
-            q: configuration (nq,), or several (n, nq), drawn over each other, the last one the strongest; the neutral
-                one, put into the bounds, by default, or the first posture of a mechanism.
-            path: the file that the figure is written to; its ending says the format.
-            view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]. By default the plane in which all joints move,
-                and "3d" where there is none.
-            ax: matplotlib axes to draw in, made with `projection="3d"` unless the view is flat.
-            tips: frames at the ends, for instance a hand, drawn as larger dots.
-            frames: frames of the robot, drawn as three arrows: x red, y green, z blue.
-            placements: placements in the world, drawn so, for instance a target.
-            shapes: solids (`manipulation.Shape`); geometry of URDF files is drawn by `pictures.render`.
-            forces: springs, dampers and links among them are drawn.
-            names: whether the name of each joint is beside it.
-            degrees: True for angles in degrees beside the names, False for radians; by default no values.
-            colour: one for all; by default each robot and object of a system has its own.
-
-        Returns:
-            the matplotlib figure.
-
-        Raises:
-            SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
-            UnknownFrameError, UnknownNameError: a frame, or a view, that there is not.
-            WrongObjectError: axes that do not suit the view; a frame, a placement or a shape that is in no sequence.
-            MissingExtraError: matplotlib is not installed.
-            FileError: the file cannot be written.
+        `pictures.plot_robot` says what the arguments are, and what errors there may be.
         """
-        what: Any = self
-        return from_above("plot_robot")(
-            what, q, path, view=view, ax=ax, tips=tips, frames=frames, placements=placements, shapes=shapes,
-            forces=forces, names=names, degrees=degrees, colour=colour,
-        )  # fmt: skip
+        return from_above("plot_robot")(self, q, path, view=view, ax=ax, drawing=drawing)
 
     def animate(
         self,
@@ -154,32 +205,7 @@ class Drawn:
         *,
         rate: float = 15.0,
         view: str | Sequence[float] | None = None,
-        tips: Sequence[str | Frame] = (),
-        frames: Sequence[str | Frame] = (),
-        placements: Sequence[object] = (),
-        shapes: Iterable[Any] = (),
+        drawing: Drawing | None = None,
     ) -> Any:
-        """Configurations one after the other, as an animation of matplotlib's, also written to a file.
-
-        `matplotlib.pyplot.show()` opens its window, a notebook shows it with its controls.
-
-        Args:
-            configurations: (n, nq).
-            path: the file that it is written to: `.gif`, `.html` (with its controls), or `.mp4` (needs ffmpeg).
-            rate: configurations a second.
-            view, tips, frames, placements, shapes: as in `plot`.
-
-        Returns:
-            the animation, a `matplotlib.animation.FuncAnimation`.
-
-        Raises:
-            OptionError: a rate that is not positive.
-            SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `plot`.
-            UnknownNameError, WrongObjectError, MissingExtraError: as `plot`.
-            FileError: the file cannot be written, or not as an animation.
-        """
-        what: Any = self
-        return from_above("animate")(
-            configurations, path, shapes, robot=what, rate=rate, view=view, tips=tips, frames=frames,
-            placements=placements,
-        )  # fmt: skip
+        """Configurations (n, nq) one after the other, as an animation of matplotlib's: as `pictures.animate`."""
+        return from_above("animate")(configurations, path, robot=self, rate=rate, view=view, drawing=drawing)

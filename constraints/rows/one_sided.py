@@ -47,11 +47,11 @@ class OneSidedRows:
         """Turn scaled rows of the logarithm into distances from their intervals, in place, and keep what they were."""
         values = rows.error[self._where]
         off = values - values.clip(self._lower, self._upper)
-        rows.error[self._where] = off
+        rows.error[self._where] = off  # R8
         if jacobian:
             self._values = values
             self.jacobian[:] = rows.jacobian[self._where]
-            rows.jacobian[self._where[off == 0.0]] = 0.0
+            rows.jacobian[self._where[off == 0.0]] = 0.0  # R8
 
     def entered(self, rows: Rows, step: Vector) -> Rows | None:
         """The rows with those as equalities that hold, and that a step crosses to first order: they end at the limit.
@@ -65,7 +65,7 @@ class OneSidedRows:
         """
         after = self._values + self.jacobian.dot(step)
         limits = after.clip(self._lower, self._upper)
-        crossed = (limits != after) & (rows.error[self._where] == 0.0)
+        crossed = (limits != after) & (rows.error[self._where] == 0.0)  # R9
         if not crossed.any():
             return None
         where, rows = self._where[crossed], rows.copy()

@@ -68,7 +68,7 @@ class Rows:
         for part in self.parts:
             length = norm(part)
             merit += length * length
-            if length > worst:
+            if length > worst:  # R1
                 worst = length
         return (merit, worst) if merit < inf else (inf, inf)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple, cast
@@ -20,7 +21,9 @@ from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..workspace import Workspace
+from .edges import EdgeProgram
 from .evaluation import Evaluation, ValueReader
+from .growth import GrowthProgram, Rules
 from .options import Options
 from .status import Refined, Status, Step
 
@@ -244,6 +247,19 @@ class Program(ABC):
             source: what must hold on the leaf, if anything.
             reader: reads the right-hand sides there; without one they are those of the problem.
         """
+        return None
+
+    def growth(self, rules: Rules) -> GrowthProgram | None:
+        """This program in steps towards targets; None where it is not that kind of program.
+
+        Args:
+            rules: of the steps.
+        """
+        return None
+
+    @cached_property
+    def edges(self) -> EdgeProgram | None:
+        """This program along edges; None where it is not that kind of program."""
         return None
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import Indices, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ..point import placer
 from ..robot import Robot
@@ -47,6 +47,13 @@ class Evaluation:
             UndefinedError: a function has no value there.
         """
         return stack_rows(self.stack, self._place(q, workspace), rhs=rhs, jacobian=jacobian)
+
+    def residuals(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """Largest error norm of a constraint (n,) at configurations (n, nq).
+
+        Other arguments and errors are those of `rows`.
+        """
+        return np.array([self.rows(q, rhs, workspace, jacobian=False).residual for q in Q])
 
     def values(self, q: Vector, workspace: Workspace) -> Vector:
         """Values h(q) of the constraints (rhs_size,), placed as their right-hand sides are.

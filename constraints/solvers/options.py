@@ -142,10 +142,9 @@ class Options:
         Raises:
             OptionError: names the option, its range, and what came.
         """
-        for name in ("threshold", "cap", "stall_ratio", "patience_ratio", "refine_tolerance"):
+        as_threshold(self.threshold, "option 'threshold'")
+        for name in ("cap", "stall_ratio", "patience_ratio", "refine_tolerance"):
             positive_number(getattr(self, name), f"option '{name}'")
-        if self.threshold < LEAST_THRESHOLD:
-            raise OptionError(below_rounding("option 'threshold'", self.threshold))
         if self.threshold > LOOSE_THRESHOLD:
             ask_once(
                 f"option 'threshold' {self.threshold:g} accepts errors of {self.threshold:g} m or rad: is it meant?"
@@ -219,12 +218,18 @@ class Options:
         return Options(**(local | changes))
 
 
-def below_rounding(what: str, value: float) -> str:
-    """What to say of a threshold that no residual can meet.
+def as_threshold(candidate: object, what: str) -> float:
+    """Take the largest error that counts as none from a user.
 
     Args:
-        what: the argument, as the caller knows it.
-        value: what came.
+        candidate: what came.
+        what: the argument, as the caller knows it: "tolerance of a motion".
+
+    Raises:
+        OptionError: no positive number, or one that residuals do not reach.
     """
-    least = f"expected at least {LEAST_THRESHOLD:g}: float64 rounds errors at about 1 m to 1e-16"
-    return f"{what}: {least}, so a smaller one is met only by chance; got {value!r}"
+    number = positive_number(candidate, what)
+    if number < LEAST_THRESHOLD:
+        least = f"expected at least {LEAST_THRESHOLD:g}: float64 rounds errors at about 1 m to 1e-16"
+        raise OptionError(f"{what}: {least}, so a smaller one is met only by chance; got {number!r}")
+    return number

@@ -23,6 +23,7 @@ from constraints import Robot, actions
 from constraints.dynamics import DynamicsStatus, forward_dynamics
 from constraints.errors import FailedError
 from constraints.loops import (
+    AssemblyOptions,
     Axes,
     Baumgarte,
     Closure,
@@ -218,7 +219,11 @@ class TestRowsOfRounding:
         robot, rows = mechanism.robot, mechanism.constraint_set()
         q = np.array(next(iter(mechanism.postures.values())))
         rng = np.random.default_rng(3)
-        q = assemble_position(rows, robot.space.integrate(q, 0.1 * rng.standard_normal(robot.nv)), tolerance=1e-12).q
+        q = assemble_position(
+            rows,
+            robot.space.integrate(q, 0.1 * rng.standard_normal(robot.nv)),
+            options=AssemblyOptions(tolerance=1e-12),
+        ).q
         v = assemble_velocity(rows, q, rng.standard_normal(robot.nv))
         tau = rng.standard_normal(robot.nv)
         action = actions.ContactForwardDynamics(robot, None, rows, with_force_derivatives=True)

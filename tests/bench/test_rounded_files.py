@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 
@@ -47,7 +47,7 @@ def test_four_digits_are_not_and_it_is_said(rounding: Any) -> None:
     assert not found.success
     assert "of 'coupler_end to rocker_end' is off by" in str(found)
     assert "`tolerance=1e-04` accepts it" in str(found)
-    assert assemble_position(mechanism.constraint_set(), q, tolerance=1e-4).success
+    assert assemble_position(mechanism.constraint_set(), q, options=AssemblyOptions(tolerance=1e-4)).success
 
 
 def test_angles_are_rounded_as_written(rounding: Any) -> None:

@@ -44,7 +44,8 @@ def _plain_modules() -> dict[str, ModuleType]:
     above, before = importlib.import_module("constraints.solvers"), numba.config.DISABLE_JIT
     try:
         numba.config.DISABLE_JIT = 1
-        importlib.import_module("constraints.solvers.kernels.entry")
+        for name in ("entry", "edges"):
+            importlib.import_module(f"constraints.solvers.kernels.{name}")
         return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     finally:
         numba.config.DISABLE_JIT = before

@@ -50,7 +50,7 @@ def whole_reader(engine: Any, owners: list[Any]) -> ValueReader:
 
 
 def leaf_program(solver: lc.Projector, source: Source | None, reader: ValueReader | None) -> LeafProgram:
-    program = solver.from_leaf(source, reader)
+    program = solver.program.from_leaf(source, reader)
     assert isinstance(program, CompiledLeaf)
     return program
 
@@ -188,10 +188,10 @@ def test_functions_of_the_users_are_evaluated_as_they_are() -> None:
     np.testing.assert_array_equal(compiled.values(q, workspace), plain.values(q, workspace))
     solver = projector([HAND])
     own = Source(compiled, rhs, 1.0)
-    assert solver.from_leaf(own, None) is None
+    assert solver.program.from_leaf(own, None) is None
     entries = np.arange(1, dtype=np.intp)
-    assert solver.from_leaf(None, ValueReader(compiled, entries, entries, ())) is None
-    assert solver.from_leaf(None, ValueReader(plain, entries, entries, ())) is None
+    assert solver.program.from_leaf(None, ValueReader(compiled, entries, entries, ())) is None
+    assert solver.program.from_leaf(None, ValueReader(plain, entries, entries, ())) is None
 
 
 def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +253,7 @@ def test_constraints_without_rows_and_those_that_stand_still() -> None:
                 assert np.abs(mine.jacobian - theirs.jacobian).max() < 1e-12
                 assert np.abs(compiled.values(q, workspace) - plain.values(q, Workspace())).max() < 1e-12
             reader = whole_reader(CompiledEngine(), owners)
-            assert (projector([HAND]).from_leaf(None, reader) is not None) == reads
+            assert (projector([HAND]).program.from_leaf(None, reader) is not None) == reads
     empty = CompiledEvaluation(ROBOT, Stack([]))
     assert empty.new_memory() is None
     assert empty.values(q, workspace).size == 0
@@ -261,4 +261,4 @@ def test_constraints_without_rows_and_those_that_stand_still() -> None:
 
 def test_the_readable_engine_has_no_leaf_program() -> None:
     solver = lc.Projector(lc.Problem(ROBOT, [HAND]), OPTIONS, NewtonEngine())
-    assert solver.from_leaf(None, None) is None
+    assert solver.program.from_leaf(None, None) is None

@@ -12,7 +12,7 @@ from models.test_mechanism_files import path_of
 
 from constraints import Frame, Implicit, Position
 from constraints.dynamics import DynamicsStatus, Method, MethodError, forward_dynamics
-from constraints.loops import ConstraintSet, PointContact, assemble_position
+from constraints.loops import AssemblyOptions, ConstraintSet, PointContact, assemble_position
 from constraints.models import load
 
 pytest.importorskip("mujoco")
@@ -26,7 +26,7 @@ def cassie() -> tuple[ConstraintSet, Any, Any, Any]:
     mechanism = load(path_of("cassie_mjcf"))
     robot, loops = mechanism.robot, mechanism.constraint_set()
     start = np.array(mechanism.postures["home" if "home" in mechanism.postures else "qpos0"])
-    q = assemble_position(loops, start, tolerance=1e-13, max_iterations=50).or_raise().q
+    q = assemble_position(loops, start, options=AssemblyOptions(tolerance=1e-13, max_iterations=50)).or_raise().q
     joint = list(robot.model.names).index("left-foot")
     sole = Frame("sole", joint, pin.SE3(np.eye(3), np.array([0.01, 0.08, 0.02])), "left-foot")
     rows = ConstraintSet(robot, [*loops.stack, PointContact(robot, sole, name="sole").anchored(q)])

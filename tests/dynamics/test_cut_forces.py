@@ -22,6 +22,7 @@ from constraints.dynamics import (
 )
 from constraints.errors import OptionError, UndefinedError, UnknownNameError, WrongObjectError
 from constraints.loops import (
+    AssemblyOptions,
     Closure,
     ConstraintSet,
     Hinge,
@@ -315,7 +316,7 @@ def planar(turned: np.ndarray, *, closed_by: str) -> ForwardDynamics:
         "plane": lambda: Closure.along(robot, a, b, np.eye(6)[:2], name="cut"),
     }[closed_by]()
     rows = ConstraintSet(robot, [cut])
-    q = assemble_position(rows, four.postures["closed"], tolerance=1e-13).or_raise().q
+    q = assemble_position(rows, four.postures["closed"], options=AssemblyOptions(tolerance=1e-13)).or_raise().q
     v = assemble_velocity(rows, q, np.array([2.0, 1.0, -1.0]))
     return forward_dynamics(rows, robot.at(q, v), [1.0, 0.0, 0.0]).or_raise()
 
@@ -421,7 +422,10 @@ def test_flags_on_every_built_in_mechanism(name: str) -> None:
     """Case 10: undetermined directions of each cut, against plain linear algebra."""
     mechanism = getattr(mechanisms, name)()
     start = mechanism.posture("closed")
-    check_flags(mechanism, assemble_position(mechanism.constraint_set(), start, tolerance=1e-12).or_raise().q)
+    check_flags(
+        mechanism,
+        assemble_position(mechanism.constraint_set(), start, options=AssemblyOptions(tolerance=1e-12)).or_raise().q,
+    )
 
 
 @pytest.mark.parametrize("name", [*URDF, *MJCF, "cassie_sdf"])

@@ -40,7 +40,7 @@ class Cut:
         self.rows = loops.ConstraintSet(robot, [self.closure])
         q = robot.random(rng)
         if self.closure.group.nv:
-            q = loops.assemble_position(self.rows, q, tolerance=1e-13).or_raise().q
+            q = loops.assemble_position(self.rows, q, options=loops.AssemblyOptions(tolerance=1e-13)).or_raise().q
         self.motion = robot.at(q, loops.assemble_velocity(self.rows, q, rng.standard_normal(robot.nv)))
         self.q, self.v = q, self.motion.v
         self.after, self.rates = self.joint.state(q, self.v)
@@ -371,7 +371,7 @@ def test_the_motion_is_the_same_for_any_choice_of_cut(at: int) -> None:
     closed = mechanism.postures["closed"]
     angles = {"world": 0.0, "crank": closed[0], "coupler": closed[0] + closed[1], "rocker": closed[2]}
     start = first.vector(angles)
-    q = loops.assemble_position(first.rows, start, tolerance=1e-13).or_raise().q
+    q = loops.assemble_position(first.rows, start, options=loops.AssemblyOptions(tolerance=1e-13)).or_raise().q
     angles = first.bars(q)
     v = loops.assemble_velocity(first.rows, q, np.array([2.0, 1.0, -1.0]))
     rates = first.bars(v)

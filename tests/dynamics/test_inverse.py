@@ -215,7 +215,11 @@ def test_gravity_compensation_is_the_slope_of_the_potential() -> None:
     def potential(angle: float) -> float:
         start = np.array(closed)
         start[0] = angle
-        q = loops.assemble_position(rows, start, driven=["crank"], tolerance=1e-13).or_raise().q
+        q = (
+            loops.assemble_position(rows, start, driven=["crank"], options=loops.AssemblyOptions(tolerance=1e-13))
+            .or_raise()
+            .q
+        )
         return float(pin.computePotentialEnergy(model, model.createData(), q))
 
     rest = rows.robot.at(closed, np.zeros(3))
@@ -362,7 +366,7 @@ def test_actuated_closures_have_the_force_of_the_joint(name: str) -> None:
     rows = loops.ConstraintSet(old, [closure])
     q = old.random(rng)
     if closure.group.nv:
-        q = loops.assemble_position(rows, q, tolerance=1e-13).or_raise().q
+        q = loops.assemble_position(rows, q, options=loops.AssemblyOptions(tolerance=1e-13)).or_raise().q
     v = loops.assemble_velocity(rows, q, rng.standard_normal(old.nv))
     motion = old.at(q, v)
     wanted = on_rows(rows, motion, 8)
@@ -437,7 +441,13 @@ def test_bodies_without_mass() -> None:
     """RBDL 15, 18: the massless leaf of RBDL's linkage: solved where the rows or an actuator hold it, else said."""
     rows = linkage()
     robot = rows.robot
-    q = loops.assemble_position(rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), tolerance=1e-13).or_raise().q
+    q = (
+        loops.assemble_position(
+            rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), options=loops.AssemblyOptions(tolerance=1e-13)
+        )
+        .or_raise()
+        .q
+    )
     motion = moving(rows, q)
     wanted = on_rows(rows, motion, 1)
     held = inverse_dynamics(rows, motion, wanted, actuated=["j0", "j2"]).or_raise()

@@ -8,7 +8,7 @@ import pytest
 from dynamics.motions.test_integration import arm_that_is_pulled, falling_bars
 
 from constraints import Robot
-from constraints.dynamics import MotionStatus, forward_dynamics, impact, inverse_dynamics, simulate
+from constraints.dynamics import MotionStatus, SimulationOptions, forward_dynamics, impact, inverse_dynamics, simulate
 from constraints.errors import NoAttributeError
 from constraints.loops import ConstraintSet
 from constraints.robot import Motion
@@ -36,7 +36,7 @@ def test_failed_projection_names_the_error_of_the_state(gap: float) -> None:
     """At 0 s it named the error of the place where the failed projection had ended, up to a million times as large."""
     rows, _, _ = arm_that_is_pulled(1.0)
     q = np.array([1e-4, -2e-4])
-    record = simulate(rows, q, np.zeros(2), 0.01, 0.005, start=1.0 + gap, open_start=True)
+    record = simulate(rows, q, np.zeros(2), 0.01, 0.005, options=SimulationOptions(start=1.0 + gap, open_start=True))
     assert record.status is MotionStatus.NOT_PROJECTED
     off = float(record.reason.split("is off by ")[1].split(",")[0])
     assert off <= 1.01 * np.abs(rows.position_error(q, rows.rhs_at(1.0 + gap))).max()

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints.dynamics import Forces, JointSpring, simulate
+from constraints.dynamics import Forces, JointSpring, SimulationOptions, simulate
 from constraints.errors import ConstraintError, OptionError
 from constraints.loops import ConstraintSet
 from constraints.robot import Robot
@@ -66,7 +66,9 @@ def test_a_record_names_the_times_at_half_a_turn() -> None:
     model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.3), pin.SE3.Identity())
     robot, stiffness, speed = Robot(model, name="wheel"), 0.5, 20.0
     forces = Forces(robot, [JointSpring(robot, "wheel", stiffness, rest=0.0)])
-    record = simulate(ConstraintSet(robot, []), robot.neutral, [speed], 1.0, forces=forces, max_step=0.02)
+    record = simulate(
+        ConstraintSet(robot, []), robot.neutral, [speed], 1.0, forces=forces, options=SimulationOptions(max_step=0.02)
+    )
     w = np.sqrt(stiffness / (0.4 * 0.3**2))
     first = np.arcsin(np.pi * w / speed) / w
     assert list(record.half_turns) == ["JointSpring wheel"]

@@ -10,7 +10,7 @@ import pytest
 from constraints.dynamics import impact
 from constraints.dynamics.methods.row_space import RowSpace
 from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
-from constraints.loops import PointContact, assemble_position
+from constraints.loops import AssemblyOptions, PointContact, assemble_position
 from constraints.models import load
 
 CASSIE = Path(__file__).parent.parent / "data" / "mechanisms" / "cassie_sdf" / "cassie_sdf.sdf"
@@ -42,7 +42,11 @@ def test_impact_of_cassie_loses_no_more_than_there_is() -> None:
     mechanism = load(CASSIE)
     robot = mechanism.robot
     q = robot.configuration({f"{side}-pitch-op": 0.3 for side in ("left", "right")}, start=mechanism.posture("file"))
-    q = assemble_position(mechanism.constraint_set(), q, tolerance=1e-7, driven=["root_joint"]).or_raise().q
+    q = (
+        assemble_position(mechanism.constraint_set(), q, options=AssemblyOptions(tolerance=1e-7), driven=["root_joint"])
+        .or_raise()
+        .q
+    )
     feet = [PointContact(robot, f"{side}-foot-op", name=side) for side in ("left", "right")]
     v = np.zeros(robot.nv)
     v[2] = -1.0

@@ -14,12 +14,14 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from files.test_problem_files import again, assert_same_projections, assert_same_rows
+from record_arguments import with_records
 
 import constraints as lc
 from constraints.__main__ import main
 from constraints.errors import FileContentError, NotSavableError
 from constraints.files import loops
 from constraints.loops import (
+    AssemblyOptions,
     Axes,
     Closure,
     ConstraintSet,
@@ -274,7 +276,9 @@ def test_assemblies_are_reported_and_replayed(case: str, tmp_path: Path) -> None
         "bounds": {"bounds": bar.robot.bounds, "driven": ["left_inner"]},
     }
     start = bar.posture("closed") + np.array([0.05, -0.1, 0.08, 0.02])
-    done = assemble_position(bar.constraint_set(), start, **given[case]).or_raise()
+    done = assemble_position(
+        bar.constraint_set(), start, **with_records(given[case], options=AssemblyOptions)
+    ).or_raise()
     done.projection.report(tmp_path / "case.json")
     report = lc.Report.load(tmp_path / "case.json")
     assert report.differences(report.reproduce()) == ()
@@ -287,7 +291,7 @@ def test_reports_that_name_a_loop_engine_are_read(is_sparse: bool | None, step: 
     """House: an engine as reports said it before engines had steps; undecided, it is sparse where that pays."""
     bar, path = mechanisms.five_bar(), tmp_path / "case.json"
     start = bar.posture("closed") + np.array([0.05, -0.1, 0.08, 0.02])
-    done = assemble_position(bar.constraint_set(), start, engine=NewtonEngine(step)).or_raise()
+    done = assemble_position(bar.constraint_set(), start, options=AssemblyOptions(engine=NewtonEngine(step))).or_raise()
     done.projection.report(path)
     data = json.loads(path.read_text())
     data["engine"] = {"type": "LoopEngine", "is_sparse": is_sparse}

@@ -67,7 +67,7 @@ from constraints.manipulation import (
 )
 from constraints.manipulation.states import State, Transition
 from constraints.models import mechanisms, sample_arm, sample_two_arms
-from constraints.pictures import plot_configurations
+from constraints.pictures import Drawing, plot_configurations
 from constraints.solvers import LinearStep, NewtonEngine
 from constraints.solvers.projection.engines import USUAL
 from constraints.testing import CheckFailed, check_space
@@ -351,14 +351,19 @@ def test_what_is_frozen_still_copies_and_pickles() -> None:
         (164, lambda: np.ones(3) - TOOL, OperatorError, r"np.subtract\(Position\(tool\)\)"),
         (
             200,
-            lambda: plot_configurations(ARM, {"home": HOME}, tips="tool"),
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(tips="tool")),
             WrongObjectError,
             "tips: .*sequence.*got text",
         ),
-        (201, lambda: plot_configurations(ARM, {"home": HOME}, placements=GOAL), WrongObjectError, "got one placement"),
         (
             201,
-            lambda: plot_configurations(ARM, {"home": HOME}, placements=pinocchio.SE3.Identity()),  # pyright: ignore
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=GOAL)),
+            WrongObjectError,
+            "got one placement",
+        ),
+        (
+            201,
+            lambda: plot_configurations(ARM, {"home": HOME}, drawing=Drawing(placements=pinocchio.SE3.Identity())),  # pyright: ignore
             WrongObjectError,
             r"placements: expected a sequence of placements, \[placement\]",
         ),

@@ -50,7 +50,7 @@ def outside_of_calls(said: str) -> str:
     return re.sub(r"\(.*?\)", "", re.sub(r"\([^()]*\)", "", said))
 
 
-def answer(kind: type[Exception], ask: Any, *args: Any, **named: Any) -> str:
+def answer(kind: type[Exception], ask: Any, /, *args: Any, **named: Any) -> str:
     with pytest.raises(kind) as caught:
         ask(*args, **named)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
@@ -85,10 +85,47 @@ def test_arguments_are_answered(key: str) -> None:
     if own[last].kind is not inspect.Parameter.VAR_KEYWORD:
         assert last in answer(errors.UnknownNameError, function, **{f"{last}x": 1}).partition("nearest names are")[2]
     options = [f"{name}=" for name, each in own.items() if each.kind is each.KEYWORD_ONLY]
-    usual = f"options are named: {', '.join(options)}" if options else "too many positional arguments"
+    usual = f"others are named: {', '.join(options)}" if options else "too many positional arguments"
     assert answer(errors.CallError, function, *[None] * 40).endswith(ROWS[key].get("", usual))
     if inspect.isfunction(function) and "." not in function.__qualname__:
         assert pickle.loads(pickle.dumps(function)) is function
+
+
+RECORDS = [
+    ("constraints.dynamics:simulate", "options", "constraints.dynamics:SimulationOptions"),
+    ("constraints.loops:assemble_position", "options", "constraints.loops:AssemblyOptions"),
+    ("constraints.reduced:sweep", "options", "constraints.reduced:SweepOptions"),
+    ("constraints.reduced:equilibrium", "options", "constraints.reduced:EquilibriumOptions"),
+    ("constraints.reduced:equilibrium", "kept", "constraints.reduced:KeptMotion"),
+    ("constraints.paths:interpolate", "options", "constraints.solvers:Options"),
+    ("constraints.pictures:show", "page", "constraints.pictures:PageOptions"),
+    ("constraints.pictures:render", "photo", "constraints.pictures:PhotoOptions"),
+    *(
+        (f"constraints.{path}", "drawing", "constraints.pictures:Drawing")
+        for path in ("robot:Robot.plot", "robot:Robot.animate", "models:Mechanism.plot", "models:Mechanism.animate")
+    ),
+    *(
+        (f"constraints.pictures:{name}", "drawing", "constraints.pictures:Drawing")
+        for name in ("plot_robot", "plot_configurations", "plot_path", "animate", "show", "render")
+    ),
+]
+"""Functions, an argument of each, and the record that it is."""
+
+
+@pytest.mark.parametrize(("key", "argument", "record"), RECORDS)
+def test_fields_of_a_record_given_to_the_function_are_answered(key: str, argument: str, record: str) -> None:
+    function, kind = found(key), found(record)
+    own = inspect.signature(function).parameters
+    for name in {field.name for field in fields(kind)} - {*own}:
+        said = f" has no argument '{name}': {argument}={kind.__name__}({name}=...); "
+        assert said in answer(errors.UnknownNameError, function, **{name: 1})
+
+
+@pytest.mark.parametrize("record", sorted({record for *_, record in RECORDS} - {"constraints.reduced:KeptMotion"}))
+def test_fields_of_a_record_are_given_by_name(record: str) -> None:
+    kind = found(record)
+    assert re.search(rf"given by name, {kind.__name__}\(\w+=", answer(errors.CallError, kind, 1))
+    assert "nearest names" in answer(errors.UnknownNameError, kind, **{f"{fields(kind)[0].name}x": 1})
 
 
 @pytest.mark.parametrize(("word", "option"), words_of(OPTIONS))

@@ -27,15 +27,15 @@ SOURCES = [path for package in ("constraints", "liegroups") for path in sorted((
 KERNELS = ("solvers/kernels", "solvers/tape")
 
 DOORS = {
-    *("simulate", "sweep", "equilibrium", "assemble_position", "walk", "inverse_dynamics", "reach_batch"),
-    *("plot", "plot_robot", "plot_configurations", "animate", "show", "render"),
-    *("ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
+    *("walk", "plan", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
 }
-"""Functions that users call by keyword, with more than eight arguments."""
+"""Functions that users call by keyword, with more than eight arguments: each names a thing of its own, and what is no
+such thing is in a record already (`Options`). `inverse_dynamics`: the terms of one equation. `reach_batch`: as `reach`,
+by row. `plan`: a task, and how it is searched. `ConstraintGraph`: its parts. `ContactForwardDynamics`: in the order of crocoddyl's."""
 
-INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates", "panels", "draw_configuration"}
+INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates"}
 INSIDE |= {"_within", "_twist_polynomial"}
-"""The same within rooms: matrices of one formula, and pictures."""
+"""The same within rooms: matrices of one formula."""
 
 TWICE = {"Kept"}
 """Names of classes that stand for two things; the list only shrinks."""
@@ -64,12 +64,12 @@ def test_results_raise_in_one_way() -> None:
             importlib.import_module(module.name)
     doors = [it for name, it in sys.modules.items() if name.startswith("constraints.") and name.count(".") == 1]
     public = {kind for door in doors for _, kind in inspect.getmembers(door, inspect.isclass)}
-    assert len({kind for kind in public if issubclass(kind, Result)} - {Result}) <= 24
+    assert len({kind for kind in public if issubclass(kind, Result)} - {Result}) <= 26
 
 
 def test_statuses_name_their_successes_and_are_few() -> None:
     kinds = StatusEnum.__subclasses__()
-    assert len(kinds) <= 10
+    assert len(kinds) <= 11
     for kind in kinds:
         assert 0 < sum(member.is_success for member in kind) < len(kind)
 

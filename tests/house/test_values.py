@@ -11,16 +11,25 @@ from types import ModuleType
 import constraints
 import liegroups
 from constraints import Options
+from constraints.dynamics import SimulationOptions
+from constraints.loops import AssemblyOptions
+from constraints.pictures import Drawing, PageOptions, PhotoOptions
+from constraints.reduced import EquilibriumOptions, SweepOptions
 
 CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walks.walk._Walker"}
 """Built up while a file is written; one walk under way."""
 
 BY_VALUE = {
-    "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
-    "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar",
-    "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "Backtracking", "AssemblyOptions", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
+    "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "PageOptions", "PhotoOptions", "Rule", "SdfMimic",
+    "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
+
+RECORDS = (
+    Options, AssemblyOptions, Drawing, EquilibriumOptions, PageOptions, PhotoOptions, SimulationOptions, SweepOptions,
+)  # fmt: skip
+"""Whose fields are all given by name."""
 
 BY_NAME = {
     "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
@@ -31,7 +40,9 @@ BY_NAME = {
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
-    "Transition": {"condition", "parameters"}, "Foliation": {"proven"}, "Options": {f.name for f in fields(Options)},
+    "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
+    "KeptMotion": {"kind", "acceleration", "driven_acceleration"},
+    **{kind.__name__: {f.name for f in fields(kind)} for kind in RECORDS},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 

@@ -22,7 +22,7 @@ from constraints.actions import (
     StateSpace,
 )
 from constraints.dynamics import DynamicsStatus
-from constraints.interop import MultipleShooting, ShootingStatus, Trajectory
+from constraints.interop import MultipleShooting, ShootingStatus, ShootingTrajectory
 from constraints.loops import Closure, ConstraintSet, Hinge, PointContact
 from constraints.models import mechanisms
 
@@ -345,7 +345,7 @@ def weak_pendulum() -> Robot:
 def test_given_controls_are_kept_and_only_the_optimisation_starts_within_bounds():
     robot, rng = weak_pendulum(), np.random.default_rng(8)
     us = [np.array([5.0, -4.0]), np.array([1.0, 2.5]), np.array([-2.0, -9.0])]
-    given = Trajectory(0.1 * rng.normal(size=(4, 4)), tuple(us))
+    given = ShootingTrajectory(0.1 * rng.normal(size=(4, 4)), tuple(us))
     made = reach(robot, [0.1, 0.0, 0.0, 0.0], steps=3)
     program = MultipleShooting(made.actions, made.terminal, given.xs[0], given.xs, us)
     other = MultipleShooting(made.actions, made.terminal, given.xs[0])
@@ -376,7 +376,7 @@ def test_another_start_is_named():
     program = reach(pendulum(), [1.0, 0.0, 0.0, 0.0], steps=3)
     x0, xs = program.base.xs[0], np.zeros((4, 4))
     xs[0, 1] = 0.25
-    other = Trajectory(xs, program.base.us)
+    other = ShootingTrajectory(xs, program.base.us)
     said = r"the first one differs from the start x0 by 0\.25; give the same x0, or only the 3 states after it"
     for make in (
         lambda: MultipleShooting(program.actions, program.terminal, x0, xs),
@@ -458,4 +458,4 @@ def test_bad_input_is_named():
     with pytest.raises(errors.WrongObjectError, match="callback"):
         program.minimize(callback=3)  # type: ignore[arg-type]
     with pytest.raises(errors.SizeError, match="states of a base trajectory"):
-        program.step(Trajectory(np.zeros((9, 4)), (np.zeros(2),)))
+        program.step(ShootingTrajectory(np.zeros((9, 4)), (np.zeros(2),)))

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from rbdl_models import LINKAGE_CLOSED, linkage
+from record_arguments import with_records
 
 from constraints import Bounds, Projector
 from constraints.errors import ConstraintError, OptionError, UnknownNameError, WrongObjectError
-from constraints.loops import ConstraintSet, assemble_position
+from constraints.loops import AssemblyOptions, ConstraintSet, assemble_position
 from constraints.loops.assembling import assembly_choice
 from constraints.models import mechanisms
 from constraints.solvers import NewtonEngine, SparseKKT
@@ -58,13 +59,19 @@ def test_a_choice_is_built_once(builds: list[Projector]) -> None:
         [{"engine": "readable"}] * 2,
     ]
     for number, alike in enumerate(same):
-        results = {assemble_position(rows, START, **each).q.tobytes() for each in (*alike, *alike)}
+        results = {
+            assemble_position(rows, START, **with_records(each, options=AssemblyOptions)).q.tobytes()
+            for each in (*alike, *alike)
+        }
         assert len(results) == 1
         assert len(builds) == number + 1
     for number, alike in enumerate(same):
-        found = assemble_position(rows, START, **alike[0])
+        found = assemble_position(rows, START, **with_records(alike[0], options=AssemblyOptions))
         assert found.projection.problem is builds[number].problem
-        assert found.q.tobytes() == assemble_position(fresh(), START, **alike[0]).q.tobytes()
+        assert (
+            found.q.tobytes()
+            == assemble_position(fresh(), START, **with_records(alike[0], options=AssemblyOptions)).q.tobytes()
+        )
 
 
 def test_sets_that_were_switched_share_what_is_kept(builds: list[Projector]) -> None:
@@ -140,10 +147,10 @@ def test_the_last_few_are_kept(builds: list[Projector]) -> None:
 def test_what_is_wrong_is_refused_beside_what_is_kept(kept: Any, wrong: Any, error: type[Exception]) -> None:
     """Engine 5: a value that equals a kept one, and is none that is allowed, is refused as by a new set."""
     rows = fresh()
-    assemble_position(rows, START, **kept)
+    assemble_position(rows, START, **with_records(kept, options=AssemblyOptions))
     for _ in range(2):
         with pytest.raises(error):
-            assemble_position(rows, START, **wrong)
+            assemble_position(rows, START, **with_records(wrong, options=AssemblyOptions))
     assert len(rows.assemblers) == 1
 
 
@@ -159,7 +166,9 @@ def test_bounds_of_another_object_are_another_choice(builds: list[Projector]) ->
     rows = fresh()
     space = rows.robot.space
     for limit in (np.pi, 0.01):
-        q = assemble_position(rows, START, bounds=Bounds(space, START - limit, START + limit)).q
+        q = assemble_position(
+            rows, START, options=AssemblyOptions(bounds=Bounds(space, START - limit, START + limit))
+        ).q
         assert (np.abs(q - START) <= limit + 1e-12).all()
     assert len(builds) == 2
 
@@ -169,7 +178,9 @@ def test_a_long_chain_is_closed_by_the_usual_engine() -> None:
     lift = mechanisms.scissor_lift(40)
     rows, space = lift.constraint_set(), lift.robot.space
     start = space.integrate(lift.posture("closed"), 0.003 * np.random.default_rng(0).standard_normal(space.nv))
-    usual, sparse = (assemble_position(rows, start, engine=e) for e in (None, NewtonEngine(SparseKKT)))
+    usual, sparse = (
+        assemble_position(rows, start, options=AssemblyOptions(engine=e)) for e in (None, NewtonEngine(SparseKKT))
+    )
     assert usual.success
     assert sparse.success
     assert usual.iterations == sparse.iterations

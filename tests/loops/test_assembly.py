@@ -13,11 +13,13 @@ import pinocchio as pin
 import pytest
 import scripts
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
+from record_arguments import with_records
 from samples import mixed_frames
 
 import constraints as lc
 from constraints.errors import EmptyProblemError, FileError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from constraints.loops import (
+    AssemblyOptions,
     Closure,
     ConstraintSet,
     Hinge,
@@ -61,7 +63,7 @@ def test_the_nearest_closed_configuration(model: str, entry: Any) -> None:
     """RBDL case 11: the weighted distance is stationary to 1e-8, and costs what the true projection costs."""
     rows, weights = set_of(model), np.array(entry["weights"], dtype=float)
     space, start = rows.robot.space, np.array(entry["guess"])
-    result = assemble_position(rows, start, weights=weights, nearest=True)
+    result = assemble_position(rows, start, weights=weights, options=AssemblyOptions(nearest=True))
     assert result.success
     step = space.difference(start, result.q)
     cost = 0.5 * step @ (weights * step)
@@ -205,12 +207,12 @@ def test_driven_velocities_that_contradict_are_said_to_by_how_much(
 def test_the_least_tolerance_is_one_that_numbers_can_meet() -> None:
     """1e-15 is taken; less is refused with the reason, as rows of a metre do not end there; zero is no tolerance."""
     rows, guess = rod_mechanism(0.9), [0.4, -0.9, 0.3]
-    assert assemble_position(rows, guess, tolerance=1e-15).q.shape == (3,)
+    assert assemble_position(rows, guess, options=AssemblyOptions(tolerance=1e-15)).q.shape == (3,)
     with pytest.raises(OptionError, match="tolerance of an assembly"):
-        assemble_position(rows, guess, tolerance=0.999e-15)
+        assemble_position(rows, guess, options=AssemblyOptions(tolerance=0.999e-15))
     for tolerance in (0.0, -1.0):
         with pytest.raises(OptionError, match="tolerance of an assembly: expected a positive number"):
-            assemble_position(rows, guess, tolerance=tolerance)
+            assemble_position(rows, guess, options=AssemblyOptions(tolerance=tolerance))
 
 
 def test_mobility_says_what_it_is_judged_by() -> None:
@@ -237,8 +239,8 @@ def test_driven_coordinates_are_held_bit_for_bit() -> None:
     rows = linkage()
     start = LINKAGE_CLOSED + np.random.default_rng(3).uniform(-0.2, 0.2, 5)
     every: list[dict[str, Any]] = [{}, {"engine": NewtonEngine(SparseKKT)}, {"weights": [1.0, 0.0, 1.0, 0.0, 0.0]}]
-    for options in every:
-        result = assemble_position(rows, start, driven=["j0", "j2"], **options)
+    for given in every:
+        result = assemble_position(rows, start, driven=["j0", "j2"], **with_records(given, options=AssemblyOptions))
         assert result.success
         assert (result.q[[0, 2]] == start[[0, 2]]).all()
 
@@ -251,7 +253,9 @@ def test_sparse_and_dense_give_the_same(seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.5, 2.0, 5)
     for driven in ((), ("j1",)):
         one = assemble_position(rows, start, weights=weights, driven=driven)
-        other = assemble_position(rows, start, weights=weights, driven=driven, engine=NewtonEngine(SparseKKT))
+        other = assemble_position(
+            rows, start, weights=weights, driven=driven, options=AssemblyOptions(engine=NewtonEngine(SparseKKT))
+        )
         assert one.success
         assert other.success
         assert np.abs(one.q - other.q).max() < 1e-9
@@ -262,7 +266,7 @@ def test_sparse_rows_leave_masked_rows_out() -> None:
     rows = set_of("slidercrank3d")
     start = np.array(data()["models"]["slidercrank3d"]["near"][0]["guess"])
     one = assemble_position(rows, start)
-    other = assemble_position(rows, start, engine=NewtonEngine(SparseKKT))
+    other = assemble_position(rows, start, options=AssemblyOptions(engine=NewtonEngine(SparseKKT)))
     assert one.success
     assert np.abs(one.q - other.q).max() < 1e-9
 
@@ -301,11 +305,14 @@ def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any
     asked = dict(changes)
     if "bounds" in asked:
         asked["bounds"] = lc.Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
-    found = assemble_position(rows, closed + 0.1, **asked)
+    found = assemble_position(rows, closed + 0.1, **with_records(asked, options=AssemblyOptions))
     assert found.success
     engines: dict[Any, Any] = {DampedCholesky: USUAL, LeastChange: NewtonEngine(LeastChange)}
     results = {
-        kind: assemble_position(rows, closed + 0.1, engine=engines[kind], **asked).q.tobytes() for kind in engines
+        kind: assemble_position(
+            rows, closed + 0.1, **with_records(asked | {"engine": engines[kind]}, options=AssemblyOptions)
+        ).q.tobytes()
+        for kind in engines
     }
     assert len(set(results.values())) == 2
     assert found.q.tobytes() == results[engine]
@@ -331,7 +338,7 @@ def test_a_closed_configuration_comes_back_as_it_is() -> None:
     rows = linkage()
     closed = assemble_position(rows, LINKAGE_CLOSED + 0.1).q
     for engine in (None, NewtonEngine(SparseKKT), NewtonEngine(LeastChange)):
-        again = assemble_position(rows, closed, engine=engine)
+        again = assemble_position(rows, closed, options=AssemblyOptions(engine=engine))
         assert again.success
         assert again.iterations == 0
         assert (again.q == closed).all()
@@ -366,8 +373,8 @@ def test_rows_that_contradict_slightly_are_said_to(engine: NewtonEngine | None) 
     """
     rows = crooked_linkage(1e-5)
     start = LINKAGE_CLOSED + np.random.default_rng(0).uniform(-0.2, 0.2, 5)
-    assert assemble_position(rows, start, tolerance=1e-4, engine=engine).success
-    result = assemble_position(rows, start, tolerance=1e-10, engine=engine)
+    assert assemble_position(rows, start, options=AssemblyOptions(tolerance=1e-4, engine=engine)).success
+    result = assemble_position(rows, start, options=AssemblyOptions(tolerance=1e-10, engine=engine))
     assert result.status in (lc.Status.STATIONARY, lc.Status.STALLED)
     assert result.iterations <= 15
     assert result.dependence.inconsistency == pytest.approx(1e-5, rel=1e-3)
@@ -527,7 +534,7 @@ def test_bounds_are_kept_where_they_are_given() -> None:
     """With `bounds` the closed configuration is inside them."""
     rows = linkage()
     narrow = rows.robot.with_bounds({"j0": (2.3, 2.4)}).bounds
-    result = assemble_position(rows, LINKAGE_CLOSED + 0.15, bounds=narrow)
+    result = assemble_position(rows, LINKAGE_CLOSED + 0.15, options=AssemblyOptions(bounds=narrow))
     assert result.success
     assert 2.3 <= result.q[0] <= 2.4
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from models.test_mechanism_files import EXPECTED, MJCF, URDF, path_of
 
-from constraints.loops import Assembly, Closure, Hinge, assemble_position
+from constraints.loops import Assembly, AssemblyOptions, Closure, Hinge, assemble_position
 from constraints.models import Mechanism, load, mechanisms
 
 NEAR, FAR = 0.15, 1.0  # standard deviation of random starts in the tangent of the neutral one [rad and m]
@@ -47,7 +47,10 @@ def test_models_close_from_neutral_and_20_random_starts(name: str, noise: float,
     weld turned by 180 degrees, and with the rank and the mobility of the table."""
     mechanism, entry = load(path_of(name)), EXPECTED[name]
     rows = mechanism.constraint_set()
-    done = [assemble_position(rows, q, tolerance=1e-10, max_iterations=budget) for q in starts(mechanism, noise)]
+    done = [
+        assemble_position(rows, q, options=AssemblyOptions(tolerance=1e-10, max_iterations=budget))
+        for q in starts(mechanism, noise)
+    ]
     assert all(np.isfinite(result.q).all() for result in done)
     closed = [result for result in done if result.success]
     assert len(closed) >= needed
@@ -70,7 +73,9 @@ def test_built_in_mechanisms_close_from_disturbed_postures(name: str) -> None:
     rng, q = np.random.default_rng(1), mechanism.posture("closed")
     for _ in range(20):
         start = mechanism.robot.space.integrate(q, NEAR * rng.standard_normal(mechanism.robot.nv))
-        result = assemble_position(mechanism.constraint_set(), start, tolerance=1e-10, max_iterations=20)
+        result = assemble_position(
+            mechanism.constraint_set(), start, options=AssemblyOptions(tolerance=1e-10, max_iterations=20)
+        )
         assert result.success, result.describe()
         assert mechanism.mobility(result.q) == mechanism.mobility(q)
 
@@ -88,7 +93,7 @@ def test_cassie_closes_as_far_as_its_decimals_go(noise: float) -> None:
     mechanism = load(path_of("cassie_sdf"))
     rows = mechanism.constraint_set()
     for q in starts(mechanism, noise)[1:]:
-        judged = mechanism.judge(assemble_position(rows, q, tolerance=1e-8).q)
+        judged = mechanism.judge(assemble_position(rows, q, options=AssemblyOptions(tolerance=1e-8)).q)
         assert judged.reachable <= 1e-8
         assert judged.residual <= max(1e-8, 1.1 * judged.inconsistency)
         assert judged.inconsistency < 1e-7
@@ -96,9 +101,9 @@ def test_cassie_closes_as_far_as_its_decimals_go(noise: float) -> None:
         assert (judged.rank, judged.mobility) == (EXPECTED["cassie_sdf"]["rank"], EXPECTED["cassie_sdf"]["mobility"])
     if noise == FAR:
         return
-    near = [assemble_position(rows, q, tolerance=1e-8) for q in starts(mechanism, noise)]
+    near = [assemble_position(rows, q, options=AssemblyOptions(tolerance=1e-8)) for q in starts(mechanism, noise)]
     assert all(result.success for result in near)
-    finer = [assemble_position(rows, q, tolerance=1e-10) for q in starts(mechanism, noise)[1:]]
+    finer = [assemble_position(rows, q, options=AssemblyOptions(tolerance=1e-10)) for q in starts(mechanism, noise)[1:]]
     assert all(result.success for result in finer)
     assert any(result.split is not None for result in finer)
     for result in finer:
@@ -128,8 +133,8 @@ def test_what_cannot_close_says_so_and_ranks_the_closures() -> None:
     for _ in range(10):
         q = rng.uniform(-np.pi, np.pi, 3)
         given = q.copy()
-        one: Assembly = assemble_position(mechanism.constraint_set(), q, max_iterations=100)
-        two = assemble_position(mechanism.constraint_set(), q, max_iterations=100)
+        one: Assembly = assemble_position(mechanism.constraint_set(), q, options=AssemblyOptions(max_iterations=100))
+        two = assemble_position(mechanism.constraint_set(), q, options=AssemblyOptions(max_iterations=100))
         assert not one.success
         assert one.iterations <= 100
         assert np.isfinite(one.q).all()
@@ -148,9 +153,9 @@ def test_a_closed_configuration_comes_back_identical() -> None:
     for name in ("robot_delta", "digit_like_2legs", "cassie_mjcf", "mj_weld"):
         mechanism = load(path_of(name))
         rows = mechanism.constraint_set()
-        q = assemble_position(rows, starts(mechanism, NEAR)[3], tolerance=1e-10).q
+        q = assemble_position(rows, starts(mechanism, NEAR)[3], options=AssemblyOptions(tolerance=1e-10)).q
         for tolerance in (1e-10, 1e-8, 1e-4):
-            again = assemble_position(rows, q, tolerance=tolerance)
+            again = assemble_position(rows, q, options=AssemblyOptions(tolerance=tolerance))
             assert again.success
             assert again.iterations == 0
             assert again.q.tobytes() == q.tobytes()

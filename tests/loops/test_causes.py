@@ -11,7 +11,7 @@ from constraints import Target
 from constraints.errors import OptionError
 from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, RodClosure, assemble_position
 from constraints.models import Mechanism, load, mechanisms
-from constraints.reduced import PartitionError
+from constraints.reduced import PartitionError, SweepOptions
 
 LINKAGE = mechanisms.four_bar()
 CLOSED = LINKAGE.posture("closed")
@@ -82,7 +82,7 @@ def test_the_gimbal_lock_of_a_joint_is_named() -> None:
     words = "rod[0] moves no row here: a singular posture (gimbal lock) of joint 'rod' itself"
     assert words in swept.describe()
     assert "`cross=True` goes on there" in swept.describe()
-    through = crank.sweep(crank.posture("closed"), "crank", np.linspace(0.7, -0.7, 8), cross=True)
+    through = crank.sweep(crank.posture("closed"), "crank", np.linspace(0.7, -0.7, 8), options=SweepOptions(cross=True))
     assert through.success
     assert "goes on there" not in through.describe()
     there = mechanisms.slider_crank(offset=0.0, angle=0.0)

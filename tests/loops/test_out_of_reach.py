@@ -49,8 +49,14 @@ def test_axes_that_are_not_parallel_are_told_by_their_angle() -> None:
 
 def test_a_loop_long_enough_is_not_called_short() -> None:
     rows = LINKAGE.constraint_set()
-    assert "too short" not in loops.assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
-    assert "its ends are" in loops.assemble_position(rows, CLOSED + 0.4, max_iterations=0).describe()
+    assert (
+        "too short"
+        not in loops.assemble_position(rows, CLOSED + 0.4, options=loops.AssemblyOptions(max_iterations=0)).describe()
+    )
+    assert (
+        "its ends are"
+        in loops.assemble_position(rows, CLOSED + 0.4, options=loops.AssemblyOptions(max_iterations=0)).describe()
+    )
 
 
 @pytest.mark.parametrize("turn", [0.8, 1.0, 2.0])

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Robot
-from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, PointClosure, assemble_position
+from constraints.loops import Assembly, AssemblyOptions, Closure, ConstraintSet, Hinge, PointClosure, assemble_position
 from constraints.models import Mechanism, mechanisms
 from constraints.reduced import minimal_coordinates
 from constraints.solvers import Status
@@ -90,12 +90,12 @@ def test_a_tilt_above_a_millionth_is_told_with_the_tolerance_that_accepts_it() -
     assert not done.success
     assert "of 'pin' is off by" in str(done)
     assert "`tolerance=1e-05` accepts it" in str(done)
-    assert assemble_position(rows, CLOSED + 0.01, tolerance=1e-5).success
+    assert assemble_position(rows, CLOSED + 0.01, options=AssemblyOptions(tolerance=1e-5)).success
 
 
 def test_a_mechanism_that_digits_make_immobile_says_so() -> None:
     mechanism = askew(3e-5)
-    q = assemble_position(mechanism.constraint_set(), CLOSED, tolerance=1e-4).q
+    q = assemble_position(mechanism.constraint_set(), CLOSED, options=AssemblyOptions(tolerance=1e-4)).q
     judged = mechanism.judge(q)
     assert judged.mobility == 0
     (row,) = judged.weak
@@ -126,7 +126,7 @@ def test_bounds_hold_for_what_is_closed_so() -> None:
     rows = tilted(1e-8).constraint_set()
     robot = rows.robot
     inside = robot.bounds
-    done = assemble_position(rows, CLOSED + 0.01, bounds=inside)
+    done = assemble_position(rows, CLOSED + 0.01, options=AssemblyOptions(bounds=inside))
     assert done.success
     assert not done.violations
 

@@ -14,6 +14,7 @@ from samples import two_arms_frames
 from constraints import Bounds, Implicit, Pose, Status, Target
 from constraints.errors import FailedError, WrongObjectError
 from constraints.loops import (
+    AssemblyOptions,
     Baumgarte,
     Closure,
     ConstraintSet,
@@ -61,7 +62,7 @@ def test_defaults_of_an_assembly() -> None:
         assert np.linalg.norm(rows.position_error(start)) == pytest.approx(size, rel=0.1)
         assert assemble_position(rows, start).iterations == iterations
     for most in (0, 1):
-        short = assemble_position(rows, q + 0.3, max_iterations=most)
+        short = assemble_position(rows, q + 0.3, options=AssemblyOptions(max_iterations=most))
         assert (short.status, short.iterations) == (Status.MAX_ITERATIONS, most)
         assert "; more: `max_iterations=" in str(short)
     assert "more:" not in str(assemble_position(rod_mechanism(9.0), [0.4, -0.9, 0.3]))
@@ -136,12 +137,12 @@ def test_an_assembly_in_words() -> None:
     line = f"  outside the bounds of the robot: j0 by {abs(outside.amount):.3g} rad"
     assert line in loose.describe().splitlines()
     assert outside.amount == pytest.approx(loose.q[0] - 0.1)
-    kept = assemble_position(rows, [0.05, 0.3], bounds=robot.bounds)
+    kept = assemble_position(rows, [0.05, 0.3], options=AssemblyOptions(bounds=robot.bounds))
     assert kept.success
     assert "was not asked" not in str(kept)
     assert "outside" not in kept.describe()
     below = Bounds(robot.space, np.array([-np.inf, -np.inf]), np.array([np.inf, 5.0]))
-    assert "was not asked" not in str(assemble_position(rows, [0.05, 0.3], bounds=below))
+    assert "was not asked" not in str(assemble_position(rows, [0.05, 0.3], options=AssemblyOptions(bounds=below)))
     assert f"residual {kept.residual:.3g}, {kept.iterations} iteration" in str(kept)
     assert repr(kept) == f"Assembly(CONVERGED, residual {kept.residual:.3g}, {kept.iterations} iterations)"
 

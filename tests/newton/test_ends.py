@@ -23,6 +23,10 @@ from constraints import (
     Status,
 )
 from constraints.errors import UndefinedError
+from constraints.solvers.engine import Outcome
+from constraints.solvers.newton.computed_bodies import Resumable
+from constraints.solvers.projection.engines import as_engine
+from constraints.workspace import Workspace
 from liegroups import SO3, Rn, Segments
 
 
@@ -217,3 +221,21 @@ def test_a_start_that_had_to_be_moved_is_no_iterate(options: Options) -> None:
     assert not result.success
     assert result.q.tolist() == [1.0, 2.0]
     assert result.residual == 3.0
+
+
+@pytest.mark.parametrize("engine", ["readable", "compiled"])
+def test_a_search_that_is_gone_on_with_may_end_undefined(engine: str) -> None:
+    """Its budget is spent between half the threshold and all of it, where a computed output misses its twin."""
+    if engine == "compiled":
+        pytest.importorskip("numba")
+    space = Rn(2)
+    f, twin = Affine([[1.0]], [5.0]), Affine([[-1.0, 1.0]])
+    out, inputs = (Segments.coordinates(space, [i]) for i in (1, 0))
+    explicit = Explicit(f, out, inputs, implicit=twin, whole=space)
+    problem = Problem(space, [explicit, Implicit.equal(Affine([[1.0, 0.0]]), [1.5])])
+    program = as_engine(engine).compile(problem, Options(restarts=False, max_iterations=7))
+    assert isinstance(program, Resumable)
+    before = Outcome(np.array([1.5 + 0.75e-4, 0.0]), Status.OUT_OF_BOUNDS, 7, 0, 0.0, None)
+    found = program.resume(np.zeros(2), problem.rhs, Workspace(), before)
+    assert found.status is Status.UNDEFINED
+    assert found.q.tolist() == [0.0, 0.0]

@@ -14,6 +14,7 @@ from robots import arm
 from constraints import Affine, Function, Implicit, Options, Problem, Projector
 from constraints.collisions.model import CollisionModel
 from constraints.collisions.shapes import Shape
+from constraints.functions import Polynomial
 from constraints.paths.interpolation import PathStatus, interpolate
 from constraints.paths.path import Path
 from liegroups import SE3, SO3, Rn
@@ -33,6 +34,10 @@ CLIFF = curve(lambda q: [q[1] - (0.4 if q[0] > -1.0 else 0.0)], lambda q: [[0.0,
 LOOPS = curve(lambda q: [q[1] ** 2 - q[0] ** 2 + q[0] ** 4], lambda q: [[-2 * q[0] + 4 * q[0] ** 3, 2 * q[1]]], "loops")
 GAP = curve(lambda q: [q[1] if not 0.45 < q[0] < 0.55 else 1.0 + q[1] ** 2],
             lambda q: [[0.0, 1.0 if not 0.45 < q[0] < 0.55 else 2.0 * q[1]]], "gap")  # fmt: skip
+ROUND = Problem(Rn(2), [Implicit.equal(Polynomial([-1, 0, 1], [1, 0]) + Polynomial([0, 0, 1], [0, 1]), name="round")])
+EIGHT = Problem(Rn(2), [Implicit.equal(Polynomial([0, 0, -1, 0, 1], [1, 0]) + Polynomial([0, 0, 1], [0, 1]), name="8")])
+CUBIC = Problem(Rn(2), [Implicit.equal(Polynomial([-3, -1, 3, 1], [1, 0]), name="cubic")])
+"""These are halved by a kernel, where there is one."""
 NOTHING = Function.from_callable(lambda q: [0.0], SE3 * SO3, Rn(1), lambda q: np.zeros((1, 9)))
 TURNS = Problem(SE3 * SO3, [Implicit.equal(NOTHING, name="none")])
 
@@ -105,6 +110,14 @@ def on_circle(degrees: float) -> list[float]:
         (GAP, [0.0, 0.0], [1.0, 0.0], (0.1, 0.1), "NOT_PROJECTED"),
         (GAP, [0.9, 0.0], [0.3, 0.0], (0.1, 0.03), "NOT_PROJECTED"),
         (GAP, [0.9, 0.0], [0.6, 0.0], (0.1, 0.03), "COMPLETE"),
+        (ROUND, on_circle(10), on_circle(130), (0.1, 0.02), "COMPLETE"),
+        (ROUND, on_circle(0), on_circle(180), (0.1, 0.02), "NOT_PROJECTED"),
+        (ROUND, on_circle(0), on_circle(95), (0.1, 0.05), "COMPLETE"), (ROUND, [1, 0], [1, 0.5], (0.1, 0.1), "END"),
+        (ROUND, [0.5, 0.0], on_circle(0), (0.1, 0.1), "START"), (EIGHT, [0.6, 0.48], [-0.6, -0.48], (0.1, 0.1), None),
+        (EIGHT, [0.6, 0.48], [0.6, -0.48], (0.1, 0.1), None), (EIGHT, [0.6, 0.48], [0.8, -0.48], (0.1, 2.0), None),
+        (CUBIC, [-1.0, 0.0], [1.0, 0.5], (0.1, 0.02), "JUMP"), (CUBIC, [-1.0, 0.0], [-1.0, 3.0], (0.1, 0.1), None),
+        (CUBIC, [-1.0, 0.0], [1.0, 0.5], (0.1, 5.0), "JUMP"),  # the ends are close enough, their middle is not
+        (CUBIC, [1.0, 0.2], [-3.0, 0.5], (0.1, 0.05), None), (CUBIC, [1.0, 0.2], [1.0, 0.2], (0.1, 0.05), "COMPLETE"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("moving", [False, True])

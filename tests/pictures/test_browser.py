@@ -15,7 +15,7 @@ from browser import browser, console, needs_browser, picture, requested, wait
 
 from constraints import Robot
 from constraints.models import mechanisms, sample_arm
-from constraints.pictures import View, show
+from constraints.pictures import PageOptions, View, show
 
 Keys = pytest.importorskip("selenium.webdriver", reason='no selenium: pip install "lie-constraints[browser]"').Keys
 viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
@@ -83,7 +83,7 @@ def not_background(pixels: np.ndarray) -> float:
 
 
 def test_a_robot_with_geometry_is_seen_and_its_joints_move(driver: Any) -> None:
-    with show(Robot.from_urdf(CRANE), port=0) as view:
+    with show(Robot.from_urdf(CRANE), page=PageOptions(port=0)) as view:
         before = opened(driver, view)
         assert not_background(before) > 0.1
         assert coloured(before) > 0.1
@@ -99,7 +99,7 @@ def test_a_path_is_seen_and_its_slider_moves_the_robot(driver: Any, tmp_path: Pa
     Q = robot.space.interpolate(
         np.array([robot.reference("home")] * 8), np.array([robot.configuration(elbow=1.6)] * 8), np.linspace(0, 1, 8)
     )
-    with show(robot, Q, labels=[f"step {i}" for i in range(8)], port=0) as view:
+    with show(robot, Q, labels=[f"step {i}" for i in range(8)], page=PageOptions(port=0)) as view:
         before = opened(driver, view)
         assert not_background(before) > 0.1
         assert coloured(before) > 0.03
@@ -126,7 +126,7 @@ def assert_label(driver: Any, text: str) -> None:
 def test_a_closed_mechanism_is_seen(driver: Any) -> None:
     linkage = mechanisms.four_bar()
     q = linkage.posture("closed")
-    with show(linkage.sweep(q, "crank", q[0] + np.linspace(0.0, 0.8, 5)), port=0) as view:
+    with show(linkage.sweep(q, "crank", q[0] + np.linspace(0.0, 0.8, 5)), page=PageOptions(port=0)) as view:
         before = opened(driver, view)
         assert not_background(before) > 0.1
         assert coloured(before) > 0.03
@@ -149,7 +149,7 @@ def test_a_page_of_another_site_cannot_connect(driver: Any, tmp_path: Path) -> N
         threading.Thread(target=site.serve_forever, daemon=True).start()
         other = f"http://127.0.0.1:{site.server_address[1]}"
         for origins, seen in ((), "refused"), ([other], "read"):
-            with show(Robot.from_urdf(CRANE), port=0, origins=origins) as view:
+            with show(Robot.from_urdf(CRANE), page=PageOptions(port=0, origins=origins)) as view:
                 driver.get(other)
                 driver.set_script_timeout(30)
                 assert driver.execute_async_script(connect, view.port, f"viser-v{viser.__version__}") == seen

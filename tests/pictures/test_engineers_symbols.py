@@ -14,7 +14,7 @@ from constraints import Robot
 from constraints.dynamics import HingeSpring, JointSpring, PointLink, PointSpring
 from constraints.errors import ConstraintError, WrongObjectError
 from constraints.models import mechanisms
-from constraints.pictures import symbols
+from constraints.pictures import Drawing, symbols
 from constraints.pictures.drawn import SPRING
 
 pytest.importorskip("matplotlib").use("agg")
@@ -24,8 +24,8 @@ CLOSED = LINKAGE.posture("closed")
 FIVE_BAR = mechanisms.five_bar()
 
 
-def axes_of(**options: Any) -> Any:
-    return LINKAGE.plot(CLOSED, **options).axes[0]
+def axes_of(**drawing: Any) -> Any:
+    return LINKAGE.plot(CLOSED, drawing=Drawing(**drawing)).axes[0]
 
 
 def polygons(axes: Any) -> list[np.ndarray]:

@@ -18,6 +18,7 @@ from constraints.errors import FileError, OptionError, UnknownFrameError, WrongO
 from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transition, animate, plot_path
 from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
+from constraints.pictures import Drawing
 from constraints.pictures.figures import new_figure
 from constraints.pictures.graphs.graph_layout import Picture, picture_of
 from constraints.pictures.shapes import wires
@@ -203,7 +204,7 @@ SHAPES = (
 
 
 def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> None:
-    figure = plot_path(motion, tmp_path / "strip.png", 4, SHAPES, tips=[GRIPPER])
+    figure = plot_path(motion, tmp_path / "strip.png", 4, drawing=Drawing(shapes=SHAPES, tips=[GRIPPER]))
     assert (tmp_path / "strip.png").read_bytes().startswith(b"\x89PNG")
     robot: Any = motion.pieces[0].problem.robot
     assert len(figure.axes) == 4
@@ -224,7 +225,7 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
 
 
 def test_animation_has_its_pictures_and_they_move(motion: Motion, tmp_path: Path) -> None:
-    animate(motion, tmp_path / "path.gif", SHAPES, count=3, rate=10.0, tips=[GRIPPER])
+    animate(motion, tmp_path / "path.gif", count=3, rate=10.0, drawing=Drawing(shapes=SHAPES, tips=[GRIPPER]))
     with Image.open(tmp_path / "path.gif") as picture:
         assert getattr(picture, "n_frames", 1) == 3
         assert picture.info["duration"] == 100
@@ -258,11 +259,11 @@ def test_drawing_a_path_refuses_what_it_cannot_use(motion: Motion, tmp_path: Pat
     with pytest.raises(WrongObjectError, match="Path"):
         plot_path([1, 2])  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="Shape"):
-        plot_path(motion, shapes=["box"])  # pyright: ignore[reportArgumentType]
+        plot_path(motion, drawing=Drawing(shapes=["box"]))  # pyright: ignore[reportArgumentType]
     with pytest.raises(OptionError, match="pictures"):
         plot_path(motion, count=1)
     with pytest.raises(UnknownFrameError, match="r0/wrist_3_link"):
-        plot_path(motion, tips=["r0/wrist_3_lnk"])
+        plot_path(motion, drawing=Drawing(tips=["r0/wrist_3_lnk"]))
     with pytest.raises(OptionError, match="rate"):
         animate(motion, tmp_path / "a.gif", rate=0.0)
     with pytest.raises(FileError, match="nowhere"):

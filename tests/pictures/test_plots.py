@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
 from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, UnknownFrameError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
-from constraints.pictures import plot_configurations, plot_trace
+from constraints.pictures import Drawing, plot_configurations, plot_trace
 from constraints.pictures.figures import new_figure
 from constraints.pictures.robots import draw_box, draw_configuration, stick_figure
 
@@ -155,7 +155,7 @@ def test_box_has_twelve_edges_at_its_corners() -> None:
 def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: Path) -> None:
     """One picture a group with its title, all on one scale, which shows everything; written when asked."""
     Q = arm.random(np.random.default_rng(0), 3)
-    figure = plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", tips=["tool"])
+    figure = plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", drawing=Drawing(tips=["tool"]))
     one, three = figure.axes
     assert [text.get_text() for text in figure.texts if text.get_text() in ("one", "three")] == ["one", "three"]
     assert len(three.lines) == 3 * len(one.lines)

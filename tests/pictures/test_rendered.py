@@ -12,7 +12,7 @@ import pytest
 
 from constraints.errors import ConstraintError, OptionError, UnknownNameError
 from constraints.models import mechanisms, sample_arm
-from constraints.pictures import render
+from constraints.pictures import PhotoOptions, render
 from constraints.pictures.browser import camera
 from constraints.pictures.browser.stage import FIELD
 
@@ -64,15 +64,15 @@ def test_bad_arguments_are_refused_before_a_page_is_made() -> None:
     with pytest.raises(UnknownNameError, match="view"):
         render(ARM, view="xyz")
     with pytest.raises(OptionError, match="seconds of a picture"):
-        render(ARM, seconds=0.0)
+        render(ARM, photo=PhotoOptions(seconds=0.0))
     with pytest.raises(ConstraintError, match="width"):
-        render(ARM, width=1)
+        render(ARM, photo=PhotoOptions(width=1))
 
 
 @pytest.mark.browser
 def test_a_page_is_photographed(tmp_path: Path) -> None:
     """Two configurations side by side, which are not blank, and differ."""
-    figure = render(ARM, {"home": HOME, "neutral": ARM.neutral}, tmp_path / "arm.png", width=240)
+    figure = render(ARM, {"home": HOME, "neutral": ARM.neutral}, tmp_path / "arm.png", photo=PhotoOptions(width=240))
     images = [np.array(axes.images[0].get_array()) for axes in figure.axes]
     assert [text.get_text() for text in figure.texts] == ["home", "neutral"]
     assert all(image.shape[1] == 240 and image.std() > 3.0 for image in images)

@@ -16,7 +16,7 @@ from constraints import Base, Robot
 from constraints.errors import UnknownFrameError, UnknownNameError, WrongObjectError
 from constraints.manipulation import Shape
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
-from constraints.pictures import plot_assembly, plot_configurations, plot_robot
+from constraints.pictures import Drawing, plot_assembly, plot_configurations, plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
 from constraints.pictures.robots import GROUND
@@ -95,7 +95,7 @@ def test_a_slide_alone_has_no_plane_and_two_have_one() -> None:
 )
 def test_planes_by_name_show_those_coordinates(view: str, labels: tuple[str, str]) -> None:
     """The tool is where it is, by its two coordinates; scales are equal."""
-    axes = ARM.plot(HOME, view=view, tips=["tool"]).axes[0]
+    axes = ARM.plot(HOME, view=view, drawing=Drawing(tips=["tool"])).axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == labels
     tool = ARM.at(HOME).placement("tool").translation
     drawn = np.array(axes.lines[-1].get_xydata())[0]
@@ -191,7 +191,7 @@ def test_each_robot_and_object_has_its_colour_and_its_name(cell: Robot) -> None:
     assert [line.get_color() for line in legend.get_lines()] == list(PALETTE[:3])
     assert {*colours(figure.axes[0])} == {to_rgb(colour) for colour in PALETTE[:3]}
     assert ARM.plot(HOME).legends == []
-    grey = cell.plot(colour="#123456")
+    grey = cell.plot(drawing=Drawing(colour="#123456"))
     assert grey.legends == []
     assert {*colours(grey.axes[0])} == {to_rgb("#123456")}
 
@@ -262,25 +262,25 @@ def test_open_closures_are_dashed_and_rods_are_not(linkage: Mechanism) -> None:
 def test_frames_and_placements_are_drawn_where_asked() -> None:
     """Three arrows each, red, green and blue, in space and flat; an arrow towards the one who looks is a dot."""
     target = np.array([0.4, 0.1, 0.6, 0.0, 0.0, 0.0, 1.0])
-    bare, both = ARM.plot(HOME).axes[0], ARM.plot(HOME, frames=["tool"], placements=[target]).axes[0]
+    bare, both = ARM.plot(HOME).axes[0], ARM.plot(HOME, drawing=Drawing(frames=["tool"], placements=[target])).axes[0]
     assert len(both.collections) == len(bare.collections) + 6
-    flat = ARM.plot(HOME, placements=[target], view="xz").axes[0]
+    flat = ARM.plot(HOME, drawing=Drawing(placements=[target]), view="xz").axes[0]
     assert len(flat.collections) == 3  # two arrows, and the ground symbol
     dot = flat.lines[-1]
     assert_allclose(dot.get_xydata()[0], [0.4, 0.6])
     with pytest.raises(UnknownFrameError, match="tool"):
-        ARM.plot(HOME, frames=["tol"])
+        ARM.plot(HOME, drawing=Drawing(frames=["tol"]))
     with pytest.raises(WrongObjectError, match="sequence"):
-        ARM.plot(HOME, frames="tool")
+        ARM.plot(HOME, drawing=Drawing(frames="tool"))
 
 
 def test_shapes_have_the_colour_of_what_carries_them(cell: Robot) -> None:
     shapes = [Shape("b", "Box", (0.1, 0.1, 0.2), "box/root_joint"), Shape("t", "Box", (1.0, 1.0, 0.1))]
-    axes = cell.plot(shapes=shapes).axes[0]
+    axes = cell.plot(drawing=Drawing(shapes=shapes)).axes[0]
     green = [line for line in axes.lines if line.get_color() == PALETTE[2]]
     assert len(green) == 6 + 1  # two rings, four posts, a dot
     assert [line.get_color() for line in axes.lines].count("#8a8a8a") == 6
-    assert len(cell.plot(shapes=shapes, view="xz").axes[0].collections) == 1
+    assert len(cell.plot(drawing=Drawing(shapes=shapes), view="xz").axes[0].collections) == 1
 
 
 def test_configurations_over_each_other_the_last_one_the_strongest() -> None:
@@ -309,7 +309,7 @@ def test_without_a_configuration_it_rests_in_its_bounds(linkage: Mechanism) -> N
 def test_axes_of_a_user_show_both_robots(linkage: Mechanism) -> None:
     """`ax=`: what was drawn before stays in sight; axes that do not suit are refused."""
     axes = new_figure(4.0, 4.0).add_subplot(projection="3d")
-    assert ARM.plot(HOME, ax=axes, colour="#999999") is axes.figure
+    assert ARM.plot(HOME, ax=axes, drawing=Drawing(colour="#999999")) is axes.figure
     far = Robot.system([Part("far", ARM, [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
     far.plot(ax=axes)
     low, high = axes.get_xlim()
@@ -366,4 +366,6 @@ def test_the_ground_is_grey(linkage: Mechanism) -> None:
     assert_allclose(sorted(map(tuple, tops)), sorted(map(tuple, pivots)), atol=1e-12)
     assert sum(line.get_color() == DARK for line in axes.lines) == 2  # the hatched lines below
     assert GROUND in {line.get_color() for line in ARM.plot(HOME, view="xz").axes[0].lines}  # what it stands on
-    assert GROUND not in {line.get_color() for line in ARM.plot(HOME, view="xz", colour="red").axes[0].lines}
+    assert GROUND not in {
+        line.get_color() for line in ARM.plot(HOME, view="xz", drawing=Drawing(colour="red")).axes[0].lines
+    }

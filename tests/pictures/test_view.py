@@ -22,7 +22,7 @@ from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import load, mechanisms, sample_arm
 from constraints.models.files.visuals import visuals_of
 from constraints.models.structure.visual_shapes import Mesh, Solid, Triangles
-from constraints.pictures import View, show
+from constraints.pictures import Drawing, PageOptions, View, show
 from constraints.pictures.browser.films import Film, film_of
 from constraints.pictures.browser.meshes import between
 from constraints.pictures.browser.sticks import StickEnds, sticks_of
@@ -199,7 +199,7 @@ def test_a_system_keeps_the_visual_files_of_its_parts(crane: Path) -> None:
     part = Robot.from_urdf(crane)
     system = Robot.system([Part("left", part), Part("right", part, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0])])
     assert [file.prefix for file in system.visuals] == ["left/", "right/"]
-    with show(system, port=0) as view:
+    with show(system, page=PageOptions(port=0)) as view:
         boom = pose_of(view, "/joints/3 right.turn/right.boom 1")
         assert_allclose(boom.homogeneous, _placed(system, view.q, "right/boom", 1).homogeneous, atol=1e-6)
         assert not any(name.startswith("/sticks") for name in nodes(view))
@@ -226,7 +226,7 @@ def test_visuals_that_are_none_are_refused() -> None:
 
 def test_links_move_with_their_joints(crane: Path) -> None:
     robot = Robot.from_urdf(crane)
-    with show(robot, port=0) as view:
+    with show(robot, page=PageOptions(port=0)) as view:
         assert view.missing == ()
         assert_allclose(view.q, [0.25, 0.0])  # neutral, moved into the bounds
         for q in ([0.25, 0.0], [1.2, 0.4]):
@@ -239,7 +239,7 @@ def test_links_move_with_their_joints(crane: Path) -> None:
 
 def test_what_is_not_drawn_is_said(crane: Path, caplog: pytest.LogCaptureFixture) -> None:
     (crane.parents[1] / "meshes" / "hook.stl").write_text("no mesh")
-    with show(Robot.from_urdf(crane), port=0) as view:
+    with show(Robot.from_urdf(crane), page=PageOptions(port=0)) as view:
         (reason,) = view.missing
         assert "link 'hook'" in reason
         assert "hook.stl" in reason
@@ -250,7 +250,7 @@ def test_what_is_not_drawn_is_said(crane: Path, caplog: pytest.LogCaptureFixture
 def test_robots_without_geometry_are_sticks() -> None:
     robot = sample_arm()
     q = robot.reference("home")
-    with show(robot, "home", port=0) as view:
+    with show(robot, "home", page=PageOptions(port=0)) as view:
         bars = [node for name, node in nodes(view).items() if name.startswith("/sticks/")]
         ends = robot.at(q).placed().oMi
         tool = robot.at(q).placement("tool").translation
@@ -277,7 +277,7 @@ def test_bars_go_from_end_to_end(seed: int) -> None:
 
 def test_rods_of_closures_are_seen_where_they_are_open() -> None:
     linkage = mechanisms.four_bar()
-    with show(linkage, port=0) as view:
+    with show(linkage, page=PageOptions(port=0)) as view:
         assert_allclose(view.q, linkage.posture("closed"))
         (rod,) = (node for name, node in nodes(view).items() if name.startswith("/closures/"))
         assert not rod.visible
@@ -292,7 +292,7 @@ def test_rods_of_closures_are_seen_where_they_are_open() -> None:
 def test_shapes_and_frames_are_drawn() -> None:
     robot = sample_arm()
     box = Shape("table", "Box", (1.0, 1.0, 0.1), placement=[0.5, 0.0, -0.05, 0.0, 0.0, 0.0, 1.0])
-    with show(robot, shapes=[box], frames=["tool"], port=0) as view:
+    with show(robot, drawing=Drawing(shapes=[box], frames=["tool"]), page=PageOptions(port=0)) as view:
         assert_allclose(pose_of(view, "/world/shape 0 table").translation, [0.5, 0.0, -0.05])
         tool = next(name for name in nodes(view) if name.endswith("/frame tool"))
         placed = robot.at(view.q).placement("tool")
@@ -313,7 +313,7 @@ def test_sticks_of_parts_have_colours_of_their_own() -> None:
 def test_configurations_are_the_steps_of_the_slider() -> None:
     robot = sample_arm()
     Q = robot.random(np.random.default_rng(0), 5)
-    with show(robot, Q, labels=[*"abcde"], port=0) as view:
+    with show(robot, Q, labels=[*"abcde"], page=PageOptions(port=0)) as view:
         assert (len(view.film), view.step, view.label) == (5, 0, "a")
         for i in (4, 2):
             view.step = i
@@ -388,7 +388,7 @@ def test_results_bring_their_configurations() -> None:
 def test_the_grid_lies_at_the_ground_or_at_the_lowest_face(bottom: float) -> None:
     """Stumble 4: with a wide slab above the ground the grid lay well below it, and the robot floated."""
     slab = Shape("slab", "Box", (2.0, 2.0, 0.1), placement=[0.5, 0.0, bottom + 0.05, 0.0, 0.0, 0.0, 1.0])
-    with show(sample_arm(), shapes=[slab], port=0) as view:
+    with show(sample_arm(), drawing=Drawing(shapes=[slab]), page=PageOptions(port=0)) as view:
         assert nodes(view)["/world/floor"].position[2] == pytest.approx(min(bottom, 0.0), abs=1e-6)
 
 
@@ -423,7 +423,7 @@ def test_iterates_modes_and_scenes_are_shown() -> None:
 
 def test_a_film_plays_until_it_is_told_to_stand() -> None:
     robot = sample_arm()
-    with show(robot, robot.random(np.random.default_rng(0), 3), port=0) as view:
+    with show(robot, robot.random(np.random.default_rng(0), 3), page=PageOptions(port=0)) as view:
         seen = {view.step}
         view.play()
         end = time.monotonic() + 20.0
@@ -454,12 +454,15 @@ def test_what_cannot_be_shown_is_refused() -> None:
 
 
 def test_a_port_is_free_after_the_page_is_closed() -> None:
-    with show(sample_arm(), port=0) as first, show(mechanisms.four_bar(), port=0) as second:
+    with (
+        show(sample_arm(), page=PageOptions(port=0)) as first,
+        show(mechanisms.four_bar(), page=PageOptions(port=0)) as second,
+    ):
         assert first.port != second.port
         assert first.url == f"http://127.0.0.1:{first.port}"
         port = first.port
         with pytest.raises(OptionError, match=f"{port} is taken"):
-            show(sample_arm(), port=port)
+            show(sample_arm(), page=PageOptions(port=port))
     with socket.socket() as free:
         free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", port))
@@ -468,7 +471,7 @@ def test_a_port_is_free_after_the_page_is_closed() -> None:
 
 
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    with show(sample_arm(), port=0) as view:
+    with show(sample_arm(), page=PageOptions(port=0)) as view:
         assert f'src="{view.url}"' in view._repr_html_()  # pyright: ignore[reportPrivateUsage]
     assert capsys.readouterr().out == ""
 
@@ -476,7 +479,7 @@ def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_recording_holds_all_configurations_and_no_address(tmp_path: Path) -> None:
     robot = sample_arm()
     Q = robot.random(np.random.default_rng(0), 4)
-    with show(robot, Q, port=0) as view:
+    with show(robot, Q, page=PageOptions(port=0)) as view:
         view.step = 2
         view.save(tmp_path / "arm.html")
         assert view.step == 2

@@ -14,7 +14,7 @@ import pytest
 
 from constraints.errors import OptionError
 from constraints.models import sample_arm
-from constraints.pictures import View, show
+from constraints.pictures import PageOptions, View, show
 from constraints.pictures.browser.origins import may_connect, warn_of_others
 
 viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
@@ -22,7 +22,7 @@ viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constrai
 
 @pytest.fixture(scope="module")
 def view() -> Iterator[View]:
-    with show(sample_arm(), port=0, origins=["https://hub.example.org"]) as found:
+    with show(sample_arm(), page=PageOptions(port=0, origins=["https://hub.example.org"])) as found:
         yield found
 
 
@@ -119,14 +119,14 @@ def test_an_address_of_this_machine_is_not(address: str, caplog: pytest.LogCaptu
 
 
 def test_a_view_for_other_machines_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING), show(sample_arm(), port=0, address="0.0.0.0"):
+    with caplog.at_level(logging.WARNING), show(sample_arm(), page=PageOptions(port=0, address="0.0.0.0")):
         assert "served at 0.0.0.0" in caplog.text
 
 
 @pytest.mark.parametrize("origins", ["*", ["*"], ["hub.example.org"], ["https://hub.example.org/lab"], [3], ["null"]])
 def test_what_is_no_origin_is_refused(origins: Any) -> None:
     with pytest.raises(Exception, match="origins of a view") as refused:
-        show(sample_arm(), port=0, origins=origins)
+        show(sample_arm(), page=PageOptions(port=0, origins=origins))
     assert isinstance(refused.value, OptionError) or origins == "*"
 
 

@@ -97,7 +97,7 @@ def test_chunks_that_came_back_are_not_lost() -> None:
 
 def test_rows_of_a_chunk_that_was_interrupted_are_not_lost() -> None:
     projector, starts = hopeless("readable")
-    run, calls = projector._program.run, list[int]()  # pyright: ignore[reportPrivateUsage]
+    run, calls = projector.program.run, list[int]()  # pyright: ignore[reportPrivateUsage]
 
     def stopping(*given: object) -> object:
         calls.append(1)
@@ -105,7 +105,7 @@ def test_rows_of_a_chunk_that_was_interrupted_are_not_lost() -> None:
             raise KeyboardInterrupt
         return run(*given)  # pyright: ignore[reportArgumentType]
 
-    projector._program.run = stopping  # pyright: ignore
+    projector.program.run = stopping  # pyright: ignore
     with pytest.raises(BatchInterrupted) as stopped:
         projector.project_batch(starts[:40], chunk=4)
     assert stopped.value.rows.tolist() == list(range(6))

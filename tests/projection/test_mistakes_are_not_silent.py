@@ -19,7 +19,14 @@ from scripts import Done
 from constraints import Implicit, Options, Pose, Position, Problem, Projector, Report, Robot, Status, Surface
 from constraints.__main__ import main
 from constraints.errors import DtypeError, FileError, OptionError, WrongObjectError
-from constraints.loops import ConstraintSet, PointClosure, RodClosure, assemble_position, assemble_velocity
+from constraints.loops import (
+    AssemblyOptions,
+    ConstraintSet,
+    PointClosure,
+    RodClosure,
+    assemble_position,
+    assemble_velocity,
+)
 from constraints.manipulation import ConstraintGraphFactory, Gripper, Handle, MovableObject, PathStatus, interpolate
 from constraints.models import mechanisms, sample_arm, sample_two_arms
 from constraints.rows.target import Target
@@ -122,8 +129,10 @@ def test_a_tolerance_below_rounding_is_refused() -> None:
     mechanism = mechanisms.four_bar()
     rows, start = mechanism.constraint_set(), mechanism.robot.random(np.random.default_rng(0))
     with pytest.raises(OptionError, match=r"tolerance of an assembly: expected at least 1e-15.*got 1e-20"):
-        assemble_position(rows, start, tolerance=1e-20)
-    assert assemble_position(rows, assemble_position(rows, start).or_raise().q, tolerance=1e-15).success
+        assemble_position(rows, start, options=AssemblyOptions(tolerance=1e-20))
+    assert assemble_position(
+        rows, assemble_position(rows, start).or_raise().q, options=AssemblyOptions(tolerance=1e-15)
+    ).success
 
 
 # Batches, statuses, sensitivities, reports.

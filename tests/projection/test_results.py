@@ -24,7 +24,7 @@ from robots import arm, needs_robot_data, panda, ur5
 import constraints
 import constraints as lc
 from constraints import errors
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.manipulation import ConstraintGraph, State, Transition, Walk, interpolate, walk
 from constraints.models import Mechanism, Unread, mechanisms, sample_arm
 from constraints.models.structure.assemblies import assemblies
@@ -85,7 +85,9 @@ def results() -> dict[str, Callable[[], Verdict]]:
         "Projection": failed,
         "ProjectionBatch": mixed,
         "Diagnosis": lambda: failed().diagnose(trials=2),
-        "Assembly": lambda: assemble_position(linkage.constraint_set(), linkage.robot.neutral, max_iterations=1),
+        "Assembly": lambda: assemble_position(
+            linkage.constraint_set(), linkage.robot.neutral, options=AssemblyOptions(max_iterations=1)
+        ),
         "Assemblies": lambda: assemblies(linkage, count=0),
         "Interpolation": lambda: interpolate(circle, q, q),
         "TargetConfiguration": lambda: graph().target("go away", q, arm().random(rng)),
@@ -203,7 +205,7 @@ def test_an_assembly_says_what_it_used() -> None:
     """Mend 3: as a projection; and of a branch that was left it does not say that it converged."""
     linkage = mechanisms.four_bar()
     rows, q = linkage.constraint_set(), linkage.robot.neutral
-    short = assemble_position(rows, q, max_iterations=1)
+    short = assemble_position(rows, q, options=AssemblyOptions(max_iterations=1))
     for text in (short.describe(), str(short)):
         assert "; 1 iteration used; more: `max_iterations=1000`; `.projection.diagnose()` says whether it is" in text
     with pytest.raises(AttributeError, match=r"`assembly\.projection\.diagnose\(\)`"):  # not "`batch[i]...`"

@@ -10,7 +10,7 @@ import pytest
 from models.test_mechanism_files import closed, path_of
 
 from constraints import Bounds, Frame, Implicit, Options, Pose, Position, Problem, Projector
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.models import Mechanism, load
 from constraints.reduced import ExplicitLoops, PlanarLoop, explicit_loops
 from liegroups import Segments
@@ -35,8 +35,8 @@ def case(name: str) -> Case:
     mechanism = load(path_of(name))
     robot, rows = mechanism.robot, mechanism.constraint_set()
     q = mechanism.postures["home"] if name == "cassie_mjcf" else closed(name, mechanism)
-    q = assemble_position(rows, q, tolerance=min(1e-10, 1e-2 * THRESHOLD[name]) if name != "cassie_sdf" else 2e-8,
-                          bounds=robot.bounds).or_raise().q  # fmt: skip
+    tolerance = min(1e-10, 1e-2 * THRESHOLD[name]) if name != "cassie_sdf" else 2e-8
+    q = assemble_position(rows, q, options=AssemblyOptions(tolerance=tolerance, bounds=robot.bounds)).or_raise().q
     loops = explicit_loops(rows, q, preferred=mechanism.motors or (ACTUATED if name == "cassie_sdf" else []))
     rng = np.random.default_rng(3)
     disturbed = robot.space.integrate(q, 0.15 * rng.standard_normal(robot.nv))

@@ -13,7 +13,7 @@ from constraints import Affine, Bounds, Function, Implicit, Robot
 from constraints.errors import OptionError
 from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import mechanisms
-from constraints.reduced import OpenMechanismError, minimal_coordinates, sweep
+from constraints.reduced import OpenMechanismError, SweepOptions, minimal_coordinates, sweep
 from constraints.reduced.sweeps.continuation import Curve, CurvePlace
 from constraints.reduced.sweeps.driver import coordinates_with, driver_of
 from constraints.reduced.sweeps.singularities import (
@@ -202,8 +202,8 @@ def test_sweeps_around_a_circle() -> None:
     assert end.singularities[0].before == 3
     for wrong in ([0.7, 0.7, 0.9], [0.9, 0.7, 0.7], [0.7, 0.9, 0.8], [0.7, 0.7]):
         with pytest.raises(OptionError, match="rise, or fall, throughout"):
-            sweep(rows, q, "x", wrong, turn_back=True)
-    turned = sweep(rows, q, "x", values, turn_back=True)
+            sweep(rows, q, "x", wrong, options=SweepOptions(turn_back=True))
+    turned = sweep(rows, q, "x", values, options=SweepOptions(turn_back=True))
     assert turned.status is SweepStatus.TURNED_BACK
     assert turned.indices.tolist() == [0, 1, 2, 2, 1, 0]
     np.testing.assert_allclose(turned.qs[3:, 1], -np.sqrt(1.0 - values[2::-1] ** 2), atol=1e-9)
@@ -211,20 +211,26 @@ def test_sweeps_around_a_circle() -> None:
     assert (turned.signs[3:] == turned.signs[3]).all()
     assert turned.success
     low = Bounds(rows.robot.space, np.array([-9.0, 0.5]), np.array([9.0, 9.0]))
-    bounded = sweep(rows, q, "x", [0.7, 0.95], bounds=low)
+    bounded = sweep(rows, q, "x", [0.7, 0.95], options=SweepOptions(bounds=low))
     assert bounded.status is SweepStatus.OUT_OF_BOUNDS
     np.testing.assert_allclose(bounded.end, [np.sqrt(0.75), 0.5], atol=2e-9)
     assert bounded.at_bounds == ("y",)
     assert bounded.indices.tolist() == [0]
-    assert sweep(rows, q, "x", [0.7, 0.8], bounds=low).at_bounds == ()
-    short = sweep(rows, q, "x", [-0.9], step=0.01, max_steps=20)
+    assert sweep(rows, q, "x", [0.7, 0.8], options=SweepOptions(bounds=low)).at_bounds == ()
+    short = sweep(rows, q, "x", [-0.9], options=SweepOptions(step=0.01, max_steps=20))
     assert (short.status, short.steps) == (SweepStatus.MAX_STEPS, 20)
     way = np.arctan2(*short.end) - np.arctan2(*q)
     assert abs(way) == pytest.approx(0.0025 + 0.005 + 18 * 0.01, rel=0.01)
     whole = sweep(rows, q, "x", [-0.9, 0.9, 0.6]).or_raise()
     assert (whole.status, whole.singularities) == (SweepStatus.COMPLETED, ())
     np.testing.assert_allclose(whole.end, q, atol=1e-11)
-    outside = sweep(rows, q, "x", [0.7], bounds=Bounds(rows.robot.space, np.array([-9.0, 0.9]), np.array([9.0, 9.0])))
+    outside = sweep(
+        rows,
+        q,
+        "x",
+        [0.7],
+        options=SweepOptions(bounds=Bounds(rows.robot.space, np.array([-9.0, 0.9]), np.array([9.0, 9.0]))),
+    )
     assert (outside.status, outside.steps) == (SweepStatus.OUT_OF_BOUNDS, 0)
 
 
@@ -236,7 +242,7 @@ def test_a_sweep_over_a_crossing() -> None:
     assert stopped.indices.tolist() == [0]
     assert "`cross=True` goes on there, smoothly" in stopped.describe()
     assert repr(stopped) == "Sweep('x', BRANCH_POINT, 1 value, 1 singular point)"
-    over = sweep(rows, q, "x", [-0.1, 0.2], cross=True)
+    over = sweep(rows, q, "x", [-0.1, 0.2], options=SweepOptions(cross=True))
     assert "cross=True" not in over.describe()
     worst = int(np.argmin(over.least_singular_values))
     least = f"least singular value of J_v: {over.least_singular_values[worst]:.3g}, at {over.values[worst]:.6g}"
@@ -262,7 +268,7 @@ def test_an_open_start_is_closed_by_all_joints() -> None:
     """Of least change, the first joint too, as assembly does it with nothing driven."""
     linkage = mechanisms.four_bar()
     start = linkage.posture("closed") + np.array([0.1, 0.05, -0.1])
-    found = sweep(linkage.constraint_set(), start, "rocker", [1.2], close=True)
+    found = sweep(linkage.constraint_set(), start, "rocker", [1.2], options=SweepOptions(close=True))
     np.testing.assert_array_equal(found.coordinates.q, assemble_position(linkage.constraint_set(), start).q)
     assert abs(found.coordinates.q[0] - start[0]) > 1e-3
     with pytest.raises(OpenMechanismError, match="close=True"):

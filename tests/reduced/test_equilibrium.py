@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from record_arguments import with_records
 
 from constraints import Function, Implicit, Robot
 from constraints.dynamics import JointSpring, PointSpring
@@ -25,7 +26,9 @@ from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, RodCl
 from constraints.models import mechanisms
 from constraints.reduced import (
     EquilibriumKind,
+    EquilibriumOptions,
     EquilibriumStatus,
+    KeptMotion,
     MinimalCoordinates,
     OpenMechanismError,
     Unknown,
@@ -196,7 +199,10 @@ def test_extra_unknown_with_its_equation() -> None:
 
     stiffness = Unknown("stiffness", 50.0)
     found = equilibrium(
-        coordinates, start, external=pull, extra=[stiffness], equations=lambda state, x: [1e3 * (state.q[0] - there[0])]
+        coordinates,
+        start,
+        external=pull,
+        options=EquilibriumOptions(extra=[stiffness], equations=lambda state, x: [1e3 * (state.q[0] - there[0])]),
     ).or_raise()
     other = equilibrium(coordinates, there, external=pull, exchange={"crank": stiffness}).or_raise()
     np.testing.assert_allclose(found.q, there, atol=1e-9)
@@ -254,9 +260,16 @@ def test_what_is_kept_of_the_motion_of_a_drive(kind: EquilibriumKind | None) -> 
     ride = Target(lambda t: [1.0 * t * t], lambda t: [2.0 * t], lambda t: [2.0])
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.25, 0.3], driven={"slide": ride}, t=0.5)
     with pytest.raises(OpenMechanismError, match="slide"):
-        equilibrium(coordinates, [0.2, 0.3], kind=kind, t=0.5)
-    assert equilibrium(coordinates, [0.2, 0.3], kind=kind, t=0.5, close=True).q[0] == 0.25
-    found = equilibrium(coordinates, [0.25, 0.3], kind=kind, t=0.5).or_raise()
+        equilibrium(coordinates, [0.2, 0.3], kept=KeptMotion(kind=kind), options=EquilibriumOptions(t=0.5))
+    assert (
+        equilibrium(
+            coordinates, [0.2, 0.3], kept=KeptMotion(kind=kind), options=EquilibriumOptions(t=0.5, close=True)
+        ).q[0]
+        == 0.25
+    )
+    found = equilibrium(
+        coordinates, [0.25, 0.3], kept=KeptMotion(kind=kind), options=EquilibriumOptions(t=0.5)
+    ).or_raise()
     moving = kind is EquilibriumKind.MOVING
     assert found.q[1] == pytest.approx(np.arctan(2.0 / 9.81) if moving else 0.0, abs=1e-9)
     still = kind in (None, EquilibriumKind.STATIC)
@@ -274,7 +287,7 @@ def test_prescribed_acceleration_of_an_independent_coordinate_is_an_unknown_too(
     found = equilibrium(
         coordinates,
         [0.0, 0.2],
-        driven_acceleration=lambda x: [x["push"]],
+        kept=KeptMotion(driven_acceleration=lambda x: [x["push"]]),
         exchange={"swing": Unknown("push", 0.0)},
     ).or_raise()
     assert found.kind is EquilibriumKind.MOVING
@@ -290,7 +303,7 @@ def test_static_equilibrium_has_no_velocity_where_a_target_moves() -> None:
     rows = ConstraintSet(robot, [RodClosure(robot, hook, "slide", grows, name="rod")])
     coordinates = minimal_coordinates(rows, q)
     for kind, speed in ((EquilibriumKind.STATIC, 0.0), (EquilibriumKind.QUASI_STATIC, 0.1)):
-        found = equilibrium(coordinates, q, kind=kind).or_raise()
+        found = equilibrium(coordinates, q, kept=KeptMotion(kind=kind)).or_raise()
         assert found.state.v[0] == pytest.approx(speed, abs=1e-12)
 
 
@@ -319,7 +332,12 @@ def test_coordinate_that_no_force_holds_is_named() -> None:
 def test_iteration_limit_is_a_status_and_keeps_the_iterates() -> None:
     coordinates, q = four_bar()
     start = moved(coordinates, q, "crank", 0.5)
-    found = equilibrium(coordinates, start, external=[spring(coordinates.constraint_set.robot)], max_iterations=1)
+    found = equilibrium(
+        coordinates,
+        start,
+        external=[spring(coordinates.constraint_set.robot)],
+        options=EquilibriumOptions(max_iterations=1),
+    )
     assert found.status is EquilibriumStatus.MAX_ITERATIONS
     assert (found.iterations, len(found.iterates)) == (1, 2)
     np.testing.assert_array_equal(found.q, found.iterates[-1])
@@ -342,11 +360,13 @@ def test_start_that_does_not_close_is_a_status_and_an_open_one_is_refused() -> N
     start = q + np.array([0.0, 0.02, 0.0])
     with pytest.raises(OpenMechanismError, match="tip"):
         equilibrium(coordinates, start)
-    assert equilibrium(coordinates, start, close=True, external=[spring(coordinates.constraint_set.robot)]).success
+    assert equilibrium(
+        coordinates, start, options=EquilibriumOptions(close=True), external=[spring(coordinates.constraint_set.robot)]
+    ).success
     ground = mechanisms.four_bar(ground=0.4, crank=0.3, coupler=0.15, rocker=0.2, angle=0.5)
     others = minimal_coordinates(ground.constraint_set(), ground.posture("closed"), independent=["crank"])
     far = ground.posture("closed") + np.array([2.0, 0.0, 0.0])  # further than the crank turns
-    found = equilibrium(others, far, close=True)
+    found = equilibrium(others, far, options=EquilibriumOptions(close=True))
     assert found.status is EquilibriumStatus.NOT_CLOSED
     assert "start" in found.reason
     assert found.residual == np.inf
@@ -468,7 +488,7 @@ def test_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("given", "error", "words"),
     [
         ({"exchange": {"crnk": Unknown("x", 0.0)}}, UnknownNameError, "crank"),
         ({"exchange": {"rocker": Unknown("x", 0.0)}}, OptionError, "not independent; the independent ones are: crank"),
@@ -487,10 +507,10 @@ def test_words() -> None:
         ({"acceleration": [1.0, 2.0]}, SizeError, "acceleration of the independent"),
     ],
 )
-def test_bad_arguments_are_named(options: dict[str, Any], error: type[Exception], words: str) -> None:
+def test_bad_arguments_are_named(given: dict[str, Any], error: type[Exception], words: str) -> None:
     coordinates, q = four_bar()
     with pytest.raises(error, match=words):
-        equilibrium(coordinates, q, **options)
+        equilibrium(coordinates, q, **with_records(given, kept=KeptMotion, options=EquilibriumOptions))
 
 
 def test_a_scalar_is_exchanged_for_one_coordinate() -> None:

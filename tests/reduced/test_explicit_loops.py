@@ -30,6 +30,7 @@ from constraints import (
     errors,
 )
 from constraints.loops import (
+    AssemblyOptions,
     Closure,
     ConstraintSet,
     Hinge,
@@ -64,7 +65,9 @@ def made(name: str) -> tuple[Mechanism, np.ndarray]:
         return mechanism, np.array(mechanism.postures["closed"])
     mechanism = load(path_of(name))
     if name == "cassie_mjcf":  # where Cassie stands; the table's posture is on another branch
-        return mechanism, assemble_position(mechanism.constraint_set(), mechanism.postures["home"], tolerance=1e-12).q
+        return mechanism, assemble_position(
+            mechanism.constraint_set(), mechanism.postures["home"], options=AssemblyOptions(tolerance=1e-12)
+        ).q
     return mechanism, closed(name, mechanism)
 
 
@@ -338,7 +341,11 @@ def other_branches() -> dict[str, tuple[Problem, ConstraintSet, np.ndarray, np.n
     own[loops.loops[0].outputs.q_indices] = loops.loops[0].function.value(q[loops.loops[0].inputs.q_indices])
     slider, front = made("slider_crank")
     back = slider.robot.configuration({"slider": [-0.3], "rod": [front[1] + pi, -front[2]]}, start=front)
-    behind = assemble_position(slider.constraint_set(), back, driven=["crank"], tolerance=1e-12).or_raise().q
+    behind = (
+        assemble_position(slider.constraint_set(), back, driven=["crank"], options=AssemblyOptions(tolerance=1e-12))
+        .or_raise()
+        .q
+    )
     return {
         "closed form": (loops.problem(), bars.constraint_set(), own, q),
         "Newton": (slider.explicit_loops(front).problem(), slider.constraint_set(), front, behind),

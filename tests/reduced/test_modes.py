@@ -19,6 +19,8 @@ from constraints.loops import Closure, ConstraintSet, Hinge
 from constraints.models import mechanisms
 from constraints.reduced import (
     Equilibrium,
+    EquilibriumOptions,
+    KeptMotion,
     MinimalCoordinates,
     ModeClass,
     Modes,
@@ -201,7 +203,7 @@ def top(spin: float) -> Modes:
     model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
     robot = Robot(model)
     coordinates = minimal_coordinates(ConstraintSet(robot, []), robot.neutral)
-    return equilibrium(coordinates, robot.neutral, [0.0, 0.0, spin]).or_raise().modes().or_raise()
+    return equilibrium(coordinates, robot.neutral, KeptMotion([0.0, 0.0, spin])).or_raise().modes().or_raise()
 
 
 def test_sleeping_top() -> None:
@@ -250,7 +252,7 @@ def test_free_rotor(axis: int) -> None:
     v = np.zeros(6)
     v[3 + axis] = spin
     coordinates = minimal_coordinates(ConstraintSet(robot, []), robot.neutral)
-    found = equilibrium(coordinates, robot.neutral, v).or_raise().modes().or_raise()
+    found = equilibrium(coordinates, robot.neutral, KeptMotion(v)).or_raise().modes().or_raise()
     first, second = np.delete(inertia, axis)
     square = spin**2 * (inertia[axis] - first) * (inertia[axis] - second) / (first * second)
     seen = found.eigenvalues
@@ -347,7 +349,12 @@ def test_ignored_coordinates_are_held() -> None:
     alone = minimal_coordinates(
         found.coordinates.constraint_set, found.q, independent=["left_inner"], driven=["right_inner"]
     )
-    (other,) = equilibrium(alone, found.q, external=springs, tolerance=1e-8).or_raise().modes().or_raise()
+    (other,) = (
+        equilibrium(alone, found.q, external=springs, options=EquilibriumOptions(tolerance=1e-8))
+        .or_raise()
+        .modes()
+        .or_raise()
+    )
     assert mode.eigenvalue == pytest.approx(other.eigenvalue, rel=1e-7)
     assert "held: right_inner" in held.describe()
 

@@ -13,7 +13,7 @@ from models.test_mechanism_files import closed, path_of
 
 from constraints import Robot
 from constraints.errors import OptionError, UndefinedError, UnknownNameError
-from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, assemble_position
+from constraints.loops import AssemblyOptions, Closure, ConstraintSet, Hinge, PointClosure, assemble_position
 from constraints.models import load, mechanisms
 from constraints.reduced import ElbowSide, LoopFunction, PlanarLoop, explicit_loops
 from constraints.testing import check_function
@@ -90,7 +90,7 @@ def test_branches_are_those_of_norton_in_any_order(order: str, crank_sign: float
     start = robot.configuration(
         {"crank": np.radians(40.0), "coupler": -0.1, "rocker": crank_sign * other_sign * np.radians(57.0)}
     )
-    q = assemble_position(rows, start, driven=["crank"], tolerance=1e-12).or_raise().q
+    q = assemble_position(rows, start, driven=["crank"], options=AssemblyOptions(tolerance=1e-12)).or_raise().q
     loop = explicit_loops(rows, q, preferred=["crank"])["tip"]
     assert loop.independent == ("crank",)
     rocker = [robot.space.factors[i].name for i in (loop.outputs.v)].index("rocker")
@@ -210,7 +210,7 @@ def chain_of_hinges(seed: int, *, closure: str, turns: str) -> tuple[ConstraintS
         "weld": lambda: Closure(robot, "end a", "end b", name="closure"),
     }[closure]()
     rows = ConstraintSet(robot, [made])
-    done = assemble_position(rows, robot.neutral, tolerance=1e-12)
+    done = assemble_position(rows, robot.neutral, options=AssemblyOptions(tolerance=1e-12))
     assert done.success
     return rows, done.q
 

@@ -123,7 +123,7 @@ def spinning(rows: ConstraintSet, speed: float) -> np.ndarray:
 def balanced_governor() -> reduced.Equilibrium:
     rows, q = governor()
     coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    return reduced.equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
+    return reduced.equilibrium(coordinates, q, reduced.KeptMotion(spinning(rows, SPIN))).or_raise()
 
 
 def test_watt_governor() -> None:
@@ -154,7 +154,7 @@ def test_watt_governor_whose_arm_hangs_down_is_unstable() -> None:
     rows, _ = governor(("left",))
     q = rows.robot.configuration({"sleeve": -1.0})
     coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    found = reduced.equilibrium(coordinates, q, spinning(rows, SPIN)).or_raise()
+    found = reduced.equilibrium(coordinates, q, reduced.KeptMotion(spinning(rows, SPIN))).or_raise()
     modes = found.modes().or_raise()
     rate = np.sqrt(SPIN**2 - G)
     np.testing.assert_allclose(sorted(modes.eigenvalues.real), [-rate, rate], rtol=1e-9)
@@ -167,7 +167,10 @@ def test_spin_of_a_governor_in_the_place_of_its_arm() -> None:
     rows, q = governor()
     coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
     found = reduced.equilibrium(
-        coordinates, q, lambda x: spinning(rows, x["spin"]), exchange={"left": reduced.Unknown("spin", 3.0)}
+        coordinates,
+        q,
+        reduced.KeptMotion(lambda x: spinning(rows, x["spin"])),
+        exchange={"left": reduced.Unknown("spin", 3.0)},
     ).or_raise()
     assert found.scalars["spin"] == pytest.approx(np.sqrt(G / np.cos(0.7)), rel=1e-10)
     np.testing.assert_allclose(found.q, q, atol=1e-12)
@@ -177,6 +180,6 @@ def test_governor_that_spins_too_slowly_lets_its_arm_down() -> None:
     """Below W^2 = g/l the arm only hangs: from 0.7 rad the search ends there."""
     rows, q = governor(("left",))
     coordinates = reduced.minimal_coordinates(rows, q, independent=["left"], driven=["spin"])
-    found = reduced.equilibrium(coordinates, q, spinning(rows, 2.0)).or_raise()
+    found = reduced.equilibrium(coordinates, q, reduced.KeptMotion(spinning(rows, 2.0))).or_raise()
     np.testing.assert_allclose(found.q, rows.robot.configuration({"sleeve": -1.0}), atol=1e-9)
     assert found.modes().or_raise()[0].angular_frequency == pytest.approx(np.sqrt(G - 4.0), rel=1e-8)

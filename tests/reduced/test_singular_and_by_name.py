@@ -8,7 +8,7 @@ from closed_states import mechanism_of
 
 from constraints import Bounds, Options, Projector
 from constraints.errors import OptionError, UnknownNameError
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import OpenMechanismError, minimal_coordinates
 
@@ -89,7 +89,7 @@ def test_explicit_loops_out_of_bounds_are_refused() -> None:
     with pytest.raises(OptionError, match=r"out of bounds, '.*' 0\.\d+ rad .* its bound.*bounds=robot\.bounds"):
         outside.problem()
     assert outside.problem(bounds=Bounds.none(robot.space)).explicits is not None
-    inside = assemble_position(rows, q, bounds=robot.bounds)
+    inside = assemble_position(rows, q, options=AssemblyOptions(bounds=robot.bounds))
     assert inside.success
     made = mechanism.explicit_loops(inside.q)
     np.testing.assert_array_equal(made.q, inside.q)

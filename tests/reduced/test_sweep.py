@@ -10,12 +10,21 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from published_mechanisms import four_bar_windows
+from record_arguments import with_records
 
 from constraints import ConstraintError, Implicit, Robot, errors
 from constraints.functions import Function
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, RodClosure
 from constraints.models import Mechanism, mechanisms
-from constraints.reduced import OpenMechanismError, PartitionError, Sweep, SweepStatus, minimal_coordinates, sweep
+from constraints.reduced import (
+    OpenMechanismError,
+    PartitionError,
+    Sweep,
+    SweepOptions,
+    SweepStatus,
+    minimal_coordinates,
+    sweep,
+)
 from liegroups import Rn
 
 TURN = 2.0 * np.pi
@@ -111,7 +120,7 @@ def test_long_steps_are_cut_where_the_curve_asks_for_it(name: str, step: float) 
     mechanism = mechanisms.four_bar(0.4, 0.15, 0.395, 0.16) if name == "change_point" else getattr(mechanisms, name)()
     q = closed(mechanism)
     values = q[0] + np.array([3.0, -4.0, 9.0])
-    found = mechanism.sweep(q, mechanism.motors[0], values, step=step).or_raise()
+    found = mechanism.sweep(q, mechanism.motors[0], values, options=SweepOptions(step=step)).or_raise()
     usual = mechanism.sweep(q, mechanism.motors[0], values).or_raise()
     np.testing.assert_allclose(found.qs, usual.qs, atol=1e-9)
     assert (found.steps > usual.steps) == (step < 0.1)
@@ -142,7 +151,9 @@ def test_parallel_branches_are_not_mistaken_for_each_other(step: float) -> None:
     """Neither the sign of the determinant nor the tangent tells the second next branch: the chord does."""
     robot = mechanisms.four_bar().robot
     rows = ConstraintSet(robot, [Implicit.equal(Comb(robot), name="comb")])
-    found = sweep(rows, np.zeros(3), "crank", [0.5, -0.7, 1.0], independent=["coupler"], step=step).or_raise()
+    found = sweep(
+        rows, np.zeros(3), "crank", [0.5, -0.7, 1.0], independent=["coupler"], options=SweepOptions(step=step)
+    ).or_raise()
     np.testing.assert_allclose(found.qs[:, 2], 3.0 * found.values**2, atol=1e-10)
 
 
@@ -234,7 +245,7 @@ def test_it_turns_back_on_the_other_branch() -> None:
     sizes = (0.1, 0.04, 0.12, 0.08)
     linkage = mechanisms.four_bar(*sizes, angle=math.radians(40.0))
     values = np.radians(np.arange(60.0, 140.0, 5.0))
-    found = linkage.sweep(closed(linkage), "rocker", values, turn_back=True).or_raise()
+    found = linkage.sweep(closed(linkage), "rocker", values, options=SweepOptions(turn_back=True)).or_raise()
     assert found.status is SweepStatus.TURNED_BACK
     n = int((np.degrees(values) < 128.682).sum())
     assert found.indices.tolist() == [*range(n), *reversed(range(n))]
@@ -254,7 +265,7 @@ def test_it_turns_back_on_the_other_branch() -> None:
 def test_it_turns_back_on_its_way_down_too() -> None:
     linkage = mechanisms.four_bar(0.1, 0.04, 0.12, 0.08, math.radians(40.0))
     values = np.radians([57.0, 54.95, 54.0])
-    found = linkage.sweep(closed(linkage), "rocker", values, turn_back=True)
+    found = linkage.sweep(closed(linkage), "rocker", values, options=SweepOptions(turn_back=True))
     assert found.status is SweepStatus.TURNED_BACK
     assert found.indices.tolist() == [0, 1, 1, 0]
     assert len(found.singularities) == 1
@@ -263,7 +274,7 @@ def test_it_turns_back_on_its_way_down_too() -> None:
 def test_a_dead_point_before_the_first_value_is_the_end() -> None:
     lift = mechanisms.scissor_lift(1)
     for turn_back in (False, True):
-        found = lift.sweep(closed(lift), "slide", [0.65, 0.7], turn_back=turn_back)
+        found = lift.sweep(closed(lift), "slide", [0.65, 0.7], options=SweepOptions(turn_back=turn_back))
         assert found.status is SweepStatus.DEAD_POINT
         assert found.qs.shape == (0, 3)
         assert found.end_value == pytest.approx(0.6, abs=1e-12)
@@ -282,7 +293,7 @@ def test_a_flat_parallelogram_is_a_branch_point() -> None:
     assert found.singularities[-1].joints == ("coupler", "rocker")
     assert found.singularities[-1].least < 1e-7
     assert linkage.judge(found.end).mobility == 2
-    straight = linkage.sweep(q, "crank", np.linspace(1.0, 7.5, 30), cross=True).or_raise()
+    straight = linkage.sweep(q, "crank", np.linspace(1.0, 7.5, 30), options=SweepOptions(cross=True)).or_raise()
     np.testing.assert_allclose(straight.qs[:, 2], straight.values, atol=1e-8)  # the rocker is parallel throughout
     np.testing.assert_allclose([each.value for each in straight.singularities], [np.pi, TURN], atol=1e-9)
     signs = straight.signs / straight.signs[0]
@@ -392,7 +403,7 @@ def test_bounds_that_are_asked_for_end_it() -> None:
     linkage = mechanisms.four_bar()
     bounded = linkage.robot.with_bounds({"rocker": (0.5, 1.9)})
     q = closed(linkage)
-    found = linkage.sweep(q, "crank", np.linspace(1.0, 7.0, 50), bounds=bounded.bounds)
+    found = linkage.sweep(q, "crank", np.linspace(1.0, 7.0, 50), options=SweepOptions(bounds=bounded.bounds))
     assert found.status is SweepStatus.OUT_OF_BOUNDS
     assert found.at_bounds == ("rocker",)
     assert found.end[2] == pytest.approx(1.9, abs=1e-8)
@@ -401,7 +412,7 @@ def test_bounds_that_are_asked_for_end_it() -> None:
     assert "at the bounds of rocker" in found.describe()
     assert linkage.sweep(q, "crank", np.linspace(1.0, 7.0, 50)).success
     outside = linkage.robot.with_bounds({"rocker": (0.0, 0.1)})
-    at_once = linkage.sweep(q, "crank", [1.1], bounds=outside.bounds)
+    at_once = linkage.sweep(q, "crank", [1.1], options=SweepOptions(bounds=outside.bounds))
     assert at_once.status is SweepStatus.OUT_OF_BOUNDS
     assert len(at_once.values) == 0
 
@@ -436,7 +447,7 @@ def test_a_function_without_value_on_the_way_ends_it() -> None:
 
 def test_a_limit_of_steps_is_a_status() -> None:
     linkage = mechanisms.four_bar()
-    found = linkage.sweep(closed(linkage), "crank", [1.0, 5.0], max_steps=5)
+    found = linkage.sweep(closed(linkage), "crank", [1.0, 5.0], options=SweepOptions(max_steps=5))
     assert found.status is SweepStatus.MAX_STEPS
     assert found.steps == 5
     assert len(found.values) == 1
@@ -508,7 +519,9 @@ def test_least_singular_values_are_those_of_the_jacobian() -> None:
 
 def test_signs_are_those_of_the_determinant() -> None:
     linkage = mechanisms.four_bar(0.1, 0.04, 0.12, 0.08, math.radians(40.0))
-    found = linkage.sweep(closed(linkage), "rocker", np.radians([60.0, 100.0, 120.0, 135.0]), turn_back=True).or_raise()
+    found = linkage.sweep(
+        closed(linkage), "rocker", np.radians([60.0, 100.0, 120.0, 135.0]), options=SweepOptions(turn_back=True)
+    ).or_raise()
     parts = found.coordinates.partition
     for q, sign in zip(found.qs, found.signs, strict=True):
         J = linkage.constraint_set().jacobian(q)
@@ -545,8 +558,9 @@ def test_signs_are_those_of_the_determinant() -> None:
 )
 def test_mistakes_are_named(given: dict[str, Any], error: type[ConstraintError], words: str) -> None:
     linkage = mechanisms.four_bar()
+    whole = {"q": closed(linkage), "driver": "crank", "values": [1.0, 1.1]} | given
     with pytest.raises(error, match=words):
-        linkage.sweep(**({"q": closed(linkage), "driver": "crank", "values": [1.0, 1.1]} | given))
+        linkage.sweep(**with_records(whole, options=SweepOptions))
 
 
 def test_a_driver_that_the_rows_hold_is_refused() -> None:
@@ -563,7 +577,7 @@ def test_an_open_start_is_refused_unless_it_may_be_closed() -> None:
     q = closed(linkage) + 0.1
     with pytest.raises(OpenMechanismError, match="OPEN"):
         linkage.sweep(q, "crank", [2.0])
-    assert linkage.sweep(q, "crank", [2.0], close=True).success
+    assert linkage.sweep(q, "crank", [2.0], options=SweepOptions(close=True)).success
 
 
 def test_inputs_are_left_alone_and_results_are_read_only() -> None:
@@ -601,7 +615,9 @@ def curves(found: Sweep) -> list[list[str]]:
 def test_it_is_drawn(tmp_path: Any) -> None:
     """Angles, lengths, and a measure; after a dead point a second line; singularities marked and named."""
     linkage = mechanisms.four_bar(0.1, 0.04, 0.12, 0.08, math.radians(40.0))
-    found = linkage.sweep(closed(linkage), "rocker", np.radians(np.arange(60.0, 140.0, 5.0)), turn_back=True)
+    found = linkage.sweep(
+        closed(linkage), "rocker", np.radians(np.arange(60.0, 140.0, 5.0)), options=SweepOptions(turn_back=True)
+    )
     figure = found.plot(tmp_path / "sweep.png")
     assert (tmp_path / "sweep.png").stat().st_size > 5000
     top, below = figure.axes

@@ -13,7 +13,7 @@ import pytest
 from robots import humanoid
 
 import constraints as lc
-from constraints.loops import assemble_position
+from constraints.loops import AssemblyOptions, assemble_position
 from constraints.models import load, mechanisms
 from constraints.robot import Base, Part
 from constraints.solvers import Status
@@ -224,7 +224,9 @@ def test_an_assembly_claims_no_bounds_that_it_did_not_look_at() -> None:
     assert outside.success
     assert [(v.joint, round(v.amount, 6)) for v in outside.violations] == [(joint, -0.1)]
     assert f"outside the bounds of the robot: {joint} by 0.1" in outside.describe()
-    kept = assemble_position(tight.constraint_set(), linkage.postures["closed"], bounds=tight.robot.bounds)
+    kept = assemble_position(
+        tight.constraint_set(), linkage.postures["closed"], options=AssemblyOptions(bounds=tight.robot.bounds)
+    )
     assert kept.success
     assert "within its bounds" in kept.describe()
     assert kept.violations == ()

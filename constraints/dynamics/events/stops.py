@@ -27,7 +27,7 @@ PASS, STOP = "pass", "stop"
 @final
 @dataclass(frozen=True)
 class Stops:
-    """Stops at the limits of the joints: for `simulate(limits=)`.
+    """Stops at the limits of the joints: for `SimulationOptions(limits=)`.
 
     A joint that reaches a limit is hit: it leaves with minus its rate times the restitution, and below `rest_speed` it
     stays. What stays is pushed, never pulled. Joints whose coordinates are plain numbers have stops; bounds of the

@@ -6,4 +6,8 @@ from ..events.stops import Stops as Stops
 from .integration import simulate as simulate
 from .limits import LimitPassed as LimitPassed
 from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus
-from .stepping import Correction as Correction, Scheme as Scheme
+from .simulation_options import (
+    Correction as Correction,
+    Scheme as Scheme,
+    SimulationOptions as SimulationOptions,
+)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from liegroups.arguments import as_flag, expect, finite_number, natural_number
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, TangentLike
 
 from ...errors import OptionError, RobotMismatchError, UnknownNameError
@@ -16,37 +16,33 @@ from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
 from ...loops.open_mechanism import OpenMechanismError
-from ...solvers.options import LEAST_THRESHOLD, below_rounding
-from ...solvers.projection.batch import Progress, reporting
+from ...solvers.projection.batch import reporting
 from ...words import first_names
 from ..events.events import Event, as_events
 from ..events.floor import refuse_half_a_floor
 from ..events.sides import Sides
-from ..events.stops import PASS, Stops, as_stops
+from ..events.stops import as_stops
 from ..events.unilateral import Unilateral
 from ..laws.external_force import Force
 from ..laws.forces import Forces
 from ..laws.law import Law
-from ..methods.status import Method, member
+from ..methods.status import member
 from .pace import AdaptivePace, FixedPace
 from .record import MotionRecord, MotionStatus
 from .remarks import of_run
 from .run import RecordRow, Run, is_open
-from .runge_kutta import Accuracy
-from .stepping import TABLEAUX, Correction, InTime, Scheme, Stepper
+from .simulation_options import TABLEAUX, Correction, Scheme, SimulationOptions, positive_time
+from .stepping import InTime, Stepper
 
 _log = logging.getLogger(__package__)
 
-CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
+CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass SimulationOptions(open_start=True)"
 
 _FORCES = ("forces of a motion", "a vector tau (nv,), or {joint: number}")
 """What forces that are a function are called in messages, and what they give."""
 
 ROUNDING_OF_A_STEP = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
-
-RTOL, ATOL = 1e-7, 1e-7
-"""Tolerances of adaptive steps."""
 
 HUNDREDTHS = 100
 """Parts of the duration by which the progress of adaptive steps is told."""
@@ -63,25 +59,14 @@ def simulate(
     step: float | str = ADAPTIVE,
     *,
     forces: InTime | Force | Sequence[Force] | None = None,
-    scheme: Scheme | str | None = None,
-    correction: Correction | str = Correction.PROJECTION,
     events: Sequence[Event] | Event = (),
-    method: Method | str = Method.AUTOMATIC,
-    tolerance: float = 1e-10,
-    start: float = 0.0,
-    every: int = 1,
-    open_start: bool = False,
-    progress: Progress | None = None,
-    rtol: float = RTOL,
-    atol: float = ATOL,
-    max_step: float = np.inf,
-    limits: str | Stops = PASS,
+    options: SimulationOptions | None = None,
 ) -> MotionRecord:
     r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time.
 
-    Steps are as long as their estimated error allows (`rtol`, `atol`), or of one duration. The order is 8 (DOP853), 4
-    (IMPLICIT, RK4) or 1 (SEMI_IMPLICIT_EULER), also on rotations and placements, and with constraints. Stiff springs
-    and dampers need short steps of every scheme but IMPLICIT.
+    Steps are as long as their estimated error allows (options `rtol`, `atol`), or of one duration. The order is 8
+    (DOP853), 4 (IMPLICIT, RK4) or 1 (SEMI_IMPLICIT_EULER), also on rotations and placements, and with constraints.
+    Stiff springs and dampers need short steps of every scheme but IMPLICIT.
 
     PROJECTION brings each state back to the constraints by the least motion in the metric of the mass matrix: the
     configuration on the rows that have a position (a contact without anchor has none), then the velocity. This acts
@@ -97,24 +82,8 @@ def simulate(
         step: "adaptive", or one duration for all steps [s]; the last one is shorter if the whole is not a multiple.
         forces: `Forces`, or its laws, which may depend on the time; or a function f(motion) or f(motion, t) that
             returns generalised forces (nv,), or {joint: number}, or None for none.
-        scheme: a `Scheme`, or its name; by default DOP853 for adaptive steps, and RK4 for others.
-        correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: events to detect; see `Event`.
-        method: method of `forward_dynamics`.
-        tolerance: largest error norm of a constraint after a projection.
-        start: time of the start [s].
-        every: record every n-th step; the start, the end and resets are always recorded.
-        open_start: whether the start, and the state after a reset, may be open (a constraint off by more than 1e-4, or
-            its rate by more than that part of the velocity). With PROJECTION it is closed first. With BAUMGARTE it
-            settles, and the energy is NaN while it is open.
-        progress: True for a progress bar by tqdm (extra `parallel`), or a function of (steps done, all steps); adaptive
-            steps are counted in hundredths of the duration.
-        rtol, atol: error that an adaptive step may have: `atol` [m, rad, m/s, rad/s], and `rtol` of each velocity, and
-            of 1 m or 1 rad.
-        max_step: longest adaptive step [s].
-        limits: "pass", joints go beyond their limits, and `record.limits_passed` names them; or "stop", they are
-            stopped there, or `Stops(restitution=...)`, which bounce. `record.constraint_set` then has rows for the
-            stops behind its own, and resets switch the set that their keyword `constraint_set` gets.
+        options: scheme, correction, tolerances, limits of joints, what is recorded.
 
     Returns:
         The motion as far as it went; what ends it early is a status, never an exception. A motion whose energy is off
@@ -122,8 +91,8 @@ def simulate(
 
     Raises:
         OpenMechanismError: the start is open; names the constraint.
-        OptionError: a duration, step or tolerance that is not positive, a step longer than the duration, a scheme
-            without an estimate of its error for adaptive steps, or a start beyond stops.
+        OptionError: a duration or step that is not positive, a step longer than the duration, a scheme without an
+            estimate of its error for adaptive steps, or a start beyond stops.
         MethodError: a method that does not support the set.
         RobotMismatchError: forces of another robot.
         UnknownNameError, WrongObjectError, SizeError, NotFiniteError: an invalid argument, or an invalid result of a
@@ -137,22 +106,18 @@ def simulate(
         ('FINISHED', 21, True)
     """
     robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", "a ConstraintSet").robot
-    length = _positive(duration, "duration of a motion")
+    length = positive_time(duration, "duration of a motion")
     h = _step(step, length)
-    first = finite_number(start, "start of a motion")
+    chosen = SimulationOptions() if options is None else expect(options, SimulationOptions, "options of a motion")
+    first = chosen.start
     if not isinstance(forces, Forces) and (isinstance(forces, Sequence) or hasattr(forces, "generalised")):
         forces = Forces(robot, cast("Sequence[Force]", forces if isinstance(forces, Sequence) else [forces]))
     acting = forces if forces is None or isinstance(forces, Forces) else Law.of(forces, ("motion",), *_FORCES)
     if isinstance(forces, Forces) and not forces.robot.space.same_robot(robot.space):
         raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
-    if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
-        raise OptionError(below_rounding("tolerance of a motion", tolerance))
-    how = _scheme(scheme, h)
-    accuracy = Accuracy(*(_positive(x, f"{w} of a motion") for x, w in ((rtol, "rtol"), (atol, "atol"))))
-    keeps: Correction = member(Correction, correction, "correction of a motion")
-    by: Method = member(Method, method, "method of dynamics")
+    how = _scheme(chosen.scheme, h)
     motion = robot.at(q0, v0)
-    stops = as_stops(limits)
+    stops = as_stops(chosen.limits)
     watched = as_events(events)
     refuse_half_a_floor(constraint_set, (events,) if isinstance(events, Event) else events, acting)
     if stops is not None:
@@ -160,20 +125,19 @@ def simulate(
         larger = constraint_set.extended([side.normal for side in sides.sides.sides])
         constraint_set = sides.begin(motion, first, larger, "limits of joints", "m or rad")
         watched = as_events((*watched, *sides.events()))
-    if keeps is Correction.BAUMGARTE:
+    if chosen.correction is Correction.BAUMGARTE:
         _say_what_drifts(constraint_set)
         _say_what_grows(constraint_set, how, h)
-    stepper = Stepper(constraint_set, acting, how, keeps, by, tolerance, accuracy)
+    stepper = Stepper(constraint_set, acting, how, chosen)
     rows = constraint_set.rows_at(motion, stepper.rhs(first))
     errors = stepper.errors(rows)
-    may_open = as_flag(open_start, "`open_start` of a motion")
-    if is_open(errors, motion.v) and not may_open:
+    if is_open(errors, motion.v) and not chosen.open_start:
         off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
         raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
     count = HUNDREDTHS if h is None else max(1, int(np.ceil(length / h - ROUNDING_OF_A_STEP)))
-    pace = FixedPace(stepper) if h is not None else AdaptivePace(stepper, length, _longest(max_step))
-    run = Run(stepper, pace, watched, _every(every), may_open)
-    with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
+    pace = FixedPace(stepper) if h is not None else AdaptivePace(stepper, length, chosen.max_step)
+    run = Run(stepper, pace, watched, chosen.every, chosen.open_start)
+    with reporting(chosen.progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
         grid = [first, first + length]
         if h is not None:
             grid[1:1] = [first + min(k * h, length) for k in range(1, count)]
@@ -216,7 +180,7 @@ def _step(candidate: float | str, duration: float) -> float | None:
         if candidate != ADAPTIVE:
             raise UnknownNameError("step of a motion", candidate, (ADAPTIVE,))
         return None
-    h = _positive(candidate, "step of a motion")
+    h = positive_time(candidate, "step of a motion")
     if h > duration * (1.0 + ROUNDING_OF_A_STEP):
         raise OptionError(f"step of a motion: expected at most its duration of {duration:g} s, got {h:g} s")
     return h
@@ -234,10 +198,6 @@ def _scheme(candidate: Scheme | str | None, h: float | None) -> Scheme:
             f"{scheme.name}; or give `step` a number of seconds"
         )
     return scheme
-
-
-def _longest(candidate: float) -> float:
-    return np.inf if candidate == np.inf else _positive(candidate, "max_step of a motion")
 
 
 def _record(
@@ -278,17 +238,3 @@ def _say_what_grows(constraint_set: ConstraintSet, scheme: Scheme, h: float | No
     stiff = too_stiff(gains, h) if h is not None and scheme is not Scheme.IMPLICIT else ""
     if stiff:
         _log.warning("motion: %s", stiff)
-
-
-def _positive(candidate: float, what: str) -> float:
-    number = finite_number(candidate, what)
-    if number <= 0.0:
-        raise OptionError(f"{what}: expected a positive time [s], got {number:g}")
-    return number
-
-
-def _every(candidate: int) -> int:
-    every = natural_number(candidate, "every of a motion")
-    if every < 1:
-        raise OptionError(f"every of a motion: expected at least 1, got {every}")
-    return every

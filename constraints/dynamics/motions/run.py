@@ -23,7 +23,7 @@ from .record import MotionStatus
 from .runge_kutta import Halt, StageState, StepResult, power
 from .stepping import Stepper
 
-CLOSE_RESET = "close it in the reset (project, assemble_velocity, impact), or pass open_start=True"
+CLOSE_RESET = "close it in the reset (project, assemble_velocity, impact), or pass SimulationOptions(open_start=True)"
 
 MOMENT = 1e-6
 """How much later it shows where a function that is zero after a reset goes [s]."""

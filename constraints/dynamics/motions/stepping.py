@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +18,6 @@ from ...rows.right_hand_side import RightHandSide
 from ..forward import forward_dynamics
 from ..laws.forces import Forces
 from ..laws.law import Law, NoEnergyError
-from ..methods.status import Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
 from .remarks import BURST, TOO_LONG
@@ -35,42 +33,15 @@ from .runge_kutta import (
     power,
     unstable,
 )
+from .simulation_options import TABLEAUX, Correction, Scheme, SimulationOptions
 from .stiffness import Stiffness, stiffness_at
-from .tableaux import DOP853, ESDIRK43, RK4, Tableau
+from .tableaux import RK4, Tableau
 
 AGREEMENT_OF_ROWS = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
 InTime = Forces | Callable[..., TangentLike | None]
 """What acts in time: `Forces`, or generalised ones, f(motion) or f(motion, t) -> tau (nv,), by joint, or None."""
-
-
-class Scheme(Enum):
-    """How a motion is integrated."""
-
-    DOP853 = "Dormand and Prince's pair of orders 8(5, 3): twelve accelerations per step, for steps of controlled error"
-    IMPLICIT = (
-        "Kennedy and Carpenter's ESDIRK of orders 4(3), L-stable, with exact derivatives: for stiff springs and dampers"
-    )
-    RK4 = "Runge-Kutta-Munthe-Kaas of order 4: four accelerations per step, also on rotations and placements"
-    SEMI_IMPLICIT_EULER = "order 1: one acceleration per step, then the configuration from the new velocity"
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class Correction(Enum):
-    """How a motion keeps its constraints."""
-
-    PROJECTION = "every state is projected onto the constraints, in the metric of the mass matrix"
-    BAUMGARTE = "only by the stabilisation of the constraint set; without one the constraints drift"
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-TABLEAUX = {Scheme.DOP853: DOP853, Scheme.IMPLICIT: ESDIRK43, Scheme.RK4: RK4}
-"""Coefficients of the schemes that have some."""
 
 
 @final
@@ -80,10 +51,8 @@ class Stepper:
     Args:
         constraint_set: what holds.
         forces: what acts.
-        scheme, correction: how.
-        method: of the dynamics.
-        tolerance: of the projection.
-        accuracy: of a step.
+        scheme: how they are integrated.
+        options: how the rest is done.
 
     Attributes:
         tableau: coefficients of the scheme; None where it has none.
@@ -95,16 +64,12 @@ class Stepper:
         constraint_set: ConstraintSet,
         forces: Forces | Law | None,
         scheme: Scheme,
-        correction: Correction,
-        method: Method | str,
-        tolerance: float,
-        accuracy: Accuracy,
+        options: SimulationOptions,
     ) -> None:
-        self.forces = forces
-        self._method, self._tolerance = method, tolerance
+        self.forces, self._options = forces, options
         self.tableau: Tableau | None = TABLEAUX.get(scheme)
-        self.accuracy, self.evaluations = accuracy, 0
-        self._projects = correction is Correction.PROJECTION
+        self.accuracy, self.evaluations = Accuracy(options.rtol, options.atol), 0
+        self._projects = options.correction is Correction.PROJECTION
         self._moves = any(owner.target is not None for owner in constraint_set.stack)
         self.hold(constraint_set)
 
@@ -114,7 +79,7 @@ class Stepper:
         self.robot = constraint_set.robot
         self._acting = None if self.forces is None else self.forces.under(constraint_set)
         self._last: StageState | None = None
-        self._projection = MetricProjection(constraint_set, self._tolerance)
+        self._projection = MetricProjection(constraint_set, self._options.tolerance)
 
     def rhs(self, t: float) -> RightHandSide | None:
         """Right-hand sides at a time, where some move."""
@@ -153,7 +118,7 @@ class Stepper:
         tau = None if given is None or isinstance(given, Forces) else given.in_time(t, motion)
         rhs = self.rhs(t)
         self.evaluations += 1
-        found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
+        found = forward_dynamics(self.constraint_set, motion, tau, method=self._options.method, external=laws, rhs=rhs)
         self._last = StageState(t, motion, found)
         return self._last
 

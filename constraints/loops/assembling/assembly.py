@@ -17,19 +17,18 @@ from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
 from ...questions import TURN, ask_once
-from ...robot import Bounds
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
-from ...solvers.engine import Engine, new_tuple
+from ...solvers.engine import new_tuple
 from ...solvers.newton.least_change import least_change
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
 from ..constraint_set import ConstraintSet
 from ..open_mechanism import OpenMechanismError
-from .assembly_choice import DRIVEN, LISTED, AssemblyChoice, Driven
+from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyChoice, AssemblyOptions, Driven
 from .gaps import driven_words, gap_words
 from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
@@ -189,19 +188,15 @@ def assemble_position(
     weights: ArrayLike | Mapping[str, float] | None = None,
     driven: Driven = (),
     rhs: RightHandSide | None = None,
-    bounds: Bounds | None = None,
-    tolerance: float = 1e-12,
-    max_iterations: int = 100,
-    nearest: bool = False,
     stay_on_branch: float | None = None,
     before: ArrayLike | None = None,
-    engine: Engine | str | None = None,
+    options: AssemblyOptions | None = None,
 ) -> Assembly:
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
 
     Damped Newton steps of the projector, each at most 1.5 rad or m and of least cost; there are no restarts, so the
     result is near q0. Rotation errors are angles: a half turn is never a solution. Zeros in the rows of long chains are
-    skipped. The constraint set keeps what it prepared for the same costs, driven joints, bounds and options, and the
+    skipped. The constraint set keeps what it prepared for the same costs, driven joints and options, and the
     next assembly only solves.
 
     Args:
@@ -211,14 +206,6 @@ def assemble_position(
             move only if the free ones cannot close the mechanism alone.
         driven: joints (by name) or Segments that keep their value, bit for bit.
         rhs: right-hand sides from `constraint_set.rhs_at(t)`; the default ones if absent.
-        bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing about bounds
-            (`assembly.violations` does).
-        tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
-            Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
-            1e-6, as `MinimalCoordinates.close` does: angles of a file are rounded. `Assembly.split` says so.
-        max_iterations: budget.
-        nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
-            least one, but their sum need not be.
         stay_on_branch: how far a dependent coordinate may move [rad or m]. The sign of the determinant of the pivot
             block must then also stay as it was at the closed configuration before the driven joints moved: passing a
             dead centre, or ending in one, gives LEFT_BRANCH for any size of step.
@@ -226,9 +213,7 @@ def assemble_position(
             for a constraint with a target, this is not known, and not checked). By default it is found from q0 by
             moving the driven joints alone: q0 may be the last result with new values of the driven joints. If they
             cannot close it, q0 itself is compared, and `branch.is_closed` is False: the sign may then have changed.
-        engine: solver, as in a Projector; by default the usual one, but with steps by `SparseKKT` for long chains that
-            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or several levels
-            always by `DampedCholesky`, which treats a cost of zero as a very small one).
+        options: bounds, tolerance, budget, engine.
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
@@ -243,8 +228,8 @@ def assemble_position(
         ask_once(f"stay_on_branch of {step:g} rad or m, more than a whole turn: is it in degrees?")
     space = constraint_set.robot.space
     held = driven if isinstance(driven, LISTED) else frozen_columns(space, driven, DRIVEN)
-    asked = weights, held, bounds, tolerance, max_iterations, nearest, engine
-    chosen: AssemblyChoice = new_tuple(AssemblyChoice, asked)
+    how = AS_USUAL if options is None else expect(options, AssemblyOptions, "options of an assembly")
+    chosen: AssemblyChoice = new_tuple(AssemblyChoice, (weights, held, how))
     assembler = chosen.assembler(constraint_set)
     problem = assembler.projector.problem
     if before is not None and step is None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arrays import ArrayLike, BoolVector, Matrix
+from liegroups.frozen import set_fields
 
-from ...errors import OptionError
+from ...keywords import record_by_name
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
-from ...ranges import positive_number
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector, why_not
@@ -21,7 +22,7 @@ from ...solvers.engine import Engine
 from ...solvers.newton.engine import NewtonEngine
 from ...solvers.newton.least_change import LeastChange
 from ...solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
-from ...solvers.options import LEAST_THRESHOLD, below_rounding
+from ...solvers.options import as_threshold
 from ...solvers.projection.engines import USUAL
 from ..constraint_set import ConstraintSet
 
@@ -74,43 +75,78 @@ class Assembler:
 
 
 @final
+@record_by_name
+@dataclass(frozen=True, kw_only=True)
+class AssemblyOptions:
+    """How `assemble_position` closes a mechanism, each option given by its name. Immutable.
+
+    Attributes:
+        bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing about bounds
+            (`assembly.violations` does).
+        tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
+            Where rows are redundant, at q0 and at the end, only what joints can reduce is held to it, and the rest to
+            1e-6, as `MinimalCoordinates.close` does: angles of a file are rounded. `Assembly.split` says so.
+        max_iterations: budget.
+        nearest: continue to the configuration whose weighted distance to q0 is stationary; without it each step is the
+            least one, but their sum need not be.
+        engine: solver, as in a Projector; by default the usual one, but with steps by `SparseKKT` for long chains that
+            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or several levels
+            always by `DampedCholesky`, which treats a cost of zero as a very small one).
+
+    Raises:
+        OptionError, WrongObjectError: an invalid option.
+    """
+
+    bounds: Bounds | None = None
+    tolerance: float = 1e-12
+    max_iterations: int = 100
+    nearest: bool = False
+    engine: Engine | str | None = None
+
+    def __post_init__(self) -> None:
+        """Check types and ranges."""
+        set_fields(self, tolerance=as_threshold(self.tolerance, "tolerance of an assembly"))
+        self.of_projector()
+
+    def of_projector(self) -> Options:
+        """The same for a projector, which checks them."""
+        changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
+        return Options.local(**changes, trace=True, damping=DAMPING_OF_ASSEMBLY, patience_count=PATIENCE)
+
+
+AS_USUAL = AssemblyOptions()
+"""Those where none are given: made once."""
+
+
+@final
 class AssemblyChoice(NamedTuple):
     """What an assembler depends on beside the set: arguments of `assemble_position`, as they came."""
 
     weights: ArrayLike | Mapping[str, float] | None
     driven: Driven | BoolVector
-    bounds: Bounds | None
-    tolerance: float
-    max_iterations: int
-    nearest: bool
-    engine: Engine | str | None
+    options: AssemblyOptions
 
     def assembler(self, constraint_set: ConstraintSet) -> Assembler:
         """The assembler of a set for this choice, which the set keeps. Raises what `assemble_position` does."""
         return constraint_set.assemblers.get(self._key(constraint_set), lambda: self._made(constraint_set))
 
     def _key(self, constraint_set: ConstraintSet) -> tuple[Any, ...]:
-        """All that the assembler depends on; arrays by their bytes, numbers with their types: True is no 1."""
+        """All that the assembler depends on; arrays by their bytes."""
         space = constraint_set.robot.space
         moving = None if self.weights is None else tuple([each.tobytes() for each in costs(space, self.weights)])
         held = _NONE if self.driven is _NONE else _names(self.driven)
         held = frozen_columns(space, self.driven, DRIVEN).tobytes() if held is None else held
-        tolerance, budget, nearest = self.tolerance, self.max_iterations, self.nearest
-        kinds = type(tolerance), type(budget), type(nearest)
-        active = constraint_set.active.tobytes()
-        return active, moving, held, self.bounds, self.engine, tolerance, budget, nearest, kinds
+        return constraint_set.active.tobytes(), moving, held, self.options
 
     def _made(self, constraint_set: ConstraintSet) -> Assembler:
         space = constraint_set.robot.space
         frozen_columns(space, self.driven, DRIVEN)  # refused in words of this argument
-        bounds = Bounds.none(space) if self.bounds is None else self.bounds
+        asked = self.options
+        bounds = Bounds.none(space) if asked.bounds is None else asked.bounds
         problem = constraint_set.problem(weights=self.weights, frozen=self.driven, bounds=bounds)
-        if positive_number(self.tolerance, "tolerance of an assembly") < LEAST_THRESHOLD:
-            raise OptionError(below_rounding("tolerance of an assembly", self.tolerance))
-        changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
-        options = Options.local(**changes, trace=True, damping=DAMPING_OF_ASSEMBLY, patience_count=PATIENCE)
-        usual = None if self.nearest else _engine(problem, options)
-        return Assembler(Projector(problem, options, usual if self.engine is None else self.engine))
+        options = asked.of_projector()
+        usual = None if asked.nearest else _engine(problem, options)
+        return Assembler(Projector(problem, options, usual if asked.engine is None else asked.engine))
 
 
 def _names(driven: Any) -> tuple[str, ...] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arguments import natural_number
 from liegroups.arrays import Vector
 
-from ...loops import assemble_position
+from ...loops import AssemblyOptions, assemble_position
 from ...loops.mobility import Mobility
 from ...solvers.result import Verdict
 from ...words import counted
@@ -105,11 +105,12 @@ def assemblies(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Assembli
     Raises:
         SizeError: a seed or a count that is no natural number.
     """
+    options = AssemblyOptions(tolerance=TOLERANCE_OF_ASSEMBLY)
     begins, rows = starts(mechanism, seed, count), mechanism.constraint_set()
     ends: list[Vector] = []
     iterations: list[int] = []
     for q in begins if mechanism.rows else begins[:1]:
-        result = assemble_position(rows, q, tolerance=TOLERANCE_OF_ASSEMBLY) if mechanism.rows else None
+        result = assemble_position(rows, q, options=options) if mechanism.rows else None
         ends.append(q if result is None else result.q)
         iterations.append(0 if result is None else result.iterations)
     judged = [mechanism.judge(q) for q in ends]

@@ -300,16 +300,16 @@ class Mechanism(Drawn):
 
     # Driven through values, and closed in other ways.
 
-    def sweep(self, q: ArrayLike, driver: str, values: ArrayLike, **options: Any) -> Sweep:
+    def sweep(self, q: ArrayLike, driver: str, values: ArrayLike, **others: Any) -> Sweep:
         """Drive one coordinate through values, on the branch of q: `reduced.sweep`; other motors are held if possible.
 
         Args:
             q: configuration (nq,), closed.
             driver: a joint of one coordinate, or a coordinate, "rod[0]".
             values: (m,) [rad or m].
-            **options: those of `reduced.sweep`: independent, turn_back, cross, actuated, bounds, step, close.
+            **others: those of `reduced.sweep`: independent, actuated, options.
         """
-        named: dict[str, Any] = {"preferred": self.motors} | options
+        named: dict[str, Any] = {"preferred": self.motors} | others
         return sweep(self.constraint_set(), q, driver, values, **named)
 
     def branches(

@@ -119,14 +119,13 @@ def film_of(
     q: Any = None,
     *,
     shapes: Iterable[Shape] = (),
-    labels: Iterable[str] | None = None,
-    graph: ConstraintGraph | None = None,
+    labels: Iterable[str] | ConstraintGraph | None = None,
     most: int = 400,
 ) -> Film:
     """What is shown of something.
 
     Args:
-        what, q, shapes, labels, graph, most: as in `show`.
+        what, q, shapes, labels, most: as in `show`.
 
     Raises:
         WrongObjectError: something that cannot be shown, or a configuration given with something that has its own.
@@ -140,13 +139,10 @@ def film_of(
     for shape in solids:
         expect(shape, Shape, "shape to show")
     film = replace(film, shapes=(*film.shapes, *solids))
-    if labels is not None and graph is not None:
-        raise OptionError("labels and graph: expected one of them, which names the configurations")
-    if labels is not None:
-        return film.with_labels(labels)
-    if graph is not None:
-        return film.with_labels(_states(expect(graph, ConstraintGraph, "graph"), film.configurations))
-    return film
+    if labels is None:
+        return film
+    is_graph = isinstance(labels, ConstraintGraph)
+    return film.with_labels(_states(labels, film.configurations) if is_graph else labels)
 
 
 def _states(graph: ConstraintGraph, configurations: Matrix) -> list[str]:

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import cos, radians, sin
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import finite_number
+from liegroups.arguments import expect, finite_number
 from liegroups.arrays import Matrix, Vector
 
-from ...collisions.shapes import Shape
 from ...errors import MissingExtraError, OptionError, UnknownNameError
+from ...keywords import record_by_name
+from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
-from ...robot import Frame
+from ...robot.description import Drawing
 from ..configurations import plot_configurations
 from ..figures import new_figure, save_figure
-from ..scenes import as_placements
 from ..views import NAMES, USUAL, Wanted
 from .camera import NoCameraError, Picture, Shot, photographs
-from .films import Film, film_of
+from .films import film_of
 from .stage import Stage
-from .view import View, files_of
+from .view import View, in_browser
 
 DOTS = 100
 """Pixels an inch."""
@@ -39,21 +39,40 @@ IN_A_ROW = 4
 _log = logging.getLogger("constraints.pictures")
 
 
+@final
+@record_by_name
+@dataclass(frozen=True, kw_only=True)
+class PhotoOptions:
+    """How `render` takes pictures, each option given by its name. Immutable.
+
+    Attributes:
+        width: of each picture [pixels].
+        seconds: how long the browser may take to open the page, and for each picture.
+
+    Raises:
+        OptionError: a width or a time that is none.
+    """
+
+    width: int = 480
+    seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Check ranges."""
+        whole_number(self.width, "width of a picture", 16, 4096)
+        if finite_number(self.seconds, "seconds of a picture") <= 0.0:
+            raise OptionError(f"seconds of a picture: expected more than 0, got {self.seconds:g}")
+
+
 def render(
     what: object,
     q: object = None,
     path: str | os.PathLike[str] | None = None,
     *,
     view: Wanted = None,
-    shapes: Iterable[Shape] = (),
-    frames: Sequence[str | Frame] = (),
-    placements: Sequence[object] = (),
-    labels: Iterable[str] | None = None,
-    urdfs: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None,
-    packages: Iterable[str | os.PathLike[str]] = (),
+    drawing: Drawing | None = None,
+    labels: Iterable[str] | ConstraintGraph | None = None,
     count: int = 4,
-    width: int = 480,
-    seconds: float = 120.0,
+    photo: PhotoOptions | None = None,
 ) -> Any:
     """A robot, path, motion or mechanism with its meshes, as a figure: what `show` shows, for a report.
 
@@ -62,44 +81,42 @@ def render(
     why.
 
     Args:
-        what, q, shapes, frames, labels, urdfs, packages: as in `show`. Several configurations are side by side, at most
-            four in a row.
-        placements: placements in the world, drawn as three arrows, for instance a target.
+        what, q, drawing, labels: as in `show`. Several configurations are side by side, at most four in a row.
         path: the file that the figure is written to.
         view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]; by default where `show` looks from.
         count: how many configurations at most, evenly spaced, the first and the last among them.
-        width: of each picture [pixels].
-        seconds: how long the browser may take to open the page, and for each picture.
+        photo: width, and how long it may take.
 
     Returns:
         the matplotlib figure.
 
     Raises:
-        OptionError: a count or a width that is none.
+        OptionError: a count that is none, or a drawing of what only stick figures have.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
         WrongObjectError, SizeError, NotFiniteError, NotNormalizedError, UnknownNameError, UnknownFrameError: as `show`.
     """
-    n, wide = whole_number(count, "count of pictures", 1, 100), whole_number(width, "width of a picture", 16, 4096)
-    limit = finite_number(seconds, "seconds of a picture")
-    if limit <= 0.0:
-        raise OptionError(f"seconds of a picture: expected more than 0, got {limit:g}")
+    n, how = whole_number(count, "count of pictures", 1, 100), PhotoOptions() if photo is None else photo
+    expect(how, PhotoOptions, "photo of a picture")
+    drawn = in_browser(drawing)
     look = _look(view)
-    film = film_of(what, q, shapes=shapes, labels=labels)
+    film = film_of(what, q, shapes=drawn.shapes, labels=labels)
     steps = np.unique(np.linspace(0, len(film) - 1, min(n, len(film))).round().astype(int)).tolist()
     titles = [film.label(i) for i in steps]
-    targets = as_placements(placements)
-    arrows = [film.robot.frame(frame) for frame in frames]
     try:
-        with View(replace(film, labels=()), arrows, files_of(film.robot, urdfs, packages)) as page:
-            stage = page.stage
-            for i, target in enumerate(targets):
-                stage.add_arrows(f"/world/placement {i}", target)
-            shot = Shot.of(_corners(stage, targets), stage.look() if look is None else look, wide)
-            pictures = photographs(page, shot, steps, limit)
+        with View(replace(film, labels=()), drawn) as page:
+            look = page.stage.look() if look is None else look
+            shot = Shot.of(_corners(page.stage, tuple(drawn.placements)), look, how.width)
+            pictures = photographs(page, shot, steps, how.seconds)
     except (MissingExtraError, NoCameraError) as error:
         _log.warning("%s: drawn as sticks, %s", film.name, error)
-        return _sticks(what, film, steps, titles, path, view, frames, targets)
+        names = {
+            title or " " * (i + 1): film.configurations[k]
+            for i, (k, title) in enumerate(zip(steps, titles, strict=True))
+        }
+        thing: Any = what if hasattr(what, "stack") else film.robot
+        sticks = replace(drawn, shapes=film.shapes, urdfs=None, packages=())
+        return plot_configurations(thing, names, path, view=view, drawing=sticks)
     figure = _side_by_side(pictures, titles, path is None)
     return save_figure(figure, path, DOTS)
 
@@ -125,24 +142,6 @@ def _look(view: object) -> Vector | None:
     numbers: Any = USUAL if view == "3d" else view
     elevation, azimuth = (radians(finite_number(x, "angle of a view")) for x in numbers)
     return np.array([cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)])
-
-
-def _sticks(
-    what: Any,
-    film: Film,
-    steps: Sequence[int],
-    titles: Sequence[str],
-    path: Any,
-    view: Wanted,
-    frames: Any,
-    targets: Any,
-) -> Any:
-    """The same configurations as stick figures."""
-    names = {
-        title or " " * (i + 1): film.configurations[k] for i, (k, title) in enumerate(zip(steps, titles, strict=True))
-    }
-    thing = what if hasattr(what, "stack") else film.robot
-    return plot_configurations(thing, names, path, view=view, frames=frames, placements=targets, shapes=film.shapes)
 
 
 def _side_by_side(pictures: list[Picture], titles: Sequence[str], shown: bool) -> Any:

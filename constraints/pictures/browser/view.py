@@ -5,48 +5,36 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_mapping, as_name, as_tuple
+from liegroups.arguments import as_mapping, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ...collisions.shapes import Shape
-from ...errors import FileError, OptionError
-from ...exports import from_extra
+from ...errors import FileError
 from ...files.writing import write_file
 from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
-from ...robot import Frame, Robot
+from ...robot import Robot
+from ...robot.description import Drawing
 from ...robot.files.packages import VisualFile, as_folders
 from .films import Film, film_of
 from .joint_sliders import JointSliders
-from .origins import as_origins, checked_origins, refuse_sharing, warn_of_others
+from .serving import PageOptions, quiet, served
 from .stage import Stage
-
-FIRST_PORT = 8080
-LAST_PORT = 65535
 
 
 def show(
     what: object,
     q: object = None,
     *,
-    shapes: Iterable[Shape] = (),
-    frames: Iterable[str | Frame] = (),
-    labels: Iterable[str] | None = None,
-    graph: ConstraintGraph | None = None,
-    urdfs: str | os.PathLike[str] | Mapping[str, str | os.PathLike[str]] | None = None,
-    packages: Iterable[str | os.PathLike[str]] = (),
+    drawing: Drawing | None = None,
+    labels: Iterable[str] | ConstraintGraph | None = None,
     most: int = 400,
-    port: int | None = None,
-    address: str = "127.0.0.1",
-    origins: Iterable[str] = (),
-    open_browser: bool = False,
+    page: PageOptions | None = None,
 ) -> View:
     """Show a robot, a path or a mechanism on a page of a browser, which this process serves until it ends.
 
@@ -61,45 +49,46 @@ def show(
             Projection, ProjectionBatch.
         q: of a robot, mechanism or scene: a configuration (nq,), several (n, nq), name -> configuration, or the name of
             a reference posture. By default the neutral configuration, moved into the bounds.
-        shapes: solids to draw, as for a `CollisionModel`.
-        frames: drawn as three arrows: x red, y green, z blue.
-        labels: a name for each configuration.
-        graph: names configurations by their states in this constraint graph.
-        urdfs: files with visual geometry instead of the robot's own: one, or by the name of the part of a system.
-        packages: more folders in which meshes are looked for.
+        drawing: frames, placements, shapes, and where meshes are.
+        labels: a name for each configuration; or a constraint graph, which names them by their states in it.
         most: how many configurations are taken at most of a path, motion, sweep or batch, evenly spaced.
-        port: where the page is served; by default the first one from 8080 that is free.
-        address: of the network interface; by default only this machine can open the page. A warning is logged for
-            others: whoever reaches them sees the robot, and can move it on the page.
-        origins: other pages that may connect, such as "https://hub.example.org", where the view is seen through a
-            proxy of notebooks or a forwarding service. Pages of other sites are refused.
-        open_browser: open the page in the browser of this machine.
+        page: where it is served; by default for this machine alone.
 
     Raises:
         WrongObjectError: something that cannot be shown.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a configuration.
         UnknownNameError, UnknownFrameError: lists the names that come closest.
-        OptionError: the port is taken, labels are not as many as configurations, or an origin is none.
+        OptionError: the port is taken, labels are not as many as configurations, or a drawing of what only stick
+            figures have.
         MissingExtraError: viser or trimesh is not installed.
 
     Example:
         >>> from constraints.models import sample_arm
-        >>> from constraints.pictures import show
-        >>> with show(sample_arm(), "home", port=8123) as view:  # doctest: +SKIP
+        >>> from constraints.pictures import PageOptions, show
+        >>> with show(sample_arm(), "home", page=PageOptions(port=8123)) as view:  # doctest: +SKIP
         ...     view.wait()
         View of sample_arm at http://127.0.0.1:8123
     """
-    film = film_of(what, q, shapes=shapes, labels=labels, graph=graph, most=most)
-    arrows = [film.robot.frame(frame) for frame in as_tuple(frames, "frames to show", "frames")]
-    view = View(film, arrows, files_of(film.robot, urdfs, packages), port, address, origins)
-    if as_flag(open_browser, "open_browser"):
+    shapes = in_browser(drawing).shapes
+    where = PageOptions() if page is None else expect(page, PageOptions, "page of a view")
+    view = View(film_of(what, q, shapes=shapes, labels=labels, most=most), drawing, where)
+    if where.open_browser:
         webbrowser.open(view.url)
     return view
 
 
-def files_of(robot: Robot, urdfs: Any, packages: Any) -> tuple[VisualFile, ...]:
+def in_browser(drawing: Drawing | None) -> Drawing:
+    """A drawing for a page of a browser.
+
+    Raises:
+        OptionError: it has what only stick figures have.
+    """
+    return Drawing.of(drawing, "a page of a browser", "tips", "forces", "names", "degrees", "colour")
+
+
+def files_of(robot: Robot, drawing: Drawing) -> tuple[VisualFile, ...]:
     """The files with visual geometry."""
-    more = as_folders(packages)
+    more, urdfs = as_folders(drawing.packages), drawing.urdfs
     if urdfs is None:
         return tuple(file._replace(packages=(*more, *file.packages)) for file in robot.visuals)
     if isinstance(urdfs, str | os.PathLike):
@@ -116,11 +105,8 @@ class View:
 
     Args:
         film: what is shown.
-        frames: drawn as three arrows.
-        visuals: files with visual geometry.
-        port: where the page is served; the first one from 8080 that is free if None.
-        address: of the network interface.
-        origins: other pages that may connect, as for `show`.
+        drawing: as for `show`.
+        page: where it is served.
 
     Attributes:
         film: what is shown: configurations, times, labels.
@@ -134,18 +120,19 @@ class View:
     def __init__(
         self,
         film: Film,
-        frames: Sequence[Frame] = (),
-        visuals: Sequence[VisualFile] = (),
-        port: int | None = None,
-        address: str = "127.0.0.1",
-        origins: Iterable[str] = (),
+        drawing: Drawing | None = None,
+        page: PageOptions | None = None,
     ) -> None:
+        drawing = in_browser(drawing)
+        arrows = [film.robot.frame(frame) for frame in drawing.frames]
         self.film = film
-        self._server = _served(address, port, as_origins(origins))
+        self._server = served(PageOptions() if page is None else page)
         self._lock, self._closed = threading.RLock(), threading.Event()
         self._playing = threading.Event()
         try:
-            self._stage = Stage(self._server, film, frames, visuals)
+            self._stage = Stage(self._server, film, arrows, files_of(film.robot, drawing))
+            for i, placement in enumerate(drawing.placements):
+                self._stage.add_arrows(f"/world/placement {i}", placement)
             self.missing = tuple(self._stage.missing)
             self._step, self._q = 0, film.configurations[0]
             self._add_controls()
@@ -337,7 +324,7 @@ class View:
         if not self._closed.is_set():
             self._closed.set()
             self._playing.clear()
-            with _quiet():
+            with quiet():
                 self._server.stop()
 
     def __enter__(self) -> Self:
@@ -354,34 +341,6 @@ class View:
     def _repr_html_(self) -> str:
         """The page inside a notebook."""
         return f'<iframe src="{self.url}" width="100%" height="500" style="border: 0"></iframe>'
-
-
-def _served(address: str, port: int | None, origins: tuple[str, ...]) -> Any:
-    """A server of viser at a port, or at the first one that is free, for its own page and those of some origins."""
-    wanted = FIRST_PORT if port is None else whole_number(port, "port of a view", 0, LAST_PORT)
-    viser = from_extra("viser", "view")
-    host = as_name(address, "address of a view")
-    with _quiet():
-        with checked_origins(origins):
-            server = viser.ViserServer(host, wanted, verbose=False)
-        refuse_sharing(server)
-        found = int(server.get_port())
-        if port and found != port:  # viser takes the next one that is free
-            server.stop()
-            raise OptionError(f"port of a view: {port} is taken; port=None takes one that is free")
-    warn_of_others(host)
-    return server
-
-
-@contextmanager
-def _quiet() -> Generator[None]:
-    """Without what viser prints."""
-    console: Any = from_extra("rich", "view", "viser").get_console()
-    before, console.quiet = console.quiet, True
-    try:
-        yield
-    finally:
-        console.quiet = before
 
 
 def as_html_path(path: str | os.PathLike[str]) -> str:

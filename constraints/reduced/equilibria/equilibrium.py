@@ -21,10 +21,11 @@ from liegroups.arguments import (
 )
 from liegroups.arrays import ArrayLike, Indices, TangentLike, Vector
 from liegroups.errors import DuplicateNameError
-from liegroups.frozen import read_only_copy
+from liegroups.frozen import read_only_copy, set_fields
 
 from ...dynamics.laws.external_force import Force
 from ...errors import FailedError, OptionError, UndefinedError
+from ...keywords import record_by_name
 from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import ByJoint
@@ -35,7 +36,7 @@ from ..state import ClosedState
 from ..wishes import Wished, columns_of
 from .balance import ForceBalance, Given, Scalars, SearchPoint, Unknown
 from .equilibrium_search import EquilibriumSearch, EquilibriumStatus, search
-from .kept_motion import EquilibriumKind, check_driven, kept_acceleration, kept_kind, kept_sides, kept_speeds
+from .kept_motion import EquilibriumKind, KeptMotion, check_driven, kept_acceleration, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
 
@@ -178,78 +179,95 @@ class Equilibrium(ByJoint):
         return f"Equilibrium({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
-def equilibrium(
-    coordinates: MinimalCoordinates,
-    q: ArrayLike,
-    v: TangentLike | Callable[[Scalars], TangentLike] | None = None,
-    *,
-    kind: EquilibriumKind | None = None,
-    acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = None,
-    driven_acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = None,
-    tau: TangentLike | Callable[[Scalars], TangentLike] | None = None,
-    external: Iterable[Force] | Callable[[Scalars], Iterable[Force]] = (),
-    exchange: Mapping[str, Unknown] | None = None,
-    extra: Iterable[Unknown] = (),
-    equations: Callable[[ClosedState, Scalars], ArrayLike] | None = None,
-    ignore: Wished = (),
-    t: float = 0.0,
-    close: bool = False,
-    tolerance: float = 1e-9,
-    max_iterations: int = 50,
-) -> Equilibrium:
-    r"""Find where a closed mechanism keeps its motion: :math:`R_u = 0`, with the loops closed in every evaluation.
+@final
+@record_by_name
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EquilibriumOptions:
+    """Further unknowns of `equilibrium`, and how it searches, each option given by its name. Immutable.
 
-    The unknowns are the independent coordinates; driven ones are fixed. Balls and free joints move in their tangent.
-    Bounds of the joints are ignored: `violations` and `describe` name what is outside, also after success.
-    A static equilibrium has no velocities and no accelerations. With `v` it is quasi-static: velocities are kept,
-    accelerations are zero (a governor whose spin is driven). With accelerations too they are kept as well.
-
-    **Other unknowns.** In `exchange`, an independent coordinate keeps its value, and a scalar is solved for in its
-    place: the free length of a spring, a speed. Forces that depend on scalars are given as a function of their values
-    by name: `external=lambda x: [PointSpring(robot, "tip", "hook", 200.0, length=x["free length"])]`; v, tau and the
-    accelerations may be functions too. Scalars in `extra` need as many `equations` of the closed state and the values.
-
-    Args:
-        coordinates: which coordinates follow from which.
-        q: start (nq,), closed.
-        v: velocity (nv,) to keep: its independent and driven parts; zero by default.
-        kind: what is kept. The default depends on the arguments: STATIC without v and accelerations, QUASI_STATIC with
-            v, MOVING with accelerations. Joints driven in time, and targets of rows, have their velocity at t if
-            velocities are kept, and their acceleration if accelerations are.
-        acceleration: of the independent coordinates (nu,); zero by default.
-        driven_acceleration: of the driven ones (nc,); by default from their targets, or zero.
-        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
-        external: external forces.
-        exchange: independent coordinate -> the scalar that replaces it among the unknowns.
-        extra: more scalars.
+    Attributes:
+        extra: scalars to solve for beside those in `exchange`.
         equations: (state, scalars) -> one number per scalar in `extra`, zero at a solution.
-        ignore: independent coordinates that keep their value, and whose R_u is ignored.
         t: time of driven joints and of targets of rows [s].
         close: if the start is open, close it first.
         tolerance: largest R_u, as a fraction of the sizes of its terms: gravity, inertia and each force. If all of
             these vanish a distance of 1e-3 of the tolerance [rad or m] is used instead.
         max_iterations: budget of steps.
 
+    Raises:
+        OptionError, WrongObjectError, SizeError, NotFiniteError: an invalid option.
+    """
+
+    extra: Iterable[Unknown] = ()
+    equations: Callable[[ClosedState, Scalars], ArrayLike] | None = None
+    t: float = 0.0
+    close: bool = False
+    tolerance: float = 1e-9
+    max_iterations: int = 50
+
+    def __post_init__(self) -> None:
+        """Check types and ranges."""
+        more = as_tuple(self.extra, "extra unknowns", "Unknown")
+        if (self.equations is None) != (not more):
+            raise OptionError(
+                f"extra unknowns: {len(more)}, and {'no' if self.equations is None else 'some'} equations"
+            )
+        if self.equations is not None:
+            as_callable(self.equations, "extra equations", "a function (state, scalars) -> numbers")
+        set_fields(self, extra=more, t=finite_number(self.t, "time of an equilibrium"))
+        as_flag(self.close, "close")
+        as_tolerance(self.tolerance, "tolerance of an equilibrium")
+        natural_number(self.max_iterations, "iteration limit")
+
+
+def equilibrium(
+    coordinates: MinimalCoordinates,
+    q: ArrayLike,
+    kept: KeptMotion | None = None,
+    *,
+    tau: TangentLike | Callable[[Scalars], TangentLike] | None = None,
+    external: Iterable[Force] | Callable[[Scalars], Iterable[Force]] = (),
+    exchange: Mapping[str, Unknown] | None = None,
+    ignore: Wished = (),
+    options: EquilibriumOptions | None = None,
+) -> Equilibrium:
+    r"""Find where a closed mechanism keeps its motion: :math:`R_u = 0`, with the loops closed in every evaluation.
+
+    The unknowns are the independent coordinates; driven ones are fixed. Balls and free joints move in their tangent.
+    Bounds of the joints are ignored: `violations` and `describe` name what is outside, also after success.
+    A static equilibrium has no velocities and no accelerations; `kept` says which others keep: those of a governor
+    whose spin is driven, for instance.
+
+    **Other unknowns.** In `exchange`, an independent coordinate keeps its value, and a scalar is solved for in its
+    place: the free length of a spring, a speed. Forces that depend on scalars are given as a function of their values
+    by name: `external=lambda x: [PointSpring(robot, "tip", "hook", 200.0, length=x["free length"])]`; `tau`
+    and what is kept may be functions too. The options have room for more scalars, with as many equations.
+
+    Args:
+        coordinates: which coordinates follow from which.
+        q: start (nq,), closed.
+        kept: velocities and accelerations that are kept; none by default.
+        tau: joint forces (nv,) [N, N m], or by joint, {"crank": 1.0}; zero by default.
+        external: external forces.
+        exchange: independent coordinate -> the scalar that replaces it among the unknowns.
+        ignore: independent coordinates that keep their value, and whose R_u is ignored.
+        options: further unknowns, the time, tolerances.
+
     Returns:
         A value; failure is a status, never an exception.
 
     Raises:
-        OpenMechanismError: q is open, without `close`.
+        OpenMechanismError: q is open, without the option `close`.
         OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: an invalid argument.
 
     Source: `mbs_equil` of Robotran, with `mbs_Rred` as its function.
     """
     expect(coordinates, MinimalCoordinates, "coordinates of an equilibrium", "MinimalCoordinates")
-    given = Given(v, acceleration, driven_acceleration, tau, external)
-    what = kept_kind(kind, given)
-    time = finite_number(t, "time of an equilibrium")
+    motion = KeptMotion() if kept is None else expect(kept, KeptMotion, "kept motion of an equilibrium")
+    how = EquilibriumOptions() if options is None else expect(options, EquilibriumOptions, "options of an equilibrium")
     exchanged = as_mapping(exchange or {}, "exchanged unknowns", "coordinate -> Unknown")
-    more = as_tuple(extra, "extra unknowns", "Unknown")
+    more = tuple(how.extra)
     scalars = _scalars([*exchanged.values(), *more])
-    if (equations is None) != (not more):
-        raise OptionError(f"extra unknowns: {len(more)}, and {'no' if equations is None else 'some'} equations")
-    if equations is not None:
-        as_callable(equations, "extra equations", "a function (state, scalars) -> numbers")
     left = _places(coordinates, ignore, "ignored coordinates")
     held = np.concatenate([_places(coordinates, [name], "exchanged coordinate") for name in exchanged] or [left[:0]])
     _check_exchanged(coordinates, exchanged, held, left)
@@ -257,18 +275,17 @@ def equilibrium(
     balanced = np.setdiff1d(everything, left)
     balance = ForceBalance(
         at_rest(coordinates),
-        time,
-        kept_sides(coordinates.rhs_at(time), what),
+        how.t,
+        kept_sides(coordinates.rhs_at(how.t), motion.what),
         np.setdiff1d(balanced, held),
         balanced,
         scalars,
-        given._replace(driven_acceleration=kept_acceleration(coordinates, given, what, time)),
-        *kept_speeds(coordinates, what, time),
-        equations,
+        Given(motion.v, motion.acceleration, kept_acceleration(coordinates, motion, how.t), tau, external),
+        *kept_speeds(coordinates, motion.what, how.t),
+        how.equations,
         len(more),
     )
-    limits = as_tolerance(tolerance, "tolerance of an equilibrium"), natural_number(max_iterations, "iteration limit")
-    return _searched(coordinates, q, balance, what, limits, as_flag(close, "close"))
+    return _searched(coordinates, q, balance, motion.what, how)
 
 
 def _searched(
@@ -276,12 +293,11 @@ def _searched(
     q: ArrayLike,
     balance: ForceBalance,
     kind: EquilibriumKind,
-    limits: tuple[float, int],
-    close: bool,
+    options: EquilibriumOptions,
 ) -> Equilibrium:
     robot = coordinates.constraint_set.robot
     at = np.array(robot.check(q))
-    if close:
+    if options.close:
         at = driven_at(coordinates, at, balance.t)
     else:
         check_driven(coordinates, at, balance.t)
@@ -290,7 +306,7 @@ def _searched(
         )  # refuses it open
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
-            found = search(balance, balance.start(at), *limits)
+            found = search(balance, balance.start(at), options.tolerance, options.max_iterations)
     except FailedError as error:
         found = EquilibriumSearch((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
     except UndefinedError as error:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import Indices, Vector
+from liegroups.arrays import Indices, TangentLike, Vector
 
 from ...errors import OptionError
+from ...keywords import unchanging
 from ...linear_algebra import largest
 from ...loops.mobility import CLOSED
 from ...loops.open_mechanism import OpenMechanismError
 from ...rows.right_hand_side import RightHandSide
 from ..closing import driven_at
 from ..coordinates import MinimalCoordinates
-from .balance import Given
+from .balance import Scalars
 
 
 class EquilibriumKind(Enum):
@@ -28,18 +31,51 @@ class EquilibriumKind(Enum):
     MOVING = "velocities and accelerations are kept"
 
 
-def kept_kind(kind: EquilibriumKind | None, given: Given) -> EquilibriumKind:
-    """What is kept; refused where something was given that the kind does not keep."""
-    accelerated = given.acceleration is not None or given.driven_acceleration is not None
-    if kind is None:
-        moving = EquilibriumKind.QUASI_STATIC if given.v is not None else EquilibriumKind.STATIC
-        return EquilibriumKind.MOVING if accelerated else moving
-    what = expect(kind, EquilibriumKind, "kind of an equilibrium")
-    if accelerated and what is not EquilibriumKind.MOVING:
-        raise OptionError(f"kind of an equilibrium: {what.name} keeps no accelerations, but some were given")
-    if given.v is not None and what is EquilibriumKind.STATIC:
-        raise OptionError("kind of an equilibrium: STATIC keeps no velocities, but v was given")
-    return what
+@final
+@unchanging("make a changed copy with dataclasses.replace")
+@dataclass(frozen=True, eq=False)
+class KeptMotion:
+    """The motion that an equilibrium keeps; each part a value or a function of the unknown scalars. Immutable.
+
+    Attributes:
+        v: velocity (nv,): its independent and driven parts; zero by default.
+        kind: what is kept. The default depends on the others: STATIC without v and accelerations, QUASI_STATIC with v,
+            MOVING with accelerations. Joints driven in time, and targets of rows, have their velocity at t if
+            velocities are kept, and their acceleration if accelerations are.
+        acceleration: of the independent coordinates (nu,); zero by default.
+        driven_acceleration: of the driven ones (nc,); by default from their targets, or zero.
+
+    Raises:
+        OptionError: something is given that the kind does not keep.
+    """
+
+    v: TangentLike | Callable[[Scalars], TangentLike] | None = None
+    kind: EquilibriumKind | None = field(default=None, kw_only=True)
+    acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = field(default=None, kw_only=True)
+    driven_acceleration: TangentLike | Callable[[Scalars], TangentLike] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check that the kind keeps what was given."""
+        if self.kind is None:
+            return
+        kind = expect(self.kind, EquilibriumKind, "kind of an equilibrium")
+        if self._is_accelerated and kind is not EquilibriumKind.MOVING:
+            raise OptionError(f"kind of an equilibrium: {kind.name} keeps no accelerations, but some were given")
+        if self.v is not None and kind is EquilibriumKind.STATIC:
+            raise OptionError("kind of an equilibrium: STATIC keeps no velocities, but v was given")
+
+    @property
+    def _is_accelerated(self) -> bool:
+        return self.acceleration is not None or self.driven_acceleration is not None
+
+    @property
+    def what(self) -> EquilibriumKind:
+        """The kind, also where none was given."""
+        if self.kind is not None:
+            return self.kind
+        if self._is_accelerated:
+            return EquilibriumKind.MOVING
+        return EquilibriumKind.STATIC if self.v is None else EquilibriumKind.QUASI_STATIC
 
 
 def kept_sides(rhs: RightHandSide, kind: EquilibriumKind) -> RightHandSide:
@@ -63,10 +99,10 @@ def kept_speeds(coordinates: MinimalCoordinates, kind: EquilibriumKind, t: float
     return np.concatenate(columns), np.concatenate(speeds)
 
 
-def kept_acceleration(coordinates: MinimalCoordinates, given: Given, kind: EquilibriumKind, t: float) -> Any:
+def kept_acceleration(coordinates: MinimalCoordinates, kept: KeptMotion, t: float) -> Any:
     """Accelerations of the driven coordinates: as given, or those of their targets where they are kept."""
-    if given.driven_acceleration is not None or kind is not EquilibriumKind.MOVING:
-        return given.driven_acceleration
+    if kept.driven_acceleration is not None or kept.what is not EquilibriumKind.MOVING:
+        return kept.driven_acceleration
     robot = coordinates.constraint_set.robot
     whole = np.zeros(robot.nv)
     for joint, target in coordinates.targets.items():
@@ -81,6 +117,5 @@ def check_driven(coordinates: MinimalCoordinates, q: Vector, t: float) -> None:
     for joint in coordinates.targets:
         size = largest(off[robot.velocity_slice_of(joint)])
         if size > CLOSED:
-            raise OpenMechanismError(
-                joint, size, f"the place of its drive at t = {t:g}", "pass close=True to move it there"
-            )
+            remedy = "pass EquilibriumOptions(close=True) to move it there"
+            raise OpenMechanismError(joint, size, f"the place of its drive at t = {t:g}", remedy)

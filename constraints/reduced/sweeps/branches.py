@@ -16,7 +16,7 @@ from liegroups.frozen import read_only
 
 from ...errors import SpaceMismatchError
 from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
-from ...loops import assemble_position
+from ...loops import AssemblyOptions, assemble_position
 from ...loops.closing.lu import factorised
 from ...loops.mobility import CLOSED
 from ...ranges import whole_number
@@ -218,9 +218,8 @@ def _closed(
             if closing.success and (bounds is None or bounds.contains(closing.q, SAME_PLACES))
             else None
         )
-    found = assemble_position(
-        parts.constraint_set, near, driven=held if len(held) else (), rhs=rhs, bounds=bounds, tolerance=tolerance
-    )
+    options = AssemblyOptions(bounds=bounds, tolerance=tolerance)
+    found = assemble_position(parts.constraint_set, near, driven=held if len(held) else (), rhs=rhs, options=options)
     return np.array(found.q) if found.success else None
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, final
+from dataclasses import dataclass
+from typing import final
 
+from liegroups.arguments import as_flag, expect, finite_number
 from liegroups.arrays import Indices, Vector
 
 from ...errors import UndefinedError
+from ...keywords import record_by_name
 from ...loops.closing.corrector import longest_trusted
+from ...ranges import positive_number, whole_number
 from ...robot import Bounds
+from ...solvers.options import as_threshold
 from ...solvers.status import StatusEnum
 from .continuation import Curve, CurvePlace
 from .singularities import (
@@ -44,24 +49,48 @@ class SweepStatus(StatusEnum, successes=("COMPLETED", "TURNED_BACK")):
     MAX_STEPS = "The limit of inner steps was reached before the last value."
 
 
-class Manner(NamedTuple):
-    """How a sweep travels.
+@final
+@record_by_name
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SweepOptions:
+    """How `sweep` travels along the curve of closed configurations, each option given by its name. Immutable.
 
     Attributes:
-        turn_back: at a dead point, back along the curve.
-        cross: where ways cross, straight on.
-        passive: tangent columns that are not actuated, where singularities of actuators are looked for; or None.
-        bounds: to be kept, or None.
-        step: the longest inner step [rad or m].
+        turn_back: at a dead point continue along the curve, which leads back on the other branch: the values are met
+            again in reverse, back to the first one (or, after a further dead point, forwards again). Values must then
+            be increasing, or decreasing.
+        cross: where branches cross, continue smoothly; the point is listed, and the sign of det J_v changes there.
+        bounds: bounds to keep, as `robot.bounds`; none by default.
+        step: the longest inner step, of driver and dependent coordinates together [rad and m].
+        tolerance: largest error of the rows, in the part that motions can reduce [m or rad]; redundant rows must hold
+            to 1e-6.
         max_steps: limit of inner steps.
+        t: time of the targets of rows [s].
+        close: close the start first (`assemble_position`) if it is open.
+
+    Raises:
+        OptionError, WrongObjectError, NotFiniteError: an invalid option.
     """
 
-    turn_back: bool
-    cross: bool
-    passive: Indices | None
-    bounds: Bounds | None
-    step: float
-    max_steps: int
+    turn_back: bool = False
+    cross: bool = False
+    bounds: Bounds | None = None
+    step: float = 0.1
+    tolerance: float = 1e-12
+    max_steps: int = 100_000
+    t: float = 0.0
+    close: bool = False
+
+    def __post_init__(self) -> None:
+        """Check types and ranges."""
+        for name in ("turn_back", "cross", "close"):
+            as_flag(getattr(self, name), f"{name} of a sweep")
+        if self.bounds is not None:
+            expect(self.bounds, Bounds, "bounds of a sweep", "Bounds (robot.bounds), or None")
+        positive_number(self.step, "step of a sweep")
+        as_threshold(self.tolerance, "tolerance of a sweep")
+        whole_number(self.max_steps, "max_steps of a sweep", 1)
+        finite_number(self.t, "time of a sweep")
 
 
 @final
@@ -71,7 +100,8 @@ class Travel:
     Args:
         curve: what is travelled on.
         start: where.
-        manner: how.
+        options: how.
+        passive: tangent columns that are not actuated, where singularities of actuators are looked for; or None.
 
     Attributes:
         places: the configurations at the values that were reached.
@@ -81,13 +111,13 @@ class Travel:
         steps: inner steps so far.
     """
 
-    def __init__(self, curve: Curve, start: CurvePlace, manner: Manner) -> None:
-        self.curve, self.here, self.manner = curve, start, manner
+    def __init__(self, curve: Curve, start: CurvePlace, options: SweepOptions, passive: Indices | None) -> None:
+        self.curve, self.here, self.options, self.passive = curve, start, options, passive
         self.places: list[CurvePlace] = []
         self.indices: list[int] = []
         self.singularities: list[Singularity] = []
         self.steps = 0
-        self._length = 0.25 * manner.step
+        self._length = 0.25 * options.step
         self._before: CurvePlace | None = None
         self._turned = False
 
@@ -96,7 +126,7 @@ class Travel:
         i, onwards = 0, 1
         if self._outside(self.here):
             return SweepStatus.OUT_OF_BOUNDS
-        passive = self.manner.passive
+        passive = self.passive
         if passive is not None and is_actuator_point(self.curve, passive, self.here):
             self._met(SingularityKind.ACTUATORS, self.here)
         while 0 <= i < len(values):
@@ -104,7 +134,7 @@ class Travel:
             if ended is None:
                 self.places.append(self.here)
                 self.indices.append(i)
-            elif ended is SweepStatus.DEAD_POINT and self.manner.turn_back and self.places:
+            elif ended is SweepStatus.DEAD_POINT and self.options.turn_back and self.places:
                 onwards, self._turned = -onwards, True
             else:
                 return ended
@@ -117,7 +147,7 @@ class Travel:
         if (value - here.value) * here.tangent[0] < 0.0:
             self.here, self._before = here.reversed, None
         while self.here.value != value:
-            if self.steps >= self.manner.max_steps:
+            if self.steps >= self.options.max_steps:
                 return SweepStatus.MAX_STEPS
             self.steps += 1
             ended = self._stepped(value)
@@ -144,7 +174,7 @@ class Travel:
         if found is None:
             return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
         b, crossing, is_direct = found
-        self._length = length if is_direct else min(2.0 * length, self.manner.step)
+        self._length = length if is_direct else min(2.0 * length, self.options.step)
         return self._taken(a, b, crossing, value)
 
     def _taken(self, a: CurvePlace, b: CurvePlace, crossing: CurvePlace | None, value: float) -> SweepStatus | None:
@@ -155,12 +185,12 @@ class Travel:
                 return self._arrived(reached, a)
             self._watched(a, crossing)
             self._met(SingularityKind.BRANCH_POINT, crossing)
-            if not self.manner.cross:
+            if not self.options.cross:
                 self.here = crossing
                 return SweepStatus.BRANCH_POINT
             b = b._replace(parity=-b.parity) if self.curve.crossing(a, b, b.J) < 0.0 else b
             if a.tangent[0] * b.tangent[0] < 0.0:  # the driver turns there, too
-                self.here, self._before = (b if self.manner.turn_back else crossing), None
+                self.here, self._before = (b if self.options.turn_back else crossing), None
                 return SweepStatus.DEAD_POINT
         still = dead_point(self.curve, a, b)
         reached = self._value_between(a, b if still is None else still, value)
@@ -209,17 +239,17 @@ class Travel:
         return SweepStatus.OUT_OF_BOUNDS
 
     def _outside(self, place: CurvePlace) -> bool:
-        bounds = self.manner.bounds
+        bounds = self.options.bounds
         return bounds is not None and not bounds.contains(place.q, MARGIN_OF_BOUNDS)
 
     def _watched(self, a: CurvePlace, b: CurvePlace) -> None:
         """Note a singularity of the actuators between a and b."""
-        passive = self.manner.passive
+        passive = self.passive
         place = None if passive is None else actuator_point(self.curve, passive, a, b)
         if place is not None:
             self._met(SingularityKind.ACTUATORS, place)
 
     def _met(self, kind: SingularityKind, place: CurvePlace) -> None:
-        passive = self.manner.passive if kind is SingularityKind.ACTUATORS else None
+        passive = self.passive if kind is SingularityKind.ACTUATORS else None
         columns = self.curve.columns[1:] if passive is None else passive
         self.singularities.append(singularity(self.curve, kind, place, len(self.places), columns))

@@ -94,6 +94,16 @@ class CompiledEvaluation(Evaluation):
             memory.rows.jacobian[:, self._tables.live] = memory.jacobian
         return memory.rows
 
+    def residuals(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """As `Evaluation.residuals`."""
+        memory, found = self._memory(workspace), np.empty(len(Q))
+        if memory is None or not found.size:
+            return super().residuals(Q, rhs, workspace)
+        memory.take(Q[0], rhs)
+        rows = Q if Q.flags.carray else np.array(Q, order="C")
+        done = self._kernels.residuals_of(memory.where, rows, found)
+        return found if done == len(Q) else super().residuals(Q, rhs, workspace)
+
     def values(self, q: Vector, workspace: Workspace) -> Vector:
         """As `Evaluation.values`."""
         tables = self._tables
@@ -117,16 +127,25 @@ class CompiledEvaluation(Evaluation):
         self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool
     ) -> EvaluationMemory | None:
         """The memory with all rows at a configuration; None where kernels do not evaluate them."""
+        memory = self._memory(workspace)
+        if memory is None:
+            return None
+        memory.take(q, rhs)
+        asked = memory.jacobian if jacobian else _NO_JACOBIAN
+        return memory if self._kernels.rows_of(memory.where, memory.rows.error, asked) else None
+
+    def _memory(self, workspace: Workspace) -> EvaluationMemory | None:
+        """The memory of a workspace; None where kernels do not evaluate."""
+        last, memory = self._last
+        if workspace is last:
+            return memory
         tables = self._tables
         if tables is None:
             return None
-        kernels, (last, memory) = self._kernels, self._last
-        if workspace is not last:
-            memory = workspace.resource(self, "evaluation", EvaluationMemory, self.stack, tables, kernels.places)
-            self._last = workspace, memory
-        memory.take(q, rhs)
-        asked = memory.jacobian if jacobian else _NO_JACOBIAN
-        return memory if kernels.rows_of(memory.where, memory.rows.error, asked) else None
+        places = self._kernels.places
+        memory = workspace.resource(self, "evaluation", EvaluationMemory, self.stack, tables, places)
+        self._last = workspace, memory
+        return memory
 
     @cached_property
     def _kernels(self) -> Entrances:

@@ -72,7 +72,7 @@ class _ProblemPacker:
         self._refuse_options()
         self._moving = [[e for e in g if not e.is_constant] for g in problem.resolution.generations]
         computed = [v for generation in self._moving for e in generation for v in e.outputs.v]
-        live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen
+        live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen  # R7
         self._live: list[int] = np.flatnonzero(live).tolist()
         self._computed = computed
         self._columns: Integers = np.full(problem.space.nv, -1, dtype=np.int64)

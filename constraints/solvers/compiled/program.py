@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, final
@@ -16,8 +16,10 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
+from ..edges import EdgeProgram
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
+from ..growth import GrowthProgram, Rules
 from ..kernels.loading import entrances
 from ..machine import layout
 from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
@@ -25,7 +27,9 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
+from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
 from .packing import Integers, NotPacked
 from .problem import packed
@@ -147,6 +151,21 @@ class CompiledProgram(Resumable):
         if self._traced:
             return None
         return CompiledLeaf.of(self._packed, self.problem.rhs, self._inside, source, reader)
+
+    def growth(self, rules: Rules) -> GrowthProgram | None:
+        """As `Program.growth`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledGrowth(self.problem, self._packed, rules)
+        except NotPacked:
+            return None
+
+    @cached_property
+    def edges(self) -> EdgeProgram | None:
+        """As `Program.edges`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledEdges(self.problem, self._packed)
+        except NotPacked:
+            return None
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""

@@ -7,6 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups import Space
+
 from ...problem.problem import Problem
 from ..machine import layout
 from ..newton.bounds import SolverBounds
@@ -55,16 +57,8 @@ class SearchPacker:
 
     def _steps(self) -> None:
         problem, packer, header, live = self._problem, self._packer, self._header, len(self._live)
-        space, moves = problem.space, list[tuple[int, int, int]]()
-        for leaf in space.leaves():
-            columns = self._columns[leaf.v]
-            moving = (columns >= 0) & (columns < live)
-            if leaf.space.is_flat:
-                found = [(layout.VECTOR, leaf.q.start + i, int(columns[i])) for i in np.flatnonzero(moving).tolist()]
-                moves += found
-            elif moving.any():
-                moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(columns)))
-        header[layout.MOVES] = packer.records(moves)
+        space = problem.space
+        header[layout.MOVES] = moves_of(packer, space, self._columns, live)
         header[layout.UNITS] = packer.records([(b.start, b.stop - b.start) for b in space.unit_blocks])
         sizes = [level.size for level in problem.levels]
         rows = max(sizes, default=0)
@@ -135,6 +129,19 @@ class SearchPacker:
             header[layout.TABLE] = packer.constants(restarts.table[:, restarts.drawn])
             header[layout.TABLE_ROWS], header[layout.DRAWN] = len(restarts.table), packer.counted(restarts.drawn)
             header[layout.CRC] = packer.table(_CHECK_SUMS)
+
+
+def moves_of(packer: Packer, space: Space, columns: Integers, live: int) -> int:
+    """What steps of live columns move; where the records are in I."""
+    moves = list[tuple[int, int, int]]()
+    for leaf in space.leaves():
+        own = columns[leaf.v]
+        moving = (own >= 0) & (own < live)
+        if leaf.space.is_flat:
+            moves += [(layout.VECTOR, leaf.q.start + i, int(own[i])) for i in np.flatnonzero(moving).tolist()]
+        elif moving.any():
+            moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(own)))
+    return packer.records(moves)
 
 
 def _check_sums() -> list[int]:

@@ -35,7 +35,7 @@ def keep(I: Integers, W: Floats, q: int, residual: float, merit: float) -> bool:
     for n in range(max(I[at.MANDATORY], 1)):
         a, b = W[I[at.SCORE] + n], W[I[at.SCORE_BEST] + n]
         if a != b:
-            better = a < b
+            better = a < b  # R21
             break
     if better:
         take(I, W, q, residual, merit)
@@ -47,7 +47,7 @@ def falls(I: Integers, W: Floats, ratio: float) -> bool:
     """Whether the score is below `ratio` times the reference, as `rules.falls`."""
     for n in range(max(I[at.MANDATORY], 1)):
         new, old = W[I[at.SCORE] + n], W[I[at.SCORE_REFERENCE] + n]
-        if new < ratio * old:
+        if new < ratio * old:  # R22
             return True
         if new > 0.0 or (n > 0 and old > 0.0):
             return False

@@ -39,7 +39,7 @@ def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> flo
     """Square of a column's scale; zero where it is held."""
     if holding and W[I[at.HELD] + column] != 0.0:
         return 0.0
-    return 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]
+    return 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]  # R11
 
 
 @kernel

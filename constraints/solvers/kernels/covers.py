@@ -1,4 +1,4 @@
-"""Solids that may collide: which pairs of them are apart for certain, by spheres that hold all of them."""
+"""Solids that may collide: which pairs are apart for certain, by spheres that hold all of them, and which overlap."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _apart_from_wall(I: Integers, F: Floats, W: Floats, one: int, wall: int, gap
 
 
 @kernel
-def _row(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: int) -> int:
+def pairs_at(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: int) -> int:
     """Add to the list the pairs that are not apart for certain, at the configuration in Q; how long it is then."""
     place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
     covers = I[at.COVERS]
@@ -117,6 +117,23 @@ def _row(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: in
             found[count], found[count + 1] = row, n
             count += 2
     return count
+
+
+@kernel
+def overlap(I: Integers, F: Floats, W: Floats, pair: int) -> bool:
+    """Whether a pair collides for certain at the configuration that was looked at: a point of one is in the other."""
+    record = I[I[at.OVERLAPS] + pair]
+    if record == 0:
+        return False
+    M, p, out = I[record + at.POINTS_CARRIER], I[record + at.POINTS], I[record + at.POINT]
+    kind, shape, within = I[record + at.INNER_KIND], I[record + at.INNER_SHAPE], F[I[record + at.WITHIN]]
+    for n in range(I[record + at.POINT_COUNT]):
+        x, y, z = F[p + 3 * n], F[p + 3 * n + 1], F[p + 3 * n + 2]
+        for i in range(3):
+            W[out + i] = W[M + 9 + i] + W[M + 3 * i] * x + W[M + 3 * i + 1] * y + W[M + 3 * i + 2] * z
+        if _from_wall(F, W, kind, shape, out) <= within:
+            return True
+    return False
 
 
 @entrance
@@ -138,6 +155,6 @@ def pairs_of_rows(where: Numbers, Q: Matrix, first: int, room: int) -> tuple[int
     while row < Q.shape[0] and count <= room:
         for i in range(I[at.NQ]):
             W[I[at.Q] + i] = Q[row, i]
-        count = _row(I, F, W, out, count, row)
+        count = pairs_at(I, F, W, out, count, row)
         row += 1
     return row, count

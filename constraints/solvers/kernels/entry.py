@@ -175,3 +175,27 @@ def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
                     jacobian[row, c] = W[I[level + at.JACOBIAN] + c * I[level + at.ROWS] + i]
             row += 1
     return True
+
+
+@entrance
+def residuals_of(where: Numbers, Q: Matrix, residuals: Vector) -> int:
+    """Largest error norm of a constraint at many configurations, with the right-hand sides in the memory.
+
+    Args:
+        where: as for `rows_of`.
+        Q: configurations (n, nq).
+        residuals: (n,), to be filled.
+
+    Returns:
+        The row where a function has no value; n where there is none.
+    """
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    if not run_tape(I, F, W, I[at.PREPARE], at.VALUES):
+        return 0
+    for n in range(Q.shape[0]):
+        for i in range(I[at.NQ]):
+            W[I[at.Q_TRIAL] + i] = Q[n, i]
+        if not rows_at(I, F, W, I[at.Q_TRIAL], at.VALUES):
+            return n
+        residuals[n] = measure(I, F, W)[0]
+    return Q.shape[0]

@@ -31,10 +31,10 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
     """End of a try that satisfied the constraints; the status, or -1 where it has to go on from the best iterate."""
     nq, now, threshold = I[at.NQ], I[at.Q_NEXT], F[I[at.THRESHOLDS] + at.THRESHOLD]
     copy_to(W, q, nq, now)
-    is_turned, off = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], now)
+    is_turned, off = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], now)  # R27
     if is_turned and I[at.MAPS] != 0 and not resolved(I, F, W, now, at.VALUES):
         return at.UNDEFINED
-    if I[at.COMPUTES] != 0 and not is_finite(W, now, nq):
+    if I[at.COMPUTES] != 0 and not is_finite(W, now, nq):  # R30
         forget(I, W)
         return at.UNDEFINED
     if I[I[at.DOUBTFUL] + at.ROWS] > 0:
@@ -42,7 +42,7 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
         place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
         if not level_at(I, F, W, I[at.DOUBTFUL], at.VALUES):
             return at.UNDEFINED
-        if not measured(I, W, I[at.DOUBTFUL])[1] <= threshold:
+        if not measured(I, W, I[at.DOUBTFUL])[1] <= threshold:  # R30
             forget(I, W)
             return at.UNDEFINED
     if off > 0.0:
@@ -50,9 +50,9 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
             return at.UNDEFINED
         residual, merit = measure(I, F, W)
         take(I, W, now, residual, merit)
-        if residual > threshold:
+        if residual > threshold:  # R28
             return -1
-    if within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], now):
+    if within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], now):  # R29
         take(I, W, now, residual, merit)
         return at.CONVERGED
     if is_best:
@@ -97,13 +97,13 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
                     return at.UNDEFINED
                 residual, merit = measure(I, F, W)
                 take(I, W, best, residual, merit)
-    if W[state + at.RESIDUAL] <= threshold:
+    if W[state + at.RESIDUAL] <= threshold:  # R33
         copy_to(W, I[at.SCORE_BEST], max(I[at.MANDATORY], 1), I[at.SCORE])
         status = accepted(I, F, W, best, True, W[state + at.RESIDUAL], W[state + at.MERIT])
         return int(W[state + at.STATUS]) if status < 0 else status
     if W[state + at.RESIDUAL] == inf or W[state + at.STATUS] == at.UNDEFINED:
         return at.UNDEFINED
-    if I[at.LEVELS] > 1:
+    if I[at.LEVELS] > 1:  # R34
         return int(W[state + at.STATUS])
     copy_to(W, best, I[at.NQ], I[at.Q_NOW])
     if not rows_at(I, F, W, I[at.Q_NOW], at.WITH_JACOBIAN):

@@ -49,7 +49,7 @@ def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Resolve q, and evaluate the rows of all levels there; False where a function has no value."""
     if I[at.MAPS] == 0:
         copy_to(W, q, I[at.NQ], I[at.Q])
-    elif not resolved(I, F, W, q, jacobian):
+    elif not resolved(I, F, W, q, jacobian):  # R5
         return False
     place(I, F, W, I[at.FINAL_JOINTS], I[at.Q], jacobian)
     for n in range(I[at.LEVELS]):
@@ -58,7 +58,7 @@ def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
             if n < I[at.MANDATORY]:
                 return False
             _emptied(I, W, level)
-        elif n >= I[at.MANDATORY] and not _is_finite_level(I, W, level, jacobian):
+        elif n >= I[at.MANDATORY] and not _is_finite_level(I, W, level, jacobian):  # R35
             _emptied(I, W, level)
     return True
 

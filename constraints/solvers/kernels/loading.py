@@ -17,8 +17,11 @@ class Entrances(NamedTuple):
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
+    residuals_of: Callable[..., int]
     on_leaf: Callable[..., bool]
     pairs_of_rows: Callable[..., tuple[int, int]]
+    grow_ways: Callable[..., int]
+    lay_edges: Callable[..., tuple[int, int]]
     places: Callable[..., Any]
 
 
@@ -35,14 +38,17 @@ def entrances() -> Entrances:
         where = folder()
         kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
         print(
-            f"lie-constraints: compiling its kernels, once on this machine, in about 42 s of a processor ({kept}). "
+            f"lie-constraints: compiling its kernels, once on this machine, in about 51 s of a processor ({kept}). "
             "engine='readable' answers at once, `python -m constraints warm-up` compiles beforehand",
             file=sys.stderr,
         )
     from ..machine.jit import places
     from .covers import pairs_of_rows
-    from .entry import on_leaf, project_row, project_rows, rows_of
+    from .edges import lay_edges
+    from .entry import on_leaf, project_row, project_rows, residuals_of, rows_of
+    from .growth import grow_ways
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of, on_leaf, pairs_of_rows, places)
+    solve = project_row, project_rows, rows_of, residuals_of, on_leaf
+    return Entrances(*solve, pairs_of_rows, grow_ways, lay_edges, places)

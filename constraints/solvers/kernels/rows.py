@@ -3,45 +3,79 @@ r"""Rows of constraints: errors :math:`s\,(r - \mathrm{clip}(r, l, u))`, r = log
 from __future__ import annotations
 
 from math import inf, pi, sqrt
+from typing import NamedTuple
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, kernel, record
 from ..tape.groups import log_carried, point_log
 
 NO_TURN = 1e-12
 """As in `rows.rotation_vectors`."""
 
 
+@record
+class RowPlaces(NamedTuple):
+    """Where the rows of one constraint are: in I tables, in F intervals, in W numbers."""
+
+    rows: int
+    error: int
+    side: int
+    value: int
+    columns: int
+    J: int
+    stride: int
+    intervals: int
+    where: int
+    scaled: int
+
+
 @kernel
-def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -> None:
+def _places_of(I: Integers, b: int) -> RowPlaces:
+    """Those of a block."""
+    return RowPlaces(
+        I[b + at.TANGENT],
+        I[b + at.LOG],
+        I[b + at.SIDE],
+        I[b + at.VALUE],
+        I[b + at.COLUMNS],
+        I[b + at.BLOCK_JACOBIAN],
+        I[b + at.STRIDE],
+        I[b + at.INTERVALS],
+        I[b + at.WHERE],
+        I[b + at.SCALED],
+    )
+
+
+@kernel
+def _apply_intervals(I: Integers, F: Floats, W: Floats, b: RowPlaces, jacobian: int) -> None:
     """Signed, scaled distances to the interval of each row; rows inside are zero, unless they are set apart later."""
-    table, columns, e, kept = I[b + at.INTERVALS], I[b + at.COLUMNS], I[b + at.LOG], I[b + at.SCALED]
-    for i in range(I[b + at.TANGENT]):
-        lower, upper, scale = F[table + 3 * i], F[table + 3 * i + 1], F[table + 3 * i + 2]
-        r = W[e + i]
-        off = r - min(max(r, lower), upper)
-        W[e + i] = off * scale
-        factor = 0.0 if off == 0.0 and lower < upper and kept == 0 else scale
-        if kept != 0:
-            W[kept + i] = r * scale
+    for i in range(b.rows):
+        limits = b.intervals + 3 * i
+        lower, upper, scale = F[limits], F[limits + 1], F[limits + 2]
+        r = W[b.error + i]
+        off = r - min(max(r, lower), upper)  # R8
+        W[b.error + i] = off * scale
+        factor = 0.0 if off == 0.0 and lower < upper and b.scaled == 0 else scale
+        if b.scaled != 0:
+            W[b.scaled + i] = r * scale
         if jacobian != 0 and factor != 1.0:
-            for n in range(I[columns]):
-                o = I[b + at.BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + at.STRIDE] + i
+            for n in range(I[b.columns]):
+                o = b.J + I[b.columns + 1 + n] * b.stride + i
                 W[o] = factor * W[o] if factor != 0.0 else 0.0
 
 
 @kernel
-def _copy_counting(I: Integers, W: Floats, level: int, b: int, jacobian: int) -> None:
+def _copy_counting(I: Integers, W: Floats, level: int, b: RowPlaces, jacobian: int) -> None:
     """Rows that count, from the memory of their constraint to the level."""
-    where, rows, columns = I[b + at.WHERE], I[level + at.ROWS], I[b + at.COLUMNS]
-    for i in range(I[b + at.TANGENT]):
-        if I[where + i] >= 0:
-            W[I[level + at.ERROR] + I[where + i]] = W[I[b + at.LOG] + i]
+    error, J, rows = I[level + at.ERROR], I[level + at.JACOBIAN], I[level + at.ROWS]
+    for i in range(b.rows):
+        row = I[b.where + i]
+        if row >= 0:
+            W[error + row] = W[b.error + i]
             if jacobian != 0:
-                for n in range(I[columns]):
-                    c = I[columns + 1 + n]
-                    entry = W[I[b + at.BLOCK_JACOBIAN] + c * I[b + at.STRIDE] + i]
-                    W[I[level + at.JACOBIAN] + c * rows + I[where + i]] = entry
+                for n in range(I[b.columns]):
+                    c = I[b.columns + 1 + n]
+                    W[J + c * rows + row] = W[b.J + c * b.stride + i]
 
 
 @kernel
@@ -56,10 +90,10 @@ def _shorter(W: Floats, r: int) -> tuple[float, float, float]:
 
 
 @kernel
-def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) -> None:
+def _to_nearest_turn(I: Integers, W: Floats, b: RowPlaces, first: int, jacobian: int) -> None:
     """As `rows.rotation_vectors.to_nearest_turn`, of three rows."""
-    e, r, value = I[b + at.LOG] + first, I[b + at.SIDE] + first, I[b + at.VALUE] + first
-    p, q, s = _shorter(W, r)
+    e, value = b.error + first, b.value + first
+    p, q, s = _shorter(W, b.side + first)
     x, y, z = W[value] - p, W[value + 1] - q, W[value + 2] - s
     W[e], W[e + 1], W[e + 2] = x, y, z
     if x * x + y * y + z * z <= pi * pi:
@@ -71,9 +105,9 @@ def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) 
     u, v, w = u / angle, v / angle, w / angle
     W[e], W[e + 1], W[e + 2] = x - 2.0 * pi * u, y - 2.0 * pi * v, z - 2.0 * pi * w
     if jacobian != 0:
-        part, columns = 2.0 * pi / angle, I[b + at.COLUMNS]
-        for n in range(I[columns]):
-            o = I[b + at.BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + at.STRIDE] + first
+        part = 2.0 * pi / angle
+        for n in range(I[b.columns]):
+            o = b.J + I[b.columns + 1 + n] * b.stride + first
             along = part * (u * W[o] + v * W[o + 1] + w * W[o + 2])
             W[o] = (1.0 - part) * W[o] + along * u
             W[o + 1] = (1.0 - part) * W[o + 1] + along * v
@@ -85,20 +119,22 @@ def write_rows(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> 
     """Errors of all blocks of a level, whose functions have been evaluated."""
     blocks = I[level + at.BLOCKS]
     for n in range(I[blocks]):
-        b = blocks + 1 + at.BLOCK_SIZE * n
-        nv, e, x, y = I[b + at.TANGENT], I[b + at.LOG], I[b + at.SIDE], I[b + at.VALUE]
-        if I[b + at.FLAT] != 0:
-            for i in range(nv):
-                W[e + i] = W[y + i] - W[x + i]
-            for t in range(I[I[b + at.TURNS]]):
-                _to_nearest_turn(I, W, b, I[I[b + at.TURNS] + 1 + t], jacobian)
+        start = blocks + 1 + at.BLOCK_SIZE * n
+        b = _places_of(I, start)
+        if I[start + at.FLAT] != 0:
+            for i in range(b.rows):
+                W[b.error + i] = W[b.value + i] - W[b.side + i]
+            turns = I[start + at.TURNS]
+            for t in range(I[turns]):
+                _to_nearest_turn(I, W, b, I[turns + 1 + t], jacobian)
         else:
-            point_log(I, W, I[b + at.GROUP], x, y, e)
+            group = I[start + at.GROUP]
+            point_log(I, W, group, b.side, b.value, b.error)
             if jacobian != 0:
-                log_carried(I, W, I[b + at.GROUP], e, I[b + at.BLOCK_JACOBIAN], I[b + at.STRIDE], I[b + at.COLUMNS])
-        if I[b + at.INTERVALS] != 0:
+                log_carried(I, W, group, b.error, b.J, b.stride, b.columns)
+        if b.intervals != 0:
             _apply_intervals(I, F, W, b, jacobian)
-        if I[b + at.WHERE] != 0:
+        if b.where != 0:
             _copy_counting(I, W, level, b, jacobian)
 
 
@@ -114,7 +150,7 @@ def set_apart(I: Integers, W: Floats, level: int) -> None:
     )
     for k in range(I[table]):
         i = I[table + 1 + 2 * k]
-        holds = W[I[level + at.ERROR] + i] == 0.0
+        holds = W[I[level + at.ERROR] + i] == 0.0  # R8
         for c in range(n):
             W[to + k * n + c] = W[J + c * m + i]
             if holds:
@@ -131,7 +167,7 @@ def measured(I: Integers, W: Floats, level: int) -> tuple[float, float]:
         for i in range(I[b + at.COUNT]):
             length2 += W[e + i] * W[e + i]
         merit += length2
-        worst = max(worst, sqrt(length2))
+        worst = max(worst, sqrt(length2))  # R1
     if merit < inf:
         return merit, worst
     return inf, inf

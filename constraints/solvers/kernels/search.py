@@ -84,13 +84,13 @@ def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
             return at.UNDEFINED
         known = False
         residual, merit = measure(I, F, W)
-        if not merit < inf:
+        if not merit < inf:  # R25
             return at.UNDEFINED
         if I[at.TRACE] != 0:
             _trace(I, W, residual, restarted)
             restarted = 0.0
         is_best = keep(I, W, q, residual, merit)
-        if residual <= half:
+        if residual <= half:  # R3
             status = accepted(I, F, W, q, is_best, residual, merit)
             if status >= 0:
                 return status
@@ -99,22 +99,24 @@ def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
         shrinking = I[at.LEVELS] > 1 and caps_adapted(I, F, W)
         ratio = F[options + at.STALL_RATIO]
         if part != 1.0:
-            ratio = 1.0 - part * (1.0 - ratio)
-        if shrinking:
+            ratio = 1.0 - part * (1.0 - ratio)  # R23
+        if shrinking:  # R24
             waited += 0
         elif falls(I, W, ratio):
             copy_to(W, I[at.SCORE], max(I[at.MANDATORY], 1), I[at.SCORE_REFERENCE])
             waited = 0
         else:
             waited += 1
-            if waited >= I[at.STALL_COUNT]:
+            if waited >= I[at.STALL_COUNT]:  # R22
                 return at.STALLED
-        if W[state + at.ITERATIONS] >= I[at.MAX_ITERATIONS]:
+        if W[state + at.ITERATIONS] >= I[at.MAX_ITERATIONS]:  # R26
             return at.MAX_ITERATIONS_SPENT
         if cheap and not rows_at(I, F, W, q, at.WITH_JACOBIAN):
             return at.UNDEFINED
         W[state + at.ITERATIONS] += 1.0
         length2, part, holding = advanced(I, F, W, merit, holding)
+        if not length2 < inf:  # R12
+            return at.UNDEFINED
         cheap = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP2
 
 
@@ -127,16 +129,16 @@ def tries(I: Integers, F: Floats, W: Floats, usable: bool) -> int:
         usable = False
         if status == at.CONVERGED:
             return status
-        if status == at.OUT_OF_BOUNDS and I[I[at.LEAVING]] > 0:
+        if status == at.OUT_OF_BOUNDS and I[I[at.LEAVING]] > 0:  # R31
             if not within(I, F, W, I[at.LEAVING], I[at.LEAVING_LIMITS], I[at.Q_BEST]):
                 return status
-        if W[state + at.BEST_TRY] == W[state + at.TRIES]:
+        if W[state + at.BEST_TRY] == W[state + at.TRIES]:  # R33
             W[state + at.STATUS] = float(status)
         if I[at.RESTARTS] == 0 or I[I[at.DRAWN]] == 0 or W[state + at.ITERATIONS] >= I[at.MAX_ITERATIONS]:
             return failed(I, F, W)
         row = _check_sum(I, W) if row < 0 else row + I[at.SCREEN]
         W[state + at.ITERATIONS] += 1.0
-        W[state + at.TRIES] += 1.0
+        W[state + at.TRIES] += 1.0  # R32
         _restart(I, F, W, row)
 
 
@@ -147,7 +149,7 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
     The errors of explicit constraints are asked first; where they are too large nothing else is.
     """
     q, worst, maps = I[at.Q_START], 0.0, I[at.MAPS] != 0
-    twins = I[at.TWINS] if changed or maps else I[at.DOUBTFUL]
+    twins = I[at.TWINS] if changed or maps else I[at.DOUBTFUL]  # R6
     if changed or maps or I[twins + at.ROWS] > 0 or I[at.OPTIONAL] != 0:
         copy_to(W, q, I[at.NQ], I[at.Q])
         place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
@@ -185,7 +187,7 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
         return at.UNDEFINED
     ready = I[at.Q_READY]
     copy_to(W, I[at.Q_START], nq, ready)
-    outside = normalised(I, W, ready)
+    outside = normalised(I, W, ready)  # R4
     outside = clamped(I, F, W, I[at.BOX], I[at.BOX_LIMITS], ready) or outside
     written(I, W, I[at.CONSTANTS], ready)
     if resumed:
@@ -193,7 +195,7 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
     changed = not same_numbers(W, I[at.Q_START], ready, nq)
     usable = _look_at_start(I, F, W, changed)
     if W[state + at.RESIDUAL] <= F[I[at.THRESHOLDS] + at.THRESHOLD] and contains(I, F, W, I[at.Q_START], not outside):
-        return at.CONVERGED
+        return at.CONVERGED  # R2
     if changed or I[at.MAPS] != 0:
         forget(I, W)
     copy_to(W, ready, nq, I[at.Q_NOW])

@@ -5,6 +5,8 @@ r"""The step of level 0: damped, within bounds, capped.
 
 from __future__ import annotations
 
+from math import inf, nan
+
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
 from .cholesky import normal_solved, weight
@@ -39,12 +41,16 @@ def dot(W: Floats, x: int, y: int, n: int) -> float:
 
 @kernel
 def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
-    """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
+    """Write the damped step for errors e into STEP, NaN where there is none; columns that are HELD are left out."""
     level = I[at.LEVEL_TABLE]
     m, n, J, y, step = I[level + at.ROWS], I[at.LIVE], I[level + at.JACOBIAN], I[at.DUAL], I[at.STEP]
     copy_to(W, e, m, y)
-    while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # rows of very different size, and rounding
+    while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # R12: rows of very different size, and rounding
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
+        if not mu < inf:
+            for c in range(n):
+                W[step + c] = nan
+            return
         copy_to(W, e, m, y)
     ranges = I[at.RANGES]
     for c in range(n):
@@ -64,7 +70,7 @@ def entered(I: Integers, F: Floats, W: Floats, level: int, step: int) -> bool:
         value, row = W[I[table + 2 + 2 * k]], I[level + at.UNCLIPPED] + k * n
         after = value + dot(W, row, step, n)
         limit = min(max(after, F[limits + 2 * k]), F[limits + 2 * k + 1])
-        if limit != after:
+        if limit != after:  # R9
             W[I[level + at.ERROR] + i] = value - limit
             for c in range(n):
                 W[I[level + at.JACOBIAN] + c * m + i] = W[row + c]
@@ -87,7 +93,7 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
     level = I[at.LEVEL_TABLE]
     m, n, step, held, e = I[level + at.ROWS], I[at.LIVE], I[at.STEP], I[at.HELD], I[level + at.ERROR]
     for c in range(n):
-        W[held + c] = 0.0
+        W[held + c] = 0.0  # R14
     holding, passes = False, I[at.PASSES]
     while True:
         more, leaves = False, False
@@ -99,7 +105,7 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
             if inside != target:
                 leaves = True
                 if W[held + c] == 0.0:
-                    W[held + c], more = 1.0, True
+                    W[held + c], more = 1.0, True  # R13
         if not leaves or not more:
             return holding
         holding = True

@@ -10,6 +10,7 @@ import numpy as np
 
 from .cache import keep_on_disk
 
+_C = TypeVar("_C", bound=type[Any])
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _numba: Any = importlib.import_module("numba")
@@ -45,8 +46,9 @@ def _linking_compiler() -> Any:
     """Compiles as numba does, but for the library of a kernel: its code is linked into that of whoever calls it.
 
     Numba would optimise each kernel with all that it calls, make it machine code, and do both again for whoever calls
-    it. Here it is done once, in the entrance, with all kernels in it: 33 s of a processor instead of 73 s. It takes
-    inner parts of numba (0.68); where one of them is missing, None: then numba does as it would, with the same results.
+    it. Here it is done once, in the entrance, with all kernels in it: 55 and 61 s of a processor for all kernels, 115
+    and 125 s without (`warm-up` with an empty folder, by turns). It takes inner parts of numba (0.68); where one of
+    them is missing, None: then numba does as it would, with the same results.
     """
     try:
         codegen, compiler, machinery, passes = map(
@@ -108,6 +110,13 @@ def _linking_compiler_of(codegen: Any, compiler: Any, machinery: Any, passes: An
 
 
 _COMPILER = {} if (_made := _linking_compiler()) is None else {"pipeline_class": _made}
+
+
+def record(cls: _C) -> _C:
+    """A named tuple of integers, that kernels take and give by the name of its class."""
+    fields: Any = vars(cls)["_fields"]
+    _TYPES[cls.__name__] = _types.NamedUniTuple(_types.int64, len(fields), cls)
+    return cls
 
 
 def kernel(function: _F) -> _F:

@@ -99,14 +99,14 @@ class SolverBounds:
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
         """
-        x, held = q[self.coordinate], None
+        x, held = q[self.coordinate], None  # R14
         while True:
             target = x + step
             inside = target.clip(self.lower, self.upper)
             outside = inside != target
             if not np.count_nonzero(outside if held is None else outside > held):
                 return step, held  # of held dofs x + (bound - x) may miss the bound by a rounding
-            held = outside if held is None else held | outside
+            held = outside if held is None else held | outside  # R13
             if passes == 0:
                 return inside - x, held
             passes -= 1

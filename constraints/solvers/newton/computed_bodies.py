@@ -119,7 +119,7 @@ class ComputedBodies:
         function = self._translation(leaf, size)
         lower, upper = np.full(function.outputs.nv, -np.inf), np.full(function.outputs.nv, np.inf)
         lower[:size], upper[:size] = bounds.lower[leaf.q][:size], bounds.upper[leaf.q][:size]
-        inside = np.minimum(INSIDE_BODY_BOUNDS * self._threshold, 0.25 * (upper - lower))
+        inside = np.minimum(INSIDE_BODY_BOUNDS * self._threshold, 0.25 * (upper - lower))  # R31
         mask = np.isfinite(lower) | np.isfinite(upper)
         return Implicit.between(function, lower + inside, upper - inside, mask=mask, name=f"bounds of {leaf.name}")
 

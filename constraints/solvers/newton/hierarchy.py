@@ -40,7 +40,7 @@ class NullSpace:
         qr, _, self._tau, _, _ = _dgeqp3(rows.T)
         self._qr = qr[:, : self._tau.size]  # more rows than dofs make no more reflectors
         pivots = np.abs(self._qr.diagonal())
-        self.rank = numerical_rank(pivots)
+        self.rank = numerical_rank(pivots)  # R18
 
     def rotate(self, J: Matrix) -> Matrix:
         """J Q (k, nv), with zeros in place of the row space: the Jacobian in coordinates of the null space."""
@@ -105,7 +105,7 @@ class Hierarchy:
             root, _ = without(root, held)
         above = self._reduced(rows[0].jacobian, held, root)
         for i, (level, solver, cap) in enumerate(zip(rows[1:], self._solvers, caps, strict=True)):
-            e = level.error + level.jacobian.dot(step)
+            e = level.error + level.jacobian.dot(step)  # R17
             J = self._reduced(level.jacobian, held, root)
             step = step + self._within(q, step, held, above, J, e, solver, cap, box, root)
             if i + 2 < len(rows):
@@ -129,7 +129,7 @@ class Hierarchy:
         mu = self._damping * float(e.dot(e)) + 1e-12
         part = capped(self._solve(above, J, e, mu, solver, root, held), cap)
         for _ in range(self._passes):
-            leaving = box.leaving(q, step, part)
+            leaving = box.leaving(q, step, part)  # R19
             if leaving is None:
                 return part
             above = np.concatenate((above, (np.eye(step.size) if root is None else root)[leaving]))

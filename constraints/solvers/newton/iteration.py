@@ -76,7 +76,7 @@ class NewtonIteration:
         self.lower_levels = max(len(sizes) - 1, 0)
         if step.is_sparse and (self.lower_levels or self._bodies or not self.box.is_open or problem.explicits):
             raise OptionError(f"{step.__name__} solves one level without bounds, the problem has more")
-        self._live = problem.free & ~problem.bounds.frozen
+        self._live = problem.free & ~problem.bounds.frozen  # R7
         self._step = step(sum(sizes[:1]), problem.weights)
         self._hierarchy = Hierarchy(
             [DampedCholesky(n) for n in sizes[1:]], options.damping, options.saturating_passes, scale
@@ -102,12 +102,12 @@ class NewtonIteration:
         """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level."""
         buffers, rhs, point = state.buffers, state.rhs, state.buffers.point
         if self.substitution.has_maps:
-            q = self.substitution.resolve(q, rhs, point, jacobian)
+            q = self.substitution.resolve(q, rhs, point, jacobian)  # R5
         point.move(q)
         for stacked in buffers.mandatory:
             stacked.position(point, rhs, jacobian)
         if buffers.optional is not None:
-            evaluate_optional(buffers.optional, point, rhs, jacobian)
+            evaluate_optional(buffers.optional, point, rhs, jacobian)  # R35
         if jacobian and self._reduces:
             for stacked in buffers.stacked:
                 self.substitution.reduce(stacked, point.workspace)
@@ -163,21 +163,21 @@ class NewtonIteration:
         """
         error, J = rows[0].error, rows[0].jacobian
         if caps and not all(np.isfinite(level.jacobian).all() for level in rows[1:]):
-            raise UndefinedError(NO_SLOPES)
-        mu = self._options.damping * min(dot(error, error), FAR) + 1e-12
+            raise UndefinedError(NO_SLOPES)  # R12
+        mu = self._options.damping * min(dot(error, error), FAR) + 1e-12  # R10
         step = self._step.solve(error, J, mu)
         solved, one_sided = rows, state.buffers.stacked[0].one_sided
-        if one_sided is not None and (entered := one_sided.entered(rows[0], step)) is not None:
+        if one_sided is not None and (entered := one_sided.entered(rows[0], step)) is not None:  # R9
             solved, step = (entered, *rows[1:]), self._step.solve(entered.error, entered.jacobian, mu)
         length2 = finite_square(step)
         if self._is_simple and not holding:  # most steps keep all bounds once they are capped
             part = length_within(step, self._cap)
-            after = self._moved(q, step if part == 1.0 else part * step)
+            after = self._moved(q, step if part == 1.0 else part * step)  # R16
             if self.box.clamp(after) is after:
                 return after, length2, part, False
         step, held, part = self._planned(q, step, solved, mu, caps, self.box)
         moved = self._moved
-        if self._bodies and not self._bodies.keep(moved(q, step)):
+        if self._bodies and not self._bodies.keep(moved(q, step)):  # R15
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
             solved = self._bodies.turned(q, solved)
             step = self._step.solve(solved[0].error, solved[0].jacobian, mu, root)
@@ -199,7 +199,7 @@ class NewtonIteration:
         """The step of level 0 within bounds and cap, with those of lower levels; held dofs; part that the cap left."""
         passes = self._options.saturating_passes
         step, held = box.saturate(q, step, rows[0].error, rows[0].jacobian, mu, self._step, passes, root)
-        part = length_within(step, self._cap)
+        part = length_within(step, self._cap)  # R16
         step = step if part == 1.0 else part * step
         if caps:
             step = self._hierarchy.extend(q, step, held, rows, caps, box, root)
@@ -255,6 +255,6 @@ class NewtonIteration:
         falling, settles = False, True
         for i, cap in enumerate(caps):
             settles = settles and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
-            caps[i] = next_cap(cap, settles, residuals[i + 1], before[i + 1], self._cap)
-            falling = falling or (not settles and caps[i] > LEAST_CAP)
+            caps[i] = next_cap(cap, settles, residuals[i + 1], before[i + 1], self._cap)  # R20
+            falling = falling or (not settles and caps[i] > LEAST_CAP)  # R24
         return residuals, falling

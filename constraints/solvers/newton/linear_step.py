@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import wraps
+from math import inf
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -127,8 +128,10 @@ class DampedCholesky(LinearStep):
         else:
             columns = J.T if self._scale is None else (J * self._scale).T
         _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)  # J J^T + mu I
-        while info != 0:  # rounding took definiteness: rows of very different size
+        while info != 0:  # R12: rounding took definiteness: rows of very different size
             mu = 10.0 * mu + 1e-12 * float(np.abs(columns).max()) ** 2
+            if not mu < inf:
+                return np.full(len(columns), np.nan)
             _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)
         step: Vector = _dgemv(-1.0, columns, y)
         if root is not None:
@@ -156,7 +159,7 @@ def dof_scale(weights: Vector) -> Vector | None:
     positive = weights[weights > 0.0]
     if positive.size == weights.size and (weights == weights[0]).all():
         return None
-    return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))
+    return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))  # R11
 
 
 def without(root: Matrix, held: BoolVector) -> tuple[Matrix, Matrix]:

@@ -83,7 +83,7 @@ class NewtonProgram(Resumable):
                 rows = self._at_start(q0, state, moved)
             except UndefinedError:
                 rows = None
-            if state.residual <= self.options.threshold and self._box.contains(q0):
+            if state.residual <= self.options.threshold and self._box.contains(q0):  # R2
                 return state.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
                 state.forget()  # no iterate: outside its bounds, not normalised, or unresolved
@@ -96,7 +96,10 @@ class NewtonProgram(Resumable):
         state = self._begun(q0, rhs, workspace)
         state.iterations, state.restarts = before.iterations, before.restarts
         state.trace = None if before.trace is None else list(before.trace)
-        return self._tries(before.q, self._made_ready(q0, rhs, workspace), None, state)
+        try:
+            return self._tries(before.q, self._made_ready(q0, rhs, workspace), None, state)
+        except UndefinedError:
+            return state.outcome(Status.UNDEFINED)
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
@@ -116,14 +119,14 @@ class NewtonProgram(Resumable):
     def _made_ready(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """The start normalised, within the bounds that steps keep, with constant outputs."""
         q = q0
-        if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT_OF_START):
+        if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT_OF_START):  # R4
             q = self._space.normalize(q0)
         return self._substitution.start(self._box.clamp(q), rhs, workspace)
 
     def _at_start(self, q0: Vector, state: ProjectionState, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
         point, worst, computes = state.buffers.point, 0.0, moved or self._substitution.has_maps
-        for twin in self._twins if computes else self._doubtful:
+        for twin in self._twins if computes else self._doubtful:  # R6
             worst = max(worst, stack_rows(twin, point, Order.POSITION, state.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
@@ -159,14 +162,14 @@ class NewtonProgram(Resumable):
             if status is Status.CONVERGED:
                 return state.outcome(status)
             if status is Status.OUT_OF_BOUNDS and self._bring_back is not None and self._bring_back.leave(state.best):
-                return state.outcome(status)
-            if state.best_try == state.restarts:
+                return state.outcome(status)  # R31
+            if state.best_try == state.restarts:  # R33
                 state.status = status
             if restarts is None or restarts.is_empty or state.iterations >= options.max_iterations:
                 return state.outcome(self._failure(state))
             row = restart_row(state.start) if row < 0 else row + options.screen
             state.iterations += 1
-            state.restarts += 1
+            state.restarts += 1  # R32
             candidates = restarts.configurations(start, row, options.screen)
             q = candidates[0] if options.screen == 1 else min(candidates, key=lambda c: self._residual_at(c, state))
             rows = None
@@ -189,21 +192,21 @@ class NewtonProgram(Resumable):
             if rows is None:
                 q, rows = iteration.rows_at(q, state, jacobian=not cheap)
             score, residual, merit = iteration.measure(rows)
-            if not merit < inf:
+            if not merit < inf:  # R25
                 raise UndefinedError("a constraint has an error that is not finite")
             if trace is not None:
                 trace.append(Step(read_only_copy(q), residual, is_first))
                 is_first = False
             state.keep(q, score, residual, merit)
-            if residual <= self._half:
+            if residual <= self._half:  # R3
                 status = self._accept(q, score, residual, merit, state)
                 if status is not None:
                     return status
                 q, score, residual, merit, cheap = state.best, state.score, state.residual, state.merit, True
             if caps:
                 residuals, shrinking = iteration.adapt(caps, residuals, rows)
-            stalled = not shrinking and stall.is_stalled(score, part)
-            if stalled or state.iterations >= most:
+            stalled = not shrinking and stall.is_stalled(score, part)  # R24
+            if stalled or state.iterations >= most:  # R26
                 return Status.STALLED if stalled else Status.MAX_ITERATIONS
             if cheap:
                 q, rows = iteration.rows_at(q, state)
@@ -221,21 +224,21 @@ class NewtonProgram(Resumable):
             The status; None where a joint could not be shifted by whole turns alone, and what is the best iterate then
             does not satisfy the constraints any more.
         """
-        wrapped, off = self._box.wrap(q)
+        wrapped, off = self._box.wrap(q)  # R27
         if wrapped is not q and self._substitution.has_maps:
             wrapped = self._substitution.resolve(wrapped, state.rhs, state.buffers.point)
-        if self._computes and not dot(wrapped, wrapped) < inf:
+        if self._computes and not dot(wrapped, wrapped) < inf:  # R30
             state.forget()
             raise UndefinedError("a computed output is not finite")
-        if self._doubtful and self._misses(wrapped, state):
+        if self._doubtful and self._misses(wrapped, state):  # R30
             state.forget()
             raise UndefinedError("a computed output does not satisfy its constraint")
         if off > 0.0:
-            score, residual, merit = self._iteration.measure_at(wrapped, state)
+            score, residual, merit = self._iteration.measure_at(wrapped, state)  # R28
             state.take(wrapped, score, residual, merit)
             if residual > self.options.threshold:
                 return None
-        if self._box.contains(wrapped):
+        if self._box.contains(wrapped):  # R29
             state.take(wrapped, score, residual, merit)
             return Status.CONVERGED
         if state.best is q:
@@ -261,7 +264,7 @@ class NewtonProgram(Resumable):
         if state.residual == inf or state.status is Status.UNDEFINED:
             return Status.UNDEFINED
         _, rows = self._iteration.rows_at(state.best, state)
-        if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
+        if len(rows) > 1:  # R34: lower levels may hold the errors that are left: no single gradient tells
             return state.status
         stationary = is_stationary(self._iteration.gradient(state.best, rows), rows[0].error)
         return Status.STATIONARY if stationary else state.status

@@ -22,7 +22,7 @@ halved, or cut to a tenth if the level itself does not fall to the second part."
 
 def is_better(score: Score, merit: float, best: Score, best_merit: float) -> bool:
     """Whether an iterate is the best so far: of lower score, ties by merit."""
-    return score < best or (score == best and merit < best_merit)
+    return score < best or (score == best and merit < best_merit)  # R21
 
 
 def falls(score: Score, reference: Score, ratio: float) -> bool:
@@ -48,7 +48,7 @@ def next_cap(cap: float, is_settling: bool, residual: float, before: float, larg
         residual, before: of the level, now and before the last step.
         largest: cap of level 0.
     """
-    return min((2.0 if is_settling else 0.5 if residual < GAINING * before else 0.1) * cap, largest)
+    return min((2.0 if is_settling else 0.5 if residual < GAINING * before else 0.1) * cap, largest)  # R20
 
 
 def part_within(longest: float, cap: float) -> float:

@@ -120,9 +120,9 @@ class StallTest:
 
     def is_stalled(self, score: Score, part: float = 1.0) -> bool:
         """Take the score of the next iterate, after a part of a step; true when the try should end."""
-        ratio = self._ratio if part == 1.0 else 1.0 - part * (1.0 - self._ratio)
+        ratio = self._ratio if part == 1.0 else 1.0 - part * (1.0 - self._ratio)  # R23
         if falls(score, self._reference, ratio):
             self._reference, self._waited = score, 0
             return False
         self._waited += 1
-        return self._waited >= self._count
+        return self._waited >= self._count  # R22

@@ -31,7 +31,7 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
     with np.errstate(over="ignore"):
         starts = np.array(array, dtype=np.float64, order="C")
-    for i in _suspects(starts, space).tolist():
+    for i in suspects(starts, space).tolist():
         space.check(starts[i], f"row {i} of {what}")
     return starts
 
@@ -46,7 +46,7 @@ def references_of(space: Space, near: ArrayLike, n: int) -> Vector | Matrix:
     return references
 
 
-def _suspects(points: Matrix, space: Space) -> Indices:
+def suspects(points: Matrix, space: Space) -> Indices:
     """Rows that are not finite, or whose unit blocks are about as far from norm 1 as is accepted, or further."""
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.vdot(points, points) < np.inf  # most batches, in a fifth of the time that all rows take
@@ -87,7 +87,7 @@ def _flat_sides(problem: Problem, array: NDArray[Any], n: int) -> Matrix:
     doubtful: set[int] = set()
     for owner, block in zip(stack, stack.rhs_slices, strict=True):
         points, fixed = sides[:, block], ~owner.rows.free_rhs
-        doubtful.update(_suspects(points, owner.group).tolist())
+        doubtful.update(suspects(points, owner.group).tolist())
         if fixed.any():  # rows that take none: zero to rounding, or looked at below
             with np.errstate(all="ignore"):
                 far = ~(np.abs(owner.group.log(points)[:, fixed]).max(axis=1) <= 1e-13)

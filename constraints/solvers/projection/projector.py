@@ -26,13 +26,12 @@ from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
-from ..engine import Engine, LeafProgram, Source, new_tuple
-from ..evaluation import ValueReader
+from ..engine import Engine, LeafProgram, new_tuple
 from ..options import Options
 from ..refinement import refined
 from ..status import Status
 from .batch import Progress, ProjectionBatch, project_batch
-from .batch_arguments import BatchRightHandSides
+from .batch_arguments import BatchRightHandSides, starts_of
 from .engines import as_engine, solved_by
 from .projection import Case, Projection
 from .workers import Job
@@ -57,6 +56,7 @@ class Projector:
 
     Attributes:
         problem, options, engine: as given.
+        program: the problem made ready, which rooms above ask for more than projections.
 
     Raises:
         WrongObjectError: an argument has the wrong type.
@@ -79,12 +79,13 @@ class Projector:
         self.problem = expect(problem, Problem, "problem of a projector", words)
         self.options = Options() if options is None else expect(options, Options, "options of a projector", "Options")
         self.engine = as_engine(engine)
-        self._program = refined(self.engine, self.problem, self.options)
-        self._solver = self._program.engine or self.engine
+        self.program = refined(self.engine, self.problem, self.options)
+        self._solver = self.program.engine or self.engine
         self._evaluation = self.engine.evaluation(problem.robot or problem.space, problem.constraints)
-        self._checked_there, self._shape = self._program.checks_starts, (problem.space.nq,)
+        self._checked_there, self._shape = self.program.checks_starts, (problem.space.nq,)
+        self._rows_tell = not (problem.optional_last or problem.resolution.has_branches)  # the former may be undefined
         self._pool = Pool(Workspace)
-        self._job = Job(self.problem, self.options, self.engine, self._program)
+        self._job = Job(self.problem, self.options, self.engine, self.program)
         self._unseen, self._unasked = True, ASKED_AT_MOST
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
         self._watches = True  # one look for both, where calls are of microseconds
@@ -150,16 +151,12 @@ class Projector:
             reference: `near` of `project`.
         """
         began = perf_counter()
-        outcome = self._program.run(q0, sides, workspace, reference)
+        outcome = self.program.run(q0, sides, workspace, reference)
         seconds = perf_counter() - began
         outcome.q.setflags(False)  # pyright: ignore[reportCallIssue]  # by position: 0.1 us less each than by name
         q0.setflags(False)  # pyright: ignore[reportCallIssue]
         case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, reference, self._solver))
         return Projection(case, outcome, seconds)
-
-    def from_leaf(self, source: Source | None, reader: ValueReader | None) -> LeafProgram | None:
-        """What `project_from_leaf` takes, as `Program.from_leaf` of the program of this projector."""
-        return self._program.from_leaf(source, reader)
 
     def project_from_leaf(
         self, program: LeafProgram, leaf: Vector, q0: Vector, workspace: Workspace
@@ -167,7 +164,7 @@ class Projector:
         """As `project_valid` from q0, onto the leaf of a configuration; None where the program gives nothing.
 
         Args:
-            program: of `from_leaf`.
+            program: of `program.from_leaf`.
             leaf, q0, workspace: as for `LeafProgram.run`; q0 becomes part of the result and read-only.
         """
         began = perf_counter()
@@ -231,9 +228,7 @@ class Projector:
             self._say_time()
         batch = project_batch(self._job, Q, rhs, executor, chunk, progress, near)
         if self._unasked:
-            far = (
-                np.abs(batch.starts).max(axis=1, initial=0.0) > TURN if self._unseen else np.zeros(len(batch), np.bool_)
-            )
+            far = self._unseen and np.abs(batch.starts).max(axis=1, initial=0.0) > TURN
             rows = np.flatnonzero(~batch.success | far)
             if rows.size:
                 self._ask(batch[int(rows[0])])
@@ -289,7 +284,7 @@ class Projector:
             UndefinedError: a function has no value there.
         """
         q0, sides = self.problem.space.check(q, "q").copy(), self.problem.check_rhs(rhs)
-        return self._program.step(q0, sides, Workspace())
+        return self.program.step(q0, sides, Workspace())
 
     def is_satisfied(
         self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
@@ -314,16 +309,22 @@ class Projector:
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """As `problem.residual(q, rhs)`: largest error norm of a constraint at q, which is not changed."""
+        if not self._rows_tell:
+            return self.problem.residual(q, rhs)
         q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
-        residual = self.residual_valid(q, sides, workspace)
+        residual = self._evaluation.rows(q, sides, workspace, jacobian=False).residual
         self._pool.give(workspace)
         return residual
 
-    def residual_valid(self, q: Vector, sides: RightHandSide, workspace: Workspace) -> float:
-        """As `residual`, without checking the arguments, in a workspace of the caller."""
-        if self.problem.optional_last or self.problem.resolution.has_branches:  # may be undefined; rows do not tell
-            return self.problem.residual(q, sides)
-        return self._evaluation.rows(q, sides, workspace, jacobian=False).residual
+    def residuals(self, Q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+        """As `residual` of each row (n,) of configurations (n, nq)."""
+        rows, sides, workspace = starts_of(self.problem.space, Q), self.problem.check_rhs(rhs), self._pool.take()
+        if self._rows_tell:
+            residuals = self._evaluation.residuals(rows, sides, workspace)
+        else:
+            residuals = np.array([self.problem.residual(q, sides) for q in rows])
+        self._pool.give(workspace)
+        return residuals
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         """As `problem.jacobian(q, rhs)`: (rows that count, nv), derivatives of the errors."""

@@ -43,6 +43,7 @@ from constraints.actions import ImpulseDynamics
 from constraints.errors import FailedError, WrongObjectError
 from constraints.functions import Identity, Polynomial
 from constraints.loops import (
+    AssemblyOptions,
     Axes,
     Closure,
     ConstraintSet,
@@ -109,7 +110,7 @@ def test_closed_chains(name: str) -> None:
     """Case 14: loops between two joints, redundant ones too: multipliers of least norm, wrenches on both bodies."""
     mechanism = getattr(mechanisms, name)()
     some, rng = mechanism.constraint_set(), np.random.default_rng(1)
-    q = assemble_position(some, next(iter(mechanism.postures.values())), tolerance=1e-13).q
+    q = assemble_position(some, next(iter(mechanism.postures.values())), options=AssemblyOptions(tolerance=1e-13)).q
     v = assemble_velocity(some, q, rng.standard_normal(some.robot.nv))
     found = check(some, q, v, rng.standard_normal(some.robot.nv), 1e-6)
     assert found.has_exact_derivatives

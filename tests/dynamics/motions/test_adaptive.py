@@ -13,10 +13,21 @@ from dynamics.motions.test_events import ball, height
 from dynamics.motions.test_integration import balls, body, distance, falling_bars
 from published_mechanisms import bricard, four_bar_windows, squeezer
 from published_references import Squeezer, windows_motion
+from record_arguments import with_records
 from scipy.integrate import solve_ivp
 
 from constraints import Affine, Implicit, Robot, Target
-from constraints.dynamics import Event, Forces, JointLaw, JointSpring, MotionStatus, Scheme, forward_dynamics, simulate
+from constraints.dynamics import (
+    Event,
+    Forces,
+    JointLaw,
+    JointSpring,
+    MotionStatus,
+    Scheme,
+    SimulationOptions,
+    forward_dynamics,
+    simulate,
+)
 from constraints.dynamics.motions.tableaux import DOP853, ESDIRK43, RK4, Tableau
 from constraints.errors import OptionError, UnknownNameError
 from constraints.loops import ConstraintSet
@@ -98,7 +109,10 @@ def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None
         robot = balls() if kind == "ball joints" else body()
         rows, q = ConstraintSet(robot, []), robot.neutral
         v = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0])
-    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, rtol=1e-12, atol=1e-12) for k in range(3)]
+    ends = [
+        simulate(rows, q, v, duration, h / 2**k, options=SimulationOptions(scheme=scheme, rtol=1e-12, atol=1e-12))
+        for k in range(3)
+    ]
     gaps = [distance(a, b) for a, b in pairwise(ends)]
     assert np.log2(gaps[0] / gaps[1]) > order - 0.7, gaps
 
@@ -165,7 +179,9 @@ def test_tolerances_are_what_they_say() -> None:
     rows, forces = oscillator()
     errors: list[float] = []
     for tolerance in (1e-4, 1e-7, 1e-10):
-        record = simulate(rows, [1.0], [0.0], 10.0, forces=forces, rtol=tolerance, atol=tolerance).or_raise()
+        record = simulate(
+            rows, [1.0], [0.0], 10.0, forces=forces, options=SimulationOptions(rtol=tolerance, atol=tolerance)
+        ).or_raise()
         errors.append(abs(record.q[0] - np.cos(20.0)))
         assert errors[-1] < 10.0 * tolerance
         assert errors[-1] < record.position_error[-1] < 1e2 * np.sqrt(tolerance)  # of order 5, for steps of order 8
@@ -177,7 +193,9 @@ def test_tolerances_are_what_they_say() -> None:
 
 def test_longest_step_is_kept() -> None:
     robot = body()
-    record = simulate(ConstraintSet(robot, []), robot.neutral, np.ones(6), 1.0, max_step=0.05).or_raise()
+    record = simulate(
+        ConstraintSet(robot, []), robot.neutral, np.ones(6), 1.0, options=SimulationOptions(max_step=0.05)
+    ).or_raise()
     assert np.diff(record.times).max() <= 0.05 + 1e-12
     fast = simulate(ConstraintSet(robot, []), robot.neutral, 40.0 * np.ones(6), 1.0).or_raise()
     assert 40.0 * np.diff(fast.times).max() < np.pi  # rotation vectors of a step are unique
@@ -198,15 +216,19 @@ def test_stiff_bushing_takes_few_steps() -> None:
         return Robot(model)
 
     rigid, soft = pendulum(True), pendulum(False)
-    truth = simulate(ConstraintSet(rigid, []), [1.0], [0.0], 1.0, rtol=1e-11, atol=1e-11).or_raise()
+    truth = simulate(
+        ConstraintSet(rigid, []), [1.0], [0.0], 1.0, options=SimulationOptions(rtol=1e-11, atol=1e-11)
+    ).or_raise()
     bushing = JointSpring(soft, "bushing", stiffness=1e6, damping=1e3)
     start: Any = (ConstraintSet(soft, []), [1.0, 0.0, 0.0, 0.0], np.zeros(4), 1.0)
     for forces in (Forces(soft, [bushing]), lambda motion, t: bushing.generalised(motion)):
-        record = simulate(*start, forces=forces, scheme=Scheme.IMPLICIT).or_raise()
+        record = simulate(*start, forces=forces, options=SimulationOptions(scheme=Scheme.IMPLICIT)).or_raise()
         assert record.steps <= 200
         assert record.q[0] == pytest.approx(truth.q[0], abs=1e-4)
         assert np.abs(record.energy_error).max() < 1e-4 * record.exchanged_energy
-    fixed = simulate(*start, step=0.005, forces=Forces(soft, [bushing]), scheme="implicit").or_raise()
+    fixed = simulate(
+        *start, step=0.005, forces=Forces(soft, [bushing]), options=SimulationOptions(scheme="implicit")
+    ).or_raise()
     assert fixed.q[0] == pytest.approx(truth.q[0], abs=1e-4)
 
 
@@ -217,7 +239,7 @@ def test_implicit_steps_keep_closed_loops() -> None:
     joint = robot.joint_names[0]
     forces = Forces(robot, [JointSpring(robot, joint, stiffness=1e6, damping=1e5, rest=q[0])])
     start: Any = (rows, q, np.zeros(4), 0.01)
-    implicit = simulate(*start, forces=forces, scheme="implicit").or_raise()
+    implicit = simulate(*start, forces=forces, options=SimulationOptions(scheme="implicit")).or_raise()
     explicit = simulate(*start, forces=forces).or_raise()
     assert implicit.steps < 0.5 * explicit.steps
     np.testing.assert_allclose(implicit.q, explicit.q, atol=1e-5)
@@ -277,7 +299,9 @@ def test_within_a_step_a_moving_target_is_where_it_is_at_that_time() -> None:
     along = Target(lambda t: [np.sin(t)], lambda t: [np.cos(t)], lambda t: [-np.sin(t)])
     rows = ConstraintSet(robot, [Implicit.equal(Affine([[1.0]], None, robot.space), along, name="follows")])
     passes = Event(lambda motion: float(motion.q[0] - np.sin(1.2)), "passes")
-    record = simulate(rows, [np.sin(1.0)], [np.cos(1.0)], 0.5, start=1.0, events=passes).or_raise()
+    record = simulate(
+        rows, [np.sin(1.0)], [np.cos(1.0)], 0.5, options=SimulationOptions(start=1.0), events=passes
+    ).or_raise()
     (crossing,) = record.events
     assert crossing.time == pytest.approx(1.2, abs=2e-9)
     assert crossing.q[0] == pytest.approx(np.sin(crossing.time), abs=1e-10)
@@ -316,16 +340,16 @@ def test_tip_out_of_reach_is_still_a_status() -> None:
 )
 def test_wrong_arguments_are_named(error: type[Exception], said: str, changes: dict[str, Any]) -> None:
     robot = body()
+    given = ConstraintSet(robot, []), robot.neutral, np.zeros(6), 1.0
     with pytest.raises(error, match=said):
-        simulate(ConstraintSet(robot, []), robot.neutral, np.zeros(6), 1.0, **changes)
+        simulate(*given, **with_records(changes, options=SimulationOptions))
 
 
 def test_progress_of_adaptive_steps_is_by_time() -> None:
     robot, seen = body(), list[tuple[int, int]]()
     simulate(
         *(ConstraintSet(robot, []), robot.neutral, np.ones(6), 1.0),
-        progress=lambda done, total: seen.append((done, total)),
-        max_step=0.1,
+        options=SimulationOptions(progress=lambda done, total: seen.append((done, total)), max_step=0.1),
     )
     assert seen[-1] == (100, 100)
     assert seen == sorted(seen)

@@ -9,7 +9,7 @@ import pytest
 from dynamics.motions.test_events import ball, bounce, height
 from dynamics.motions.test_integration import falling_bars
 
-from constraints.dynamics import Event, MotionStatus, impact, simulate
+from constraints.dynamics import Event, MotionStatus, SimulationOptions, impact, simulate
 from constraints.loops import ConstraintSet
 from constraints.robot import Motion
 
@@ -77,7 +77,7 @@ def test_reset_that_opens_a_loop_is_a_status() -> None:
         assert "After the reset of 'kick' at 0.05" in record.reason
         assert "'pin' is off by" in record.reason
         assert record.time == pytest.approx(0.05)
-        assert simulate(*given, events=soon, open_start=True).success
+        assert simulate(*given, events=soon, options=SimulationOptions(open_start=True)).success
 
 
 def test_impact_in_a_reset_keeps_the_loop_closed() -> None:

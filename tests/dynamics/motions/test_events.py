@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Robot
-from constraints.dynamics import Event, MotionRecord, MotionStatus, impact, simulate
+from constraints.dynamics import Event, MotionRecord, MotionStatus, SimulationOptions, impact, simulate
 from constraints.dynamics.motions.stepping import Halt, StageState, Stepper
 from constraints.errors import DuplicateNameError, UnknownNameError, WrongObjectError
 from constraints.loops import ConstraintSet, PointContact
@@ -79,7 +79,7 @@ def test_terminal_event_ends_the_motion(scheme: str, step: float) -> None:
     record = simulate(
         rows.switched(off=["floor"]),
         *([0.0, 0.0, 1.0], np.zeros(3), 2.0, step),
-        scheme=scheme,
+        options=SimulationOptions(scheme=scheme),
         events=[Event(height, "lands", terminal=True), Event(lambda m, t: height(m, t) - 0.5, "half way")],
     )
     # Euler's energy is off by more than 1 % with such steps, which is said now

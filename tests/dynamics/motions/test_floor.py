@@ -38,8 +38,8 @@ def box(half: float = 0.1, height: float = 0.1) -> Robot:
     return body(pin.JointModelFreeFlyer(), 1.0, 1.0 * (2 * half) ** 2 / 6.0, **corners)
 
 
-def run(floor: Floor, q0: Any, v0: Any, duration: float, **options: Any) -> MotionRecord:
-    record = simulate(floor.start(q0, v0), q0, v0, duration, forces=floor.forces, events=floor.events, **options)
+def run(floor: Floor, q0: Any, v0: Any, duration: float, **others: Any) -> MotionRecord:
+    record = simulate(floor.start(q0, v0), q0, v0, duration, forces=floor.forces, events=floor.events, **others)
     return record
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from record_arguments import with_records
 
 from constraints import ConstraintError, Implicit, Position, Robot, Target
 from constraints.dynamics import (
@@ -18,6 +19,7 @@ from constraints.dynamics import (
     JointSpring,
     MotionRecord,
     MotionStatus,
+    SimulationOptions,
     impact,
     simulate,
 )
@@ -127,7 +129,9 @@ def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None
         robot = balls() if kind == "ball joints" else body()
         rows, q = ConstraintSet(robot, []), robot.neutral
         v = np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0])
-    ends = [simulate(rows, q, v, duration, h / 2**k, scheme=scheme, every=1000) for k in range(3)]
+    ends = [
+        simulate(rows, q, v, duration, h / 2**k, options=SimulationOptions(scheme=scheme, every=1000)) for k in range(3)
+    ]
     poor = MotionStatus.POOR_STEP  # the energy of order 1 is off by more than 1 %, which is said now
     assert all(end.success or (scheme == EULER and end.status is poor) for end in ends)
     gaps = [distance(a, b) for a, b in pairwise(ends)]
@@ -182,7 +186,7 @@ def test_baumgarte_lets_errors_settle_and_projection_has_none() -> None:
     rows, q = falling_bars(ground=1.2, inner=1.0, outer=1.4)
     kept = simulate(rows, q, np.zeros(4), 1.0, 0.01).or_raise()
     settled, loose = (
-        simulate(each, q, np.zeros(4), 1.0, 0.01, correction="baumgarte").or_raise()
+        simulate(each, q, np.zeros(4), 1.0, 0.01, options=SimulationOptions(correction="baumgarte")).or_raise()
         for each in (rows.stabilised(0.05), rows)
     )
     assert kept.position_drift.max() <= 1e-10 < settled.position_drift.max() < loose.position_drift.max() < 1e-3
@@ -253,7 +257,7 @@ def test_contact_without_anchor_follows_the_rate_of_its_target_alone() -> None:
     motion = robot.at(robot.neutral, v)
     np.testing.assert_array_equal(rows.rows_at(motion, rows.rhs_at(0.5)).position, 0.0)
     for correction in ("projection", "baumgarte"):
-        record = simulate(rows, robot.neutral, v, 1.0, 0.1, correction=correction).or_raise()
+        record = simulate(rows, robot.neutral, v, 1.0, 0.1, options=SimulationOptions(correction=correction)).or_raise()
         np.testing.assert_allclose(record.q[:3], [1.0, 0.0, 0.0], atol=1e-12)
 
 
@@ -283,7 +287,7 @@ def arm_that_is_pulled(speed: float) -> tuple[ConstraintSet, np.ndarray, np.ndar
 def test_step_that_cannot_be_projected_is_a_status(scheme: str) -> None:
     """Item 8: a tip that is pulled out of reach at 2 m: the motion ends before, with the states reached so far."""
     rows, q, v = arm_that_is_pulled(1.0)
-    record = simulate(rows, q, v, 2.0, 0.01, scheme=scheme)
+    record = simulate(rows, q, v, 2.0, 0.01, options=SimulationOptions(scheme=scheme))
     assert record.status is MotionStatus.NOT_PROJECTED
     assert not record.success
     assert 0.9 < record.time <= 1.0
@@ -305,7 +309,7 @@ def test_rows_that_contradict_are_a_status() -> None:
     record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1)
     assert record.status is MotionStatus.NOT_PROJECTED  # what projection makes of the first step
     assert record.dynamics == (DynamicsStatus.INCONSISTENT,)
-    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, correction="baumgarte")
+    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, options=SimulationOptions(correction="baumgarte"))
     assert record.status is MotionStatus.NO_ACCELERATION
     assert record.dynamics == (DynamicsStatus.INCONSISTENT,)
     assert "INCONSISTENT" in str(record)
@@ -317,7 +321,14 @@ def test_rows_that_contradict_are_a_status() -> None:
             )
             for a in (100.0, 100.0 - apart)
         ]  # fmt: skip
-        record = simulate(ConstraintSet(robot, both), robot.neutral, np.zeros(6), 0.01, 0.005, correction="baumgarte")
+        record = simulate(
+            ConstraintSet(robot, both),
+            robot.neutral,
+            np.zeros(6),
+            0.01,
+            0.005,
+            options=SimulationOptions(correction="baumgarte"),
+        )
         assert record.status is status
 
 
@@ -354,11 +365,13 @@ def test_open_start_is_refused_or_asked_for() -> None:
     assert caught.value.residual == pytest.approx(np.linalg.norm(rows.position_error(opened)))
     with pytest.raises(OpenMechanismError, match=r"'pin' is off by .* in velocity; close it"):
         simulate(rows, q, [1.0, 0.0, 0.0, 0.0], 0.1, 0.01)
-    closed = simulate(rows, opened, np.zeros(4), 0.05, 0.01, open_start=True).or_raise()
+    closed = simulate(rows, opened, np.zeros(4), 0.05, 0.01, options=SimulationOptions(open_start=True)).or_raise()
     assert closed.position_drift[0] <= 1e-10
     assert np.isfinite(closed.energy).all()
     stabilised = rows.stabilised(0.02)
-    settles = simulate(stabilised, opened, np.zeros(4), 0.4, 0.002, correction="baumgarte", open_start=True).or_raise()
+    settles = simulate(
+        stabilised, opened, np.zeros(4), 0.4, 0.002, options=SimulationOptions(correction="baumgarte", open_start=True)
+    ).or_raise()
     np.testing.assert_array_equal(settles.qs[0], opened)
     assert np.isnan(settles.energy[0])
     assert np.isfinite(settles.energy[-1])
@@ -368,7 +381,9 @@ def test_open_start_is_refused_or_asked_for() -> None:
 
 def test_start_that_cannot_be_closed_is_a_status() -> None:
     rows, q, v = arm_that_is_pulled(1.0)
-    record = simulate(rows, q, v, 1.0, 0.01, start=5.0, open_start=True)  # the target is at 6 m then
+    record = simulate(
+        rows, q, v, 1.0, 0.01, options=SimulationOptions(start=5.0, open_start=True)
+    )  # the target is at 6 m then
     assert record.status is MotionStatus.NOT_PROJECTED
     assert len(record.times) == 1
     assert np.isnan(record.energy[0])
@@ -381,7 +396,7 @@ def test_rates_that_cannot_be_met_are_a_status() -> None:
     still = PointContact(robot, "base", name="still")
     away = Target(lambda t: [t, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0], lambda t: [0.0, 0.0, 0.0])
     rows = ConstraintSet(robot, [still, PointContact(robot, "base", target=away, name="moves")])
-    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, open_start=True)
+    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, options=SimulationOptions(open_start=True))
     assert record.status is MotionStatus.NOT_PROJECTED
     assert "its rate by 0.5" in record.reason
 
@@ -391,7 +406,9 @@ def test_rates_that_cannot_be_met_are_a_status() -> None:
 
 def test_record_has_the_steps_asked_for() -> None:
     robot = body()
-    record = simulate(ConstraintSet(robot, []), robot.neutral, np.ones(6), 0.95, 0.1, every=3, start=2.0)
+    record = simulate(
+        ConstraintSet(robot, []), robot.neutral, np.ones(6), 0.95, 0.1, options=SimulationOptions(every=3, start=2.0)
+    )
     np.testing.assert_allclose(record.times, [2.0, 2.3, 2.6, 2.9, 2.95])
     assert (record.qs.shape, record.vs.shape) == ((5, 7), (5, 6))
     assert record.accelerations.shape == (5, 6)
@@ -433,13 +450,20 @@ def test_energy_counts_the_springs() -> None:
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     robot, seen = body(), []
     rows = ConstraintSet(robot, [])
-    simulate(rows, robot.neutral, np.ones(6), 1.0, 0.25, progress=lambda done, total: seen.append((done, total)))
+    simulate(
+        rows,
+        robot.neutral,
+        np.ones(6),
+        1.0,
+        0.25,
+        options=SimulationOptions(progress=lambda done, total: seen.append((done, total))),
+    )
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
     pytest.importorskip("tqdm")
-    simulate(rows, robot.neutral, np.ones(6), 1.0, 0.25, progress=True)
+    simulate(rows, robot.neutral, np.ones(6), 1.0, 0.25, options=SimulationOptions(progress=True))
     monkeypatch.setitem(sys.modules, "tqdm", None)
     with pytest.raises(MissingExtraError, match="tqdm"):
-        simulate(rows, robot.neutral, np.ones(6), 1.0, 0.25, progress=True)
+        simulate(rows, robot.neutral, np.ones(6), 1.0, 0.25, options=SimulationOptions(progress=True))
 
 
 @pytest.mark.parametrize(
@@ -470,7 +494,7 @@ def test_wrong_arguments_are_named(error: type[Exception], said: str, changes: d
         **{"duration": 1.0, "step": 0.1, **changes},
     }
     with pytest.raises(error, match=said) as caught:
-        simulate(**given)
+        simulate(**with_records(given, options=SimulationOptions))
     assert isinstance(caught.value, ConstraintError)
 
 
@@ -500,8 +524,8 @@ def test_baumgarte_without_gains_is_said(caplog: pytest.LogCaptureFixture) -> No
     (name,) = loops.names
     quiet = (loops.stabilised(0.1), "baumgarte"), (loops.switched(off=[0]), "baumgarte"), (loops, "projection")
     for rows, correction in quiet:
-        simulate(rows, q, np.zeros(4), 0.01, 0.01, correction=correction)
+        simulate(rows, q, np.zeros(4), 0.01, 0.01, options=SimulationOptions(correction=correction))
     assert not caplog.records
-    simulate(loops, q, np.zeros(4), 0.01, 0.01, correction="baumgarte")
+    simulate(loops, q, np.zeros(4), 0.01, 0.01, options=SimulationOptions(correction="baumgarte"))
     (record,) = caplog.records
     assert f"no gains for {name}, which will drift" in record.getMessage()

@@ -14,7 +14,7 @@ from published_references import (
     windows_motion,
 )
 
-from constraints.dynamics import DynamicsStatus, Event, forward_dynamics, simulate
+from constraints.dynamics import DynamicsStatus, Event, SimulationOptions, forward_dynamics, simulate
 from constraints.loops import Axes
 
 IN_ORDER = ("beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon")
@@ -43,7 +43,9 @@ def test_squeezer_moves_as_published_for_30_ms() -> None:
     own = Squeezer().motion(0.03)
     np.testing.assert_allclose(own[:7], published[:7], atol=2e-9)
     np.testing.assert_allclose(own[7:], published[7:], atol=1e-6)
-    record = simulate(s.constraint_set, s.q, s.v, 0.03, 1e-4, forces=s.forces, every=50).or_raise()
+    record = simulate(
+        s.constraint_set, s.q, s.v, 0.03, 1e-4, forces=s.forces, options=SimulationOptions(every=50)
+    ).or_raise()
     order = [s.robot.joint_index(name) - 1 for name in IN_ORDER]
     np.testing.assert_allclose(record.q[order], own[:7], atol=1e-6)
     np.testing.assert_allclose(record.v[order], own[7:], atol=1e-3)  # of up to 1400 rad/s

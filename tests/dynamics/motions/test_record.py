@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 from dynamics.motions.test_integration import falling_bars
 
-from constraints.dynamics import Event, Forces, JointLaw, JointSpring, MotionRecord, forward_dynamics, simulate
+from constraints.dynamics import (
+    Event,
+    Forces,
+    JointLaw,
+    JointSpring,
+    MotionRecord,
+    SimulationOptions,
+    forward_dynamics,
+    simulate,
+)
 from constraints.errors import OptionError, UnknownNameError
 from constraints.loops import ConstraintSet
 from constraints.loops.mobility import row_names
@@ -63,7 +72,7 @@ def test_dissipated_energy_closes_the_balance() -> None:
         record.qs[0],
         record.vs[0],
         0.5,
-        max_step=2e-3,
+        options=SimulationOptions(max_step=2e-3),
         forces=record.forces,  # type: ignore[arg-type]
     )
     robot = record.constraint_set.robot

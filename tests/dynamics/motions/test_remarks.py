@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Robot
-from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, PointSpring, simulate
+from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, PointSpring, SimulationOptions, simulate
 from constraints.errors import UnknownNameError, WrongObjectError
 from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge, PointContact
 from constraints.models import mechanisms
@@ -84,10 +84,12 @@ def test_stiffness_that_makes_steps_short_is_said() -> None:
     """12680 states in 87 s, where the implicit scheme takes 20 in 0.2 s, and no hint."""
     rows, robot = upright()
     damper = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=1e4, damping=1e5, length=0.3)
-    record = simulate(rows, CLOSED, STILL, 0.03, forces=Forces(robot, [damper]), every=50)
+    record = simulate(rows, CLOSED, STILL, 0.03, forces=Forces(robot, [damper]), options=SimulationOptions(every=50))
     assert record.success
     assert "scheme='implicit' takes far fewer" in record.describe()
-    quick = simulate(rows, CLOSED, STILL, 0.03, forces=Forces(robot, [damper]), scheme="implicit")
+    quick = simulate(
+        rows, CLOSED, STILL, 0.03, forces=Forces(robot, [damper]), options=SimulationOptions(scheme="implicit")
+    )
     assert quick.steps < record.steps / 5
     assert "scheme=" not in quick.describe()
 
@@ -109,13 +111,13 @@ def test_gains_that_are_too_large_for_the_step_are_named(
     """NOT_FINITE, "numbers overflow", of gains that were known beforehand."""
     rows = LOOP.stabilised(time)
     with caplog.at_level(logging.WARNING):
-        simulate(rows, CLOSED, STILL, 0.05, 0.01, correction="baumgarte")
+        simulate(rows, CLOSED, STILL, 0.05, 0.01, options=SimulationOptions(correction="baumgarte"))
     words = f"gains of 'left_outer_end to right_outer_end' ({1.0 / time**2:.4g}, {2.0 / time:.4g}) are too large"
     assert any(words in line for line in caplog.messages) is named
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        simulate(rows, CLOSED, STILL, 0.05, 0.01, correction="baumgarte", scheme="implicit")
-        simulate(rows, CLOSED, STILL, 0.05, correction="baumgarte")
+        simulate(rows, CLOSED, STILL, 0.05, 0.01, options=SimulationOptions(correction="baumgarte", scheme="implicit"))
+        simulate(rows, CLOSED, STILL, 0.05, options=SimulationOptions(correction="baumgarte"))
     assert not caplog.messages
 
 
@@ -123,12 +125,26 @@ def test_gains_without_an_anchor_are_named(caplog: pytest.LogCaptureFixture) -> 
     robot = ball()
     rows = ConstraintSet(robot, [PointContact(robot, "ball", [0.0, 0.0, 1.0], name="floor")])
     with caplog.at_level(logging.WARNING):
-        simulate(rows.stabilised(Baumgarte(100.0, 20.0)), [0.3], [0.0], 0.1, 0.01, correction="baumgarte")
+        simulate(
+            rows.stabilised(Baumgarte(100.0, 20.0)),
+            [0.3],
+            [0.0],
+            0.1,
+            0.01,
+            options=SimulationOptions(correction="baumgarte"),
+        )
     (line,) = caplog.messages
     assert "position gains that act on nothing, for want of an anchor: floor" in line
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        simulate(rows.stabilised(Baumgarte(0.0, 20.0)), [0.3], [0.0], 0.1, 0.01, correction="baumgarte")
+        simulate(
+            rows.stabilised(Baumgarte(0.0, 20.0)),
+            [0.3],
+            [0.0],
+            0.1,
+            0.01,
+            options=SimulationOptions(correction="baumgarte"),
+        )
     assert not caplog.messages
 
 

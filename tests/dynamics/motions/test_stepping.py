@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from dynamics.motions.test_adaptive import oscillator
 
-from constraints.dynamics import Method, Scheme
-from constraints.dynamics.motions.runge_kutta import Accuracy
-from constraints.dynamics.motions.stepping import Correction, Stepper
+from constraints.dynamics import Scheme, SimulationOptions
+from constraints.dynamics.motions.stepping import Stepper
 
 K, DAMPING, MASS = 7.0, 0.3, 2.0
 
 
 def stepper(scheme: Scheme = Scheme.RK4) -> Stepper:
     rows, forces = oscillator(K, DAMPING, MASS)
-    return Stepper(rows, forces, scheme, Correction.PROJECTION, Method.AUTOMATIC, 1e-10, Accuracy(1e-7, 1e-7))
+    return Stepper(rows, forces, scheme, SimulationOptions())
 
 
 def runge_kutta(y: np.ndarray, h: float) -> np.ndarray:

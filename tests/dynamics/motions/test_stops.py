@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Robot
-from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, Stops, simulate
+from constraints.dynamics import Event, Forces, JointLaw, MotionStatus, SimulationOptions, Stops, simulate
 from constraints.errors import OptionError, UnknownJointError, WrongObjectError
 from constraints.loops import ConstraintSet
 from constraints.models import mechanisms
@@ -30,7 +30,7 @@ def slider(lower: float = 0.0, upper: float = np.inf, *, axis: Any = None) -> Ro
 
 
 def test_a_mass_falls_on_its_lower_stop_and_stays() -> None:
-    record = simulate(ConstraintSet(slider(), []), [0.5], [0.0], 1.0, limits="stop")
+    record = simulate(ConstraintSet(slider(), []), [0.5], [0.0], 1.0, options=SimulationOptions(limits="stop"))
     assert [event.name for event in record.events] == ["lift at its lower limit"]
     assert record.events[0].time == pytest.approx(sqrt(2.0 * 0.5 / G), abs=2e-8)
     assert record.q == pytest.approx([0.0], abs=1e-9)
@@ -41,7 +41,13 @@ def test_a_mass_falls_on_its_lower_stop_and_stays() -> None:
 
 def test_stops_bounce_with_their_restitution_until_the_speed_of_rest() -> None:
     e, h = 0.5, 0.5
-    record = simulate(ConstraintSet(slider(), []), [h], [0.0], 2.0, limits=Stops(restitution=e, rest_speed=0.5))
+    record = simulate(
+        ConstraintSet(slider(), []),
+        [h],
+        [0.0],
+        2.0,
+        options=SimulationOptions(limits=Stops(restitution=e, rest_speed=0.5)),
+    )
     v = sqrt(2.0 * G * h)
     times = v / G + np.cumsum([0.0, 2.0 * v * e / G, 2.0 * v * e**2 / G, 2.0 * v * e**3 / G])
     assert np.allclose([event.time for event in record.events], times, atol=1e-7)  # 3.13, 1.57, 0.78, 0.39 m/s
@@ -53,7 +59,9 @@ def test_what_lies_at_a_stop_leaves_it_when_it_is_pulled_away() -> None:
     robot, c = slider(-np.inf, 0.0, axis=pin.JointModelPX()), 12.0
     push = JointLaw(robot, "lift", lambda q, v, t: [c * (1.0 - t)])
     for forces in (Forces(robot, [push]), lambda motion, t: [c * (1.0 - t)]):
-        record = simulate(ConstraintSet(robot, []), [0.0], [0.0], 2.0, forces=forces, limits="stop")
+        record = simulate(
+            ConstraintSet(robot, []), [0.0], [0.0], 2.0, forces=forces, options=SimulationOptions(limits="stop")
+        )
         assert [event.name for event in record.events] == ["lift leaves its upper limit"]
         assert record.events[0].time == pytest.approx(1.0, abs=1e-6)
         assert record.q == pytest.approx([-c / 12.0], abs=1e-6)
@@ -69,7 +77,14 @@ def test_a_stop_in_a_closed_loop_stops_all_of_it() -> None:
     bounded = robot.with_bounds({crank: (q0[i] - 0.3, q0[i] + 0.3)})
     loop = ConstraintSet(bounded, list(made.constraint_set().stack))
     turn = JointLaw(bounded, crank, lambda q, v: [2.0 - 0.5 * v[0]] if np.ndim(v) else 2.0 - 0.5 * v)
-    record = simulate(loop, q0, np.zeros(robot.nv), 2.0, forces=Forces(bounded, [turn]), limits=Stops(joints=[crank]))
+    record = simulate(
+        loop,
+        q0,
+        np.zeros(robot.nv),
+        2.0,
+        forces=Forces(bounded, [turn]),
+        options=SimulationOptions(limits=Stops(joints=[crank])),
+    )
     assert record.status is MotionStatus.FINISHED
     assert record.events[0].name == f"{crank} at its upper limit"
     assert record.q[i] == pytest.approx(q0[i] + 0.3, abs=1e-8)
@@ -86,7 +101,9 @@ def test_own_events_see_the_set_that_holds() -> None:
         return motion, constraint_set
 
     late = Event(lambda motion, t: t - 0.8, "late", "rising", reset=again, once=True)
-    record = simulate(ConstraintSet(slider(), []), [0.5], [0.0], 1.0, events=late, limits="stop")
+    record = simulate(
+        ConstraintSet(slider(), []), [0.5], [0.0], 1.0, events=late, options=SimulationOptions(limits="stop")
+    )
     assert seen == [True]
     assert record.q == pytest.approx([0.0], abs=1e-9)
     assert [bool(held.active[0]) for held in record.holding][:: len(record.holding) - 1] == [False, True]
@@ -95,12 +112,12 @@ def test_own_events_see_the_set_that_holds() -> None:
 def test_what_is_wrong_is_named() -> None:
     fall = ConstraintSet(slider(), [])
     with pytest.raises(OptionError, match=r"beyond limits of joints by some: lift \(0\.1 m or rad\)"):
-        simulate(fall, [-0.1], [0.0], 1.0, limits="stop")
+        simulate(fall, [-0.1], [0.0], 1.0, options=SimulationOptions(limits="stop"))
     with pytest.raises(WrongObjectError, match='"pass", "stop", or Stops'):
-        simulate(fall, [0.1], [0.0], 1.0, limits="bounce")
+        simulate(fall, [0.1], [0.0], 1.0, options=SimulationOptions(limits="bounce"))
     with pytest.raises(UnknownJointError, match="lif"):
-        simulate(fall, [0.1], [0.0], 1.0, limits=Stops(joints=["lif"]))
+        simulate(fall, [0.1], [0.0], 1.0, options=SimulationOptions(limits=Stops(joints=["lif"])))
     with pytest.raises(OptionError, match="no limits of all joints"):
-        simulate(ConstraintSet(slider(-np.inf), []), [0.1], [0.0], 1.0, limits="stop")
+        simulate(ConstraintSet(slider(-np.inf), []), [0.1], [0.0], 1.0, options=SimulationOptions(limits="stop"))
     with pytest.raises(OptionError, match=r"restitution of stops: expected a number in \[0, 1\]"):
         Stops(restitution=2.0)

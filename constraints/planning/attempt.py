@@ -1,0 +1,250 @@
+"""One sequence of transitions tried: configurations where its motions meet, then the motions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import ArrayLike, Vector
+
+from ..collisions.model import CollisionModel
+from ..errors import GraphError
+from ..manipulation.graph import ConstraintGraph
+from ..manipulation.states import State, Transition
+from ..manipulation.targets import TargetConfiguration
+from ..paths.path import Path
+from ..solvers import Projector
+from .connection import Connection, Search
+from .edges import Edges
+from .ends import in_words
+from .leaf import Counts, LeafOfProblem
+from .limits import Clock, Limits
+from .marks import Places
+from .sequences import Step
+
+TARGETS_OF_A_STEP = 10
+"""Targets that are drawn for one step, from one start, before the step before is drawn again."""
+TARGETS_AT_FIRST = 30
+"""Targets that are drawn for a sequence when it is tried first; each failure of it doubles them."""
+NODES_AT_FIRST = 1000
+"""Nodes of the first search for a motion; each failure of the same motion doubles them."""
+MOTIONS_REFUSED = 3
+"""Motions of one sequence that may fail before another one is tried."""
+
+Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
+"""From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
+
+
+class Motion(NamedTuple):
+    """A motion on one leaf that is to be found.
+
+    Attributes:
+        part: a transition without waypoints.
+        q0, q1: its ends (nq,).
+        path: where it is known already; else None.
+        step: number of the step that it is part of.
+    """
+
+    part: Transition
+    q0: Vector
+    q1: Vector
+    path: Path | None
+    step: int
+
+
+class Refusals:
+    """What was refused: how often, where, and a case of each.
+
+    Attributes:
+        counts: by (transition, reason).
+        cases: by (transition, reason) the last result that says more.
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.cases: dict[tuple[str, str], TargetConfiguration | Connection] = {}
+
+    def add(self, part: Transition, reason: str, case: TargetConfiguration | Connection | None = None) -> None:
+        """One more."""
+        self.counts[part.name, reason] += 1
+        if case is not None:
+            self.cases[part.name, reason] = case
+
+
+@final
+class Attempts:
+    """Tries sequences of one task, and keeps what is the same for all of them.
+
+    Args:
+        graph: the graph.
+        places: of the task.
+        goal: configuration (nq,) where the last motion ends; None where the state is enough.
+        collisions: model of all pairs; None for nothing.
+        rng: generator.
+        guess: of targets.
+        limits: of each search.
+        clock: of all.
+    """
+
+    def __init__(
+        self,
+        graph: ConstraintGraph,
+        places: Places,
+        goal: Vector | None,
+        collisions: CollisionModel | None,
+        rng: np.random.Generator,
+        guess: Guess,
+        limits: Limits,
+        clock: Clock,
+    ) -> None:
+        self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
+        self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
+        self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
+        self._models: dict[str, CollisionModel | None] = {}
+        self._projectors: dict[tuple[str, int], Projector] = {}
+        self._failures: defaultdict[str, int] = defaultdict(int)
+        self._tried: Counter[tuple[str, ...]] = Counter()
+        self._budget = TARGETS_AT_FIRST
+
+    def run(self, q: Vector, steps: Sequence[Step]) -> tuple[Path | None, int]:
+        """A path along a sequence, with 0; or None, with the number of the step that failed.
+
+        Args:
+            q: start (nq,).
+            steps: the sequence.
+        """
+        names = tuple(step.action.transition.name for step in steps)
+        self._budget = TARGETS_AT_FIRST << min(self._tried[names], 8)
+        self._tried[names] += 1
+        done, failed, refused, first = list[tuple[Motion, Path]](), 0, 0, 0
+        while not self._clock.is_over:
+            chain, at = self._chain(done[-1][0].q1 if done else q, steps, first)
+            if chain is None:
+                return None, at
+            for motion in chain:
+                path = motion.path or self._connected(motion)
+                if path is None:
+                    failed = motion.step
+                    break
+                done.append((motion, path))
+            else:
+                return joined([path for _, path in done]), 0
+            refused += 1
+            if refused == MOTIONS_REFUSED or failed == len(steps):
+                return None, min(failed, max(len(steps) - 1, 0))
+            done = [each for each in done if each[0].step < failed]
+            first = failed
+        return None, failed
+
+    def _chain(self, q: Vector, steps: Sequence[Step], first: int) -> tuple[list[Motion] | None, int]:
+        """Motions that meet, from a step on; depth first. Without success the deepest step that was not done."""
+        ends, motions, tries = [q], list[list[Motion]](), [0] * (len(steps) + 1)
+        deepest = count = first
+        while (i := first + len(motions)) < len(steps):
+            deepest = max(deepest, i)
+            if self._clock.is_over or count - first >= self._budget:
+                return None, deepest
+            if tries[i] == TARGETS_OF_A_STEP:
+                if not motions:
+                    return None, deepest
+                tries[i] = 0
+                motions.pop()
+                ends.pop()
+                continue
+            tries[i] += 1
+            count += 1
+            found = self._step(ends[-1], steps[i], i)
+            if found is not None:
+                motions.append(found)
+                ends.append(found[-1].q1)
+        chain = [motion for each in motions for motion in each]
+        last = self._last(ends[-1], steps)
+        return [*chain, *last], deepest
+
+    def _last(self, q: Vector, steps: Sequence[Step]) -> list[Motion]:
+        """The motion to the goal, on the leaf that is reached; of no length where nothing is left to do."""
+        goal = q if self._goal is None else self._goal
+        if steps and np.array_equal(q, goal):
+            return []
+        state = steps[-1].action.to.state if steps else self._places.start.state
+        loop = loop_of(self._graph, state)
+        if loop is None:
+            raise GraphError(f"no transition leads from '{state}' to itself, where the plan is to meet its goal")
+        return [Motion(loop, q, goal, None, len(steps))]
+
+    def _step(self, q: Vector, step: Step, number: int) -> list[Motion] | None:
+        """The motions of one transition to a target that is drawn, the short ones looked at; None where it fails."""
+        transition, leaf = step.action.transition, self._places.leaf_for(step.action)
+        guess = self._graph.robot.check(self._guess(transition, q, self._rng), "guess of a plan")
+        self.targets += 1
+        target = self._graph.target(transition, q, guess, leaf=leaf, onto=step.action.onto)
+        if not target.success:
+            self.refusals.add(target.failed_at or transition, "no target found", target)
+            return None
+        parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
+        for part, point in parts:
+            model = self._model(part)
+            if model is not None and not model.is_free(point):
+                self.refusals.add(part, in_words(model.collisions(point)[:1]))
+                return None
+        motions = list[Motion]()
+        for part, point in parts:
+            path = None
+            if part.short:
+                path = self._edges(part, q).laid(np.array([q, point])).path
+                if path is None:
+                    self.refusals.add(part, "no free straight way")
+                    return None
+            motions.append(Motion(part, q, point, path, number))
+            q = point
+        return motions
+
+    def _connected(self, motion: Motion) -> Path | None:
+        """A path of one motion."""
+        name = motion.part.name
+        nodes = min(NODES_AT_FIRST << self._failures[name], self._limits.nodes)
+        leaf = self._leaf(motion.part, motion.q0)
+        found = Search(leaf, self._rng, nodes, self._clock).run(motion.q0[None], motion.q1[None])
+        self.nodes += found.effort.nodes
+        if found.path is None:
+            self._failures[name] = min(self._failures[name] + 1, 16)
+            self.refusals.add(motion.part, found.status.name, found)
+        return found.path
+
+    def _leaf(self, part: Transition, q: Vector) -> LeafOfProblem:
+        problem, rhs = self._graph.path_problem(part, q)
+        key = part.name, id(problem)
+        projector = self._projectors.get(key)
+        if projector is None:
+            projector = self._projectors[key] = Projector(problem, self._graph.path_options, self._graph.engine)
+        leaf = LeafOfProblem(projector, rhs, self._model(part))
+        leaf.counts = self.counts
+        return leaf
+
+    def _edges(self, part: Transition, q: Vector) -> Edges:
+        return Edges(self._leaf(part, q))
+
+    def _model(self, part: Transition) -> CollisionModel | None:
+        """The pairs that move against each other on a transition."""
+        if self._collisions is None:
+            return None
+        found = self._models.get(part.name)
+        if found is None:
+            pairs = self._graph.collision_pairs(part, self._collisions.joint_pairs)
+            found = self._models[part.name] = self._collisions.among(pairs)
+        return found
+
+
+def loop_of(graph: ConstraintGraph, state: State) -> Transition | None:
+    """The transition of a state to itself; None where it has none."""
+    return next((t for t in graph.transitions_from(state, state) if not t.is_level_set and not t.inner), None)
+
+
+def joined(paths: Sequence[Path]) -> Path:
+    """One path of several, at least one, each of which starts where the one before ends."""
+    return Path(
+        tuple(piece for path in paths for piece in path.pieces), tuple(d for path in paths for d in path.durations)
+    )

@@ -1,0 +1,182 @@
+"""Where things are, as far as a sequence depends on it: the state, and which leaves are those of start or goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Indices, Vector
+
+from ..collisions.model import CollisionModel
+from ..manipulation.foliation import Foliation, Leaf
+from ..manipulation.graph import ConstraintGraph
+from ..manipulation.states import State, Transition
+
+START, GOAL, OTHER = "start", "goal", "other"
+"""On which leaf of a foliation a configuration is: that of the start, that of the goal, or another one."""
+
+
+class Place(NamedTuple):
+    """A state, and on which leaf each of its foliations is.
+
+    Attributes:
+        state: the state.
+        marks: by name of a foliation START, GOAL or OTHER; START where both are the same leaf.
+    """
+
+    state: State
+    marks: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}: {mark}" for name, mark in self.marks)
+        return f"{self.state} ({where})" if where else str(self.state)
+
+
+class Action(NamedTuple):
+    """A transition from one place to another.
+
+    Attributes:
+        transition: the transition.
+        onto: foliations on whose leaf of the goal (or of the start, where that is the same) it ends.
+        to: where it leads.
+    """
+
+    transition: Transition
+    onto: tuple[Foliation, ...]
+    to: Place
+
+    def __str__(self) -> str:
+        at = ", ".join(f.name for f in self.onto)
+        return f"{self.transition} (to the goal's {at})" if at else str(self.transition)
+
+
+@final
+class Places:
+    """The places of one task, and what leads from one to another.
+
+    Args:
+        graph: the graph.
+        start: configuration (nq,).
+        goal: configuration (nq,); or the state where any will do.
+        collisions: of objects whose poses the leaves of start and goal fix; None for nothing.
+    """
+
+    def __init__(
+        self, graph: ConstraintGraph, start: Vector, goal: Vector | State, collisions: CollisionModel | None
+    ) -> None:
+        self._graph, self._collisions = graph, collisions
+        self._collided: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
+        self._ends: dict[str, Vector] = {START: start}
+        self._leaf = graph.leaf_of(start)
+        self.start = Place(graph.state_of(start), tuple((f.name, START) for f in self._leaf.foliations))
+        if isinstance(goal, State):
+            self.goal: Place | State = goal
+            self._wanted: Mapping[str, str] = {}
+        else:
+            self._ends[GOAL] = goal
+            self._wanted = self._marks_of(graph.leaf_of(goal))
+            self.goal = Place(graph.state_of(goal), tuple(self._wanted.items()))
+
+    def _marks_of(self, leaf: Leaf) -> dict[str, str]:
+        """Marks of the goal: START where the leaf of a foliation is that of the start."""
+        here = {f.name: i for i, f in enumerate(self._leaf.foliations)}
+        marks = dict[str, str]()
+        for i, f in enumerate(leaf.foliations):
+            same = f.name in here and leaf.among([i]).same_as(self._leaf.among([here[f.name]]), self._graph.threshold)
+            marks[f.name] = START if same else GOAL
+        return marks
+
+    def is_goal(self, place: Place) -> bool:
+        """Whether nothing but a motion on one leaf is left to do there."""
+        return place.state is self.goal if isinstance(self.goal, State) else place == self.goal
+
+    @cached_property
+    def _foliations(self) -> dict[str, tuple[Foliation, ...]]:
+        return {state.name: self._graph.foliations_of(state) for state in self._graph.states}
+
+    def actions(self, place: Place) -> Iterator[Action]:
+        """What leads from a place to others."""
+        for transition in self._graph.transitions_from(place.state):
+            if transition.is_loop or transition.is_level_set or transition.weight < 0:
+                continue
+            yield from self._ways(place, transition)
+
+    def _ways(self, place: Place, transition: Transition) -> Iterator[Action]:
+        """A transition with each choice of the leaves on which it ends."""
+        marks = dict(place.marks)
+        parts = transition.inner or (transition,)
+        kept = {id(owner) for owner in parts[0].constraints}
+        for part in parts[1:]:
+            kept &= {id(owner) for owner in part.constraints}
+        there = self._foliations[transition.target.name]
+        choices = list[tuple[str, ...]]()
+        for f in there:
+            if f.name in marks and id(f.complement) in kept:
+                choices.append((marks[f.name],))
+            else:
+                choices.append((self._wanted[f.name], OTHER) if f.name in self._wanted else (OTHER,))
+        new = [f.name not in marks or id(f.complement) not in kept for f in there]
+        for chosen in product(*choices):
+            onto = tuple(f for f, mark, is_new in zip(there, chosen, new, strict=True) if is_new and mark != OTHER)
+            to = Place(transition.target, tuple((f.name, mark) for f, mark in zip(there, chosen, strict=True)))
+            if self.collision(to) is None:
+                yield Action(transition, onto, to)
+
+    def leaf_for(self, action: Action) -> Vector | None:
+        """A configuration on the leaf on which an action must end; None where any will do."""
+        if not action.onto:
+            return None
+        marks = dict(action.to.marks)
+        q = self._ends[START].copy()
+        for f in action.onto:
+            columns = self._coordinates(f)
+            q[columns] = self._ends[marks[f.name]][columns]
+        return q
+
+    def _coordinates(self, f: Foliation) -> Indices:
+        """Coordinates of q that a foliation depends on."""
+        space, columns = self._graph.robot.space, f.hold.columns
+        taken = np.zeros(space.nq, dtype=np.bool_)
+        for leaf in space.leaves():
+            taken[leaf.q] = columns[leaf.v].any()
+        return np.flatnonzero(taken)
+
+    def collision(self, place: Place) -> str | None:
+        """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""
+        if self._collisions is None or GOAL not in self._ends:
+            return None
+        return self._of_fixed(place.state.name, tuple((name, mark) for name, mark in place.marks if mark != OTHER))
+
+    @property
+    def struck_out(self) -> tuple[str, ...]:
+        """What collides where start and goal put it, in words."""
+        return tuple(dict.fromkeys(words for words in self._collided.values() if words is not None))
+
+    def _of_fixed(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
+        key = state, marks
+        if key not in self._collided:
+            self._collided[key] = self._first_met(state, marks)
+        return self._collided[key]
+
+    def _first_met(self, state: str, marks: tuple[tuple[str, str], ...]) -> str | None:
+        by_name = {f.name: f for f in self._foliations[state]}
+        q, fixed = self._ends[START].copy(), set[str]()
+        robot = self._graph.robot
+        for name, mark in marks:
+            f = by_name[name]
+            columns = f.hold.columns
+            if int(f.hold.rows.mask.sum()) < int(columns.sum()):
+                continue  # it does not fix all that it depends on
+            at = self._coordinates(f)
+            q[at] = self._ends[mark][at]
+            fixed |= {leaf.name for leaf in robot.space.leaves() if columns[leaf.v].any()}
+        model = self._collisions
+        if model is None or len(fixed) < 2:
+            return None
+        joints = dict(zip(model.names, model.joints, strict=True))
+        met = [c for c in model.collisions(q) if {joints[c.a], joints[c.b]} <= fixed]
+        return f"{met[0].a} collides with {met[0].b}" if met else None

@@ -1,0 +1,304 @@
+"""From a start to a goal over a whole constraint graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from types import NoneType
+from typing import final
+
+import numpy as np
+
+from liegroups.arguments import as_callable, as_tuple, expect
+from liegroups.arrays import ArrayLike, Vector
+
+from ..collisions.model import CollisionModel
+from ..errors import FailedError, GraphError, OptionError, SpaceMismatchError
+from ..manipulation.graph import ConstraintGraph
+from ..manipulation.states import State
+from ..manipulation.targets import TargetConfiguration
+from ..paths.path import Path
+from ..problem.problem import Problem
+from ..ranges import whole_number
+from ..solvers import Projector
+from ..solvers.result import Result
+from ..words import counted
+from .attempt import Attempts, Guess, loop_of
+from .connection import Connection
+from .ends import check_space, in_words
+from .guesses import Guesses
+from .limits import Clock, Limits
+from .marks import Places
+from .sequences import Sequences
+from .status import PlanningStatus
+
+SHOWN = 8
+"""Reasons of refusals that are told, the most common first; `describe(details=True)` has all."""
+
+GOALS_TRIED = 20
+"""Starts from which a configuration of each state is sought, where the goal is a problem."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """Result of a search over a constraint graph.
+
+    It is neither true nor false (`if plan:` raises): `success` says whether there is a path.
+
+    Attributes:
+        path: from the start to the goal; None if none was found.
+        status: why the search ended.
+        transitions: those of the path, in order, or of the last sequence that was tried.
+        sequences: number of sequences that were tried.
+        targets: number of targets that were drawn.
+        refusals: how often each part of a transition was refused, by (its name, the reason).
+        cases: by (name, reason) the last search for a target or motion that failed so.
+        impossible: objects that collide where start and goal put them: what leads there is struck out.
+        reason: what is wrong with an end, in words; else empty.
+        nodes, projections, checks: what the search took.
+        seconds: wall time [s].
+        seed: of the search that succeeded, where several were given.
+    """
+
+    path: Path | None
+    status: PlanningStatus
+    transitions: tuple[str, ...] = ()
+    sequences: int = 0
+    targets: int = 0
+    refusals: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    cases: Mapping[tuple[str, str], TargetConfiguration | Connection] = field(
+        default_factory=lambda: dict[tuple[str, str], TargetConfiguration | Connection]()
+    )
+    impossible: tuple[str, ...] = ()
+    reason: str = ""
+    nodes: int = 0
+    projections: int = 0
+    checks: int = 0
+    seconds: float = 0.0
+    seed: int | None = None
+
+    @property
+    def _given(self) -> Path:
+        """What `or_raise` gives."""
+        if self.path is None:
+            raise FailedError(self)
+        return self.path
+
+    def describe(self, details: bool = False) -> str:
+        """The result in words: sequences, what refused which transition and how often, a case of each."""
+        lines = [str(self), f"  {counted(self.sequences, 'sequence')} tried, {counted(self.targets, 'target')} drawn"]
+        if self.transitions:
+            lines.append(f"  {'transitions' if self.success else 'the last one'}: {', '.join(self.transitions)}")
+        lines += [f"  impossible where start and goal put the objects: {words}" for words in self.impossible]
+        if self.path is not None:
+            lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
+        reasons = self.refusals.most_common(None if details else SHOWN)
+        for key, count in reasons:
+            part, reason = key
+            lines.append(f"  '{part}' refused {count} times: {reason}")
+            if key in self.cases and not self.success:
+                said = self.cases[key].describe() if details else str(self.cases[key])
+                lines += [f"    the last time: {said}"]
+        left = len(self.refusals) - len(reasons)
+        if left > 0:
+            lines.append(f"  and {counted(left, 'other reason')} (describe(details=True))")
+        lines.append(
+            f"  {counted(self.nodes, 'node')}, {counted(self.projections, 'projection')}, "
+            f"{counted(self.checks, 'check')} for collisions, {self.seconds:.3g} s"
+        )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.status} ({self.reason})" if self.reason else str(self.status)
+
+    __repr__ = __str__
+
+
+def plan(
+    graph: ConstraintGraph,
+    q_start: ArrayLike,
+    goal: ArrayLike | State | str | Problem,
+    *,
+    rng: np.random.Generator | None = None,
+    seeds: Sequence[int] | None = None,
+    executor: Executor | None = None,
+    collisions: CollisionModel | None = None,
+    limits: Limits | None = None,
+    guess: Guess | None = None,
+) -> Plan:
+    """A path from a start to a goal: the sequence of transitions is found, and the motion of each.
+
+    Sequences are searched, the cheapest first, over states and over which objects are already where the goal wants
+    them. Of each, configurations where its motions meet are drawn (`graph.target`; where an object is put on its place
+    in the goal, on two leaves at once), then the motions are searched on their leaves (`connect`). What fails costs
+    more from then on, so that others come first, and comes back later; what cannot succeed, because start and goal put
+    objects into each other, is struck out. Very long sequences are found late.
+
+    Args:
+        graph: the graph.
+        q_start: start (nq,).
+        goal: configuration (nq,); or a state, of which any configuration will do; or a problem, of which one solution
+            in some state is sought first: near the start, or else anywhere.
+        rng: generator. The same one gives the same bits, unless the clock ends the search.
+        seeds: in place of `rng`, seeds of several searches: the lowest one that succeeds counts.
+        executor: what runs these, any `concurrent.futures.Executor`; by default one after the other.
+        collisions: of robot and objects; pairs that do not move against each other on a motion are left out there, and
+            margins are those of the graph. None for nothing.
+        limits: when to give up.
+        guess: of targets; by default joints uniform in their bounds, and objects uniform on the floors that they may
+            stand on.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with start or goal.
+        GraphError: start or goal is in no state; the nearest is named.
+        UnknownNameError: no state has this name.
+        OptionError: neither `rng` nor `seeds`, or both.
+        WrongObjectError, SpaceMismatchError: an argument of another type, or of another robot.
+    """
+    expect(graph, ConstraintGraph, "graph of a plan")
+    expect(collisions, (CollisionModel, NoneType), "collisions of a plan", "a CollisionModel, or None")
+    limits = Limits() if limits is None else expect(limits, Limits, "limits of a plan", "Limits")
+    if (rng is None) == (seeds is None):
+        raise OptionError("a plan needs either rng=numpy.random.default_rng(0), or seeds=range(8)")
+    if guess is not None:
+        as_callable(guess, "guess of a plan", "a function of transition, configuration and generator")
+    check_space(graph.robot.space, collisions)
+    start, end = graph.robot.check(q_start, "q_start"), _goal(graph, goal)
+    task = _Task(graph, np.array(start), end, collisions, limits, guess)
+    if rng is not None:
+        expect(rng, np.random.Generator, "rng of a plan", "a Generator, as numpy.random.default_rng(0)")
+        return task.planned(rng)
+    numbers = [
+        whole_number(seed, "seed of a plan", 0) for seed in as_tuple(seeds or (), "seeds of a plan", "whole numbers")
+    ]
+    if not numbers:
+        raise OptionError("seeds of a plan: expected at least one, got none")
+    return _first_of(task, sorted(numbers), executor)
+
+
+def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Vector | State | Problem:
+    """What is wanted, checked."""
+    if isinstance(goal, Problem):
+        if goal.space != graph.robot.space:
+            raise SpaceMismatchError("goal of a plan", graph.robot.space.name, goal.space.name)
+        return goal
+    if isinstance(goal, State | str):
+        return graph.state(goal)
+    return np.array(graph.robot.check(goal, "goal"))
+
+
+def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> Plan:
+    """The plan of the lowest seed that succeeds; if none does, that of the last."""
+    futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
+    plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
+    found: Plan | None = None
+    try:
+        for found in plans:
+            if found.success:
+                break
+    finally:
+        for future in futures:
+            future.cancel()
+    assert found is not None
+    return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be planned."""
+
+    graph: ConstraintGraph
+    start: Vector
+    goal: Vector | State | Problem
+    collisions: CollisionModel | None
+    limits: Limits
+    guess: Guess | None
+
+    def seeded(self, seed: int) -> Plan:
+        """One search, by a seed; of a task that may have come from another process."""
+        goal = self.graph.state(self.goal.name) if isinstance(self.goal, State) else self.goal
+        return replace(replace(self, goal=goal).planned(np.random.default_rng(seed)), seed=seed)
+
+    def planned(self, rng: np.random.Generator) -> Plan:
+        """One search."""
+        clock, refused = Clock(self.limits.seconds), self._refusal("start", self.start)
+        if refused is not None:
+            return refused
+        goal = self._solution(self.goal, rng, clock) if isinstance(self.goal, Problem) else self.goal
+        if isinstance(goal, np.ndarray):
+            refused = self._refusal("goal", goal)
+        if refused is not None:
+            return refused
+        return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
+
+    def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
+        places = Places(self.graph, self.start, goal, self.collisions)
+        sequences, end = Sequences(places), None if isinstance(goal, State) else goal
+        guess = self.guess or Guesses(self.graph)
+        attempts = Attempts(self.graph, places, end, self.collisions, rng, guess, self.limits, clock)
+        status, path, names, tried = PlanningStatus.SEQUENCES, None, (), 0
+        while tried < self.limits.sequences:
+            steps = sequences.cheapest()
+            if steps is None:
+                status = PlanningStatus.NO_SEQUENCE
+                break
+            tried += 1
+            names = tuple(step.action.transition.name for step in steps)
+            path, failed = attempts.run(self.start, steps)
+            if path is not None or clock.is_over or not steps:
+                ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
+                status = ended if path is None else PlanningStatus.FOUND
+                break
+            sequences.failed(steps[failed])
+        counts, refusals = attempts.counts, attempts.refusals
+        return Plan(
+            path, status, names, tried, attempts.targets, refusals.counts, refusals.cases, places.struck_out,
+            nodes=attempts.nodes, projections=counts.projections, checks=counts.checks, seconds=clock.spent,
+        )  # fmt: skip
+
+    def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
+        """A configuration in some state that solves a problem: near the start, or else anywhere."""
+        graph, guess, nearest = self.graph, self.start, ""
+        least, draw, here = np.inf, Guesses(graph), graph.state_of(self.start)
+        for _ in range(GOALS_TRIED):
+            for state in sorted(graph.states, key=lambda state: state is not here):
+                both = graph.problem_of(state) | goal
+                found = Projector(both, graph.path_options, graph.engine).project(guess)
+                if found.success and (self.collisions is None or self.collisions.is_free(found.q)):
+                    return np.array(found.q)
+                if found.residual < least:
+                    least, nearest = found.residual, f"in '{state}': {found}"
+            if clock.is_over:
+                break
+            guess = draw.beside(self.start, rng)
+        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent)
+
+    def _refusal(self, what: str, q: Vector) -> Plan | None:
+        """Why nothing can be planned from or to a configuration.
+
+        Raises:
+            GraphError: it is in no state, or too far off its own.
+        """
+        graph, model = self.graph, self.collisions
+        state = graph.state_of(q)
+        outside = graph.robot.bounds.violations(q)
+        if outside:
+            words = f"out of bounds: {', '.join(map(str, outside))}"
+            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words)
+        off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
+        if off > least:
+            raise GraphError(
+                f"the {what} of a plan is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
+                "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
+            )
+        loop = loop_of(graph, state)
+        if model is None or loop is None:
+            return None
+        met = model.among(graph.collision_pairs(loop, model.joint_pairs)).collisions(q)
+        if what == "goal":  # what does not move against each other there has been brought there
+            met = (*met, *(pair for pair in model.collisions(q) if pair not in (*met, *model.collisions(self.start))))
+        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met)) if met else None

@@ -1,0 +1,1 @@
+"""Times for paths: curves through their samples, speeds within limits, trajectories."""

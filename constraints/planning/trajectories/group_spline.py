@@ -1,0 +1,138 @@
+"""Curves through points of a space, with velocity and acceleration in the tangent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+from scipy.interpolate import PPoly
+
+from liegroups import Space
+from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import read_only
+
+from ...linear_algebra import row_lengths
+
+STEP = 1e-4
+"""Length of the steps of central differences in a chart [rad or m]: errors are about 1e-9 of a second derivative."""
+
+
+class CurvePoints(NamedTuple):
+    """Points of a curve, and how they change with its parameter s.
+
+    Attributes:
+        q: points (n, nq).
+        first: body velocities dq/ds (n, nv).
+        second: their derivatives by s (n, nv).
+    """
+
+    q: Matrix
+    first: Matrix
+    second: Matrix
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupSpline:
+    r"""A curve through points of a space, twice continuously differentiable.
+
+    Between two points it is a polynomial of degree 5 in the chart of the first,
+
+    .. math:: q(s) = q_i \oplus c_i(s), \qquad \omega = J_{\exp}(c)\, c', \qquad
+        \omega' = J_{\exp}(c)\, c'' + \big(\tfrac{d}{ds} J_{\exp}(c)\big)\, c'
+
+    whose ends have the body velocity :math:`\omega` and the derivative :math:`\omega'` of the points; these are read
+    from the polynomial through the logarithms of the nearest points.
+
+    Attributes:
+        space: of the points.
+        points: (n, nq).
+        charts: the polynomials c_i, (nv,) each, and their parameters s (n,), which rise.
+    """
+
+    space: Space
+    points: Matrix
+    charts: PPoly
+
+    @staticmethod
+    def through(space: Space, points: Matrix, s: Vector, width: int) -> GroupSpline:
+        """The curve through points.
+
+        Args:
+            space: of the points.
+            points: (n, nq), n at least 2; neighbours closer than half a turn.
+            s: parameters (n,) where it passes them, rising.
+            width: number of points, 3 or 5, from which the derivatives at a point are read: 3 for points at uneven
+                distances, 5 for many of a smooth curve.
+        """
+        first, second = _derivatives(space, points, s, width)
+        steps = space.difference(points[:-1], points[1:])
+        rates, bends = _in_charts(space, steps, first[1:], second[1:])
+        h = np.diff(s)[:, None]
+        a1, a2 = h * first[:-1], 0.5 * h**2 * second[:-1]
+        d, e, f = steps - a1 - a2, h * rates - a1 - 2.0 * a2, 0.5 * (h**2 * bends - 2.0 * a2)
+        a3, a4, a5 = 10.0 * d - 4.0 * e + f, -15.0 * d + 7.0 * e - 2.0 * f, 6.0 * d - 3.0 * e + f
+        terms = [a5 / h**5, a4 / h**4, a3 / h**3, a2 / h**2, a1 / h, np.zeros_like(d)]
+        return GroupSpline(space, read_only(np.array(points)), PPoly(np.array(terms), s))
+
+    @property
+    def s(self) -> Vector:
+        """Parameters (n,) of the points."""
+        return self.charts.x
+
+    def at(self, s: Vector) -> CurvePoints:
+        """Points at parameters (n,), from the first to the last of the curve."""
+        i = np.clip(np.searchsorted(self.s, s, side="right") - 1, 0, len(self.s) - 2)
+        c, rates, bends = self.charts(s), self.charts(s, 1), self.charts(s, 2)
+        first, second = np.array(rates), np.array(bends)
+        for leaf in self.space.leaves():
+            if leaf.space.is_flat:
+                continue
+            v = leaf.v
+            J = leaf.space.exp_jacobian(c[:, v])
+            first[:, v] = _times(J, rates[:, v])
+            second[:, v] = _times(J, bends[:, v]) + _times(_slope(leaf.space, c[:, v], rates[:, v]), rates[:, v])
+        return CurvePoints(self.space.integrate(self.points[i], c), first, second)
+
+
+def _derivatives(space: Space, points: Matrix, s: Vector, width: int) -> tuple[Matrix, Matrix]:
+    """Body velocity and its derivative (n, nv) at each point: in its own chart they are those of the logarithm."""
+    n = len(points)
+    width = min(width, n)
+    near = np.clip(np.arange(n) - width // 2, 0, n - width)[:, None] + np.arange(width)
+    offsets = s[near] - s[:, None]
+    scale = np.abs(offsets).max(axis=1, keepdims=True)
+    powers = (offsets / scale)[:, None, :] ** np.arange(width)[:, None]
+    orders = np.zeros((width, 2))
+    orders[1, 0] = 1.0
+    if width > 2:
+        orders[2, 1] = 2.0
+    weights = np.asarray(np.linalg.solve(powers, np.broadcast_to(orders, (n, width, 2))), dtype=np.float64)
+    logs = space.difference(points[:, None, :], points[near])
+    derivatives = np.einsum("nwk,nwv->knv", weights, logs)
+    return derivatives[0] / scale, derivatives[1] / scale**2
+
+
+def _slope(space: Space, c: Matrix, rates: Matrix) -> Matrix:
+    """Derivative of the right Jacobian of exp (n, m, m) at c (n, m) along rates (n, m), by central differences."""
+    h = (STEP / np.maximum(row_lengths(rates), STEP))[:, None]
+    ahead, behind = (space.exp_jacobian(c + sign * h * rates) for sign in (1.0, -1.0))
+    return (ahead - behind) / (2.0 * h[:, :, None])
+
+
+def _in_charts(space: Space, c: Matrix, first: Matrix, second: Matrix) -> tuple[Matrix, Matrix]:
+    """Derivatives of the logarithms c (n, nv) from body velocities and their derivatives."""
+    rates, bends = np.array(first), np.array(second)
+    for leaf in space.leaves():
+        if not leaf.space.is_flat:
+            v = leaf.v
+            rates[:, v] = _times(leaf.space.log_jacobian(c[:, v]), first[:, v])
+            rows = zip(c[:, v], first[:, v], second[:, v], strict=True)
+            bends[:, v] = [leaf.space.log_second_derivative(*row) for row in rows]
+    return rates, bends
+
+
+def _times(J: Matrix, v: Matrix) -> Matrix:
+    """Matrices (n, m, m) times vectors (n, m)."""
+    return np.einsum("nij,nj->ni", J, v)

@@ -1,0 +1,168 @@
+"""Parts of a path that are run through without a stop, and the configurations where it stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import FailedError
+from ...linear_algebra import row_lengths
+from ...paths.path import Path, Piece
+from ...rows.right_hand_side import RightHandSide
+from ...solvers import Options, Projector
+
+FINE = 1e-10
+"""Threshold of projections: a spline follows the noise of coarser ones, and its accelerations with it."""
+SHARPEST = 0.0
+"""A corner whose cosine is below this, of more than a right angle, is stopped at: to round it takes longer."""
+APART = 1e-6
+"""Samples nearer to each other have no direction [rad or m]: they are known to about `FINE`."""
+ROUNDS = 20
+"""Projections in turn onto the constraints before and after a stop, until it satisfies both."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """Pieces of a path on one problem, from one stop to the next.
+
+    Attributes:
+        pieces: at least one, with samples that are projected to `FINE`; several have the same right-hand sides, which
+            do not move.
+        fine: projects onto their problem, as close as rounding allows.
+        entry: the first sample (nq,) as the path has it.
+    """
+
+    pieces: tuple[Piece, ...]
+    fine: Projector
+    entry: Vector
+
+    @property
+    def first(self) -> Piece:
+        """Its first piece."""
+        return self.pieces[0]
+
+    @property
+    def samples(self) -> tuple[Matrix, Vector]:
+        """Samples (n, nq), each once, and for each the time in [0, 1] at which right-hand sides are asked (n,)."""
+        rows = [piece.samples[min(i, 1) :] for i, piece in enumerate(self.pieces)]
+        times = [piece.times[min(i, 1) :] for i, piece in enumerate(self.pieces)]
+        return np.concatenate(rows), np.concatenate(times)
+
+    def projected(self, Q: Matrix, times: Vector) -> Matrix:
+        """Configurations (n, nq) on the constraints; errors as `projected`."""
+        return projected(self.first, self.fine, Q, times)
+
+    def side(self, at_end: bool) -> RightHandSide:
+        """Right-hand sides at one end."""
+        piece = self.pieces[-1 if at_end else 0]
+        return piece.problem.check_rhs(piece.sides.at(1.0 if at_end else 0.0))
+
+
+def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix:
+    """Configurations (n, nq) on the constraints of a piece: to `FINE`, or else as near as it goes.
+
+    Args:
+        piece: has the right-hand sides, and the threshold that must be kept.
+        fine: the projector.
+        Q: starts (n, nq).
+        times: in [0, 1], at which right-hand sides are asked (n,).
+
+    Raises:
+        FailedError: one does not come within the path's own threshold.
+    """
+    batch = fine.project_batch(Q, piece.sides.at_times(piece.problem, times))
+    within = batch.success | (batch.residual <= piece.options.threshold)
+    if not within.all():
+        worst = batch[int(within.argmin())]
+        raise FailedError(worst, f"a path cannot be timed: beside its samples {worst.status}")
+    return batch.q
+
+
+def runs_of(path: Path, stop_at_corners: bool) -> tuple[Run, ...]:
+    """The runs of a path.
+
+    Args:
+        path: the path.
+        stop_at_corners: stop wherever pieces meet; else where their problems differ, and at sharp corners.
+
+    Raises:
+        FailedError: as `projected`.
+    """
+    fine = {id(piece.problem): Projector(piece.problem, _finer(piece.options)) for piece in path.pieces}
+    parts = [part for piece in path.pieces for part in _smooth_parts(piece, fine[id(piece.problem)])]
+    runs = parts[:1]
+    for after in parts[1:]:
+        before = runs[-1]
+        if stop_at_corners or not _goes_on(before.pieces[-1], after.first):
+            runs.append(after)
+        else:
+            runs[-1] = replace(before, pieces=before.pieces + after.pieces)
+    return tuple(runs)
+
+
+def _finer(options: Options) -> Options:
+    """Options of a path for finer projections."""
+    least = min(options.threshold, FINE)
+    return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
+
+
+def _smooth_parts(piece: Piece, fine: Projector) -> list[Run]:
+    """A piece with finer samples, cut at its sharp corners."""
+    samples = projected(piece, fine, piece.samples, piece.times)
+    ends = [0, *sharp_corners(piece.problem.space, samples), len(samples) - 1]
+    return [Run((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
+
+
+def _cut(piece: Piece, samples: Matrix, i: int, j: int) -> Piece:
+    """The part of a piece from one of its samples, which are given, to another."""
+    t0, t1 = float(piece.times[i]), float(piece.times[j])
+    times = (piece.times[i : j + 1] - t0) / (t1 - t0)
+    return replace(piece, sides=piece.sides.between(t0, t1), samples=samples[i : j + 1], times=times)
+
+
+def sharp_corners(space: Space, samples: Matrix) -> list[int]:
+    """Samples at which a motion through all of them turns back."""
+    steps = space.difference(samples[:-1], samples[1:])
+    moving = np.flatnonzero(row_lengths(steps) > APART)
+    before, after = steps[moving[:-1]], steps[moving[1:]]
+    cosines = (before * after).sum(axis=1) / (row_lengths(before) * row_lengths(after))
+    return moving[1:][cosines < SHARPEST].tolist()
+
+
+def _goes_on(before: Piece, after: Piece) -> bool:
+    """Whether two pieces have the same constraints, which do not move, and meet in no sharp corner."""
+    sides = before.sides, after.sides
+    if before.problem is not after.problem or any(side.first is None or side.last is not None for side in sides):
+        return False
+    vectors = [before.problem.check_rhs(side.first).vector for side in sides]
+    near = np.concatenate([before.samples, after.samples[1:]])
+    corner = len(before.samples) - 1
+    return np.array_equal(vectors[0], vectors[1]) and corner not in sharp_corners(before.problem.space, near)
+
+
+def stops_of(runs: tuple[Run, ...]) -> Matrix:
+    """Configurations (n + 1, nq) at the ends of n runs: on the constraints of both sides.
+
+    Where no such configuration is found near the sample of the path, that sample is taken: it satisfies both within the
+    path's threshold.
+    """
+    between = [_between(before, after) for before, after in pairwise(runs)]
+    return np.array([runs[0].first.samples[0], *between, runs[-1].pieces[-1].samples[-1]])
+
+
+def _between(before: Run, after: Run) -> Vector:
+    """Configuration at which one run ends and the next begins."""
+    q, sides = after.entry, (before.side(True), after.side(False))
+    for _ in range(ROUNDS):
+        for run, rhs in zip((before, after), sides, strict=True):
+            q = run.fine.project(q, rhs).q
+        if before.fine.residual(q, sides[0]) <= FINE and after.fine.residual(q, sides[1]) <= FINE:
+            return q
+    return after.entry

@@ -1,0 +1,97 @@
+"""Edges by a kernel: halved, projected and measured in one call."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import log2
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...problem.problem import Problem
+from ...problem.steps import StepSize
+from ...rows.right_hand_side import RightHandSide
+from ...workspace import Pool
+from ..edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE, EdgeProgram, Edges
+from ..kernels.loading import entrances
+from ..machine import layout
+from .packing import Packer
+from .problem import Packed
+from .search import moves_of
+
+ROOM = 64
+"""Samples that a call of the kernel writes for one edge, and for two or more that many times as many."""
+EDGES_A_CALL = 32
+"""Between two calls Ctrl-C is seen."""
+
+
+class _Memory(NamedTuple):
+    """What one thread writes into: the right-hand sides, the record of an edge; `where` has addresses only."""
+
+    where: Any
+    sides: Vector
+    edge: Vector
+    held: tuple[Any, ...]
+
+
+@final
+class CompiledEdges(EdgeProgram):
+    """A packed problem with what halves the ways between configurations.
+
+    Args:
+        problem: the constraints.
+        packed: the same, with the options of the projections.
+
+    Raises:
+        NotPacked: a group that is not one of the library's.
+    """
+
+    def __init__(self, problem: Problem, packed: Packed) -> None:
+        space, packer = problem.space, Packer(problem.space.nv)
+        header, sample = packer.header, 1 + space.nq
+        header[layout.NQ], header[layout.LIVE] = space.nq, space.nv
+        header[layout.SPACE] = packer.group(space)
+        header[layout.MOVES] = moves_of(packer, space, np.arange(space.nv), space.nv)
+        header[layout.MEASURES] = packer.records(StepSize(problem).measures)
+        header[layout.DIFFERENCE], header[layout.EDGE] = packer.memory(space.nv), packer.memory(layout.EDGE_SIZE)
+        header[layout.HERE], header[layout.HALF] = packer.memory(sample), packer.memory(sample)
+        header[layout.AHEAD] = packer.memory(sample * (2 - round(log2(SHORTEST_PART_OF_PATH))))
+        self._packed, (self._integers, _, self._work) = packed, packer.arrays()
+        kernels = entrances()
+        self._lay = kernels.lay_edges
+        self._pool = Pool(partial(self._made, kernels.places))
+
+    def _made(self, places: Any) -> _Memory:
+        integers, floats, work = self._packed
+        held = integers, floats, work.copy(), self._integers, self._work.copy()
+        sides, edge = int(integers[layout.RHS]), int(self._integers[layout.EDGE])
+        return _Memory(
+            places(*held),
+            held[2][sides : sides + int(integers[layout.RHS_SIZE])],
+            held[4][edge : edge + layout.EDGE_SIZE],
+            held,
+        )
+
+    def run(self, Q0: Matrix, Q1: Matrix, rhs: RightHandSide, max_angle: float, max_length: float) -> Edges:
+        """As `EdgeProgram.run`."""
+        count, nq = Q0.shape
+        starts, ends = (Q if Q.flags.carray else np.array(Q, order="C") for Q in (Q0, Q1))
+        figures, parts = np.empty((count, 3 + 2 * nq)), list[Matrix]()
+        memory = self._pool.take()
+        memory.sides[:] = rhs.vector
+        for begin in range(0, count, EDGES_A_CALL):
+            memory.edge[:] = max_angle, max_length, SHORTEST_PART_OF_PATH, MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE, 0, 0
+            some, first = slice(begin, begin + EDGES_A_CALL), 0
+            given = starts[some], ends[some]
+            while first < len(given[0]):
+                samples = np.empty((ROOM * (1 if count == 1 else ROOM), 1 + nq))
+                first, written = self._lay(memory.where, *given, first, samples, figures[some])
+                parts.append(samples[:written])
+        self._pool.give(memory)
+        samples = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 1 + nq))])
+        offsets = np.zeros(count + 1, dtype=np.intp)
+        offsets[1:] = np.cumsum(figures[:, 1])
+        status = figures[:, 0].astype(np.intp)
+        return Edges(status, offsets, samples[:, 0], samples[:, 1:], figures[:, 2 : 2 + nq], figures[:, 2 + nq :])

@@ -1,0 +1,283 @@
+"""Connections on one leaf, judged by closed forms, and by plain pinocchio and coal."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from planning.judge import faults
+
+from constraints import (
+    Bounds,
+    ConstraintError,
+    Function,
+    Implicit,
+    Orientation,
+    Position,
+    Problem,
+    Projector,
+)
+from constraints.collisions import CollisionModel, Shape
+from constraints.errors import OptionError, SizeError, SpaceMismatchError, WrongObjectError
+from constraints.models import sample_arm
+from constraints.planning import Connection, Limits, PlanningStatus, connect
+from constraints.solvers import Options
+from liegroups import SO2, SO3, Rn
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def ring(radius: float, bounds: Bounds | None = None) -> Problem:
+    """A circle around the origin of the plane."""
+
+    def value(q: np.ndarray) -> np.ndarray:
+        return np.array([q @ q - radius * radius])
+
+    return Problem(Rn(2), [Implicit.zero(Function.from_callable(value, Rn(2), Rn(1), name="ring"))], bounds)
+
+
+ARM = sample_arm()
+LEVEL = Implicit.equal(Position(ARM, "tool"), [0.0, 0.0, 0.45], mask=[False, False, True], name="level")
+POST = Shape("post", "Cylinder", (0.06, 1.4), placement=[0.55, 0.0, 0.7, 0.0, 0.0, 0.0, 1.0])
+
+
+def arm_scene() -> tuple[Problem, CollisionModel, np.ndarray, np.ndarray]:
+    """The sample arm, its tool at a height; its two ends are either side of a post."""
+    tip = Shape("tip", "Sphere", (0.05,), "tool")
+    problem = Problem(ARM, [LEVEL])
+    model = CollisionModel(ARM, [POST, tip])
+    found = []
+    for y in (-0.35, 0.35):
+        at = Implicit.equal(Position(ARM, "tool"), [0.45, y, 0.45], name="hand")
+        q = Projector(Problem(ARM, [LEVEL, at]), Options(threshold=1e-9)).project(ARM.references["home"])
+        found.append(np.array(q.or_raise().q))
+    return problem, model, found[0], found[1]
+
+
+def height_error(q: np.ndarray) -> float:
+    data = ARM.model.createData()
+    pin.framesForwardKinematics(ARM.model, data, q)
+    return abs(float(data.oMf[ARM.model.getFrameId("tool")].translation[2]) - 0.45)
+
+
+def test_the_straight_way_is_taken_where_it_is_free() -> None:
+    problem, _, q0, q1 = arm_scene()
+    found = connect(problem, q0, q1, rng=generator())
+    assert found.status is PlanningStatus.FOUND
+    assert found.trees is None
+    assert found.effort.rounds == 0
+    assert found.or_raise().max_error() <= 5e-5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_way_round_a_post_is_found_and_nothing_is_wrong_with_it(seed: int) -> None:
+    problem, model, q0, q1 = arm_scene()
+    found = connect(problem, q0, q1, rng=generator(seed), collisions=model)
+    assert found.trees is not None
+    path = found.or_raise()
+    assert faults(path, ARM.model, model._geometry, height_error, (q0, q1)) == []
+    assert {held.name for held in path.held()} == {"level"}
+
+
+def test_one_generator_gives_the_same_bits_in_threads_too() -> None:
+    problem, model, q0, q1 = arm_scene()
+
+    def samples(seed: int) -> bytes:
+        limits = Limits(seconds=None)
+        found = connect(problem, q0, q1, rng=generator(seed), collisions=model, limits=limits)
+        return found.or_raise().samples.tobytes()
+
+    alone = [samples(seed) for seed in (1, 2)]
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(samples, (1, 2))) == alone
+    assert alone[0] != alone[1]
+
+
+def test_the_nearest_of_several_ends_and_what_is_used_is_told() -> None:
+    problem, model, q0, q1 = arm_scene()
+    far = ARM.random(generator(), 3)
+    found = connect(problem, np.vstack([far, q0]), np.vstack([q1, far]), rng=generator(), collisions=model)
+    assert found.success
+    assert np.array_equal(found.start, q0)
+    assert np.array_equal(found.goal, q1)
+
+
+def test_goals_that_solve_problems() -> None:
+    problem, model, q0, _ = arm_scene()
+    down = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.45, 0.3, 0.45], mask=[True, True, False])])
+    far = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [9.0, 0.0, 0.45])])
+    for goal in (down, [far, down]):
+        found = connect(problem, q0, goal, rng=generator(), collisions=model)
+        data = ARM.model.createData()
+        pin.framesForwardKinematics(ARM.model, data, found.or_raise().end)
+        tool = data.oMf[ARM.model.getFrameId("tool")].translation
+        assert np.abs(tool - [0.45, 0.3, 0.45]).max() < 2e-4
+    none = connect(problem, q0, far, rng=generator(), collisions=model)
+    assert none.status is PlanningStatus.NO_GOAL
+    assert "projection" in none.reason
+
+
+def test_a_box_as_goal() -> None:
+    problem, model, q0, q1 = arm_scene()
+    box = Bounds(ARM.space, q1 - 0.2, q1 + 0.2)
+    path = connect(problem, q0, box, rng=generator(), collisions=model).or_raise()
+    assert box.contains(path.end)
+    assert np.abs(path.end - q1).max() <= 0.2 + 1e-12
+
+
+def test_a_start_that_is_the_goal_is_an_empty_path() -> None:
+    problem, model, q0, _ = arm_scene()
+    found = connect(problem, q0, q0, rng=generator(), collisions=model)
+    path = found.or_raise()
+    assert np.array_equal(path.start, q0)
+    assert np.array_equal(path.end, q0)
+    assert path.max_jump() == (0.0, 0.0)
+
+
+def test_ends_that_cannot_be_are_told_apart() -> None:
+    problem, model, q0, q1 = arm_scene()
+    off = q0 + 0.05
+    inside = (
+        Projector(Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.55, 0.0, 0.45])])).project(q0).or_raise().q
+    )
+    cases: list[tuple[np.ndarray, np.ndarray, PlanningStatus, str]] = [
+        (off, q1, PlanningStatus.START_OFF, "level"),
+        (q0, off, PlanningStatus.GOAL_OFF, "level"),
+        (inside, q1, PlanningStatus.START_COLLIDES, "post"),
+        (q0, inside, PlanningStatus.GOAL_COLLIDES, "post"),
+    ]
+    for start, goal, status, word in cases:
+        found = connect(Projector(problem, Options.local()), start, goal, rng=generator(), collisions=model)
+        assert found.status is status
+        assert word in found.reason
+        assert found.path is None
+        with pytest.raises(ConstraintError, match=word):
+            found.or_raise()
+
+
+def test_different_branches_are_told() -> None:
+    """A point of the tool and its axis are fixed: the elbow is up or down, and no motion leads from one to the other.
+
+    The leaf has one dimension.
+    """
+    home = ARM.references["home"]
+    data = ARM.model.createData()
+    pin.framesForwardKinematics(ARM.model, data, home)
+    there = data.oMf[ARM.model.getFrameId("tool")]
+    axis = Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)), mask=[True, True, False])
+    problem = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), there.translation), axis])
+    projector = Projector(problem, Options(threshold=1e-9))
+    rng, others = generator(), []
+    while len(others) < 1:
+        q = projector.project(ARM.random(rng))
+        if q.success and abs(q.q[2] - home[2]) > 1.0:
+            others.append(np.array(q.q))
+    found = connect(problem, projector.project(home).or_raise().q, others[0], rng=rng)
+    assert found.status is PlanningStatus.BRANCHES
+    assert found.path is None
+
+
+def test_bounds_that_close_the_way_are_no_success() -> None:
+    box = Bounds(Rn(2), [-2.0, -0.5], [2.0, 0.5])
+    found = connect(
+        ring(1.0, bounds=box),
+        [1.0, 0.0],
+        [-1.0, 0.0],
+        rng=generator(),
+    )
+    assert found.status is PlanningStatus.BRANCHES
+    assert found.path is None
+
+
+def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
+    """The same scene with four walls around the tool at a configuration."""
+    data = ARM.model.createData()
+    pin.framesForwardKinematics(ARM.model, data, q)
+    x, y, z = data.oMf[ARM.model.getFrameId("tool")].translation
+    wide, thin, beside = 0.14, 0.01, 0.06
+    walls = [
+        Shape(
+            f"wall{i}", "Box", (thin, wide, 0.3) if dx else (wide, thin, 0.3), placement=[x + dx, y + dy, z, 0, 0, 0, 1]
+        )
+        for i, (dx, dy) in enumerate([(-beside, 0.0), (beside, 0.0), (0.0, -beside), (0.0, beside)])
+    ]
+    return CollisionModel(ARM, [*walls, POST, Shape("tip", "Sphere", (0.05,), "tool")])
+
+
+def test_a_closed_cage_is_told_with_the_pairs() -> None:
+    _, model, q0, q1 = arm_scene()
+    data = ARM.model.createData()
+    pin.framesForwardKinematics(ARM.model, data, q0)
+    there = pin.SE3(data.oMf[ARM.model.getFrameId("tool")].rotation, np.zeros(3))
+    level = [LEVEL, Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)))]
+    at = Implicit.equal(Position(ARM, "tool"), [0.45, 0.2, 0.45], mask=[True, True, False])
+    q1 = Projector(Problem(ARM, [*level, at]), Options(threshold=1e-9)).project(q1).or_raise().q
+    model = walled(model, q0)
+    found = connect(Problem(ARM, level), q0, q1, rng=generator(), collisions=model)
+    assert not found.success
+    assert found.status is PlanningStatus.STUCK
+    assert found.meets_without_collisions
+    assert "wall" in found.reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rotations_are_connected_across_the_sign_of_a_quaternion(seed: int) -> None:
+    """A free rotation whose x axis stays horizontal, with an angle beside it: q and -q are one."""
+    space = SO3 * SO2
+    level = Function.from_callable(lambda q: np.array([2.0 * (q[0] * q[2] - q[3] * q[1])]), space, Rn(1), name="level")
+    problem = Problem(space, [Implicit.zero(level)])
+    rng = generator(seed)
+    ends = []
+    while len(ends) < 2:
+        draw = space.random(rng, np.full(6, -1.0), np.ones(6), 1)[0]
+        q = Projector(problem, Options(threshold=1e-9)).project(draw)
+        if q.success:
+            ends.append(np.array(q.q))
+    q0, q1 = ends
+    q1[:4] = -q1[:4]
+    path = connect(problem, q0, q1, rng=rng).or_raise()
+    assert np.array_equal(path.start, q0)
+    assert np.array_equal(path.end, q1)
+    assert max(abs(2.0 * (q[0] * q[2] - q[3] * q[1])) for q in path.samples) <= 1e-4
+
+
+def test_limits_end_a_search() -> None:
+    problem, model, q0, q1 = arm_scene()
+    straight = connect(problem, q0, q1, rng=generator(), limits=Limits(seconds=None, nodes=1))
+    assert straight.success  # it needs no tree
+    few = connect(problem, q0, q1, rng=generator(5), collisions=walled(model, q1), limits=Limits(nodes=50))
+    assert few.status is PlanningStatus.NODES
+    short = connect(problem, q0, q1, rng=generator(), collisions=model, limits=Limits(seconds=1e-9))
+    assert short.status in (PlanningStatus.TIME, PlanningStatus.FOUND)
+    for bad in ({"seconds": 0.0}, {"seconds": -1.0}, {"nodes": 0}, {"sequences": 0}, {"seconds": float("nan")}):
+        with pytest.raises(OptionError, match=next(iter(bad))):
+            Limits(**bad)
+
+
+def test_bad_input_is_named() -> None:
+    problem, model, q0, q1 = arm_scene()
+    with pytest.raises(TypeError, match="rng"):
+        connect(problem, q0, q1)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(WrongObjectError, match="rng"):
+        connect(problem, q0, q1, rng=0)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(SizeError):
+        connect(problem, q0[:-1], q1, rng=generator())
+    with pytest.raises(SizeError, match="start"):
+        connect(problem, np.empty((0, ARM.nq)), q1, rng=generator())
+    with pytest.raises(ConstraintError, match="goal"):
+        connect(problem, q0, np.full(ARM.nq, np.nan), rng=generator())
+    with pytest.raises(SpaceMismatchError, match="collision model"):
+        connect(ring(1.0), [1.0, 0.0], [0.0, 1.0], rng=generator(), collisions=model)
+
+
+def test_the_result_says_what_it_took() -> None:
+    problem, model, q0, q1 = arm_scene()
+    found = connect(problem, q0, q1, rng=generator(), collisions=model)
+    assert isinstance(found, Connection)
+    words = found.describe()
+    for word in ("FOUND", "held: level", "node", "projection", "round"):
+        assert word in words

@@ -1,0 +1,94 @@
+"""Curves on groups against curves in closed form, and against their own differences taken by pinocchio."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints.planning.trajectories.group_spline import GroupSpline
+from liegroups import SE2, SE3, SO2, SO3, Rn
+
+POSES = Rn(2) * SO2 * SO3 * SE3 * SE2
+
+
+def bent(space, seed: int, n: int, scale: float = 1.0):
+    """Points of a smooth curve that no chart has as a line: q(s) = exp(u sin s) exp(w s^2), n of them."""
+    rng = np.random.default_rng(seed)
+    u, w = scale * rng.standard_normal((2, space.nv))
+    s = np.linspace(0.0, 1.0, n)[:, None]
+    return s[:, 0], space.compose(space.exp(u * np.sin(2.0 * s)), space.exp(w * s**2)), (u, w)
+
+
+def rates_of(space, u, w, s):
+    """Body velocity of that curve, by the product rule, and its derivative, by central differences of it."""
+
+    def velocity(s):
+        back = space.adjoint(space.inverse(space.exp(w * s**2)))
+        return back @ u * 2.0 * np.cos(2.0 * s) + 2.0 * s * w
+
+    return velocity(s), (velocity(s + 1e-5) - velocity(s - 1e-5)) / 2e-5
+
+
+@pytest.mark.parametrize("space", [Rn(3), SO2, SO3, SE3, SE2, POSES], ids=lambda space: space.name)
+def test_a_curve_through_many_points_is_the_one_they_are_of(space) -> None:
+    """Where it passes no point: configuration, velocity and acceleration, on all groups."""
+    s, points, (u, w) = bent(space, 1, 81)
+    curve = GroupSpline.through(space, points, s, 5)
+    looked = np.linspace(0.0, 1.0, 57)
+    q, first, second = curve.at(looked)
+    for k, at in enumerate(looked):
+        expected = space.compose(space.exp(u * np.sin(2.0 * at)), space.exp(w * at**2))
+        velocity, acceleration = rates_of(space, u, w, at)
+        assert np.abs(space.difference(expected, q[k])).max() < 2e-7
+        assert np.abs(first[k] - velocity).max() < 2e-5
+        assert np.abs(second[k] - acceleration).max() < 5e-3
+    middle = slice(5, -5)
+    exact = np.array([rates_of(space, u, w, at)[1] for at in looked])
+    assert np.abs(second[middle] - exact[middle]).max() < 5e-4
+
+
+def test_errors_fall_with_the_fifth_power_of_the_distance() -> None:
+    errors = []
+    for n in (21, 41, 81):
+        s, points, (u, w) = bent(SE3, 3, n)
+        looked = np.linspace(0.3, 0.7, 41)
+        q = GroupSpline.through(SE3, points, s, 5).at(looked).q
+        exact = [SE3.compose(SE3.exp(u * np.sin(2.0 * at)), SE3.exp(w * at**2)) for at in looked]
+        errors.append(np.abs(SE3.difference(np.array(exact), q)).max())
+    assert errors[0] / errors[1] > 20.0
+    assert errors[1] / errors[2] > 20.0
+
+
+@pytest.mark.parametrize("width", [3, 5])
+def test_a_curve_is_twice_differentiable_where_it_passes_its_points(width: int) -> None:
+    """Uneven points with a corner: both sides of each point agree, and pinocchio's differences are its velocities."""
+    rng = np.random.default_rng(5)
+    s = np.cumsum(np.concatenate([[0.0], rng.uniform(0.05, 0.6, 11)]))
+    steps = 0.2 * rng.standard_normal((12, 6))
+    points = [SE3.neutral]
+    for step in steps[1:]:
+        points.append(SE3.integrate(points[-1], step))
+    curve = GroupSpline.through(SE3, np.array(points), s, width)
+    assert np.abs(SE3.difference(np.array(points), curve.at(s).q)).max() < 1e-12
+    left, right = curve.at(s[1:-1] - 1e-9), curve.at(s[1:-1] + 1e-9)
+    assert np.abs(left.first - right.first).max() < 1e-5
+    assert np.abs(left.second - right.second).max() < 1e-4
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "free")
+    looked, h = np.linspace(s[0] + 0.01, s[-1] - 0.01, 83), 1e-6
+    before, here, after = (curve.at(looked + d) for d in (-h, 0.0, h))
+    for k in range(len(looked)):
+        velocity = pin.difference(model, before.q[k], after.q[k]) / (2.0 * h)
+        assert np.abs(velocity - here.first[k]).max() < 1e-6
+    slopes = (after.first - before.first) / (2.0 * h)
+    assert np.abs(slopes - here.second).max() < 1e-3 * np.abs(here.second).max()
+
+
+def test_a_curve_through_two_points_is_their_geodesic() -> None:
+    points = np.array([SO3.neutral, SO3.exp([0.5, -1.0, 0.2])])
+    curve = GroupSpline.through(SO3, points, np.array([0.0, 2.0]), 5)
+    q, first, second = curve.at(np.array([0.5]))
+    assert q[0] == pytest.approx(SO3.exp([0.125, -0.25, 0.05]))
+    assert first[0] == pytest.approx([0.25, -0.5, 0.1])
+    assert second[0] == pytest.approx(np.zeros(3), abs=1e-12)

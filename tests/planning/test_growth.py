@@ -1,0 +1,253 @@
+"""Ways that grow by a kernel: those of numpy, and what plain pinocchio and coal say of their steps."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from explicit_samples import arm_and_box
+from robots import mixed_tree
+
+from constraints import Bounds, Implicit, Position, Problem, Projector, explicit_relative_pose
+from constraints.collisions import CollisionModel, Shape
+from constraints.collisions.checking import Checker
+from constraints.models import sample_arm
+from constraints.models.mechanisms import delta_robot
+from constraints.planning import Connection, Limits, connect
+from constraints.planning.leaf import LeafOfProblem
+from constraints.planning.ways import STEPS_OF_GROWTH, ways_to
+from constraints.solvers import Options
+from constraints.solvers.growth import GrowingWays
+from constraints.solvers.machine import layout
+
+pytest.importorskip("numba")
+
+OPTIONS = Options.local(threshold=5e-5)
+ARM = sample_arm()
+HEIGHT = 0.45
+UP = [0.0, 0.0, 0.0, 1.0]
+POST = Shape("post", "Cylinder", (0.06, 1.4), placement=[0.55, 0.0, 0.7, *UP])
+
+
+class Scene(NamedTuple):
+    """Constraints, what must be free, and how far numpy and the kernel may differ."""
+
+    problem: Problem
+    collisions: CollisionModel | None
+    apart: float
+
+
+def at_height() -> Scene:
+    """Joints of R only: bit for bit. Solids of all kinds, of which those with corners may overlap for certain."""
+    walls = [
+        POST,
+        Shape("crate", "Box", (0.3, 0.3, 0.9), placement=[-0.4, 0.3, 0.45, 0.0, 0.0, 0.6, 0.8]),
+        Shape("ball", "Sphere", (0.2,), placement=[0.0, -0.6, 0.5, *UP]),
+        Shape("pill", "Capsule", (0.1, 0.5), placement=[-0.4, -0.4, 0.4, 0.6, 0.0, 0.0, 0.8]),
+        Shape("plate", "Box", (0.6, 0.004, 0.5), placement=[0.0, 0.6, 0.6, *UP]),
+    ]
+    moving = [
+        Shape("hand", "Box", (0.12, 0.1, 0.1), "tool"),
+        Shape("elbow", "Box", (0.1, 0.1, 0.2), "elbow_link"),
+        Shape("wrist", "Sphere", (0.05,), "wrist_pitch_link"),
+    ]
+    level = Implicit.equal(Position(ARM, "tool"), [0.0, 0.0, HEIGHT], mask=[False, False, True], name="level")
+    model = CollisionModel(ARM, [*walls, *moving], margins={("hand", "ball"): 0.05, ("crate", "hand"): -0.01})
+    return Scene(Problem(ARM, [level]), model, 0.0)
+
+
+def closed_chain() -> Scene:
+    return Scene(delta_robot().problem(), None, 1e-10)
+
+
+def held() -> Scene:
+    """A box in the hand, computed from it, that must not leave its bounds: rows that are brought back."""
+    robot = arm_and_box()
+    grasp = explicit_relative_pose(robot, "gripper", "handle", name="held")
+    lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
+    lower[7:10], upper[7:10] = [-0.5, -0.6, 0.1], [0.5, 0.6, 0.9]
+    post = Shape("post", "Cylinder", (0.05, 2.0), placement=[0.3, 0.0, 0.0, *UP])
+    model = CollisionModel(robot, [post, Shape("load", "Box", (0.1, 0.1, 0.1), "handle")])
+    return Scene(Problem(robot, [grasp], Bounds(robot.space, lower, upper)), model, 1e-11)
+
+
+def turning() -> Scene:
+    """Joints of all groups: SO(2), SO(3), SE(2), SE(3)."""
+    robot = mixed_tree()
+    q = robot.space.random(np.random.default_rng(3))
+    tip = Implicit.equal(
+        Position(robot, "chain_tip"), Position(robot, "chain_tip").value_of(q), mask=[True, False, True]
+    )
+    return Scene(Problem(robot, [tip]), None, 1e-10)
+
+
+SCENES = {"height": at_height, "closed": closed_chain, "held": held, "turning": turning}
+
+
+@functools.cache
+def scene(name: str) -> Scene:
+    return SCENES[name]()
+
+
+def leaf_of(name: str, kernel: bool = True) -> LeafOfProblem:
+    """The leaf of a scene, by the kernel or in numpy."""
+    case = scene(name)
+    leaf = LeafOfProblem(Projector(case.problem, OPTIONS), case.problem.rhs, case.collisions)
+    if not kernel:
+        leaf.__dict__["growth"] = None
+    return leaf
+
+
+def on_leaf(leaf: LeafOfProblem, count: int, seed: int) -> np.ndarray:
+    """Random configurations on a leaf."""
+    like = leaf.space.neutral
+    Q, on = leaf.projected(leaf.random(np.random.default_rng(seed), like, 4 * count))
+    return Q[on][:count]
+
+
+def grown(name: str, kernel: bool, seed: int = 0, count: int = 48) -> tuple[LeafOfProblem, GrowingWays]:
+    """Ways from a few free starts towards random targets, of which every fourth is near."""
+    leaf = leaf_of(name, kernel)
+    starts, targets = on_leaf(leaf, 2 * count, seed), on_leaf(leaf, count, seed + 1)
+    starts = starts[leaf.free(starts)]
+    starts = starts[np.arange(len(targets)) % len(starts)]
+    near, on = leaf.projected(leaf.space.interpolate(starts[::4], targets[::4], 0.05))
+    targets[::4][on] = near[on]
+    leaf.counts.projections = leaf.counts.checks = 0
+    return leaf, ways_to(leaf, starts, targets, leaf.chart.distances(starts, targets))
+
+
+def taken(ways: GrowingWays) -> np.ndarray:
+    """All steps that were taken (n, nq), way by way."""
+    return np.concatenate([q[: 1 + k] for q, k in zip(ways.q, ways.steps, strict=True)])
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_ways_of_the_kernel_are_those_of_numpy(name: str) -> None:
+    for seed in (0, 10):
+        by_kernel, fast = grown(name, kernel=True, seed=seed)
+        by_numpy, plain = grown(name, kernel=False, seed=seed)
+        assert by_kernel.growth is not None
+        assert plain.steps.sum() > 100
+        np.testing.assert_array_equal(fast.steps, plain.steps)
+        np.testing.assert_array_equal(fast.states, plain.states)
+        np.testing.assert_allclose(taken(fast), taken(plain), rtol=0.0, atol=scene(name).apart)
+        np.testing.assert_allclose(fast.left, plain.left, rtol=0.0, atol=100.0 * scene(name).apart)
+        assert by_kernel.counts.projections == by_numpy.counts.projections
+        assert by_kernel.counts.checks == by_numpy.counts.checks
+
+
+def test_all_ends_of_a_way_occur() -> None:
+    ways = [grown(name, kernel=True)[1] for name in SCENES]
+    states = np.concatenate([each.states for each in ways])
+    steps = np.concatenate([each.steps for each in ways])
+    assert (states == layout.REACHED).sum() > 5
+    assert ((states == layout.ENDED) & (steps == STEPS_OF_GROWTH)).sum() > 5
+    assert ((states == layout.ENDED) & (steps < STEPS_OF_GROWTH)).sum() > 20
+
+
+def test_steps_that_leave_bounds_of_a_computed_body_are_brought_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+    step = LeafOfProblem.step
+
+    def counted(leaf: LeafOfProblem, Q: np.ndarray, *others: np.ndarray) -> Any:
+        asked.append(len(Q))
+        return step(leaf, Q, *others)
+
+    monkeypatch.setattr(LeafOfProblem, "step", counted)
+    leaf, ways = grown("held", kernel=True)
+    assert sum(asked) > 0
+    boxes = taken(ways)[:, 7:10]
+    bounds = leaf.problem.bounds
+    assert (boxes >= bounds.lower[7:10] - 1e-9).all()
+    assert (boxes <= bounds.upper[7:10] + 1e-9).all()
+
+
+def test_steps_keep_to_the_rules_and_are_free_by_plain_coal() -> None:
+    leaf, ways = grown("height", kernel=True)
+    model, data = ARM.model, ARM.model.createData()
+    frame, collides = model.getFrameId("tool"), plainly(scene("height").collisions)
+    for q, target, count in zip(ways.q, ways.targets, ways.steps.tolist(), strict=True):
+        for a, b in zip(q[:count], q[1 : 1 + count], strict=True):
+            pin.framesForwardKinematics(model, data, b)
+            assert abs(data.oMf[frame].translation[2] - HEIGHT) <= 5e-5
+            assert np.linalg.norm(b - a) <= 0.2 + 1e-12
+            assert np.linalg.norm(target - b) <= np.linalg.norm(target - a) - 1e-4 + 1e-12
+            assert not collides(b)
+    assert leaf.counts.checks > ways.steps.sum()  # some were looked at, and not free
+
+
+def plainly(collisions: CollisionModel | None) -> Callable[[np.ndarray], bool]:
+    """Whether a configuration collides, asked of pinocchio and coal alone."""
+    assert collisions is not None
+    geometry: Any = collisions.checker._geometry  # pyright: ignore[reportPrivateUsage]
+    margins = tuple(collisions._margins.values())  # pyright: ignore[reportPrivateUsage]
+    data, solids = ARM.model.createData(), geometry.createData()
+    for request, margin in zip(solids.collisionRequests, margins, strict=True):
+        request.security_margin, request.gjk_tolerance = margin, 1e-9
+
+    def collides(q: np.ndarray) -> bool:
+        return bool(pin.computeCollisions(ARM.model, data, geometry, solids, q, True))
+
+    return collides
+
+
+def test_coal_is_not_asked_where_a_corner_is_in_a_solid(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = list[np.ndarray]()
+    decided = Checker.decided
+
+    def listened(checker: Checker, Q: np.ndarray, doubts: np.ndarray) -> np.ndarray:
+        verdicts.append(decided(checker, Q, doubts))
+        return verdicts[-1]
+
+    monkeypatch.setattr(Checker, "decided", listened)
+    counts = [0, 0]
+    for kernel in (True, False):
+        verdicts.clear()
+        grown("height", kernel)
+        counts[kernel] = sum(int((~free).sum()) for free in verdicts)
+    assert 0 < counts[True] < 0.9 * counts[False]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_generator_gives_the_same_trees_by_both_ways(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = scene("height")
+    leaf = leaf_of("height")
+    ends = on_leaf(leaf, 200, 40 + seed)
+    ends = ends[leaf.free(ends)]
+    start, goal = ends[0], ends[np.argmax(np.linalg.norm(ends - ends[0], axis=1))]
+
+    def search() -> Connection:
+        rng = np.random.default_rng(seed)
+        limits = Limits(seconds=None, nodes=4000)
+        return connect(
+            Projector(case.problem, OPTIONS), start, goal, rng=rng, collisions=case.collisions, limits=limits
+        )
+
+    fast = search()
+    monkeypatch.setattr(LeafOfProblem, "growth", None)
+    plain = search()
+    assert fast.trees is not None
+    assert plain.trees is not None
+    for ours, theirs in zip(fast.trees, plain.trees, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert fast.status is plain.status
+    assert fast.effort[:-1] == plain.effort[:-1]
+
+
+def test_what_kernels_do_not_take_grows_in_numpy() -> None:
+    case = scene("height")
+    readable = LeafOfProblem(Projector(case.problem, OPTIONS, "readable"), case.problem.rhs, case.collisions)
+    traced = LeafOfProblem(Projector(case.problem, Options.local(trace=True)), case.problem.rhs, None)
+    assert readable.growth is None
+    assert traced.growth is None
+    starts, targets = on_leaf(readable, 12, 0), on_leaf(readable, 4, 1)
+    starts = np.repeat(starts[readable.free(starts)][:1], len(targets), axis=0)
+    distances = readable.chart.distances(starts, targets)
+    fast, plain = (ways_to(leaf, starts, targets, distances) for leaf in (leaf_of("height"), readable))
+    np.testing.assert_array_equal(fast.steps, plain.steps)
+    np.testing.assert_allclose(taken(fast), taken(plain), atol=1e-9)

@@ -1,0 +1,156 @@
+"""Plans over a whole graph: two balls that change places, and what cannot be done."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import needs_robot_data
+
+from constraints import ConstraintError, Implicit, Position, Problem
+from constraints.errors import GraphError, OptionError, UnknownNameError
+from constraints.planning import Limits, Plan, PlanningStatus, plan
+
+pytestmark = needs_robot_data
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+RADIUS = 0.02  # of a ball [m]
+
+
+@cache
+def swap() -> Any:
+    """The scene of `examples/swap.py`."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        return importlib.import_module("swap").swap()
+    finally:
+        sys.path.pop(0)
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def nothing_wrong(found: Plan, start: np.ndarray, goal: np.ndarray) -> None:
+    """What plain pinocchio says: ends, bounds, steps, balls on the floor or carried without slip, and no collision."""
+    scene, path = swap(), found.or_raise()
+    model = scene.robot.model
+    assert np.array_equal(path.start, start)
+    assert np.array_equal(path.end, goal)
+    samples = path.samples
+    assert (samples >= model.lowerPositionLimit - 1e-12).all()
+    assert (samples <= model.upperPositionLimit + 1e-12).all()
+    for piece in path.pieces:
+        for q0, q1 in pairwise(piece.samples):
+            d = pin.difference(model, q0, q1)
+            assert np.abs(d[:6]).max() <= 0.1 + 1e-9
+            assert max(np.linalg.norm(q1[k : k + 3] - q0[k : k + 3]) for k in (6, 13)) <= 0.02 + 1e-9
+        data = model.createData()
+        for k, name in ((6, "s0"), (13, "s1")):
+            moved = np.abs(piece.samples[:, k : k + 3] - piece.samples[0, k : k + 3]).max()
+            if moved < 1e-6:
+                continue
+            held = []
+            for q in piece.samples:
+                pin.framesForwardKinematics(model, data, q)
+                wrist = data.oMi[model.getJointId("ur3/wrist_3_joint")]
+                held.append(wrist.actInv(data.oMi[model.getJointId(f"{name}/root_joint")]).translation)
+            assert np.ptp(np.array(held), axis=0).max() < 1e-3
+    for t in np.linspace(0.0, path.duration, 40 * len(path.pieces)):
+        q = path(t)
+        assert min(q[8], q[15]) >= RADIUS - 1e-4
+
+
+def test_two_balls_change_places() -> None:
+    """No sequence is given: it is found that one ball has to be put aside."""
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.3, 0.2)
+    found = plan(scene.graph, start, goal, rng=generator(1), collisions=scene.collisions)
+    nothing_wrong(found, start, goal)
+    assert len(found.transitions) == 6
+    assert found.impossible
+    assert "s0 collides with s1" in found.impossible[0]
+    words = found.describe()
+    for word in ("FOUND", "sequence", "held: place_s0", "impossible"):
+        assert word in words
+
+
+def test_a_ball_that_is_where_it_shall_be_is_not_touched() -> None:
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    found = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions)
+    nothing_wrong(found, start, goal)
+    assert len(found.transitions) == 2
+    assert np.abs(found.or_raise().samples[:, 6:9] - start[6:9]).max() < 1e-9
+
+
+def test_a_state_or_a_problem_as_goal() -> None:
+    scene = swap()
+    start = scene.at(0.2, 0.3)
+    held = next(state for state in scene.graph.states if "s1" in state.name)
+    found = plan(scene.graph, start, held.name, rng=generator(), collisions=scene.collisions)
+    assert scene.graph.state_of(found.or_raise().end) is held
+    there = Problem(scene.robot, [Implicit.equal(Position(scene.robot, "s1/body"), [0.3, 0.1, RADIUS], name="there")])
+    found = plan(scene.graph, start, there, rng=generator(), collisions=scene.collisions)
+    assert np.abs(found.or_raise().end[13:16] - [0.3, 0.1, RADIUS]).max() < 1e-4
+    assert np.abs(found.or_raise().end[6:9] - start[6:9]).max() < 1e-3
+
+
+def test_seeds_give_the_lowest_that_succeeds_in_threads_too() -> None:
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    task = {"collisions": scene.collisions, "limits": Limits(seconds=None)}
+    alone = plan(scene.graph, start, goal, seeds=[3, 1], **task)
+    assert alone.seed == 1
+    with ThreadPoolExecutor(2) as pool:
+        together = plan(scene.graph, start, goal, seeds=range(1, 4), executor=pool, **task)
+    assert together.seed == 1
+    assert together.or_raise().samples.tobytes() == alone.or_raise().samples.tobytes()
+
+
+def test_what_cannot_be_ends_in_time_and_says_why() -> None:
+    scene = swap()
+    start = scene.at(0.2, 0.3)
+    far = scene.at(0.2, 0.44)
+    far[13:15] = 0.44, 0.44  # in the corner of the floor, which the arm does not reach
+    found = plan(scene.graph, start, far, rng=generator(), collisions=scene.collisions, limits=Limits(seconds=3.0))
+    assert found.status is PlanningStatus.TIME
+    assert found.seconds <= 3.5
+    assert "s1/handle" in found.describe()
+    below = scene.at(0.2, 0.3)
+    below[15] = -0.2
+    with pytest.raises(GraphError):
+        plan(scene.graph, start, below, rng=generator(), collisions=scene.collisions)
+    met = scene.at(0.3, 0.3)
+    found = plan(scene.graph, start, met, rng=generator(), collisions=scene.collisions)
+    assert found.status is PlanningStatus.GOAL_COLLIDES
+    assert "s0 collides with s1" in found.reason
+
+
+def test_start_is_goal() -> None:
+    scene = swap()
+    start = scene.at(0.2, 0.3)
+    path = plan(scene.graph, start, start, rng=generator(), collisions=scene.collisions).or_raise()
+    assert np.array_equal(path.start, path.end)
+
+
+def test_bad_input_is_named() -> None:
+    scene = swap()
+    start = scene.at(0.2, 0.3)
+    with pytest.raises(OptionError, match="seeds"):
+        plan(scene.graph, start, start)
+    with pytest.raises(OptionError, match="seeds"):
+        plan(scene.graph, start, start, rng=generator(), seeds=[0])
+    with pytest.raises(OptionError, match="seeds"):
+        plan(scene.graph, start, start, seeds=[])
+    with pytest.raises(UnknownNameError):
+        plan(scene.graph, start, "no such state", rng=generator())
+    with pytest.raises(ConstraintError, match="goal"):
+        plan(scene.graph, start, start[:-1], rng=generator())

@@ -1,0 +1,263 @@
+"""Shortened paths, judged by closed forms, and by plain pinocchio and coal."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from planning.judge import ANGLE, LENGTH, faults, moved
+from planning.test_connect import ARM, arm_scene, generator, height_error
+
+from constraints import Comparison, Explicit, Function, Implicit, Pose, Problem, Projector
+from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
+from constraints.functions import Affine
+from constraints.models import sample_two_arms
+from constraints.paths import Path, interpolate
+from constraints.paths.moving_rhs import MovingRightHandSide
+from constraints.paths.path import Piece
+from constraints.planning import Limits, connect, shorten
+from constraints.solvers import Options
+from liegroups import SE3, Rn, Segments
+
+FREELY = Limits(seconds=None)
+
+
+def implicit(value: Callable[[np.ndarray], np.ndarray], space: object, name: str) -> Implicit:
+    return Implicit.zero(Function.from_callable(value, space, Rn(1), name=name))  # pyright: ignore[reportArgumentType]
+
+
+SPHERE = Problem(Rn(3), [implicit(lambda q: np.array([q @ q - 1.0]), Rn(3), "sphere")])
+
+
+def bent(problem: Problem, nodes: np.ndarray) -> Path:
+    """A path of one piece through nodes."""
+    through = Path.through(problem, nodes, options=Options.local(threshold=5e-5))
+    Q = np.concatenate([through.pieces[0].samples[:1], *(piece.samples[1:] for piece in through.pieces)])
+    first = through.pieces[0]
+    return Path((Piece(problem, first.sides, Q, np.linspace(0.0, 1.0, len(Q)), first.options),))
+
+
+def on_sphere(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Random nodes, each within 1 rad of the one before."""
+    nodes = [np.array([1.0, 0.0, 0.0])]
+    while len(nodes) < count:
+        q = nodes[-1] + rng.uniform(-0.6, 0.6, 3)
+        nodes.append(q / np.linalg.norm(q))
+    return np.array(nodes)
+
+
+def densely(path: Path, times: int = 3000) -> float:
+    """Length of a path in a flat space, by numpy."""
+    Q = np.concatenate([piece.at_times(np.linspace(0.0, 1.0, times)) for piece in path.pieces])
+    return float(np.linalg.norm(np.diff(Q, axis=0), axis=1).sum())
+
+
+def test_the_length_of_a_path_is_that_of_numpy() -> None:
+    path = bent(SPHERE, on_sphere(generator(), 6))
+    assert path.length == pytest.approx(np.linalg.norm(np.diff(path.samples, axis=0), axis=1).sum(), rel=1e-12)
+    quarter = interpolate(SPHERE, [1, 0, 0], [0, 1, 0]).or_raise()
+    assert quarter.length == pytest.approx(np.pi / 2.0, rel=1e-3)
+    assert (quarter + quarter.reversed()).length == pytest.approx(2.0 * quarter.length, rel=1e-12)
+
+
+def test_dofs_that_are_computed_have_no_length() -> None:
+    double = Explicit(Affine([[2.0, 0.0, 0.0]], [0.0], Rn(3)), Segments.coordinates(Rn(3), [2]))
+    path = interpolate(Problem(Rn(3), [double]), [0, 0, 0], [3, 4, 6]).or_raise()
+    assert path.length == pytest.approx(5.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_detour_on_a_sphere_becomes_the_great_circle(seed: int) -> None:
+    rng = generator(seed)
+    path = bent(SPHERE, on_sphere(rng, 5))
+    after = shorten(path, rng=rng, limits=FREELY)
+    great = float(np.arccos(path.start @ path.end))
+    assert great <= densely(after) + 1e-4
+    assert densely(after) <= 1.03 * great
+    assert np.array_equal(after.start, path.start)
+    assert np.array_equal(after.end, path.end)
+    assert np.abs(np.linalg.norm(after.samples, axis=1) - 1.0).max() <= 1e-4
+    assert np.abs(np.diff(after.samples, axis=0)).max() <= LENGTH + 1e-12
+
+
+def test_a_free_body_goes_straight() -> None:
+    """A body whose origin stays in a plane: the straight motion has length 1, without a turn."""
+    problem = Problem(SE3, [implicit(lambda q: q[2:3], SE3, "plane")])
+    turned = [0.4, 0.5, 0.0, 0.0, 0.0, np.sin(0.5), np.cos(0.5)]
+    nodes = np.array([[0.0, 0, 0, 0, 0, 0, 1], turned, [1.0, 0, 0, 0, 0, 0, 1]])
+    path = bent(problem, nodes)
+    after = shorten(path, rng=generator(), limits=FREELY)
+    assert path.length > 2.0
+    assert 1.0 - 1e-6 <= after.length <= 1.05
+    Q = after.samples
+    assert np.abs(Q[:, 2]).max() <= 1e-4
+    assert np.abs(np.linalg.norm(Q[:, 3:], axis=1) - 1.0).max() <= 1e-12
+    assert np.linalg.norm(np.diff(Q[:, :3], axis=0), axis=1).max() <= LENGTH + 1e-12
+    angles = [2.0 * np.arccos(min(1.0, abs(float(a[3:] @ b[3:])))) for a, b in pairwise(Q)]
+    assert max(angles) <= ANGLE + 1e-6
+
+
+def test_never_longer() -> None:
+    """Also where the clock ends it early."""
+    shorter = 0
+    for seed in range(9):
+        rng = generator(seed)
+        path = bent(SPHERE, on_sphere(rng, 3))
+        after = shorten(path, rng=rng, limits=Limits(seconds=[1e-9, 0.02, 0.1][seed % 3]))
+        assert after.length <= path.length
+        assert densely(after, 500) <= densely(path, 500) * (1.0 + 1e-9)
+        shorter += after.length < path.length
+    assert shorter >= 5
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_way_round_a_post_is_shortened_and_nothing_is_wrong_with_it(seed: int) -> None:
+    problem, model, q0, q1 = arm_scene()
+    path = connect(problem, q0, q1, rng=generator(seed), collisions=model).or_raise()
+    after = shorten(path, rng=generator(seed), collisions=model, limits=FREELY)
+    assert faults(after, ARM.model, model._geometry, height_error, (q0, q1)) == []
+    assert after.length < 0.75 * path.length
+    freely = shorten(path, rng=generator(seed), limits=FREELY)
+    assert freely.length < 0.95 * after.length  # the post is in the way of this one
+    assert faults(freely, ARM.model, model._geometry, height_error, (q0, q1)) == ["collision"]
+
+
+def test_two_arms_that_hold_a_bar() -> None:
+    robot = sample_two_arms()
+    model: Any = robot.model
+    data = model.createData()
+    names = [model.getFrameId(name) for name in ("left_tool", "right_tool")]
+
+    def between(q: np.ndarray) -> pin.SE3:
+        pin.framesForwardKinematics(model, data, q)
+        return data.oMf[names[0]].inverse() * data.oMf[names[1]]
+
+    home = robot.references["home"]
+    held = between(home)
+    bar = Pose(robot, "right_tool", reference="left_tool")
+    problem, rng, nodes = Problem(robot, [Implicit.equal(bar, pin.SE3ToXYZQUAT(held))]), generator(3), [home]
+    while len(nodes) < 4:
+        try_of = interpolate(problem, nodes[-1], _near(problem, nodes[-1], rng), options=Options.local(threshold=5e-5))
+        if try_of.success:
+            nodes.append(try_of.or_raise().end)
+    path = bent(problem, np.array(nodes))
+    after = shorten(path, rng=rng, limits=FREELY)
+    assert after.length < 0.8 * path.length
+    assert max(float(np.abs(pin.log6(held.actInv(between(q))).vector).max()) for q in after.samples) <= 1e-4
+    assert max(moved(model, *pair)[0] for pair in pairwise(after.samples)) <= ANGLE + 1e-9
+    assert after.end.tobytes() == path.end.tobytes()
+
+
+def _near(problem: Problem, q: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A solution around a configuration."""
+    projector = Projector(problem, Options.local(threshold=1e-6))
+    while True:
+        found = projector.project(problem.bounds.clip(q + rng.uniform(-0.5, 0.5, len(q))))
+        if found.success:
+            return found.q
+
+
+def two_pieces() -> Path:
+    """First on a sphere, then on a circle of it."""
+    rng = generator()
+    first = bent(SPHERE, np.vstack([on_sphere(rng, 5), [[0.6, 0.8, 0.0]]]))
+    flat = implicit(lambda q: q[2:], Rn(3), "flat")
+    circle = Problem(Rn(3), [SPHERE.constraints[0], flat])
+    angles = np.arctan2(0.8, 0.6) + np.array([0.0, -1.0, 0.5, -0.2, 1.0])
+    second = bent(circle, np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1))
+    second_samples = second.pieces[0].samples.copy()
+    second_samples[0] = first.end
+    piece = second.pieces[0]
+    return first.lasting(2.0) + Path((Piece(circle, piece.sides, second_samples, piece.times, piece.options),), (3.0,))
+
+
+def test_pieces_keep_their_problems_ends_and_durations() -> None:
+    path = two_pieces()
+    after = shorten(path, rng=generator(), limits=FREELY)
+    assert after.durations == path.durations
+    for new, old in zip(after.pieces, path.pieces, strict=True):
+        assert new.problem is old.problem
+        assert new.samples[[0, -1]].tobytes() == old.samples[[0, -1]].tobytes()
+    arcs = [float(np.arccos(piece.samples[0] @ piece.samples[-1])) for piece in path.pieces]
+    assert arcs[1] == pytest.approx(1.0)
+    for piece, arc in zip(after.pieces, arcs, strict=True):
+        assert Path((piece,)).length <= 1.03 * arc
+    assert np.abs(after.pieces[1].samples[:, 2]).max() <= 1e-4
+
+
+def test_pieces_to_keep_are_left_as_they_are() -> None:
+    path = two_pieces()
+    after = shorten(path, rng=generator(), keep=[0], limits=FREELY)
+    assert after.pieces[0] is path.pieces[0]
+    assert after.length < path.length
+    assert shorten(path, rng=generator(), keep=(0, 1)) is path
+
+
+def test_the_leaf_is_kept() -> None:
+    """Right-hand sides that are not those of the problem."""
+    any_size = Function.from_callable(lambda q: np.array([q @ q]), Rn(3), Rn(1), name="size")
+    problem = Problem(Rn(3), [Implicit(any_size, Comparison.EQUALITY)])
+    options = Options.local(threshold=5e-5)
+    Q = 2.0 * bent(SPHERE, on_sphere(generator(1), 5)).samples
+    sides = MovingRightHandSide(problem.rhs_from(Q[0]))
+    path = Path((Piece(problem, sides, Q, np.linspace(0.0, 1.0, len(Q)), options),))
+    after = shorten(path, rng=generator(), limits=FREELY)
+    assert after.length < 0.9 * path.length
+    assert np.abs(np.sum(after.samples**2, axis=1) - 4.0).max() <= 1e-4
+
+
+def test_pieces_whose_right_hand_sides_move_are_left_as_they_are() -> None:
+    height = Function.from_callable(lambda q: q[2:], Rn(3), Rn(1), name="height")
+    problem = Problem(Rn(3), [Implicit(height, Comparison.EQUALITY)])
+    Q = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.5], [0.0, 0.1, 1.0]])
+    ends = problem.rhs_from(Q[0]), problem.rhs_from(Q[-1])
+    for sides in (MovingRightHandSide(*ends), MovingRightHandSide(function=MovingRightHandSide(*ends).at)):
+        path = Path((Piece(problem, sides, Q, np.array([0.0, 0.5, 1.0]), Options.local()),))
+        assert shorten(path, rng=generator()) is path
+
+
+def test_a_path_that_does_not_move_comes_back() -> None:
+    path = connect(SPHERE, [1, 0, 0], [1, 0, 0], rng=generator()).or_raise()
+    assert shorten(path, rng=generator()) is path
+
+
+def samples_of(pickled: bytes, seed: int) -> bytes:
+    path, model = pickle.loads(pickled)
+    return shorten(path, rng=generator(seed), collisions=model, limits=FREELY).samples.tobytes()
+
+
+def test_one_generator_gives_the_same_bits_in_threads_and_processes() -> None:
+    problem, model, q0, q1 = arm_scene()
+    pickled = pickle.dumps((connect(problem, q0, q1, rng=generator(1), collisions=model).or_raise(), model))
+    alone = [samples_of(pickled, seed) for seed in (1, 2)]
+    assert alone[0] != alone[1]
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        assert processes.submit(samples_of, pickled, 2).result() == alone[1]
+
+
+def test_bad_input_is_named() -> None:
+    _, model, *_ = arm_scene()
+    path, rng = two_pieces(), generator()
+    with pytest.raises(WrongObjectError, match="path to be shortened"):
+        shorten(path.samples, rng=rng)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="rng"):
+        shorten(path, rng=0)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="limits"):
+        shorten(path, rng=rng, limits=0.05)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="collisions"):
+        shorten(path, rng=rng, collisions=ARM)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="keeps"):
+        shorten(path, rng=rng, keep=1)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(OptionError, match="from 0 to 1, got 2"):
+        shorten(path, rng=rng, keep=[2])
+    with pytest.raises(SpaceMismatchError, match="collision model"):
+        shorten(path, rng=rng, collisions=model)
