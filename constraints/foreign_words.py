@@ -9,6 +9,7 @@ _PLOTTED = "`constraints.pictures.plot_path(path)`"
 _ANIMATED = "`constraints.pictures.animate(path)`"
 _SHOWN = "`constraints.pictures.show(path)`, in a browser"
 _SAVED = "`numpy.save(file, path.samples)`; pickle keeps the whole path"
+_RESOLUTION = "`resolution` [m]: steps follow from how far solids are apart, so there are no limits of them"
 _REPLACE = "`rhs = problem.rhs.replace(name, point)` and `project(q, rhs)`"
 _MOVING = "of a motion, `robot.at(q, v)`"
 _ROWS = {
@@ -208,7 +209,12 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
             "`collisions(q)` names the pairs",
             "is_valid is_collision_free": "`is_free(q)`; of a path, `first_collision(path) is None`",
             "sample": "`random_free(rng)`",
+            "attach hold grasp": "`attached(shape, frame)`, a new model",
+            "add add_shape add_obstacle with_obstacle": "`added(shape)`, a new model",
+            "remove detach delete without_obstacle": "`removed(name)`, a new model",
+            "move place set_placement": "`moved({name: placement})`, a new model",
         },
+        "CollisionModel.first_collision": {"": _RESOLUTION, "max_angle max_length": _RESOLUTION},
     },
     "constraints.manipulation": {
         "ConstraintGraph": {

@@ -55,7 +55,7 @@ class Load(NamedTuple):
         return f"{words}, centre of pressure ({at[0]:.4g}, {at[1]:.4g}) m{beside}"
 
 
-class Limits(NamedTuple):
+class MultiplierLimits(NamedTuple):
     r"""Rows that multipliers have to satisfy, :math:`A \lambda \le 0`, and of which contact each is."""
 
     rows: Matrix
@@ -94,7 +94,7 @@ def loads_of(
     return found
 
 
-def limits_of(constraint_set: ConstraintSet, q: Vector, cones: Any, soles: Any) -> Limits:
+def limits_of(constraint_set: ConstraintSet, q: Vector, cones: Any, soles: Any) -> MultiplierLimits:
     """The limits of contacts that are on.
 
     Args:
@@ -125,7 +125,7 @@ def limits_of(constraint_set: ConstraintSet, q: Vector, cones: Any, soles: Any) 
         limit[:, s] = own @ seen.T
         rows.append(limit)
         names += [owner.name] * len(own)
-    return Limits(np.concatenate(rows), tuple(names))
+    return MultiplierLimits(np.concatenate(rows), tuple(names))
 
 
 def _cones(constraint_set: ConstraintSet, cones: Any) -> list[tuple[Any, FrictionCone]]:

@@ -1,12 +1,15 @@
 """Collisions of configurations and of paths."""
 
 from ..keywords import answer as _answer
+from .clouds import PointCloud as PointCloud
 from .model import (
     Collision as Collision,
     CollisionModel as CollisionModel,
-    NoFreeConfigurationError as NoFreeConfigurationError,
+    Grazing as Grazing,
+    PathCheck as PathCheck,
 )
 from .pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
+from .sampling import NoFreeConfigurationError as NoFreeConfigurationError
 from .shapes import Shape as Shape
 
 _answer(__name__)

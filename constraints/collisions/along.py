@@ -1,53 +1,215 @@
-"""Collisions along a path."""
+"""Collisions along a path: parts of it are divided until each is proved to be free."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import ceil
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ..paths.path import Path, Piece, StepSize
-from .checking import Checker
+from ..paths.path import Path, Piece
+from .checking import Checker, NearPairs
+from .motion import MotionBounds
+from .pairs import IndexPair
+from .solids import CollisionSolid
 
 ROWS_AT_ONCE = 64
-"""Configurations of a path that are computed, and looked at, together: what is behind a collision costs nothing."""
+"""Samples of a path that are looked at together: what is behind a collision costs nothing."""
+MANY = 8
+"""Fewer parts than these are divided into as many at once: a batch of few rows costs as much as one of many."""
+SHORTEST_TIME = 1e-9
+"""Parts of a piece that are shorter are not divided, however far something moves in them: as between q and -q."""
 
 
 class Met(NamedTuple):
-    """Where a pair meets first: its number, and the time on the path [s]."""
+    """Where a pair meets first: the time on the path [s], and its number."""
+
+    time: float
+    pair: int
+
+
+class Close(NamedTuple):
+    """A pair that comes so near that it is not proved free, from one time to another [s]."""
 
     pair: int
-    time: float
+    begin: float
+    end: float
 
 
-def first_met(checker: Checker, path: Path, max_angle: float, max_length: float) -> Met | None:
-    """The first pair that collides on a path; None if the path is free.
+class Along(NamedTuple):
+    """What was found on a path.
+
+    Attributes:
+        met: the first collision, or None.
+        close: before it.
+        looked: number of configurations that were looked at.
+    """
+
+    met: Met | None
+    close: tuple[Close, ...]
+    looked: int
+
+
+class _Parts(NamedTuple):
+    """Parts of a piece (n,): times and configurations at their ends; pairs that are not proved free (n, pairs)."""
+
+    t0: Vector
+    t1: Vector
+    Q0: Matrix
+    Q1: Matrix
+    moved: Matrix
+    open: BoolVector
+
+    def some(self, which: BoolVector) -> _Parts:
+        arrays: Any = self
+        return _Parts(*(array[which] for array in arrays))
+
+
+def along(
+    checker: Checker, solids: Sequence[CollisionSolid], pairs: Sequence[IndexPair], path: Path, resolution: float
+) -> Along:
+    """The first pair that collides on a path, and pairs that are too near to be proved free.
 
     Args:
         checker: what is asked.
+        solids: all of them.
+        pairs: of solids that are looked at.
         path: the path.
-        max_angle, max_length: most that a joint moves from one configuration that is looked at to the next [rad], [m].
+        resolution: parts in which two solids come nearer by less than this are not halved [m].
     """
-    begun = 0.0
+    found, begun, looked = list[Close](), 0.0, 0
     for piece, duration in zip(path.pieces, path.durations, strict=True):
-        times = _times(piece, max_angle, max_length)
-        for some in np.array_split(times, ceil(len(times) / ROWS_AT_ONCE)):
-            Q = piece.at_times(some)
-            free = checker.free(Q)
-            if not free.all():
-                k = int(free.argmin())
-                return Met(checker.met(Q[k])[0], begun + duration * float(some[k]))
+        search = _Search(checker, solids, pairs, piece, resolution)
+        met = search.run() if pairs else None
+        looked += search.looked
+        before = np.inf if met is None else met.time
+        found += [Close(c.pair, *(begun + duration * np.array(c[1:]))) for c in _joined(search.close) if c.end < before]
+        if met is not None:
+            return Along(Met(begun + duration * met.time, met.pair), tuple(found), looked)
         begun += duration
-    return None
+    return Along(None, tuple(found), looked)
 
 
-def _times(piece: Piece, max_angle: float, max_length: float) -> Vector:
-    """Times of a piece between which no joint moves farther than the limits on the straight way between its samples."""
-    angles, lengths = StepSize(piece.problem).of_rows(piece.samples[:-1], piece.samples[1:])
-    parts = np.maximum(np.ceil(np.maximum(angles / max_angle, lengths / max_length)), 1.0).astype(int)
-    steps = zip(pairwise(piece.times.tolist()), parts.tolist(), strict=True)
-    return np.array([*(t0 + (t1 - t0) * k / count for (t0, t1), count in steps for k in range(count)), 1.0])
+def _joined(close: Sequence[Close]) -> Iterator[Close]:
+    """The same with neighbouring parts as one, in the order of time."""
+    last: dict[int, Close] = {}
+    for part in sorted(close, key=lambda part: part.begin):
+        before = last.get(part.pair)
+        if before is not None and part.begin <= before.end:
+            last[part.pair] = before._replace(end=part.end)
+        else:
+            if before is not None:
+                yield before
+            last[part.pair] = part
+    yield from last.values()
+
+
+@final
+class _Search:
+    """The search on one piece of a path."""
+
+    def __init__(
+        self,
+        checker: Checker,
+        solids: Sequence[CollisionSolid],
+        pairs: Sequence[IndexPair],
+        piece: Piece,
+        resolution: float,
+    ) -> None:
+        self._checker, self._piece, self._resolution = checker, piece, resolution
+        self._space = piece.problem.space
+        self._D = self._space.difference(piece.samples[:-1], piece.samples[1:])
+        self._bounds = MotionBounds(checker.joints.motions, solids, pairs, piece.samples, self._D)
+        self.close: list[Close] = []
+        self.looked = 0
+
+    def run(self) -> Met | None:
+        """The first collision; None if there is none."""
+        samples, times = self._piece.samples, self._piece.times
+        moved = self._bounds.of(np.abs(self._D) + _bends(self._D, np.diff(times)))
+        need = 0.5 * _beside(moved[None], np.maximum)[0]
+        for a in range(0, len(moved), ROWS_AT_ONCE):
+            b = min(a + ROWS_AT_ONCE, len(moved))
+            rows = slice(a, b + 1)
+            near = self._near(samples[rows], need[rows])
+            beside = _mask(near, need[rows].shape)
+            parts = _Parts(
+                times[a:b], times[a + 1 : b + 1], samples[a:b], samples[a + 1 : b + 1], moved[a:b],
+                beside[:-1] | beside[1:],
+            )  # fmt: skip
+            met = self._refined(parts, _first(near, times[rows]))
+            if met is not None:
+                return met
+        return None
+
+    def _near(self, Q: Matrix, more: Matrix) -> NearPairs:
+        self.looked += len(Q)
+        return self._checker.near(Q, more)
+
+    def _refined(self, parts: _Parts, met: Met | None) -> Met | None:
+        """Divide parts that are open, as long as they are before the first collision; which that is."""
+        while True:
+            if met is not None:
+                parts = parts.some(parts.t0 < met.time)
+            short = (parts.moved <= self._resolution) | (parts.t1 - parts.t0 < SHORTEST_TIME)[:, None]
+            for n, pair in np.argwhere(parts.open & short).tolist():
+                self.close.append(Close(pair, float(parts.t0[n]), float(parts.t1[n])))
+            still: BoolVector = parts.open & ~short
+            left: BoolVector = np.any(still, axis=1)  # pyright: ignore[reportAssignmentType]
+            parts = parts._replace(open=still).some(left)
+            if not len(parts.t0):
+                return met
+            parts, found = self._divided(parts)
+            met = min((m for m in (met, found) if m is not None), default=None)
+
+    def _divided(self, parts: _Parts) -> tuple[_Parts, Met | None]:
+        """Parts of parts, open where both their ends are too near, or one, and the other is an end of the whole."""
+        n, pieces = len(parts.t0), MANY if len(parts.t0) < MANY else 2
+        times: Matrix = np.linspace(parts.t0, parts.t1, pieces + 1, axis=1)
+        inner = self._piece.at_times(times[:, 1:-1].ravel()).reshape(n, pieces - 1, -1)
+        Q = np.concatenate((parts.Q0[:, None], inner, parts.Q1[:, None]), axis=1)
+        D = self._space.difference(Q[:, :-1], Q[:, 1:])
+        moved = self._bounds.of(np.abs(D) + _beside(np.abs(np.diff(D, axis=1)), np.maximum))
+        need = np.where(parts.open[:, None], _between(moved), -1.0)
+        near = self._near(inner.reshape(-1, Q.shape[2]), need.reshape(-1, need.shape[2]))
+        opened = _beside(_mask(near, (n * (pieces - 1), need.shape[2])).reshape(need.shape), np.logical_and)
+        columns: Any = (times[:, :-1], times[:, 1:], Q[:, :-1], Q[:, 1:], moved, opened)
+        flat: Any = [column.reshape(n * pieces, *column.shape[2:]) for column in columns]
+        return _Parts(*flat), _first(near, times[:, 1:-1].ravel())
+
+
+def _mask(near: NearPairs, shape: tuple[int, ...]) -> BoolVector:
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[near.rows, near.pairs] = True
+    return mask
+
+
+def _first(near: NearPairs, times: Vector) -> Met | None:
+    """The first collision among pairs that are near, by time and then by number."""
+    met = zip(times[near.rows[near.met]].tolist(), near.pairs[near.met].tolist(), strict=True)
+    return min((Met(*each) for each in met), default=None)
+
+
+def _between(of_parts: Matrix) -> Matrix:
+    """Of each place between two parts of a row (n, parts, ...) the larger value of the two."""
+    return np.maximum(of_parts[:, :-1], of_parts[:, 1:])
+
+
+def _beside(of_places: Any, together: Callable[..., Any]) -> Any:
+    """Of each part of a row what is at its two ends, together; of the first and the last one at one end."""
+    first, last = of_places[:, :1], of_places[:, -1:]
+    return together(np.concatenate((first, of_places), axis=1), np.concatenate((of_places, last), axis=1))
+
+
+def _bends(D: Matrix, durations: Vector) -> Matrix:
+    """How much longer than the straight way each coordinate may go between two samples (n, nv).
+
+    A smooth way strays by half of the difference of the rates that its neighbours have; all of it is taken. With one
+    part alone nothing is known: half of its length, which is what an interpolation lets its middle stray by.
+    """
+    if len(D) == 1:
+        return 0.5 * np.abs(D)
+    rates = D / durations[:, None]
+    return _beside(np.abs(np.diff(rates, axis=0))[None], np.maximum)[0] * durations[:, None]

@@ -52,7 +52,7 @@ def cover_of(solid: Any) -> Cover | None:
     """
     kind = type(solid).__name__
     if kind == "Sphere":
-        return _cover(np.zeros((1, 3)), np.array([float(solid.radius)]), np.zeros(3), float(solid.radius))
+        return widened(np.zeros((1, 3)), np.array([float(solid.radius)]), np.zeros(3), float(solid.radius))
     if kind == "Capsule":
         return _of_capsule(float(solid.radius), float(solid.halfLength))
     if kind == "Cylinder":
@@ -66,22 +66,12 @@ def cover_of(solid: Any) -> Cover | None:
     return _of_box(lower, upper, np.array(solid.points()) if kind.startswith("Convex") else None)
 
 
-def points_of(solid: Any) -> Matrix:
-    """Points (n, 3) of a solid of coal: the corners of what has some.
+def widened(centers: Matrix, radii: Vector, center: Vector, radius: float) -> Cover:
+    """The cover, with radii that rounding does not make too small.
 
     Args:
-        solid: of coal.
+        centers, radii, center, radius: as a `Cover` has them.
     """
-    kind = type(solid).__name__
-    if kind.startswith("BVHModel") and solid.num_tris:
-        return np.unique(_triangles(solid).reshape(-1, 3), axis=0)
-    if kind.startswith("Convex"):
-        return np.array(solid.points())
-    return np.array(list(product((-1.0, 1.0), repeat=3))) * solid.halfSide if kind == "Box" else np.empty((0, 3))
-
-
-def _cover(centers: Matrix, radii: Vector, center: Vector, radius: float) -> Cover:
-    """The cover, with radii that rounding does not make too small."""
     more = ROUNDING_OF_A_RADIUS * float(np.abs(centers).max(initial=0.0) + radius)
     return Cover(centers, radii + more, center, radius + more)
 
@@ -91,7 +81,7 @@ def _of_capsule(radius: float, half: float) -> Cover:
     count = int(np.clip(np.ceil(2.0 * half / radius), 1, MOST_CELLS_OF_A_BOX)) + 1
     heights = np.linspace(-half, half, count)
     reach = float(np.hypot(radius, half / (count - 1)))
-    return _cover(_on_axis(heights), np.full(count, reach), np.zeros(3), half + radius)
+    return widened(_on_axis(heights), np.full(count, reach), np.zeros(3), half + radius)
 
 
 def _of_cylinder(radius: float, half: float) -> Cover:
@@ -102,7 +92,7 @@ def _of_cylinder(radius: float, half: float) -> Cover:
     count = int(np.clip(np.ceil(2.0 * half / radius), 1, MOST_CELLS_OF_A_BOX))
     heights = half * (np.arange(1, 2 * count, 2) / count - 1.0)
     reach = float(np.hypot(radius, half / count))
-    return _cover(_on_axis(heights), np.full(count, reach), np.zeros(3), float(np.hypot(radius, half)))
+    return widened(_on_axis(heights), np.full(count, reach), np.zeros(3), float(np.hypot(radius, half)))
 
 
 def _on_axis(heights: Vector) -> Matrix:
@@ -125,7 +115,7 @@ def _of_box(lower: Vector, upper: Vector, points: Matrix | None, disc: float = n
     corners = np.maximum(np.abs(centers[:, :2]) - 0.5 * cell[:2], 0.0)
     centers = centers[row_lengths(corners) <= disc]
     reach = 0.5 * float(np.linalg.norm(cell))
-    return _cover(centers, np.full(len(centers), reach), 0.5 * (lower + upper), 0.5 * float(np.linalg.norm(sides)))
+    return widened(centers, np.full(len(centers), reach), 0.5 * (lower + upper), 0.5 * float(np.linalg.norm(sides)))
 
 
 def _triangles(mesh: Any) -> Matrix:
@@ -141,7 +131,7 @@ def _of_triangles(triangles: Matrix) -> Cover:
     places = pieces.mean(axis=1)
     _, group = kmeans2(places, _far_apart(places, min(SPHERES_OF_A_MESH, len(pieces))), minit="matrix")
     balls = [_ball(pieces[group == k].reshape(-1, 3)) for k in np.unique(group)]
-    return _cover(np.array([ball[0] for ball in balls]), np.array([ball[1] for ball in balls]), center, radius)
+    return widened(np.array([ball[0] for ball in balls]), np.array([ball[1] for ball in balls]), center, radius)
 
 
 def _far_apart(points: Matrix, count: int) -> Matrix:

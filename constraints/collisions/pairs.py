@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from itertools import combinations
-from math import pi
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +14,12 @@ from liegroups.arguments import as_mapping, as_tuple, expect, is_finite_number
 from ..errors import OptionError, UnknownJointError
 from ..paths.relative_motion import CollisionPair, two_names
 from ..problem.questions import LONGER, PLAIN
-from ..questions import LONG_DISTANCE, ask_once
+from ..questions import ask_once
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
+
+if TYPE_CHECKING:
+    from .solids import CollisionSolid, CoveredGeometry
 
 IndexPair = tuple[int, int]
 
@@ -35,6 +36,7 @@ class LeftOutReason(Enum):
     SAME_JOINT = "on one joint"
     NEIGHBOURS = "on neighbouring joints"
     BY_HAND = "left out by hand"
+    MAY_TOUCH = "held, and may touch"
     NOT_ASKED = "not among the given pairs of joints"
 
 
@@ -65,26 +67,29 @@ class WhyOut(NamedTuple):
     said: str = ""
 
 
-def left_out(robot: Robot, solids: Sequence[Any], links: Sequence[str], srdf: bool) -> dict[IndexPair, WhyOut]:
-    """Of all pairs of solids those that are not looked at.
+def left_out(
+    robot: Robot, solids: Sequence[CollisionSolid], pairs: Iterable[IndexPair], srdf: bool
+) -> dict[IndexPair, WhyOut]:
+    """Of pairs of solids those that are not looked at.
 
     Args:
         robot: what carries them, with its disabled collisions.
-        solids: geometry objects of pinocchio.
-        links: of each the name of its link; empty where it has none.
+        solids: all of them.
+        pairs: of solids.
         srdf: whether disabled collisions count.
     """
     disabled = {frozenset(pair[:2]): pair.reason for pair in robot.disabled_collisions} if srdf else {}
     roots = _Roots(robot.model)
     found: dict[IndexPair, WhyOut] = {}
-    for i, j in combinations(range(len(solids)), 2):
-        said = disabled.get(frozenset((links[i], links[j]))) if links[i] != links[j] else None
-        a, b = sorted((int(solids[k].parentJoint), k) for k in (i, j))
+    for i, j in pairs:
+        links = solids[i].link, solids[j].link
+        said = disabled.get(frozenset(links)) if links[0] != links[1] else None
+        a, b = sorted((solids[k].joint, k) for k in (i, j))
         if said is not None:
             found[i, j] = WhyOut(LeftOutReason.DISABLED, said)
         elif a[0] == b[0]:
             found[i, j] = WhyOut(LeftOutReason.SAME_JOINT)
-        elif roots.model.parents[b[0]] == a[0] and (a[0] or roots.hangs_on(b[0], links[a[1]])):
+        elif roots.model.parents[b[0]] == a[0] and (a[0] or roots.hangs_on(b[0], solids[a[1]].link)):
             found[i, j] = WhyOut(LeftOutReason.NEIGHBOURS)
     return found
 
@@ -130,51 +135,49 @@ def margins_of_joints(pairs: Iterable[CollisionPair], names: Sequence[str]) -> d
     return found
 
 
-def ask_of_margins(geometry: Any, margins: Mapping[IndexPair, float]) -> None:
+def ask_of_margins(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair, float]) -> None:
     """Ask about distances that are far larger than the shapes, or so negative that a pair never counts.
 
     Args:
-        geometry: pinocchio's, with the shapes.
+        solids: the shapes.
         margins: pair of shapes -> distance [m].
     """
     least, most = min(margins.values(), default=0.0), max(margins.values(), default=0.0)
     if least >= 0.0 and most <= PLAIN:
         return
-    radii = [_radius(solid) for solid in geometry.geometryObjects]
+    radii = [_radius(solid.body) for solid in solids]
     middle = float(np.median(radii))
     if most > PLAIN and most > LONGER * middle:
         what = f"margin {most:.6g} m of a collision model"
         ask_once(f"{what}, whose shapes have a radius of {middle:.3g} m (median): is it in millimetres?")
-    names = [str(solid.name) for solid in geometry.geometryObjects]
     never = [(i, j) for (i, j), margin in margins.items() if -margin > radii[i] + radii[j]]
     if never:
         i, j = never[0]
         more = f" (and {len(never) - 1} more)" if len(never) > 1 else ""
-        what = f"margin {margins[i, j]:.6g} m of '{names[i]}' and '{names[j]}'{more}"
+        what = f"margin {margins[i, j]:.6g} m of '{solids[i].name}' and '{solids[j].name}'{more}"
         ask_once(f"{what}: they overlap by less wherever they are, so they never collide: is it meant?")
 
 
-def _radius(solid: Any) -> float:
+def _radius(body: CoveredGeometry) -> float:
     """Radius [m] of a ball around a shape; infinite of a half-space."""
-    solid.geometry.computeLocalAABB()
-    return float(solid.geometry.aabb_radius)
+    body.geometry.computeLocalAABB()
+    return float(body.geometry.aabb_radius) + body.padding
 
 
-def check_limits(max_angle: object, max_length: object) -> None:
-    """Refuse limits of a collision check that are not positive; ask about those that keep nothing short.
+def as_resolution(resolution: object) -> float:
+    """Read the resolution of a collision check along a path [m].
 
     Args:
-        max_angle, max_length: [rad], [m].
+        resolution: what a user gives.
 
     Raises:
-        OptionError: names both.
+        OptionError: no positive number.
     """
-    if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
-        raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
-    if is_finite_number(max_angle) and max_angle > pi:
-        ask_once(f"max_angle of a collision check is {max_angle:.6g} rad, more than half a turn: is it in degrees?")
-    if is_finite_number(max_length) and max_length > LONG_DISTANCE:
-        ask_once(f"max_length of a collision check is {max_length:.6g} m: is it in millimetres?")
+    if not (is_finite_number(resolution) and resolution > 0.0):
+        raise OptionError(f"resolution of a collision check: expected a positive number [m], got {resolution!r}")
+    if resolution > PLAIN:
+        ask_once(f"resolution of a collision check is {resolution:.6g} m: is it in millimetres?")
+    return float(resolution)
 
 
 def as_distance(distance: object, what: str) -> float:
@@ -201,9 +204,18 @@ class _Roots:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self._parents = [int(frame.parentFrame) for frame in model.frames]
-        self._links = {str(f.name): i for i, f in enumerate(model.frames) if f.type == pin.FrameType.BODY}
-        self._joints = {str(f.name): i for i, f in enumerate(model.frames) if f.type == pin.FrameType.JOINT}
+
+    @cached_property
+    def _parents(self) -> list[int]:
+        return [int(frame.parentFrame) for frame in self.model.frames]
+
+    @cached_property
+    def _links(self) -> dict[str, int]:
+        return {str(f.name): i for i, f in enumerate(self.model.frames) if f.type == pin.FrameType.BODY}
+
+    @cached_property
+    def _joints(self) -> dict[str, int]:
+        return {str(f.name): i for i, f in enumerate(self.model.frames) if f.type == pin.FrameType.JOINT}
 
     def hangs_on(self, joint: int, link: str) -> bool:
         """Whether a joint on the world belongs to the same tree of links as a link that is fixed in the world."""
@@ -218,40 +230,3 @@ class _Roots:
                 break
             frame = parent
         return frame
-
-
-def in_words(verdicts: Iterable[WhyOut], details: bool) -> str:
-    """How many pairs are left out for which reason: "29 disabled in the SRDF (Adjacent 9, Never 20), 3 on one joint".
-
-    Args:
-        verdicts: one a pair.
-        details: whether the words of the SRDF are told too.
-    """
-    counts = Counter(verdicts)
-    parts: list[str] = []
-    for reason in LeftOutReason:
-        said = Counter({verdict.said: count for verdict, count in counts.items() if verdict.reason is reason})
-        if said:
-            parts.append(f"{said.total()} {reason.value}{_said(said) if details else ''}")
-    return ", ".join(parts)
-
-
-def _said(said: Mapping[str, int]) -> str:
-    words = [f"{word} {count}" for word, count in sorted(said.items(), key=lambda item: -item[1]) if word]
-    return f" ({', '.join(words)})" if words else ""
-
-
-def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
-    """What to say of pairs that always collide; empty where there are none.
-
-    Args:
-        pairs: as `CollisionModel.always_colliding` finds them.
-    """
-    if not pairs:
-        return ""
-    named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
-    more = f" and {len(pairs) - SHOWN} pairs more" if len(pairs) > SHOWN else ""
-    return (
-        f"{named}{more} collide in all of {SAMPLES} random configurations; leave them out by `model.without(...)`, or "
-        "give the robot the SRDF that disables them (`Robot.from_urdf(urdf, srdf=...)`)"
-    )

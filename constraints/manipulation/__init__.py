@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 from ..collisions import (
     Collision as Collision,
     CollisionModel as CollisionModel,
+    Grazing as Grazing,
     LeftOut as LeftOut,
     LeftOutReason as LeftOutReason,
     NoFreeConfigurationError as NoFreeConfigurationError,
+    PathCheck as PathCheck,
+    PointCloud as PointCloud,
     Shape as Shape,
 )
 from ..exports import on_use as _on_use

@@ -136,7 +136,7 @@ class Stroke(NamedTuple):
         alpha: opacity.
     """
 
-    colour: str | Sequence[float] | None = None
+    colour: str | None = None
     width: float = 2.0
     alpha: float = 1.0
 

@@ -17,13 +17,13 @@ from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
 from ..solvers import Projector
-from .connection import Connection, Search
-from .edges import Edges
+from .connection import Connection, LeafSearch
+from .edges import EdgeJudge
 from .ends import in_words
 from .leaf import Counts, LeafOfProblem
 from .limits import Clock, Limits
-from .marks import Places
-from .sequences import Step
+from .marks import Sites
+from .sequences import PlanStep
 
 TARGETS_OF_A_STEP = 10
 """Targets that are drawn for one step, from one start, before the step before is drawn again."""
@@ -38,7 +38,7 @@ Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
 """From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
 
 
-class Motion(NamedTuple):
+class Leg(NamedTuple):
     """A motion on one leaf that is to be found.
 
     Attributes:
@@ -92,7 +92,7 @@ class Attempts:
     def __init__(
         self,
         graph: ConstraintGraph,
-        places: Places,
+        places: Sites,
         goal: Vector | None,
         collisions: CollisionModel | None,
         rng: np.random.Generator,
@@ -109,7 +109,7 @@ class Attempts:
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._budget = TARGETS_AT_FIRST
 
-    def run(self, q: Vector, steps: Sequence[Step]) -> tuple[Path | None, int]:
+    def run(self, q: Vector, steps: Sequence[PlanStep]) -> tuple[Path | None, int]:
         """A path along a sequence, with 0; or None, with the number of the step that failed.
 
         Args:
@@ -119,7 +119,7 @@ class Attempts:
         names = tuple(step.action.transition.name for step in steps)
         self._budget = TARGETS_AT_FIRST << min(self._tried[names], 8)
         self._tried[names] += 1
-        done, failed, refused, first = list[tuple[Motion, Path]](), 0, 0, 0
+        done, failed, refused, first = list[tuple[Leg, Path]](), 0, 0, 0
         while not self._clock.is_over:
             chain, at = self._chain(done[-1][0].q1 if done else q, steps, first)
             if chain is None:
@@ -139,9 +139,9 @@ class Attempts:
             first = failed
         return None, failed
 
-    def _chain(self, q: Vector, steps: Sequence[Step], first: int) -> tuple[list[Motion] | None, int]:
+    def _chain(self, q: Vector, steps: Sequence[PlanStep], first: int) -> tuple[list[Leg] | None, int]:
         """Motions that meet, from a step on; depth first. Without success the deepest step that was not done."""
-        ends, motions, tries = [q], list[list[Motion]](), [0] * (len(steps) + 1)
+        ends, motions, tries = [q], list[list[Leg]](), [0] * (len(steps) + 1)
         deepest = count = first
         while (i := first + len(motions)) < len(steps):
             deepest = max(deepest, i)
@@ -164,7 +164,7 @@ class Attempts:
         last = self._last(ends[-1], steps)
         return [*chain, *last], deepest
 
-    def _last(self, q: Vector, steps: Sequence[Step]) -> list[Motion]:
+    def _last(self, q: Vector, steps: Sequence[PlanStep]) -> list[Leg]:
         """The motion to the goal, on the leaf that is reached; of no length where nothing is left to do."""
         goal = q if self._goal is None else self._goal
         if steps and np.array_equal(q, goal):
@@ -173,9 +173,9 @@ class Attempts:
         loop = loop_of(self._graph, state)
         if loop is None:
             raise GraphError(f"no transition leads from '{state}' to itself, where the plan is to meet its goal")
-        return [Motion(loop, q, goal, None, len(steps))]
+        return [Leg(loop, q, goal, None, len(steps))]
 
-    def _step(self, q: Vector, step: Step, number: int) -> list[Motion] | None:
+    def _step(self, q: Vector, step: PlanStep, number: int) -> list[Leg] | None:
         """The motions of one transition to a target that is drawn, the short ones looked at; None where it fails."""
         transition, leaf = step.action.transition, self._places.leaf_for(step.action)
         guess = self._graph.robot.check(self._guess(transition, q, self._rng), "guess of a plan")
@@ -190,7 +190,7 @@ class Attempts:
             if model is not None and not model.is_free(point):
                 self.refusals.add(part, in_words(model.collisions(point)[:1]))
                 return None
-        motions = list[Motion]()
+        motions = list[Leg]()
         for part, point in parts:
             path = None
             if part.short:
@@ -198,16 +198,16 @@ class Attempts:
                 if path is None:
                     self.refusals.add(part, "no free straight way")
                     return None
-            motions.append(Motion(part, q, point, path, number))
+            motions.append(Leg(part, q, point, path, number))
             q = point
         return motions
 
-    def _connected(self, motion: Motion) -> Path | None:
+    def _connected(self, motion: Leg) -> Path | None:
         """A path of one motion."""
         name = motion.part.name
         nodes = min(NODES_AT_FIRST << self._failures[name], self._limits.nodes)
         leaf = self._leaf(motion.part, motion.q0)
-        found = Search(leaf, self._rng, nodes, self._clock).run(motion.q0[None], motion.q1[None])
+        found = LeafSearch(leaf, self._rng, nodes, self._clock).run(motion.q0[None], motion.q1[None])
         self.nodes += found.effort.nodes
         if found.path is None:
             self._failures[name] = min(self._failures[name] + 1, 16)
@@ -224,8 +224,8 @@ class Attempts:
         leaf.counts = self.counts
         return leaf
 
-    def _edges(self, part: Transition, q: Vector) -> Edges:
-        return Edges(self._leaf(part, q))
+    def _edges(self, part: Transition, q: Vector) -> EdgeJudge:
+        return EdgeJudge(self._leaf(part, q))
 
     def _model(self, part: Transition) -> CollisionModel | None:
         """The pairs that move against each other on a transition."""

@@ -19,12 +19,12 @@ from ..problem.problem import Problem
 from ..solvers import Options, Projector
 from ..solvers.result import Result
 from ..words import counted
-from .edges import Edges
+from .edges import EdgeJudge
 from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, rows_of, usable
 from .leaf import LeafOfProblem
 from .limits import Clock, Limits
 from .status import PlanningStatus
-from .trees import Tree
+from .trees import SearchTree
 
 TARGETS_AT_ONCE = 64
 """Most targets that a tree grows towards together: few at first, as most searches end soon. Random numbers are drawn by
@@ -196,12 +196,12 @@ def connect(
     projector.options.without_clock("of a path")
     check_space(projector.problem.space, collisions)
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
-    search = Search(leaf, rng, limits.nodes, Clock(limits.seconds))
+    search = LeafSearch(leaf, rng, limits.nodes, Clock(limits.seconds))
     return search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))
 
 
 @final
-class Search:
+class LeafSearch:
     """One search.
 
     Args:
@@ -213,7 +213,7 @@ class Search:
 
     def __init__(self, leaf: LeafOfProblem, rng: np.random.Generator, nodes: int, clock: Clock) -> None:
         self._leaf, self._rng, self._nodes, self._clock = leaf, rng, nodes, clock
-        self._edges, self._trees = Edges(leaf), tuple[Tree, ...]()
+        self._edges, self._trees = EdgeJudge(leaf), tuple[SearchTree, ...]()
         self._meets: bool | None = None
         self._found: Path | None = None
         self._reason = ""
@@ -232,7 +232,7 @@ class Search:
         path = self._straight(here, there)
         if path is not None:
             return self._result(PlanningStatus.FOUND, path)
-        self._trees = Tree(self._leaf, here), Tree(self._leaf, there)
+        self._trees = SearchTree(self._leaf, here), SearchTree(self._leaf, there)
         status = self._grow(goals if isinstance(goals, Goals) else None)
         return self._result(status, self._found)
 
@@ -274,7 +274,7 @@ class Search:
             here, there = there, here
         raise AssertionError
 
-    def _in_the_way(self, tree: Tree) -> str:
+    def _in_the_way(self, tree: SearchTree) -> str:
         """What stops a tree, in words: the pairs that collide a step further."""
         leaf, what = self._leaf, "start" if tree is self._trees[0] else "goal"
         targets = leaf.random(self._rng, tree.q[0], TARGETS_AT_ONCE)
@@ -287,7 +287,7 @@ class Search:
         pairs = ", ".join(f"{a} with {b} in {count}" for (a, b), count in met.most_common(3))
         return f"{words}; of {int(on.sum())} steps further collide: {pairs or 'none'}"
 
-    def _round(self, here: Tree, there: Tree) -> None:
+    def _round(self, here: SearchTree, there: SearchTree) -> None:
         """Targets for one tree, and for the other the nodes that came nearest."""
         count = min(FIRST_TARGETS + (here.count + there.count) // NODES_A_TARGET, TARGETS_AT_ONCE)
         drawn, _ = self._leaf.projected(self._leaf.random(self._rng, self._trees[0].q[0], count))
@@ -301,7 +301,7 @@ class Search:
             if self._found is not None:
                 break
 
-    def _join(self, here: Tree, a: int, there: Tree, b: int) -> None:
+    def _join(self, here: SearchTree, a: int, there: SearchTree, b: int) -> None:
         """The path along two branches that meet; edges that fail are cut off."""
         (start, i), (goal, j) = ((here, a), (there, b)) if here is self._trees[0] else ((there, b), (here, a))
         way, back = start.branch(i), goal.branch(j)[::-1]
@@ -321,8 +321,8 @@ class Search:
         """Whether the trees would meet if nothing collided."""
         if self._leaf.collisions is None:
             return False
-        trial = Search(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._nodes, self._clock)
-        trial._trees = here, there = tuple(Tree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
+        trial = LeafSearch(self._leaf.without_collisions(), np.random.default_rng(TRIAL_SEED), self._nodes, self._clock)
+        trial._trees = here, there = tuple(SearchTree(trial._leaf, tree.q[tree.parents < 0]) for tree in self._trees)
         while here.count + there.count < NODES_OF_TRIAL and trial._found is None and not self._clock.is_over:
             if here.still >= TARGETS_WITHOUT_NEWS:
                 break

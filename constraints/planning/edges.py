@@ -1,4 +1,4 @@
-"""Edges between nodes, judged in one place: projected, without a jump, within bounds, free."""
+"""EdgeJudge between nodes, judged in one place: projected, without a jump, within bounds, free."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Halved(NamedTuple):
 
 
 @final
-class Edges:
+class EdgeJudge:
     """Judges ways along nodes of one leaf.
 
     Args:

@@ -16,7 +16,7 @@ from ..robot.configuration import random_points
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.growth import GrowthProgram, Rules
-from .chart import Chart
+from .metric import Metric
 
 MAX_ANGLE, MAX_LENGTH = 0.1, 0.02
 """Most that a joint moves between two samples of a path [rad], [m]."""
@@ -80,7 +80,7 @@ class LeafOfProblem:
         self.problem: Problem = projector.problem
         self.space = self.problem.space
         self.limits = max_angle, max_length
-        self.chart = Chart(self.problem, max_angle, max_length)
+        self.chart = Metric(self.problem, max_angle, max_length)
         self.counts = Counts()
         self._points = random_points(self.problem.bounds, self.problem.revolute)
 

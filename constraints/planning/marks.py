@@ -20,7 +20,7 @@ START, GOAL, OTHER = "start", "goal", "other"
 """On which leaf of a foliation a configuration is: that of the start, that of the goal, or another one."""
 
 
-class Place(NamedTuple):
+class Site(NamedTuple):
     """A state, and on which leaf each of its foliations is.
 
     Attributes:
@@ -36,7 +36,7 @@ class Place(NamedTuple):
         return f"{self.state} ({where})" if where else str(self.state)
 
 
-class Action(NamedTuple):
+class Move(NamedTuple):
     """A transition from one place to another.
 
     Attributes:
@@ -47,7 +47,7 @@ class Action(NamedTuple):
 
     transition: Transition
     onto: tuple[Foliation, ...]
-    to: Place
+    to: Site
 
     def __str__(self) -> str:
         at = ", ".join(f.name for f in self.onto)
@@ -55,7 +55,7 @@ class Action(NamedTuple):
 
 
 @final
-class Places:
+class Sites:
     """The places of one task, and what leads from one to another.
 
     Args:
@@ -72,14 +72,14 @@ class Places:
         self._collided: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
         self._ends: dict[str, Vector] = {START: start}
         self._leaf = graph.leaf_of(start)
-        self.start = Place(graph.state_of(start), tuple((f.name, START) for f in self._leaf.foliations))
+        self.start = Site(graph.state_of(start), tuple((f.name, START) for f in self._leaf.foliations))
         if isinstance(goal, State):
-            self.goal: Place | State = goal
+            self.goal: Site | State = goal
             self._wanted: Mapping[str, str] = {}
         else:
             self._ends[GOAL] = goal
             self._wanted = self._marks_of(graph.leaf_of(goal))
-            self.goal = Place(graph.state_of(goal), tuple(self._wanted.items()))
+            self.goal = Site(graph.state_of(goal), tuple(self._wanted.items()))
 
     def _marks_of(self, leaf: Leaf) -> dict[str, str]:
         """Marks of the goal: START where the leaf of a foliation is that of the start."""
@@ -90,7 +90,7 @@ class Places:
             marks[f.name] = START if same else GOAL
         return marks
 
-    def is_goal(self, place: Place) -> bool:
+    def is_goal(self, place: Site) -> bool:
         """Whether nothing but a motion on one leaf is left to do there."""
         return place.state is self.goal if isinstance(self.goal, State) else place == self.goal
 
@@ -98,14 +98,14 @@ class Places:
     def _foliations(self) -> dict[str, tuple[Foliation, ...]]:
         return {state.name: self._graph.foliations_of(state) for state in self._graph.states}
 
-    def actions(self, place: Place) -> Iterator[Action]:
+    def actions(self, place: Site) -> Iterator[Move]:
         """What leads from a place to others."""
         for transition in self._graph.transitions_from(place.state):
             if transition.is_loop or transition.is_level_set or transition.weight < 0:
                 continue
             yield from self._ways(place, transition)
 
-    def _ways(self, place: Place, transition: Transition) -> Iterator[Action]:
+    def _ways(self, place: Site, transition: Transition) -> Iterator[Move]:
         """A transition with each choice of the leaves on which it ends."""
         marks = dict(place.marks)
         parts = transition.inner or (transition,)
@@ -122,11 +122,11 @@ class Places:
         new = [f.name not in marks or id(f.complement) not in kept for f in there]
         for chosen in product(*choices):
             onto = tuple(f for f, mark, is_new in zip(there, chosen, new, strict=True) if is_new and mark != OTHER)
-            to = Place(transition.target, tuple((f.name, mark) for f, mark in zip(there, chosen, strict=True)))
+            to = Site(transition.target, tuple((f.name, mark) for f, mark in zip(there, chosen, strict=True)))
             if self.collision(to) is None:
-                yield Action(transition, onto, to)
+                yield Move(transition, onto, to)
 
-    def leaf_for(self, action: Action) -> Vector | None:
+    def leaf_for(self, action: Move) -> Vector | None:
         """A configuration on the leaf on which an action must end; None where any will do."""
         if not action.onto:
             return None
@@ -145,7 +145,7 @@ class Places:
             taken[leaf.q] = columns[leaf.v].any()
         return np.flatnonzero(taken)
 
-    def collision(self, place: Place) -> str | None:
+    def collision(self, place: Site) -> str | None:
         """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""
         if self._collisions is None or GOAL not in self._ends:
             return None

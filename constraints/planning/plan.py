@@ -30,7 +30,7 @@ from .connection import Connection
 from .ends import check_space, in_words
 from .guesses import Guesses
 from .limits import Clock, Limits
-from .marks import Places
+from .marks import Sites
 from .sequences import Sequences
 from .status import PlanningStatus
 
@@ -236,7 +236,7 @@ class _Task:
         return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
 
     def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
-        places = Places(self.graph, self.start, goal, self.collisions)
+        places = Sites(self.graph, self.start, goal, self.collisions)
         sequences, end = Sequences(places), None if isinstance(goal, State) else goal
         guess = self.guess or Guesses(self.graph)
         attempts = Attempts(self.graph, places, end, self.collisions, rng, guess, self.limits, clock)

@@ -7,19 +7,19 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple, final
 
-from .marks import Action, Place, Places
+from .marks import Move, Site, Sites
 
 PENALTY = 1.0
 """Cost, in transitions, that each failure of an action adds to it."""
 MOST_PLACES = 100_000
-"""Places that one search for a sequence looks at."""
+"""Sites that one search for a sequence looks at."""
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """An action, and where it begins."""
 
-    place: Place
-    action: Action
+    place: Site
+    action: Move
 
 
 @final
@@ -30,16 +30,16 @@ class Sequences:
         places: of the task.
     """
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Sites) -> None:
         self._places = places
-        self._penalties: defaultdict[tuple[Place, str, Place], float] = defaultdict(float)
-        self._known: dict[Place, tuple[Action, ...]] = {}
+        self._penalties: defaultdict[tuple[Site, str, Site], float] = defaultdict(float)
+        self._known: dict[Site, tuple[Move, ...]] = {}
 
-    def cheapest(self) -> tuple[Step, ...] | None:
+    def cheapest(self) -> tuple[PlanStep, ...] | None:
         """The cheapest sequence now; None where none leads to the goal."""
         places, order = self._places, count()
-        ahead: list[tuple[float, int, Place, tuple[Step, ...]]] = [(0.0, next(order), places.start, ())]
-        done = set[Place]()
+        ahead: list[tuple[float, int, Site, tuple[PlanStep, ...]]] = [(0.0, next(order), places.start, ())]
+        done = set[Site]()
         while ahead and len(done) < MOST_PLACES:
             cost, _, place, steps = heappop(ahead)
             if place in done:
@@ -49,20 +49,20 @@ class Sequences:
             done.add(place)
             for action in self._actions(place):
                 if action.to not in done:
-                    step = Step(place, action)
+                    step = PlanStep(place, action)
                     heappush(ahead, (cost + 1.0 + self._penalties[_key(step)], next(order), action.to, (*steps, step)))
         return None
 
-    def _actions(self, place: Place) -> tuple[Action, ...]:
+    def _actions(self, place: Site) -> tuple[Move, ...]:
         found = self._known.get(place)
         if found is None:
             found = self._known[place] = tuple(self._places.actions(place))
         return found
 
-    def failed(self, step: Step) -> None:
+    def failed(self, step: PlanStep) -> None:
         """Let a step cost more."""
         self._penalties[_key(step)] += PENALTY
 
 
-def _key(step: Step) -> tuple[Place, str, Place]:
+def _key(step: PlanStep) -> tuple[Site, str, Site]:
     return step.place, step.action.transition.name, step.action.to

@@ -17,7 +17,7 @@ from ..paths.path import Path, Piece
 from ..ranges import whole_number
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted
-from .edges import Edges
+from .edges import EdgeJudge
 from .ends import check_space
 from .leaf import LeafOfProblem
 from .limits import Clock, Limits
@@ -175,7 +175,7 @@ class _Shortened:
     def __init__(self, piece: Piece, rhs: RightHandSide, collisions: CollisionModel | None) -> None:
         self._given, self._problem = piece, piece.problem
         self._leaf = LeafOfProblem(piece.projector, rhs, collisions)
-        self._edges, self._joints = Edges(self._leaf), _joints(piece)
+        self._edges, self._joints = EdgeJudge(self._leaf), _joints(piece)
         self.rounds = self.taken = self._still = 0
         self._put(piece.samples)
 

@@ -26,7 +26,7 @@ class Grown(NamedTuple):
 
 
 @final
-class Tree:
+class SearchTree:
     """A tree of configurations: each node but the roots has a parent, from which one step leads to it.
 
     Args:

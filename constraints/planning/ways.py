@@ -2,16 +2,85 @@
 
 from __future__ import annotations
 
+from typing import final
+
 import numpy as np
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..solvers.growth import GrowingWays, GrowthProgram
+from ..solvers.growth import GrowthProgram
 from ..solvers.machine import layout
 from .leaf import MET, LeafOfProblem
 
 STEPS_OF_GROWTH = 30
 """Steps towards one target: more run along the boundary of what is free."""
+
+
+@final
+class GrowingWays:
+    """Ways while they grow.
+
+    Args:
+        Q: where they begin (n, nq).
+        targets: where they lead (n, nq).
+        distances: between them (n,).
+        most: steps that each may take.
+        met: distance that counts as none.
+
+    Attributes:
+        targets: as given, in one piece.
+        q: (n, 1 + most, nq) where they begin, and where each step leads; the next one too where it is to be decided.
+        figures: (n, WAY_SIZE) the records of `layout`.
+    """
+
+    def __init__(self, Q: Matrix, targets: Matrix, distances: Vector, most: int, met: float) -> None:
+        self._met = met
+        self.targets = np.require(targets, requirements=["C", "W"])
+        self.q = np.empty((len(Q), 1 + most, Q.shape[1]))
+        self.q[:, 0] = Q
+        self.figures = np.zeros((len(Q), layout.WAY_SIZE))
+        self.figures[:, layout.LEFT] = distances
+        self.figures[:, layout.WAY_STATE] = np.where(distances <= met, layout.REACHED, layout.GOES_ON)
+
+    @property
+    def states(self) -> Vector:
+        """One of the states of `layout` each (n,)."""
+        return self.figures[:, layout.WAY_STATE]
+
+    @property
+    def steps(self) -> Indices:
+        """Steps taken (n,)."""
+        return self.figures[:, layout.STEPS].astype(np.intp)
+
+    @property
+    def left(self) -> Vector:
+        """Distances (n,) from the last steps to the targets."""
+        return self.figures[:, layout.LEFT]
+
+    def at(self, state: int) -> Indices:
+        """The ways in one of the states of `layout` (k,)."""
+        return np.flatnonzero(self.states == state)
+
+    def ahead(self, rows: Indices) -> Matrix:
+        """Where the next step of some ways leads (k, nq)."""
+        return self.q[rows, self.figures[rows, layout.STEPS].astype(np.intp) + 1]
+
+    def aim(self, rows: Indices, Q: Matrix, left: Vector) -> None:
+        """Say where the next step of some ways leads (k, nq), and how far that is from the targets."""
+        self.q[rows, self.steps[rows] + 1] = Q
+        self.figures[rows, layout.LEFT_AHEAD] = left
+
+    def decide(self, rows: Indices, allowed: BoolVector) -> None:
+        """Say of the next steps of some ways whether they are taken."""
+        self.figures[rows, layout.WAY_STATE] = np.where(allowed, layout.ALLOWED, layout.ENDED)
+
+    def take_steps(self, rows: Indices) -> None:
+        """Take the next steps of some ways, as the kernel does it."""
+        figures, most = self.figures, self.q.shape[1] - 1
+        figures[rows, layout.STEPS] += 1.0
+        figures[rows, layout.LEFT] = left = figures[rows, layout.LEFT_AHEAD]
+        going = np.where(figures[rows, layout.STEPS] < most, layout.GOES_ON, layout.ENDED)
+        figures[rows, layout.WAY_STATE] = np.where(left <= self._met, layout.REACHED, going)
 
 
 def ways_to(leaf: LeafOfProblem, Q: Matrix, targets: Matrix, distances: Vector) -> GrowingWays:
@@ -52,7 +121,8 @@ def _grow(leaf: LeafOfProblem, program: GrowthProgram, ways: GrowingWays) -> Non
     """By a kernel, up to what is decided here: pairs of solids that covers do not free, steps that leave bounds."""
     checker, counts = leaf.checker, leaf.counts
     while ways.states.min(initial=layout.ENDED) < layout.REACHED:
-        doubts = program.grow(ways, leaf.rhs, None if checker is None else checker.doubts)
+        flat, solids = ways.q.reshape(len(ways.q), -1), None if checker is None else checker.doubts
+        doubts = program.grow(ways.targets, flat, ways.figures, leaf.rhs, solids)
         rows = ways.at(layout.IN_DOUBT)
         if checker is not None and rows.size:
             doubts[:, 0] = np.searchsorted(rows, doubts[:, 0])

@@ -44,7 +44,7 @@ class ElementaryTree:
         self.joints: tuple[int, ...] = tuple(range(source.njoints))
         self.model: Any = source
         if self.is_exact and any(kind in _OF_SEVERAL for kind in kinds):
-            self.model, self.joints = _expanded(source)
+            self.model, self.joints = expanded(source)
 
     @cached_property
     def datas(self) -> Pool[Any]:
@@ -218,7 +218,12 @@ def _parts(joint: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
+def expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
+    """A model with elementary joints, an ellipsoid joint among them, and of each joint the one that carries its body.
+
+    Args:
+        source: pinocchio's model.
+    """
     model: Any = pin.Model()
     model.name, model.gravity = source.name, source.gravity
     joints: list[int] = [0]

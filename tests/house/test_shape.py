@@ -31,7 +31,8 @@ DOORS = {
 }
 """Functions that users call by keyword, with more than eight arguments: each names a thing of its own, and what is no
 such thing is in a record already (`Options`). `inverse_dynamics`: the terms of one equation. `reach_batch`: as `reach`,
-by row. `plan`: a task, and how it is searched. `ConstraintGraph`: its parts. `ContactForwardDynamics`: in the order of crocoddyl's."""
+by row. `plan`: a task, and how it is searched. `ConstraintGraph`: its parts. `ContactForwardDynamics`: in the
+order of crocoddyl's."""
 
 INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates"}
 INSIDE |= {"_within", "_twist_polynomial"}

@@ -22,8 +22,9 @@ from constraints import (
     locked_joint,
 )
 from constraints.collisions.model import Collision, CollisionModel
-from constraints.collisions.pairs import LeftOutReason, WhyOut, always_in_words, in_words
+from constraints.collisions.pairs import LeftOutReason, WhyOut
 from constraints.collisions.shapes import Shape
+from constraints.collisions.words import always_in_words, in_words
 from constraints.functions import Identity
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,8 @@ from constraints.models import sample_arm
 from constraints.models.mechanisms import delta_robot
 from constraints.planning import Connection, Limits, connect
 from constraints.planning.leaf import LeafOfProblem
-from constraints.planning.ways import STEPS_OF_GROWTH, ways_to
+from constraints.planning.ways import STEPS_OF_GROWTH, GrowingWays, ways_to
 from constraints.solvers import Options
-from constraints.solvers.growth import GrowingWays
 from constraints.solvers.machine import layout
 
 pytest.importorskip("numba")
@@ -169,10 +169,11 @@ def test_steps_that_leave_bounds_of_a_computed_body_are_brought_back(monkeypatch
 
 def test_steps_keep_to_the_rules_and_are_free_by_plain_coal() -> None:
     leaf, ways = grown("height", kernel=True)
-    model, data = ARM.model, ARM.model.createData()
+    model: Any = ARM.model
+    data = model.createData()
     frame, collides = model.getFrameId("tool"), plainly(scene("height").collisions)
     for q, target, count in zip(ways.q, ways.targets, ways.steps.tolist(), strict=True):
-        for a, b in zip(q[:count], q[1 : 1 + count], strict=True):
+        for a, b in pairwise(q[: 1 + count]):
             pin.framesForwardKinematics(model, data, b)
             assert abs(data.oMf[frame].translation[2] - HEIGHT) <= 5e-5
             assert np.linalg.norm(b - a) <= 0.2 + 1e-12

@@ -9,7 +9,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, final
 
 from ...collisions.model import Collision
-from ...collisions.pairs import always_in_words
+from ...collisions.words import always_in_words
 from ...errors import FailedError
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path

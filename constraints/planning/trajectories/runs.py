@@ -17,24 +17,24 @@ from ...paths.path import Path, Piece
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector
 
-FINE = 1e-10
+FINE_THRESHOLD = 1e-10
 """Threshold of projections: a spline follows the noise of coarser ones, and its accelerations with it."""
 SHARPEST = 0.0
 """A corner whose cosine is below this, of more than a right angle, is stopped at: to round it takes longer."""
 APART = 1e-6
-"""Samples nearer to each other have no direction [rad or m]: they are known to about `FINE`."""
+"""Samples nearer to each other have no direction [rad or m]: they are known to about `FINE_THRESHOLD`."""
 ROUNDS = 20
 """Projections in turn onto the constraints before and after a stop, until it satisfies both."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Stretch:
     """Pieces of a path on one problem, from one stop to the next.
 
     Attributes:
-        pieces: at least one, with samples that are projected to `FINE`; several have the same right-hand sides, which
-            do not move.
+        pieces: at least one, with samples that are projected to `FINE_THRESHOLD`; several have the same right-hand
+            sides, which do not move.
         fine: projects onto their problem, as close as rounding allows.
         entry: the first sample (nq,) as the path has it.
     """
@@ -66,7 +66,7 @@ class Run:
 
 
 def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix:
-    """Configurations (n, nq) on the constraints of a piece: to `FINE`, or else as near as it goes.
+    """Configurations (n, nq) on the constraints of a piece: to `FINE_THRESHOLD`, or else as near as it goes.
 
     Args:
         piece: has the right-hand sides, and the threshold that must be kept.
@@ -85,7 +85,7 @@ def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix
     return batch.q
 
 
-def runs_of(path: Path, stop_at_corners: bool) -> tuple[Run, ...]:
+def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
     """The runs of a path.
 
     Args:
@@ -109,15 +109,15 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Run, ...]:
 
 def _finer(options: Options) -> Options:
     """Options of a path for finer projections."""
-    least = min(options.threshold, FINE)
+    least = min(options.threshold, FINE_THRESHOLD)
     return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
 
 
-def _smooth_parts(piece: Piece, fine: Projector) -> list[Run]:
+def _smooth_parts(piece: Piece, fine: Projector) -> list[Stretch]:
     """A piece with finer samples, cut at its sharp corners."""
     samples = projected(piece, fine, piece.samples, piece.times)
     ends = [0, *sharp_corners(piece.problem.space, samples), len(samples) - 1]
-    return [Run((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
+    return [Stretch((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
 
 
 def _cut(piece: Piece, samples: Matrix, i: int, j: int) -> Piece:
@@ -147,7 +147,7 @@ def _goes_on(before: Piece, after: Piece) -> bool:
     return np.array_equal(vectors[0], vectors[1]) and corner not in sharp_corners(before.problem.space, near)
 
 
-def stops_of(runs: tuple[Run, ...]) -> Matrix:
+def stops_of(runs: tuple[Stretch, ...]) -> Matrix:
     """Configurations (n + 1, nq) at the ends of n runs: on the constraints of both sides.
 
     Where no such configuration is found near the sample of the path, that sample is taken: it satisfies both within the
@@ -157,12 +157,12 @@ def stops_of(runs: tuple[Run, ...]) -> Matrix:
     return np.array([runs[0].first.samples[0], *between, runs[-1].pieces[-1].samples[-1]])
 
 
-def _between(before: Run, after: Run) -> Vector:
+def _between(before: Stretch, after: Stretch) -> Vector:
     """Configuration at which one run ends and the next begins."""
     q, sides = after.entry, (before.side(True), after.side(False))
     for _ in range(ROUNDS):
         for run, rhs in zip((before, after), sides, strict=True):
             q = run.fine.project(q, rhs).q
-        if before.fine.residual(q, sides[0]) <= FINE and after.fine.residual(q, sides[1]) <= FINE:
+        if before.fine.residual(q, sides[0]) <= FINE_THRESHOLD and after.fine.residual(q, sides[1]) <= FINE_THRESHOLD:
             return q
     return after.entry

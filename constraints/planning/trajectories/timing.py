@@ -17,7 +17,7 @@ from ...manipulation.walks.result import Walk
 from ...paths.path import Path
 from .group_spline import GroupSpline
 from .limits_of_motion import tangent_limits
-from .runs import Run, runs_of, stops_of
+from .runs import Stretch, runs_of, stops_of
 from .time_law import TangentLimits, TimeLaw, fastest_law, moved
 from .trajectory import LOOKS_PER_SECOND, PathEvent, TimedPart, Trajectory, regular_times
 
@@ -92,14 +92,14 @@ def timed(
     return Trajectory(parts, events, slowdown)
 
 
-def _names(walk: Walk, runs: tuple[Run, ...]) -> tuple[str, ...]:
+def _names(walk: Walk, runs: tuple[Stretch, ...]) -> tuple[str, ...]:
     """For each run the transition on which it begins; empty where the walk does not say."""
     path = walk.or_raise()
     on = {id(piece.projector): str(step) for piece, step in zip(path.pieces, walk.on, strict=False)}
     return tuple(on.get(id(run.first.projector), "") for run in runs)
 
 
-def _events(runs: tuple[Run, ...], names: tuple[str, ...], ends: Vector) -> tuple[PathEvent, ...]:
+def _events(runs: tuple[Stretch, ...], names: tuple[str, ...], ends: Vector) -> tuple[PathEvent, ...]:
     """Where the problem of a run is another one than before."""
     found: list[PathEvent] = []
     for (before, after), name, time in zip(pairwise(runs), names[1:], ends[:-1].tolist(), strict=True):
@@ -122,7 +122,7 @@ class _Timed(NamedTuple):
 class _Timing:
     """One run: its samples as a coarse curve, then a fine one on the constraints, and its speed."""
 
-    def __init__(self, run: Run, q0: Vector, q1: Vector, limits: TangentLimits) -> None:
+    def __init__(self, run: Stretch, q0: Vector, q1: Vector, limits: TangentLimits) -> None:
         self._run, self._ends, self._limits = run, (q0, q1), limits
         self._space, self._threshold = run.first.problem.space, run.first.options.threshold
         Q, self._times, self._s = self._apart(*run.samples)

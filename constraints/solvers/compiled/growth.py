@@ -7,17 +7,20 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Indices, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Pool
-from ..growth import Doubts, GrowingWays, GrowthProgram, Rules
+from ..growth import Doubts, GrowthProgram, Rules
 from ..kernels.loading import entrances
 from ..machine import layout
 from .packing import Integers, Packer
 from .problem import Packed
 from .search import moves_of
+
+_NO_MORE = np.zeros((0, 0))
+"""Pairs of solids are as far apart as usual."""
 
 
 class _Memory(NamedTuple):
@@ -53,13 +56,14 @@ class CompiledGrowth(GrowthProgram):
         sides = held[2][int(integers[layout.RHS]) :][: int(integers[layout.RHS_SIZE])]
         return _Memory(self._places(*held), sides, held)
 
-    def grow(self, ways: GrowingWays, rhs: RightHandSide, solids: Pool[Doubts] | None) -> Indices:
+    def grow(
+        self, targets: Matrix, ways: Matrix, figures: Matrix, rhs: RightHandSide, solids: Pool[Doubts] | None
+    ) -> Indices:
         """As `GrowthProgram.grow`."""
         solids = self._no_solids if solids is None else solids
         memory, doubts = self._pool.take(), solids.take()
         memory.sides[:] = rhs.vector
-        flat = ways.q.reshape(len(ways.q), -1)
-        count = self._grow(memory.where, doubts.where, ways.targets, flat, ways.figures, doubts.found.size)
+        count = self._grow(memory.where, doubts.where, targets, ways, figures, _NO_MORE, doubts.found.size)
         pairs = doubts.found[:count].reshape(-1, 2).copy()
         self._pool.give(memory)
         solids.give(doubts)

@@ -86,6 +86,63 @@ def _from_wall(F: Floats, W: Floats, kind: int, shape: int, a: int) -> float:
 
 
 @kernel
+def _side(x: float, lower: float, upper: float) -> float:
+    """How far a number is outside an interval."""
+    return max(lower - x, x - upper, 0.0)
+
+
+@kernel
+def _near_points(P: Floats, leaves: int, size: int, x: float, y: float, z: float, d: float) -> bool:
+    """Whether one of many points is not farther than d from (x, y, z).
+
+    Boxes of their tree that are farther are passed over, with all that is in them: behind box n comes n + 1, or what
+    comes behind the box that n is the second half of.
+    """
+    n = 1
+    while n > 0:
+        u, v = _side(x, P[6 * n], P[6 * n + 3]), _side(y, P[6 * n + 1], P[6 * n + 4])
+        w = _side(z, P[6 * n + 2], P[6 * n + 5])
+        if u * u + v * v + w * w <= d * d:
+            if n < leaves:
+                n = 2 * n
+                continue
+            first = 12 * leaves + 3 * size * (n - leaves)
+            for k in range(size):
+                u, v, w = P[first + 3 * k] - x, P[first + 3 * k + 1] - y, P[first + 3 * k + 2] - z
+                if u * u + v * v + w * w <= d * d:
+                    return True
+        while n % 2 == 1:
+            n = n // 2
+        if n > 0:
+            n += 1
+    return False
+
+
+@kernel
+def _near_cloud(I: Integers, F: Floats, W: Floats, P: Floats, wall: int, a: int, d: float) -> bool:
+    """Whether a point in the world is not farther than d from one of a cloud."""
+    shape = I[wall + at.WALL_SHAPE]
+    x, y, z = W[a] - F[shape + 9], W[a + 1] - F[shape + 10], W[a + 2] - F[shape + 11]
+    u = F[shape] * x + F[shape + 3] * y + F[shape + 6] * z
+    v = F[shape + 1] * x + F[shape + 4] * y + F[shape + 7] * z
+    w = F[shape + 2] * x + F[shape + 5] * y + F[shape + 8] * z
+    return _near_points(P, I[wall + at.WALL_LEAVES], I[wall + at.WALL_POINTS], u, v, w, d + F[shape + 12])
+
+
+@kernel
+def _apart_from_cloud(I: Integers, F: Floats, W: Floats, P: Floats, one: int, wall: int, gap: float) -> bool:
+    """Whether each sphere of a solid is apart from all points of a cloud in the world."""
+    a, r = _whole(I, F, W, one), I[one + at.SPHERES] + 3
+    if not _near_cloud(I, F, W, P, wall, a, F[r] + gap):
+        return True
+    _spheres(I, F, W, one)
+    for n in range(1, I[one + at.SPHERE_COUNT] + 1):
+        if _near_cloud(I, F, W, P, wall, a + 3 * n, F[r + 4 * n] + gap):
+            return False
+    return True
+
+
+@kernel
 def _apart_from_wall(I: Integers, F: Floats, W: Floats, one: int, wall: int, gap: float) -> bool:
     """Whether each sphere of a solid is apart from a solid in the world."""
     a, r, kind, shape = _whole(I, F, W, one), I[one + at.SPHERES] + 3, I[wall + at.WALL_KIND], I[wall + at.WALL_SHAPE]
@@ -99,7 +156,20 @@ def _apart_from_wall(I: Integers, F: Floats, W: Floats, one: int, wall: int, gap
 
 
 @kernel
-def pairs_at(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row: int) -> int:
+def _apart(I: Integers, F: Floats, W: Floats, where: Numbers, pair: int, gap: float) -> bool:
+    """Whether a pair is apart for certain."""
+    one, other = I[pair + at.ONE], I[pair + at.OTHER]
+    if I[pair + at.IS_WALL] == 0:
+        return _covers_apart(I, F, W, one, other, gap)
+    if I[other + at.WALL_KIND] == at.CLOUD_WALL:
+        return _apart_from_cloud(I, F, W, floats_at(where[I[other + at.WALL_CLOUD]]), one, other, gap)
+    return _apart_from_wall(I, F, W, one, other, gap)
+
+
+@kernel
+def pairs_at(
+    I: Integers, F: Floats, W: Floats, where: Numbers, more: Matrix, found: Integers, count: int, row: int
+) -> int:
     """Add to the list the pairs that are not apart for certain, at the configuration in Q; how long it is then."""
     place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
     covers = I[at.COVERS]
@@ -107,43 +177,25 @@ def pairs_at(I: Integers, F: Floats, W: Floats, found: Integers, count: int, row
         W[I[covers + 1 + at.COVER_SIZE * n + at.PUT]] = 0.0
     pairs = I[at.COVER_PAIRS]
     for n in range(I[pairs]):
-        pair = pairs + 1 + at.COVER_PAIR_SIZE * n
-        one, other, gap = I[pair + at.ONE], I[pair + at.OTHER], F[I[pair + at.APART]]
-        if I[pair + at.IS_WALL] != 0:
-            apart = _apart_from_wall(I, F, W, one, other, gap)
-        else:
-            apart = _covers_apart(I, F, W, one, other, gap)
-        if not apart:
+        pair, wider = pairs + 1 + at.COVER_PAIR_SIZE * n, 0.0
+        if more.shape[0] > 0:
+            wider = more[row, n]
+        if wider >= 0.0 and not _apart(I, F, W, where, pair, F[I[pair + at.APART]] + wider):
             found[count], found[count + 1] = row, n
             count += 2
     return count
 
 
-@kernel
-def overlap(I: Integers, F: Floats, W: Floats, pair: int) -> bool:
-    """Whether a pair collides for certain at the configuration that was looked at: a point of one is in the other."""
-    record = I[I[at.OVERLAPS] + pair]
-    if record == 0:
-        return False
-    M, p, out = I[record + at.POINTS_CARRIER], I[record + at.POINTS], I[record + at.POINT]
-    kind, shape, within = I[record + at.INNER_KIND], I[record + at.INNER_SHAPE], F[I[record + at.WITHIN]]
-    for n in range(I[record + at.POINT_COUNT]):
-        x, y, z = F[p + 3 * n], F[p + 3 * n + 1], F[p + 3 * n + 2]
-        for i in range(3):
-            W[out + i] = W[M + 9 + i] + W[M + 3 * i] * x + W[M + 3 * i + 1] * y + W[M + 3 * i + 2] * z
-        if _from_wall(F, W, kind, shape, out) <= within:
-            return True
-    return False
-
-
 @entrance
-def pairs_of_rows(where: Numbers, Q: Matrix, first: int, room: int) -> tuple[int, int]:
+def pairs_of_rows(where: Numbers, Q: Matrix, more: Matrix, first: int, room: int) -> tuple[int, int]:
     """Look at rows, from one on, as long as there is room for all pairs of the next one.
 
     Args:
-        where: `places` of the packed solids, of the memory of this worker, and of the list, to be filled with (row,
-            pair) of those that are not apart for certain.
+        where: `places` of the packed solids, of the memory of this worker, of the list, to be filled with (row, pair)
+            of those that are not apart for certain, and of the trees of clouds.
         Q: configurations (n, nq).
+        more: how much farther than usual each pair must be apart (n, pairs), negative where it is not asked; no row at
+            all for nowhere.
         first: row to begin with.
         room: of the list; at least two numbers a pair.
 
@@ -155,6 +207,6 @@ def pairs_of_rows(where: Numbers, Q: Matrix, first: int, room: int) -> tuple[int
     while row < Q.shape[0] and count <= room:
         for i in range(I[at.NQ]):
             W[I[at.Q] + i] = Q[row, i]
-        count = pairs_at(I, F, W, out, count, row)
+        count = pairs_at(I, F, W, where, more, out, count, row)
         row += 1
     return row, count

@@ -8,7 +8,7 @@ from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Matrix, Numbers, entrance, floats_at, integers_at, kernel
 from ..tape.groups import point_log
 from .configurations import copy_to, moved
-from .covers import overlap, pairs_at
+from .covers import pairs_at
 from .search import project
 
 
@@ -63,16 +63,13 @@ def _comes_nearer(E: Integers, G: Floats, M: Floats) -> bool:
 
 
 @kernel
-def _freed(solids: Numbers, E: Integers, M: Floats, count: int, row: int) -> tuple[int, int]:
-    """Whether Q_NEXT is free: GOES_ON, ENDED, or IN_DOUBT with the pairs added to the list; how long that is then."""
+def _freed(solids: Numbers, E: Integers, M: Floats, more: Matrix, count: int, row: int) -> tuple[int, int]:
+    """Whether Q_NEXT is free: GOES_ON, or IN_DOUBT with the pairs added to the list; how long that is then."""
     I, F, W, found = integers_at(solids[0]), floats_at(solids[1]), floats_at(solids[2]), integers_at(solids[3])
     M[E[at.WAY] + at.CHECKED] += 1.0
     for i in range(E[at.NQ]):
         W[I[at.Q] + i] = M[E[at.Q_NEXT] + i]
-    after = pairs_at(I, F, W, found, count, row)
-    for n in range(count, after, 2):
-        if overlap(I, F, W, found[n + 1]):
-            return at.ENDED, count
+    after = pairs_at(I, F, W, solids, more, found, count, row)
     return (at.GOES_ON if after == count else at.IN_DOUBT), after
 
 
@@ -89,7 +86,7 @@ def _take_step(E: Integers, G: Floats, M: Floats, most: int) -> int:
 
 
 @kernel
-def _step(where: Numbers, solids: Numbers, count: int, row: int) -> tuple[int, int]:
+def _step(where: Numbers, solids: Numbers, more: Matrix, count: int, row: int) -> tuple[int, int]:
     """Try a step: Q_NEXT is ready to be taken where the way goes on. Its state, and how long the list is then."""
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
     E, G, M = integers_at(where[3]), floats_at(where[4]), floats_at(where[5])
@@ -99,7 +96,7 @@ def _step(where: Numbers, solids: Numbers, count: int, row: int) -> tuple[int, i
         return state, count
     if not _comes_nearer(E, G, M):
         return at.ENDED, count
-    return _freed(solids, E, M, count, row)
+    return _freed(solids, E, M, more, count, row)
 
 
 @kernel
@@ -124,7 +121,9 @@ def _write(M: Floats, q: int, nq: int, ways: Matrix, row: int, step: int) -> Non
 
 
 @entrance
-def grow_ways(where: Numbers, solids: Numbers, targets: Matrix, ways: Matrix, figures: Matrix, room: int) -> int:
+def grow_ways(
+    where: Numbers, solids: Numbers, targets: Matrix, ways: Matrix, figures: Matrix, more: Matrix, room: int
+) -> int:
     """Grow ways that go on, each until it ends or its next step is to be decided elsewhere.
 
     Args:
@@ -133,6 +132,7 @@ def grow_ways(where: Numbers, solids: Numbers, targets: Matrix, ways: Matrix, fi
         targets: (n, nq).
         ways: (n, (1 + most) nq): where each begins, and where its steps lead; a step that is in doubt too.
         figures: (n, WAY_SIZE): records.
+        more: without rows: pairs are as far apart as usual.
         room: of the list; at least two numbers a pair. Ways that there is no room for go on with the next call.
 
     Returns:
@@ -149,7 +149,7 @@ def grow_ways(where: Numbers, solids: Numbers, targets: Matrix, ways: Matrix, fi
         if state == at.ALLOWED:
             state = _take_step(E, G, M, most)
         while state == at.GOES_ON:
-            state, count = _step(where, solids, count, n)
+            state, count = _step(where, solids, more, count, n)
             if state == at.GOES_ON or state == at.IN_DOUBT:
                 _write(M, ahead, nq, ways, n, int(M[way + at.STEPS]) + 1)
             if state == at.GOES_ON:

@@ -19,7 +19,7 @@ class _Quaternions(NamedTuple):
 
 
 @final
-class Chart:
+class Metric:
     r"""Distances between configurations in units of a largest step, over the columns that steps move.
 
     .. math:: d(q_0, q_1)^2 = \sum_i \left(\frac{(q_1 \ominus q_0)_i}{s_i}\right)^2, \qquad

@@ -1,0 +1,144 @@
+"""How much nearer two solids come while a robot moves, at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..linear_algebra import row_lengths
+from ..robot import Robot
+from ..robot.elementary import expanded
+from ..robot.model.joints import JOINT_TYPES, joint_whole, type_name
+from .pairs import IndexPair
+from .solids import CollisionSolid
+
+ENDLESS = 1e6
+"""Reach of a solid without a cover [m]."""
+
+
+@final
+class JointMotions:
+    r"""The elementary joints of a robot: sizes of their motions, and lengths between them.
+
+    All are square roots of sums of squares: with a tangent vector d of a joint and its placement,
+    :math:`|v| = \sqrt{d^2 S_v}` and :math:`|\omega| = \sqrt{d^2 S_\omega}` bound the linear and angular velocity of
+    what it carries at its origin, while it moves by d in a unit of time; :math:`\sqrt{q^2 S_e}` is how far away from
+    its place the joint has moved.
+
+    Args:
+        robot: whose joints.
+
+    Attributes:
+        joints: elementary joint of each joint of the robot, -1 of the world.
+        above: (n, n) 1 where the first of two joints carries the second.
+        offsets: (n,) of each joint from the one that carries it [m].
+        linear, angular: (nv, n) the squares S of linear and angular motions.
+        ways: (nq, n) the squares of how far joints move away.
+        most: (n,) the same where it does not depend on q [m].
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        model, joints = expanded(robot.model)
+        n = int(model.njoints) - 1
+        self.joints: tuple[int, ...] = tuple(j - 1 for j in joints)
+        places = [np.asarray(model.jointPlacements[k + 1].translation) for k in range(n)]
+        self.offsets: Vector = row_lengths(np.array(places).reshape(n, 3))
+        self.above = np.zeros((n, n))
+        self.linear, self.angular = np.zeros((2, int(model.nv), n))
+        self.ways, self.most = np.zeros((int(model.nq), n)), np.zeros(n)
+        for k in range(n):
+            parent = int(model.parents[k + 1]) - 1
+            if parent >= 0:
+                self.above[:, k] = self.above[:, parent]
+                self.above[parent, k] = 1.0
+            self._measure(k, model.joints[k + 1])
+
+    def _measure(self, k: int, joint: Any) -> None:
+        """Write what one elementary joint does."""
+        kind, q, v, whole = JOINT_TYPES[type_name(joint)].word, int(joint.idx_q), int(joint.idx_v), joint_whole(joint)
+        turns, slides = _TURNS.get(kind, 0), _SLIDES.get(kind, 0)
+        self.linear[v : v + slides, k] = 1.0
+        self.angular[v + slides : v + slides + turns, k] = 1.0
+        self.ways[q : q + slides, k] = 1.0
+        if kind == "helical":
+            self.linear[v, k] = self.ways[q, k] = float(whole.pitch) ** 2
+        elif kind == "ellipsoid":  # rates of three angles add up to at most sqrt(3) times their norm
+            self.most[k] = max(whole.radius_x, whole.radius_y, whole.radius_z)
+            self.angular[v : v + 3, k], self.linear[v : v + 3, k] = 3.0, 3.0 * self.most[k] ** 2
+
+
+_SLIDES = {"prismatic": 1, "planar": 2, "free-flyer": 3, "translation": 3}
+"""First coordinates of a joint that are lengths."""
+_TURNS = {"revolute": 1, "continuous": 1, "helical": 1, "planar": 1, "spherical": 3, "free-flyer": 3}
+"""Coordinates of its motions behind these that are angles."""
+
+
+class _Reaches(NamedTuple):
+    """Of each joint and pair: whether the joint moves one of the two solids only, and how far from it this one goes."""
+
+    moves: Matrix
+    reaches: Matrix
+
+
+@final
+class MotionBounds:
+    r"""Bounds on how much nearer pairs of solids come between two configurations.
+
+    .. math:: m = \sum_k |v_k| + |\omega_k|\, r_k
+
+    over the joints k that carry one of the two solids and not the other. The motion of a joint is :math:`v_k, \omega_k`
+    at its origin, and :math:`r_k` is a bound on the distance from there to the farthest point of the solid: the lengths
+    of the links between, the ways of joints that slide, and the ball around the solid.
+
+    Source: F. Schwarzer, M. Saha, J.-C. Latombe, Adaptive dynamic collision checking for single and multiple
+    articulated robots in complex environments, IEEE Transactions on Robotics 21 (2005).
+
+    Args:
+        motions: of the robot's joints.
+        solids: all of them.
+        pairs: of solids.
+        Q: configurations (n, nq) on the way, and what is moved between them (m, nv): joints that slide go no farther.
+        D: the latter.
+    """
+
+    def __init__(
+        self,
+        motions: JointMotions,
+        solids: Sequence[CollisionSolid],
+        pairs: Iterable[IndexPair],
+        Q: Matrix,
+        D: Matrix,
+    ) -> None:
+        self._motions, self._solids, self._pairs = motions, solids, np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+        away = np.sqrt(Q**2 @ motions.ways).max(axis=0, initial=0.0) + motions.most
+        self._away: Vector = away + 0.5 * np.sqrt(D**2 @ motions.linear).max(axis=0, initial=0.0)
+
+    @cached_property
+    def _of_pairs(self) -> _Reaches:
+        motions, n = self._motions, len(self._motions.offsets)
+        carries, own = np.zeros((n, len(self._solids))), np.empty(len(self._solids))
+        for i, solid in enumerate(self._solids):
+            own[i] = ENDLESS if solid.spheres is None else np.linalg.norm(solid.spheres[0, :3]) + solid.spheres[0, 3]
+            joint = motions.joints[solid.joint]
+            if joint >= 0:
+                carries[:, i] = motions.above[:, joint]
+                carries[joint, i] = 1.0
+        lengths = (motions.offsets + self._away)[:, None] * carries
+        reaches = (own + motions.above @ lengths) * carries
+        one, other = self._pairs.T
+        alone = carries[:, one] != carries[:, other]
+        return _Reaches(alone.astype(np.float64), alone * (reaches[:, one] + reaches[:, other]))
+
+    def of(self, D: Matrix) -> Matrix:
+        """How much nearer each pair comes (n, pairs) [m], at most.
+
+        Args:
+            D: sizes of what each coordinate of the tangent moves by (n, nv), on the shortest way or on a longer one.
+        """
+        squares, (moves, reaches) = D**2, self._of_pairs
+        return np.sqrt(squares @ self._motions.linear) @ moves + np.sqrt(squares @ self._motions.angular) @ reaches

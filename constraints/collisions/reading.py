@@ -1,0 +1,176 @@
+"""The solids of a collision model: shapes and point clouds on frames, and the collision geometry of URDF files."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from liegroups.arguments import as_mapping, expect
+
+from ..errors import DuplicateError, ModelError
+from ..problem.questions import LONGER, reach_of
+from ..questions import FAR_AWAY, LONG_DISTANCE, ask_once
+from ..robot import Frame, Robot
+from ..robot.files.disabled_collisions import link_names
+from ..robot.files.packages import robot_data_folder
+from ..robot.files.urdf import captured_stderr
+from ..robot.files.xml import read_xml
+from ..robot.frame_table import FrameKind
+from ..robot.model.pinocchio import pin
+from ..robot.placement import as_placement
+from .clouds import CloudTree, PointCloud
+from .shapes import Shape
+from .solids import CollisionSolid, CoveredGeometry
+
+GivenSolid = Shape | PointCloud
+"""What users give by hand."""
+
+
+def solids_of(
+    robot: Robot, shapes: Iterable[GivenSolid], urdfs: Any, packages: tuple[str, ...]
+) -> tuple[CollisionSolid, ...]:
+    """All solids of a collision model.
+
+    Args:
+        robot: what carries them.
+        shapes: given by hand.
+        urdfs: files whose collision geometry counts: one, or by the name of the part of a system.
+        packages: folders in which meshes are looked for.
+
+    Raises:
+        FileError, ModelError, DuplicateError, UnknownFrameError, WrongObjectError: as `CollisionModel`.
+    """
+    found = [solid for prefix, file in _files(urdfs).items() for solid in _of_urdf(robot, prefix, file, packages)]
+    return extended(robot, found, shapes)
+
+
+def extended(
+    robot: Robot, solids: Sequence[CollisionSolid], shapes: Iterable[GivenSolid]
+) -> tuple[CollisionSolid, ...]:
+    """Solids, and behind them those that are given by hand.
+
+    Args:
+        robot: what carries them.
+        solids: those that are there.
+        shapes: given by hand.
+
+    Raises:
+        DuplicateError: two of one name.
+        UnknownFrameError, WrongObjectError: a shape on a frame that the robot does not have, or something else.
+    """
+    links, all_of_them = frozenset(link_names(robot.model)), [*solids]
+    for shape in shapes:
+        expect(shape, (Shape, PointCloud), "shape of a collision model", "a Shape or a PointCloud")
+        cloud = CloudTree(shape.points, shape.radius) if isinstance(shape, PointCloud) else None
+        all_of_them.append(placed(robot, shape, CoveredGeometry(shape.solid(), cloud), links))
+    counts = Counter(solid.name for solid in all_of_them)
+    if len(counts) < len(all_of_them):
+        raise DuplicateError(f"two shapes are called '{counts.most_common(1)[0][0]}'")
+    return tuple(all_of_them)
+
+
+def placed(robot: Robot, shape: GivenSolid, body: CoveredGeometry, links: Container[str]) -> CollisionSolid:
+    """A solid that is given by hand, on its frame.
+
+    Args:
+        robot: what carries it.
+        shape: as it was given.
+        body: what was made of it.
+        links: of the robot.
+
+    Raises:
+        UnknownFrameError: the robot does not have its frame.
+    """
+    frame = robot.frame(shape.frame)
+    placement = frame.placement * shape.placement
+    _ask_of_shape(robot, shape, frame.joint, float(np.linalg.norm(placement.translation)))
+    return CollisionSolid(shape.name, frame.name if frame.name in links else "", frame.joint, placement, body, shape)
+
+
+def _ask_of_shape(robot: Robot, shape: GivenSolid, joint: int, away: float) -> None:
+    """Ask about a shape in the world that nothing of a robot comes near to, and about one that is too large for it.
+
+    Args:
+        robot: what carries it.
+        shape: the shape.
+        joint: that carries it; 0 is the world.
+        away: of its centre from the origin of that [m].
+    """
+    size = max(shape.size)
+    if max(away, size) <= LONG_DISTANCE:
+        return
+    ends = (Frame("end", i, as_placement(None)) for i in range(1, robot.model.njoints))
+    reach = max((reach_of(robot, end) for end in ends), default=inf)
+    words = ""
+    if 0.0 < reach < inf and joint and size > LONGER * reach:
+        words = f"has a size of {size:.6g} m"
+    elif 0.0 < reach < inf and away - size > FAR_AWAY * reach:
+        words = f"is {away:.6g} m away"
+    if words:
+        ask_once(f"shape '{shape.name}' {words}, and the joints of {robot.name} reach {reach:.3g} m: in millimetres?")
+
+
+def _files(urdfs: Any) -> dict[str, Any]:
+    """Files by the name of the part of a system; "" is a robot alone."""
+    if urdfs is None:
+        return {}
+    if isinstance(urdfs, str | os.PathLike):
+        return {"": urdfs}
+    return dict(as_mapping(urdfs, "urdfs of a collision model", "of names of parts to files"))
+
+
+def _of_urdf(
+    robot: Robot, prefix: str, source: str | os.PathLike[str], packages: tuple[str, ...]
+) -> Iterator[CollisionSolid]:
+    """The collision geometry of a file, each solid on the frame of the robot that has its link's name."""
+    part, read = _geometry_of(source, packages)
+    for solid in read.geometryObjects:
+        link: Any = part.frames[solid.parentFrame]
+        frame = robot.frame(f"{prefix}/{link.name}" if prefix else str(link.name), kind=FrameKind.BODY)
+        placement = frame.placement * link.placement.actInv(solid.placement)
+        name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
+        yield CollisionSolid(name, frame.name, frame.joint, placement, CoveredGeometry(solid.geometry))
+
+
+def _geometry_of(source: str | os.PathLike[str], packages: tuple[str, ...]) -> tuple[Any, Any]:
+    """The model and the collision geometry of a URDF file.
+
+    Raises:
+        FileError: the file is missing, or is no URDF.
+        ModelError: it has no collision geometry, or some that cannot be read: nothing is left out.
+    """
+    root, name = read_xml(source, "robot", "URDF", packages)
+    text = ElementTree.tostring(root, encoding="unicode")
+    data = robot_data_folder()
+    folders = [*packages, *([] if data is None else [str(data.parent)])]
+    said: list[str] = []
+    with captured_stderr(said):
+        try:
+            part: Any = pin.buildModelFromXML(text)
+            read: Any = pin.buildGeomFromUrdfString(part, text, pin.GeometryType.COLLISION, package_dirs=folders)
+        except Exception as error:  # what the parsers and the readers of meshes raise
+            raise ModelError(_unreadable(name, [*said, str(error)])) from None
+    wrong = list(dict.fromkeys(said)) if any("collision element" in line for line in said) else []
+    wrong += [f"the size of '{solid.name}' must be positive" for solid in read.geometryObjects if _is_flat(solid)]
+    if wrong:
+        raise ModelError(_unreadable(name, wrong))
+    if not read.ngeoms:
+        raise ModelError(f"{name} has no collision geometry: nothing would ever collide; leave it out, or give shapes")
+    return part, read
+
+
+def _unreadable(name: str, reasons: list[str]) -> str:
+    return f"the collision geometry of {name} cannot be read: {'; '.join(reasons)}"
+
+
+def _is_flat(solid: Any) -> bool:
+    """Whether a box, a sphere, a cylinder or a capsule has a measure that is not positive."""
+    shape = solid.geometry
+    measures = [getattr(shape, name) for name in ("radius", "halfLength", "halfSide") if hasattr(shape, name)]
+    return any(np.min(measure) <= 0.0 for measure in measures)

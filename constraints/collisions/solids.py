@@ -1,0 +1,111 @@
+"""The solids of a collision model, each where it is fixed, and pinocchio's geometry that is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix
+
+from ..robot.model.pinocchio import Placement, pin
+from .clouds import CloudTree, PointCloud
+from .covers import Cover, cover_of
+from .pairs import IndexPair
+from .shapes import Shape
+
+
+@final
+class CoveredGeometry:
+    """A solid of coal with its cover, which is made when somebody first asks for it and stays wherever the solid goes.
+
+    Args:
+        geometry: of coal.
+        cloud: its points, where it is a point cloud.
+    """
+
+    def __init__(self, geometry: Any, cloud: CloudTree | None = None) -> None:
+        self.geometry, self.cloud = geometry, cloud
+        self.kind = type(geometry).__name__ if cloud is None else "PointCloud"
+
+    @cached_property
+    def cover(self) -> Cover | None:
+        """None of a solid that has no end."""
+        return cover_of(self.geometry) if self.cloud is None else self.cloud.cover()
+
+    @property
+    def padding(self) -> float:
+        """How far the solid reaches around what coal knows of it [m]: the radius of the points of a cloud."""
+        return 0.0 if self.cloud is None else self.cloud.radius
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CollisionSolid:
+    """A solid fixed on a joint.
+
+    Args:
+        name: of the solid.
+        link: name of the link that it is a part of; empty where it is on a frame of another kind, or held.
+        joint: that carries it; 0 is the world.
+        placement: on the joint.
+        body: what it is.
+        source: what a user gave; None of a solid from a file.
+    """
+
+    name: str
+    link: str
+    joint: int
+    placement: Placement
+    body: CoveredGeometry
+    source: Shape | PointCloud | None = None
+
+    @cached_property
+    def spheres(self) -> Matrix | None:
+        """Its cover on the joint (1 + n, 4): centers and radii, the one around all first; None if it has none."""
+        cover = self.body.cover
+        if cover is None:
+            return None
+        centers = np.vstack((cover.center, cover.centers)) @ np.asarray(self.placement.rotation).T
+        return np.column_stack((centers + self.placement.translation, [cover.radius, *cover.radii]))
+
+
+def geometry_of(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair, float]) -> Any:
+    """Pinocchio's geometry of solids, in their order, and of pairs, in the order of the margins.
+
+    Coal is wrong about a ball and a triangle without area, as the points of a cloud are. Beside clouds a capsule
+    without length stands for a ball: a second object, after all others.
+    """
+    geometry, balls = pin.GeometryModel(), _balls_beside_clouds(solids)
+    for solid in solids:
+        geometry.addGeometryObject(pin.GeometryObject(solid.name, solid.joint, solid.placement, solid.body.geometry))
+    for i in balls:
+        solid, capsule = solids[i], import_module("coal").Capsule(solids[i].body.geometry.radius, 0.0)
+        geometry.addGeometryObject(pin.GeometryObject(solid.name, solid.joint, solid.placement, capsule))
+    for i, j in margins:
+        a = balls.get(i, i) if solids[j].body.cloud else i
+        b = balls.get(j, j) if solids[i].body.cloud else j
+        geometry.addCollisionPair(pin.CollisionPair(a, b))
+    return geometry
+
+
+def _balls_beside_clouds(solids: Sequence[CollisionSolid]) -> dict[int, int]:
+    """Of each ball the number of the object that stands for it beside clouds; nothing where there is no cloud."""
+    if not any(solid.body.cloud for solid in solids):
+        return {}
+    balls = [i for i, solid in enumerate(solids) if solid.body.kind == "Sphere"]
+    return {i: len(solids) + n for n, i in enumerate(balls)}
+
+
+def geometry_moved(geometry: Any, solids: Sequence[CollisionSolid], moved: Sequence[int]) -> Any:
+    """The same geometry with some of the solids elsewhere on their joints."""
+    other, balls = geometry.copy(), _balls_beside_clouds(solids)
+    objects = other.geometryObjects
+    for i in moved:
+        for n in (i, balls.get(i, i)):
+            objects[n].placement = solids[i].placement
+    return other

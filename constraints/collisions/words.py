@@ -1,0 +1,78 @@
+"""Collision models in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..words import counted
+from .pairs import SAMPLES, SHOWN, LeftOutReason, WhyOut
+
+if TYPE_CHECKING:
+    from ..robot import Robot
+    from .changes import Contents
+
+
+def in_words(verdicts: Iterable[WhyOut], details: bool) -> str:
+    """How many pairs are left out for which reason: "29 disabled in the SRDF (Adjacent 9, Never 20), 3 on one joint".
+
+    Args:
+        verdicts: one a pair.
+        details: whether the words of the SRDF are told too.
+    """
+    counts = Counter(verdicts)
+    parts: list[str] = []
+    for reason in LeftOutReason:
+        said = Counter({verdict.said: count for verdict, count in counts.items() if verdict.reason is reason})
+        if said:
+            parts.append(f"{said.total()} {reason.value}{_said(said) if details else ''}")
+    return ", ".join(parts)
+
+
+def _said(said: Mapping[str, int]) -> str:
+    words = [f"{word} {count}" for word, count in sorted(said.items(), key=lambda item: -item[1]) if word]
+    return f" ({', '.join(words)})" if words else ""
+
+
+def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
+    """What to say of pairs that always collide; empty where there are none.
+
+    Args:
+        pairs: as `CollisionModel.always_colliding` finds them.
+    """
+    if not pairs:
+        return ""
+    named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
+    more = f" and {len(pairs) - SHOWN} pairs more" if len(pairs) > SHOWN else ""
+    return (
+        f"{named}{more} collide in all of {SAMPLES} random configurations; leave them out by `model.without(...)`, or "
+        "give the robot the SRDF that disables them (`Robot.from_urdf(urdf, srdf=...)`)"
+    )
+
+
+def described(has: Contents, robot: Robot, srdf: bool) -> str:
+    """A model in words: shapes, checked pairs, and how many pairs are left out for each reason.
+
+    Args:
+        has: what it looks at.
+        robot: what carries the solids.
+        srdf: whether disabled collisions of the robot count.
+    """
+    shapes, joints = counted(len(has.solids), "shape"), counted(len({s.joint for s in has.solids}), "joint")
+    looked = f"{counted(len(has.margins), 'pair')} {'is' if len(has.margins) == 1 else 'are'} checked"
+    lines = [f"{shapes} on {joints}, {looked}", f"  left out: {in_words(has.out.values(), True) or 'none'}"]
+    if robot.disabled_collisions:
+        used = "" if srdf else ", not used (srdf=False)"
+        lines.append(f"  SRDF: {counted(len(robot.disabled_collisions), 'pair')} of links{used}")
+    if any(distances := sorted(set(has.margins.values()))):
+        lines.append(f"  margins: {', '.join(f'{distance:g}' for distance in distances)} m")
+    return "\n".join(lines)
+
+
+def why_empty(has: Contents) -> str:
+    """Why no pair is checked."""
+    if len(has.solids) >= 2:
+        return f"left out: {in_words(has.out.values(), True)}; `left_out` names them"
+    shapes = f"only one shape, '{has.solids[0].name}'" if has.solids else "no shape"
+    return f"it has {shapes}; a Robot brings no shapes, give them by shapes= and urdfs="

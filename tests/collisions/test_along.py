@@ -1,0 +1,222 @@
+"""Collisions along paths: thin plates are found, free ways are free, and bounds on motion hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import mixed_tree, panda
+
+from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, errors
+from constraints.collisions import CollisionModel, PathCheck, Shape, checking
+from constraints.collisions.motion import JointMotions, MotionBounds
+from constraints.manipulation import Path, interpolate
+from constraints.models import sample_arm
+
+BODY = "<robot name='body'><link name='l'/></robot>"
+PANDA = "package://example-robot-data/robots/panda_description/urdf/panda.urdf"
+PLATE = Shape("plate", "Box", (0.3, 0.3, 0.001))
+
+
+def body() -> Robot:
+    return Robot.from_urdf(BODY, base=Base.FREE_FLYER)
+
+
+def pose(x: float, y: float = 0.0, z: float = 0.0) -> list[float]:
+    return [x, y, z, 0.0, 0.0, 0.0, 1.0]
+
+
+def straight(robot: Robot, q0: Any, q1: Any, frame: str, **limits: Any) -> Path:
+    """The way without constraints: one that always holds, far away."""
+    problem = Problem(robot, [Implicit.below(Position(robot, frame), [50.0] * 3, name="here")])
+    return interpolate(problem, q0, q1, **limits).or_raise()
+
+
+def turned(rng: np.random.Generator, place: Any) -> np.ndarray:
+    turn = rng.standard_normal(4)
+    return np.concatenate([place, turn / np.linalg.norm(turn)])
+
+
+def of_an_arm(rng: np.random.Generator) -> Path:
+    """Across half of the ranges of the joints, with few samples."""
+    robot = sample_arm()
+    q0, q1 = robot.random(rng), robot.random(rng)
+    return straight(robot, q0, robot.space.interpolate(q0, q1, 0.5), "tool", max_angle=1.0)
+
+
+def of_a_box(rng: np.random.Generator) -> Path:
+    """A box that flies a metre and turns."""
+    robot = body()
+    q0, q1 = turned(rng, np.zeros(3)), turned(rng, rng.uniform(-1.0, 1.0, 3))
+    return straight(robot, q0, q1, "l", max_angle=1.0, max_length=1.0)
+
+
+def at_a_height(rng: np.random.Generator) -> Path:
+    """An arm whose tool stays at its height: between samples that are half a radian apart the way is bent."""
+    robot = sample_arm()
+    while True:
+        q0 = robot.space.interpolate(robot.reference("home"), robot.random(rng), 0.3)
+        height = Implicit.equal(Position(robot, "tool"), mask=[False, False, True], name="height")
+        problem = Problem(robot, [height])
+        rhs = problem.rhs_from(q0)
+        end = Projector(problem, Options.local()).project(robot.space.interpolate(q0, robot.random(rng), 0.4), rhs)
+        found = interpolate(problem, q0, end.q, rhs, max_angle=0.5) if end.success else None
+        if found is not None and found.success:
+            return found.or_raise()
+
+
+@pytest.mark.parametrize(("make", "frame"), [(of_an_arm, "tool"), (of_a_box, "l"), (at_a_height, "tool")])
+def test_thin_plates_are_not_missed(make: Any, frame: str) -> None:
+    """Plates of 1 mm, turned anyhow, in the way of a ball of 1 cm; none is found too late.
+
+    `benchmarks/verdicts.py` does it for a thousand plates of each kind.
+    """
+    rng, missed = np.random.default_rng(11), 0
+    for _ in range(8):
+        path = make(rng)
+        robot = path.pieces[0].problem.robot
+        model = CollisionModel(robot, [Shape("ball", "Sphere", (0.01,), frame), PLATE])
+        for time in rng.uniform(0.0, path.duration, 6):
+            there = robot.at(path(time)).placement(frame).translation
+            found = model.moved({"plate": turned(rng, there)}).first_collision(path)
+            missed += found is None or found.time > time + 1e-3  # pyright: ignore[reportOptionalOperand]
+    assert missed == 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_first_time_is_that_of_many_small_steps(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panda of meshes with a post, on paths of 65 samples and more: against 4000 configurations each."""
+    if not compiled:
+        monkeypatch.setattr(checking, "USUAL", "readable")
+    post = Shape("post", "Cylinder", (0.05, 1.2), placement=pose(0.45, 0.0, 0.6))
+    rng, model = np.random.default_rng(2), CollisionModel(panda(), [post], PANDA)
+    met = 0
+    for _ in range(5):
+        q0, q1 = model.random_free(rng, 2)
+        path = straight(model.robot, q0, q1, "panda_hand", max_angle=0.03)
+        assert len(path.samples) > 65
+        check, times = model.check_path(path), np.linspace(0.0, 1.0, 4001)
+        free = model.is_free_batch(path.pieces[0].at_times(times))
+        assert (check.collision is None) == free.all()
+        if check.collision is not None:
+            met += 1
+            first = times[free.argmin()]
+            assert first - 1.0 / 4000 <= check.collision.time <= first + 1e-3  # pyright: ignore[reportOptionalOperand]
+            assert not model.is_free(path(check.collision.time))  # pyright: ignore[reportArgumentType]
+        else:
+            assert check.looked <= 1.5 * len(path.samples)
+    assert 1 <= met <= 4
+
+
+def test_what_passes_by_is_free_and_said_to_be_near() -> None:
+    """A ball slides along a wall, 0.1 mm away from it: free at a resolution of 10 um, near all along at one of 1 mm."""
+    robot = body()
+    ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.4, 0.02, 1.0), "universe", pose(0.5))
+    path = straight(robot, pose(0.0, 0.0601), pose(1.0, 0.0601), "l")
+    model = CollisionModel(robot, [ball, wall])
+    assert model.check_path(path, 1e-5).grazing == ()
+    check = model.check_path(path)
+    assert check.collision is None
+    (near,) = check.grazing
+    assert (near.a, near.b) == ("ball", "wall")
+    assert near.begin == pytest.approx(0.3, abs=0.02)
+    assert near.end == pytest.approx(0.7, abs=0.02)
+    deeper = straight(robot, pose(0.0, 0.0599), pose(1.0, 0.0599), "l")
+    met = model.check_path(deeper, 1e-5)
+    assert met.grazing == ()
+    assert met.collision is not None
+    assert met.collision.time == pytest.approx(0.3 - np.sqrt(0.05**2 - 0.0499**2), abs=2e-5)
+    wide = model.with_margins({("ball", "wall"): 0.02}).first_collision(path)
+    assert wide is not None
+    assert wide.time == pytest.approx(0.3 - np.sqrt(0.07**2 - 0.0501**2), abs=1.1e-3)
+
+
+def test_open_space_is_looked_at_at_the_samples_alone() -> None:
+    robot = body()
+    ball, wall = (
+        Shape("ball", "Sphere", (0.05,), "l"),
+        Shape("wall", "Box", (0.1, 0.1, 0.1), "universe", pose(0.5, 2.0)),
+    )
+    path = straight(robot, pose(0.0), pose(1.0), "l")
+    check = CollisionModel(robot, [ball, wall]).check_path(path)
+    assert (check.collision, check.grazing, check.looked) == (None, (), len(path.samples))
+
+
+def test_collisions_of_pieces_have_the_time_of_the_path() -> None:
+    """The wall is met in the second of three pieces, which last 1, 2 and 3 s."""
+    robot = body()
+    ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.02, 1.0, 1.0), "universe", pose(1.56))
+    pieces = [straight(robot, pose(float(x)), pose(x + 1.0), "l").pieces[0] for x in range(3)]
+    path, model = Path(tuple(pieces), (1.0, 2.0, 3.0)), CollisionModel(robot, [ball, wall])
+    found = model.first_collision(path, 1e-4)
+    assert found is not None
+    assert found.time == pytest.approx(2.0, abs=2.1e-4)
+    assert model.first_collision(path.reversed(), 1e-4).time == pytest.approx(3.0 + 0.76, abs=3e-4)  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def test_motions_are_within_their_bounds() -> None:
+    """Every type of joint: points of balls on each joint, seen from the world and from other balls."""
+    robot, rng = mixed_tree(), np.random.default_rng(5)
+    frames = [name for name in robot.frame_names if name != "universe"]
+    chosen = [frames[i] for i in rng.choice(len(frames), 14, replace=False)]
+    shapes = [Shape(name, "Sphere", (0.1,), name, pose(*rng.uniform(-0.2, 0.2, 3))) for name in chosen]
+    solids = CollisionModel(robot, [*shapes, Shape("world", "Sphere", (0.1,))])._has.solids  # pyright: ignore[reportPrivateUsage]
+    pairs = [(i, j) for i in range(len(solids)) for j in range(i)]
+    data, ratios, world = robot.model.createData(), list[float](), len(solids) - 1
+    motions = JointMotions(robot)
+    for size in (0.05, 0.5):
+        for _ in range(40):
+            q0, d = robot.random(rng), size * rng.standard_normal(robot.nv)
+            if rng.random() < 0.5:
+                d *= rng.random(robot.nv) < 0.15
+            ways = np.array([robot.space.integrate(q0, s * d) for s in np.linspace(0.0, 1.0, 9)])
+            bounds = MotionBounds(motions, solids, pairs, ways[[0, -1]], d[None]).of(np.abs(d)[None])[0]
+            centers = list[np.ndarray]()
+            edges = list[np.ndarray]()
+            for q in ways:
+                pin.forwardKinematics(robot.model, data, q)
+                poses = [data.oMi[s.joint] * s.placement for s in solids]
+                centers.append(np.array([p.translation for p in poses]))
+                edges.append(np.array([p.translation + 0.1 * p.rotation[:, k] for p in poses for k in range(3)]))
+            for (i, j), bound in zip(pairs, bounds, strict=True):
+                apart = [np.linalg.norm(c[i] - c[j]) for c in centers]
+                assert apart[0] - min(apart) <= bound + 1e-12
+                if world in (i, j):
+                    k = min(i, j)
+                    its = [edge[3 * k : 3 * k + 3] for edge in edges]
+                    moved = max(np.linalg.norm(each - its[0], axis=1).max() for each in its)
+                    assert moved <= bound + 1e-12
+                    if bound > 0.0:
+                        ratios.append(moved / bound)
+    assert len(ratios) > 300
+    assert max(ratios) > 0.5
+    assert np.median(ratios) > 0.1
+
+
+def test_solids_on_one_side_of_a_joint_do_not_approach() -> None:
+    """Two boxes carried by one joint keep their distance, whatever that joint does."""
+    robot = Robot.system([Part(name, body()) for name in "ab"])
+    shapes = [Shape("one", "Box", (0.1,) * 3, "a/l"), Shape("two", "Box", (0.1,) * 3, "b/l", pose(9.0))]
+    solids = CollisionModel(robot, shapes)._has.solids  # pyright: ignore[reportPrivateUsage]
+    d = np.zeros((1, 12))
+    d[0, 4] = 0.5  # only the first turns
+    bound = MotionBounds(JointMotions(robot), solids, [(0, 1)], robot.neutral[None], d).of(d)
+    assert bound[0, 0] == pytest.approx(0.5 * np.sqrt(0.03) / 2, rel=1e-9)
+
+
+def test_bad_input_is_named() -> None:
+    robot = body()
+    path = straight(robot, pose(0.0), pose(1.0), "l")
+    model = CollisionModel(robot, [Shape("ball", "Sphere", (0.05,), "l"), PLATE])
+    for wrong in (0.0, -1.0, np.nan, "1", None):
+        with pytest.raises(errors.OptionError, match="resolution of a collision check"):
+            model.first_collision(path, wrong)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(errors.UnknownNameError, match="`resolution`"):
+        model.first_collision(path, max_angle=0.05)  # pyright: ignore[reportCallIssue]
+    with pytest.raises(errors.TruthValueError, match="collision is None"):
+        bool(model.check_path(path))
+    with pytest.raises(errors.SpaceMismatchError, match="path of a collision check"):
+        model.check_path(of_an_arm(np.random.default_rng(0)))
+    assert isinstance(model.check_path(path), PathCheck)
