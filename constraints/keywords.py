@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, getattr_static, signature
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, ParamSpec, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, final
 
 from .errors import CallError, FrozenValueError, NoAttributeError, OperatorError, UnknownNameError
+from .foreign_words import FOREIGN_WORDS
 
-_P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-Unknown = Callable[[str, str, tuple[str, ...]], Exception]
-"""From a function, the name of an argument that it does not have, and the names that it has, to the error."""
+Refused = Callable[[str, str, object, tuple[str, ...]], Exception]
+"""From a function, an argument that it does not have, its value, and the names that it has, to the error."""
 
 
-def names_checked(hint: str = "", /, **meant: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """A function that answers arguments it does not have, too many and too few, with its own.
-
-    Args:
-        hint: what is meant where arguments are too many or too few.
-        meant: names of other libraries, and how the same is said here.
-    """
-
-    def unknown(who: str, name: str, own: tuple[str, ...]) -> Exception:
-        words = f"{who} has no argument '{name}'" + (f": {meant[name]}" if name in meant else "")
-        return UnknownNameError(f"argument of {who}", name, own, words)
-
-    return answered(unknown, hint)
-
-
-def given_in(record: type, argument: str = "options") -> dict[str, str]:
-    """For `names_checked`: names that are no arguments of a function, but fields of a record that it takes.
+def by_word(table: Mapping[str, str]) -> dict[str, str]:
+    """A table of `foreign_words`, word by word.
 
     Args:
-        record: a dataclass.
-        argument: the argument that is one.
+        table: words, with blanks between them -> what to say.
     """
-    return {each.name: f"{argument}={record.__name__}({each.name}=...)" for each in fields(record)}
+    return {
+        word: said if word == "*" else said.replace("{}", word)
+        for words, said in table.items()
+        for word in words.split() or [""]
+    }
 
 
 def record_by_name(cls: type[_T]) -> type[_T]:
@@ -49,45 +38,68 @@ def record_by_name(cls: type[_T]) -> type[_T]:
     It stands above `dataclass`.
     """
     whole: Any = cls
-    whole.__init__ = names_checked(f"fields are given by name, {cls.__name__}({fields(whole)[0].name}=...)")(
-        whole.__init__
-    )
+    said = f"fields are given by name, {cls.__name__}({fields(whole)[0].name}=...)"
+    whole.__init__ = _answering(whole.__init__, {"": said}, None)
     return unchanging("make a changed copy with dataclasses.replace")(cls)
 
 
-def answered(unknown: Unknown, hint: str = "") -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """The same, with an error of one's own for arguments that the function does not have.
+def answer(room: str, refused: Refused | None = None) -> None:
+    """Let what a room has answer the words of `FOREIGN_WORDS`; its `__init__` ends with this.
 
-    The signature stays what it is. A call that fits costs 0.3 us more: it is looked at only after a TypeError, and one
-    of the function's own is passed on.
+    Signatures stay what they are. A call costs 0.1 us more: it is looked at only after a TypeError, and one of the
+    function's own is passed on. Modules of the room that have a function already get the one that answers.
 
     Args:
-        unknown: makes the error.
-        hint: what is meant where arguments are too many or too few.
+        room: its `__name__`.
+        refused: makes the error for words that are not in the table.
     """
+    modules = [module for name, module in sys.modules.items() if f"{name}.".startswith(f"{room}.")]
+    for paths, table in FOREIGN_WORDS[room].items():
+        words = by_word(table)
+        for path in paths.split():
+            thing, (home, _, name) = attrgetter(path)(sys.modules[room]), path.rpartition(".")
+            if isinstance(thing, type):
+                _answer_attributes(thing, words)
+            elif home:
+                _answer_method(attrgetter(home)(sys.modules[room]), name, words, refused)
+            else:
+                answering = _answering(thing, words, refused)
+                for module in modules:
+                    if vars(module).get(name) is thing:
+                        setattr(module, name, answering)
 
-    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        @wraps(function)
-        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-            try:
-                return function(*args, **kwargs)
-            except TypeError:
-                _refuse(function, args, kwargs, unknown, hint)
-                raise
 
-        return checked
+def _answer_method(cls: type, name: str, words: Mapping[str, str], refused: Refused | None) -> None:
+    home = next(kind for kind in cls.__mro__ if name in vars(kind))
+    method: Any = vars(home)[name]
+    answering = _answering(getattr(method, "__func__", method), words, refused)
+    setattr(home, name, classmethod(answering) if isinstance(method, classmethod) else answering)
 
-    return decorate
+
+def _answering(function: Callable[..., Any], words: Mapping[str, str], refused: Refused | None) -> Callable[..., Any]:
+    @wraps(function)
+    def answering(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs) if kwargs else function(*args)
+        except TypeError:
+            _refuse(function, args, kwargs, words, refused)
+            raise
+
+    return answering
 
 
 def _refuse(
-    function: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping[str, Any], unknown: Unknown, hint: str
+    function: Callable[..., object],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    words: Mapping[str, str],
+    refused: Refused | None,
 ) -> None:
     """Refuse a call that does not fit the signature.
 
     Raises:
+        UnknownNameError: an argument by a name that is none; or what `refused` makes.
         CallError: too many arguments, or too few.
-        Exception: what `unknown` makes.
     """
     whole = signature(function)
     own = {name: each for name, each in whole.parameters.items() if name not in ("self", "cls")}
@@ -95,15 +107,35 @@ def _refuse(
     name = getattr(function, "__name__", "")
     if "self" in whole.parameters and args and name != "__init__":
         who = f"{type(args[0]).__name__}.{name}"  # of the object's own class, not of a base
-    for name in kwargs:
+    for name, value in kwargs.items():
         if name not in own and not any(each.kind is Parameter.VAR_KEYWORD for each in own.values()):
-            raise unknown(who, name, tuple(own)) from None
+            said = words.get(name, words.get("*", "").replace("{}", name))
+            if refused is not None and not said:
+                raise refused(who, name, value, tuple(own)) from None
+            said = said or _said_of_a_field(function, own.values(), name)
+            sentence = f"{who} has no argument '{name}'{said and f': {said}'}"
+            raise UnknownNameError(f"argument of {who}", name, tuple(own), sentence) from None
     try:
         whole.bind(*args, **kwargs)
     except TypeError as error:
         bare = [each.replace(annotation=Parameter.empty, default=Parameter.empty) for each in own.values()]
         call = f"{who}{whole.replace(parameters=bare, return_annotation=Parameter.empty)}"
-        raise CallError(call, str(error), hint) from None
+        options = ", ".join(f"{each.name}=" for each in bare if each.kind is Parameter.KEYWORD_ONLY)
+        raise CallError(call, str(error), words.get("", options and f"others are named: {options}")) from None
+
+
+def _said_of_a_field(function: Callable[..., object], own: Iterable[Parameter], name: str) -> str:
+    """How a name is said that is no argument of a function, but a field of a record of options that it takes.
+
+    The argument is `X | None`, and X a dataclass with fields that are given by name.
+    """
+    for each in own:
+        record = getattr(function, "__globals__", {}).get(str(each.annotation).removesuffix(" | None"))
+        if each.default is None and isinstance(record, type) and is_dataclass(record):
+            names = {field.name: field.kw_only for field in fields(record)}
+            if name in names and any(names.values()):
+                return f"{each.name}={record.__name__}({name}=...)"
+    return ""
 
 
 def can_be_called(function: Callable[..., object], *args: object) -> bool:
@@ -144,7 +176,7 @@ class NamesChecked:
     """A value that answers attributes it does not have with its own. Python asks it only for what is missing.
 
     Attributes:
-        _meant: names that people try, and how the same is said here.
+        _meant: names that people try, and how the same is said here; `answer` sets them.
     """
 
     __slots__ = ()
@@ -173,14 +205,12 @@ class Absent:
     of them slower, and a projection of an arm by 5 %.
 
     Args:
+        name: the name.
         words: how the same is said.
     """
 
-    def __init__(self, words: str) -> None:
-        self._words = words
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, words: str) -> None:
+        self._name, self._words = name, words
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
         """Refuse the name.
@@ -197,6 +227,10 @@ def _there(cls: type, names: Iterable[str]) -> list[str]:
     return [name for name in names if not isinstance(getattr_static(cls, name, None), Absent)]
 
 
+def _dir(self: object) -> list[str]:
+    return _there(type(self), object.__dir__(self))
+
+
 def _no_sum(words: str) -> Callable[[object, object], NoReturn]:
     def refuse(self: object, other: object) -> NoReturn:
         raise OperatorError(f"{type(self).__name__} + {type(other).__name__}", words)
@@ -204,25 +238,15 @@ def _no_sum(words: str) -> Callable[[object, object], NoReturn]:
     return refuse
 
 
-def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
-    """A class that answers some names, and the operator +, that it does not have; `dir` does not list them.
-
-    Args:
-        words: such a name, or "+" -> how the same is said.
-    """
-
-    def decorate(cls: type[_T]) -> type[_T]:
-        for name, said in words.items():
-            if name == "+":
-                cls.__add__ = _no_sum(said)  # pyright: ignore[reportAttributeAccessIssue]
-                continue
-            what = Absent(said)
-            what.__set_name__(cls, name)
-            setattr(cls, name, what)
-        cls.__dir__ = lambda self: _there(type(self), object.__dir__(self))  # tab completion shows what there is
-        return cls
-
-    return decorate
+def _answer_attributes(cls: type, words: Mapping[str, str]) -> None:
+    """Let a class answer some names, and the operator +, that it does not have; tab completion shows what there is."""
+    whole: Any = cls
+    if issubclass(cls, NamesChecked):
+        whole._meant = {**whole._meant, **words}
+        return
+    whole.__dir__ = _dir
+    for name, said in words.items():
+        setattr(whole, *(("__add__", _no_sum(said)) if name == "+" else (name, Absent(name, said))))
 
 
 def closed(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:

@@ -52,7 +52,7 @@ def _with_article(kind: type | tuple[type, ...]) -> str:
 
 def is_float64(values: object) -> TypeGuard[Vector]:
     """Whether it is a numpy array of float64 numbers, of whatever shape."""
-    return type(values) is np.ndarray and getattr(values, "dtype", None) == FLOAT64
+    return type(values) is np.ndarray and values.dtype == FLOAT64
 
 
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:

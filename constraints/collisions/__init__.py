@@ -1,5 +1,6 @@
 """Collisions of configurations and of paths."""
 
+from ..keywords import answer as _answer
 from .clouds import PointCloud as PointCloud
 from .model import (
     Collision as Collision,
@@ -10,3 +11,5 @@ from .model import (
 from .pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
 from .sampling import NoFreeConfigurationError as NoFreeConfigurationError
 from .shapes import Shape as Shape
+
+_answer(__name__)

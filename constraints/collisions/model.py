@@ -16,7 +16,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import SpaceMismatchError, TruthValueError
-from ..keywords import absent, closed, names_checked
+from ..keywords import closed
 from ..paths.path import Path
 from ..ranges import whole_number
 from ..robot import Robot
@@ -103,25 +103,10 @@ class PathCheck:
 
 RESOLUTION = 1e-3
 """Parts of a path in which two solids come nearer by less than this are not halved [m]."""
-_RESOLUTION = "`resolution` [m]: steps follow from how far solids are apart, so there are no limits of them"
-_NOT_HERE = {
-    **dict.fromkeys(
-        ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
-        "`not is_free(q)`; `collisions(q)` names the pairs",
-    ),
-    **dict.fromkeys(("is_valid", "is_collision_free"), "`is_free(q)`; of a path, `first_collision(path) is None`"),
-    "sample": "`random_free(rng)`",
-    **dict.fromkeys(("attach", "hold", "grasp"), "`attached(shape, frame)`, a new model"),
-    **dict.fromkeys(("add", "add_shape", "add_obstacle", "with_obstacle"), "`added(shape)`, a new model"),
-    **dict.fromkeys(("remove", "detach", "delete", "without_obstacle"), "`removed(name)`, a new model"),
-    **dict.fromkeys(("move", "place", "set_placement"), "`moved({name: placement})`, a new model"),
-}
-"""Names that people try on collision models, and how the same is said."""
 
 
 @final
 @closed("`without`, `with_margins`, `among`, `attached`, `added`, `removed` and `moved` give changed copies")
-@absent(_NOT_HERE)
 class CollisionModel(ChangedCopies):
     """The shapes of a robot and of the objects around it, and which pairs must not collide. Immutable.
 
@@ -288,7 +273,6 @@ class CollisionModel(ChangedCopies):
         found = np.array([free_one(self, rng, tries) for _ in range(count)]).reshape(count, self.robot.nq)
         return found[0] if size is None else found
 
-    @names_checked(_RESOLUTION, max_angle=_RESOLUTION, max_length=_RESOLUTION)
     def first_collision(self, path: Path, resolution: float = RESOLUTION) -> Collision | None:
         """The first pair that collides on a path, with its time; None if the path is free.
 

@@ -1,5 +1,6 @@
 """Constrained dynamics: forward and inverse, impacts, forces of constraints, and motions in time."""
 
+from ..keywords import answer as _answer
 from .actuation import Actuation as Actuation
 from .constraint_force import ConstraintForce as ConstraintForce
 from .forward import ForwardDynamics as ForwardDynamics, forward_dynamics as forward_dynamics
@@ -50,3 +51,5 @@ from .motions import (
     simulate as simulate,
 )
 from .multipliers import NoWrenchError as NoWrenchError
+
+_answer(__name__)

@@ -1,6 +1,7 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
 from ..functions.slopes import Slopes as Slopes
+from ..keywords import answer as _answer
 from . import packing as packing
 from .assembling.assembly import (
     Assembly as Assembly,
@@ -31,3 +32,5 @@ from .hinges.pose_map import PoseMap as PoseMap
 from .open_mechanism import OpenMechanismError as OpenMechanismError
 from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint
 from .pose_rows import PoseClosure as PoseClosure, PoseContact as PoseContact
+
+_answer(__name__)

@@ -14,6 +14,7 @@ from ..collisions import (
     Shape as Shape,
 )
 from ..exports import on_use as _on_use
+from ..keywords import answer as _answer
 from ..paths import (
     CollisionPair as CollisionPair,
     Interpolation as Interpolation,
@@ -51,3 +52,5 @@ if TYPE_CHECKING:
     from ..pictures import animate as animate, plot_path as plot_path
 
 __getattr__, __dir__ = _on_use(__name__, {".files": "Scene read_scene", ".pictures": "animate plot_path"})
+
+_answer(__name__)

@@ -14,7 +14,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
 from ..exports import from_above
-from ..keywords import FieldOf, absent, closed
+from ..keywords import FieldOf, closed
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..ranges import whole_number
@@ -24,7 +24,7 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, ProjectionBatch
 from ..solvers.projection.engines import as_engine
 from ..words import counted
-from .arguments import OF_GRAPHS, as_owners, configurations, each_of, graph_options, path_options
+from .arguments import as_owners, configurations, each_of, graph_options, path_options
 from .description import describe, to_dot
 from .doubts import ROUGHLY, questions, shown
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
@@ -42,7 +42,6 @@ _log = logging.getLogger(__package__)
 
 @final
 @closed("make a new one, ConstraintGraph(...)")
-@absent(OF_GRAPHS)
 class ConstraintGraph:
     """States of a manipulation problem, and the transitions between them. Immutable.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from liegroups.frozen import read_only_copy
 from ..errors import GraphError
 from ..robot import Robot
 from ..solvers import Projection, Status
-from ..solvers.result import MEANT, Result
+from ..solvers.result import Result
 from ..words import counted
 from .memory import GraphMemory
 from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
@@ -46,8 +46,6 @@ class TargetConfiguration(Result):
         off: why what was found is no target, in words: of a transition that was made by hand, whose paths cannot start
             there, or whose constraints hold where its states do not; else empty.
     """
-
-    _meant: ClassVar[Mapping[str, str]] = {**MEANT, "diagnose": DIAGNOSED}
 
     transition: Transition
     q_start: Vector

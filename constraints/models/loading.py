@@ -11,7 +11,6 @@ from typing import Any
 from liegroups.arguments import as_flag
 
 from ..errors import FileError, OptionError
-from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops.odd_axis import near_parallels, odd_axis, on_one_line
 from ..robot import Base
@@ -41,7 +40,6 @@ _READERS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
 _log = logging.getLogger(__package__)
 
 
-@names_checked(package_dirs="packages=[...]", root_joint="base=Base.FREE_FLYER")
 def load(
     path: str | os.PathLike[str],
     loops: str | os.PathLike[str] | None = None,

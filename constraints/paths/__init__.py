@@ -1,5 +1,6 @@
 """Paths on constraints, and right-hand sides that move along them."""
 
+from ..keywords import answer as _answer
 from .held import Held as Held
 from .interpolation import (
     Interpolation as Interpolation,
@@ -15,3 +16,5 @@ from .relative_motion import (
     SecurityMargins as SecurityMargins,
     Tie as Tie,
 )
+
+_answer(__name__)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import pi
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, final
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import FailedError, OptionError, PathError, UndefinedError
-from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..problem.questions import PLAIN
@@ -27,10 +26,10 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE
 from ..solvers.machine import layout
-from ..solvers.result import MEANT, Result
+from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
-from .path import MEANT as PATH_MEANT, Jump, Path, Piece, StepSize
+from .path import Jump, Path, Piece, StepSize
 
 _log = logging.getLogger(__package__)
 
@@ -38,12 +37,6 @@ FEW = 8
 """Fewer projections than these are done one by one: a batch costs as much."""
 COARSEST = 2.0**-4
 """Right-hand sides that a function gives may come back between two times: longer intervals are always halved."""
-
-
-_ON_PATHS = ("duration", "start", "end", "samples", "times", "pieces", "max_error", "max_jump", "reversed", "lasting")
-_CALLED = dict.fromkeys(("at", "eval", "evaluate"), "of its path, `or_raise()(time)`")
-_SHOWN = {name: f"of its path, `or_raise()`: {PATH_MEANT[name]}" for name in ("plot", "animate", "show", "save")}
-_OF_ITS_PATH = _CALLED | _SHOWN | {name: f"of its path, `or_raise().{name}`" for name in _ON_PATHS}
 
 
 _BOTH_SIDES = "if a right-hand side moves, give both: `interpolate(problem, q0, q1, (rhs0, rhs1))`"
@@ -102,7 +95,6 @@ class Interpolation(Result):
         stop: where it stopped before its end; None after success.
     """
 
-    _meant: ClassVar[Mapping[str, str]] = MEANT | _OF_ITS_PATH
     path: Path | None
     status: PathStatus
     reached: float
@@ -179,13 +171,6 @@ class Interpolation(Result):
     __repr__ = __str__
 
 
-_HINT = (
-    "q0 and q1 are one configuration each, Path.through(problem, Q) takes rows; "
-    "options are named: max_angle=, max_length=, options=Options.local()"
-)
-
-
-@names_checked(_HINT)
 def interpolate(
     problem: Problem | Projector,
     q0: ArrayLike,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 import numpy as np
 
@@ -27,20 +26,6 @@ from .moving_rhs import MovingRightHandSide
 
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
-
-_AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "configuration", "interpolate")
-MEANT = {
-    **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
-    **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
-    "reverse": "`reversed()`",
-    **dict.fromkeys(("concatenate", "append"), "`path + other`"),
-    **dict.fromkeys(("plot", "draw"), "`constraints.pictures.plot_path(path)`"),
-    "animate": "`constraints.pictures.animate(path)`",
-    **dict.fromkeys(("show", "display"), "`constraints.pictures.show(path)`, in a browser"),
-    "save": "`numpy.save(file, path.samples)`; pickle keeps the whole path",
-    **dict.fromkeys(("success", "or_raise"), "an attribute of the interpolation; a Path is always whole"),
-}
-"""Names that people try on paths, and how the same is said here."""
 
 
 @final
@@ -176,7 +161,6 @@ class Path(NamesChecked):
         SpaceMismatchError: pieces in different spaces.
     """
 
-    _meant: ClassVar[Mapping[str, str]] = MEANT
     pieces: tuple[Piece, ...]
     durations: tuple[float, ...] = ()
 

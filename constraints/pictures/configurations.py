@@ -12,10 +12,10 @@ from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import WrongObjectError
-from ..keywords import names_checked
+from ..keywords import answer
 from ..models.structure.mechanism import Mechanism
 from ..robot import Robot
-from ..robot.description import NOW_IN_DRAWING, Drawing
+from ..robot.description import Drawing
 from .figures import save_figure
 from .panels import PanelLayout, panels
 from .robots import Stroke
@@ -26,7 +26,6 @@ FAINTEST = 0.15
 """Opacity of the first one of many configurations."""
 
 
-@names_checked("others are named: view=, ax=, drawing=", **NOW_IN_DRAWING)
 def plot_robot(
     robot: Thing,
     q: ArrayLike | None = None,
@@ -78,7 +77,6 @@ def plot_robot(
     return save_figure(figure, path)
 
 
-@names_checked("others are named: view=, drawing=", **NOW_IN_DRAWING)
 def plot_configurations(
     robot: Thing,
     groups: Mapping[str, ArrayLike],
@@ -144,3 +142,6 @@ def resting(thing: Thing) -> Vector:
         return next(iter(thing.postures.values()))
     robot, _ = robot_of(thing)
     return robot.bounds.clip(robot.neutral)
+
+
+answer(__name__)

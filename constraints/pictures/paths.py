@@ -12,11 +12,11 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import WrongObjectError
-from ..keywords import names_checked
+from ..keywords import answer
 from ..paths.path import Path
 from ..ranges import whole_number
 from ..robot import Robot
-from ..robot.description import NOW_IN_DRAWING, Drawing
+from ..robot.description import Drawing
 from .configurations import configurations_of
 from .figures import QUIET, save_figure
 from .films import as_rate, check_film, film, has_window
@@ -31,7 +31,6 @@ SIDE = 4.6
 """Of a moving picture [inch]."""
 
 
-@names_checked("others are named: view=, drawing=", **NOW_IN_DRAWING)
 def plot_path(
     motion: Path,
     path: str | os.PathLike[str] | None = None,
@@ -75,7 +74,6 @@ def plot_path(
     return save_figure(figure, path)
 
 
-@names_checked("others are named: robot=, count=, rate=, view=, drawing=", **NOW_IN_DRAWING)
 def animate(
     configurations: Path | ArrayLike,
     path: str | os.PathLike[str] | None = None,
@@ -170,3 +168,6 @@ def _draw(axes: Any, scene: DrawnScene, q: Vector, traces: Sequence[Matrix], wor
         write = axes.text if scene.view.flat else axes.text2D
         right, up = scene.reach
         write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize=9, color=QUIET)
+
+
+answer(__name__)

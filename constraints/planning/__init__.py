@@ -1,5 +1,6 @@
 """Planning: paths from a start to a goal, on constraints, free of collisions; shorter ones; times for them."""
 
+from ..keywords import answer as _answer
 from .connection import Branchings as Branchings, Connection as Connection, Effort as Effort, connect as connect
 from .limits import Limits as Limits
 from .plan import Plan as Plan, plan as plan
@@ -15,3 +16,5 @@ from .trajectories.trajectory import (
     TrajectorySamples as TrajectorySamples,
     TrajectoryState as TrajectoryState,
 )
+
+_answer(__name__)

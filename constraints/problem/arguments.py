@@ -44,15 +44,6 @@ _log = logging.getLogger(__package__)
 _PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
 """Types of what holds no robot: most of what is in a constraint."""
 FROZEN = "frozen dofs of a problem"
-_ADD = "`problem | Problem(robot, [b])`, or make a new one, `Problem(robot, [a, b])`: problems are immutable"
-NOT_HERE = {
-    **dict.fromkeys(("add", "add_constraint", "append"), _ADD),
-    "+": "a | b, or a.merged(b), has the constraints of both",
-    "remove": "a new one, `Problem(robot, [a])`: problems are immutable",
-    **dict.fromkeys(("project", "solve", "apply"), "`Projector(problem).project(q)`"),
-    "set_rhs": "`rhs = problem.rhs.replace(name, point)` and `project(q, rhs)`",
-}
-"""Names that people try on problems, and how the same is said."""
 UNMOVED = "no dof moves it: it is satisfied everywhere or nowhere"
 """What is said of a constraint whose function depends on no column."""
 OF_PROBLEM = "a constraint, or its name (for a configuration: problem.is_satisfied(q))"

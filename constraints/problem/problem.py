@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..exports import from_above
-from ..keywords import absent, names_checked, unchanging
+from ..keywords import unchanging
 from ..point import Point, as_point, place, place_alone, revolute_columns
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
@@ -24,7 +24,6 @@ from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..workspace import Workspace, as_workspace
 from .arguments import (
-    NOT_HERE,
     OF_PROBLEM,
     all_rows,
     bounds_on,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 
 @final
-@absent(NOT_HERE)
 @unchanging("make a new one, Problem(...)", rhs="use rhs = problem.rhs.replace(name, point) and project(q, rhs)")
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Problem:
@@ -107,7 +105,6 @@ class Problem:
     has_cost: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
-    @names_checked(limits="bounds=", costs="weights=", priorities="give a list of constraints for each level")
     def __init__(
         self,
         where: Robot | Space,

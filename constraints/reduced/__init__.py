@@ -1,5 +1,6 @@
 """Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
+from ..keywords import answer as _answer
 from ..loops.closing.lu import LU as LU
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
@@ -54,3 +55,5 @@ from .system import (
     reduced_system as reduced_system,
 )
 from .wishes import PartitionError as PartitionError
+
+_answer(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike, Indices, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import OptionError, SizeError, UndefinedError
-from ..keywords import NamesChecked, names_checked
+from ..keywords import NamesChecked
 from ..linear_algebra import RANK_TOLERANCE, as_rank_tolerance, rank_of_rows, singular_values
 from ..loops import ConstraintSet
 from ..loops.closing.rank_beside import rank_beside
@@ -28,7 +28,6 @@ from .chart import Chart
 from .closing import Closing, ClosingStep, DeadPointError, closing, driven_at, newton_step
 from .state import ClosedState, closed_configuration, closed_state
 from .wishes import (
-    MEANT,
     Driven,
     PartitionError as PartitionError,
     Wished,
@@ -65,8 +64,6 @@ class MinimalCoordinates(NamesChecked):
     Source: coordinate partitioning of Robotran (Wehage and Haug 1982), which partitions joints; here tangent
     coordinates.
     """
-
-    _meant: ClassVar[Mapping[str, str]] = MEANT
 
     constraint_set: ConstraintSet
     q: Vector
@@ -110,7 +107,6 @@ class MinimalCoordinates(NamesChecked):
         whole, rows = self.constraint_set, self.partition.redundant
         return tuple(whole.row_name(int(i)) for i in rows[np.isin(rows, whole.on_rows)])
 
-    @names_checked("options are named: tolerance=, max_iterations=, t=, rhs=")
     def close(
         self,
         q: ArrayLike,
@@ -149,7 +145,6 @@ class MinimalCoordinates(NamesChecked):
         """
         return closing(self, q, tolerance, max_iterations, t, rhs)
 
-    @names_checked("options are named: start=, t=, rhs=")
     def step(
         self, q: ArrayLike, *, start: ArrayLike | None = None, t: float = 0.0, rhs: RightHandSide | None = None
     ) -> ClosingStep:
@@ -179,7 +174,6 @@ class MinimalCoordinates(NamesChecked):
             raise DeadPointError(lu.rcond, self.dependent)
         raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, which is useless")
 
-    @names_checked("options are named: t=, close=, rhs=")
     def at(
         self,
         q: ArrayLike,
@@ -311,7 +305,6 @@ class MinimalCoordinates(NamesChecked):
         return MinimalCoordinates, arguments
 
 
-@names_checked("options are named: independent=, preferred=, driven=, tolerance=, t=, close=")
 def minimal_coordinates(
     constraint_set: ConstraintSet,
     q: ArrayLike,

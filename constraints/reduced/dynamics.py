@@ -17,7 +17,6 @@ from ..dynamics.methods.cholesky import EVEN, LIGHT, NO_MASS, lightest
 from ..dynamics.methods.saddle_point import NO_MOTION, unit_scale
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
-from ..keywords import names_checked
 from ..linear_algebra import is_finite
 from ..loops.mobility import taking_part
 from ..words import first_names
@@ -113,7 +112,6 @@ class ReducedDynamics(ReducedForces):
         return f"ReducedDynamics({self.status.name})"
 
 
-@names_checked("options are named: tau=, external=")
 def reduced_residual(
     state: ClosedState,
     acceleration: TangentLike | None = None,
@@ -156,7 +154,6 @@ def missing_force(state: ClosedState, a: Vector, tau: Vector, external: tuple[Fo
     return missing - generalised(external, motion) if external else missing
 
 
-@names_checked("options are named: tau=, driven_acceleration=, external=")
 def reduced_forward_dynamics(
     state: ClosedState,
     tau: TangentLike | None = None,

@@ -15,7 +15,6 @@ from ..dynamics.laws.external_force import Force, as_external
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..errors import ConstraintError, OptionError
-from ..keywords import names_checked
 from ..linear_algebra import is_finite, largest, numerical_rank, pivots
 from ..loops import Closure
 from ..words import counted, first_names
@@ -122,7 +121,6 @@ class ReducedInverseDynamics(ReducedForces):
         return f"ReducedInverseDynamics({self.status.name}, {counted(self.effort.size, 'number')})"
 
 
-@names_checked("options are named: actuated=, actuation=, tau=, external=")
 def reduced_inverse_dynamics(
     state: ClosedState,
     acceleration: TangentLike | None = None,

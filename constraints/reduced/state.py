@@ -14,7 +14,6 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError
-from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, assemble_position
 from ..loops.closing.lu import LU, factorised
@@ -115,7 +114,6 @@ class ClosedState:
         return f"ClosedState(t {self.t:g}, {self.coordinates!r})"
 
 
-@names_checked("options are named: t=, close=, rhs=")
 def closed_state(
     coordinates: MinimalCoordinates,
     q: ArrayLike,

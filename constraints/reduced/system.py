@@ -13,7 +13,6 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ..dynamics.laws.external_force import Force, as_external, generalised
 from ..dynamics.methods.cholesky import EVEN
-from ..keywords import names_checked
 from ..loops.mobility import CLOSED
 from .state import ClosedState
 
@@ -87,7 +86,6 @@ class ReducedSystem:
         return f"ReducedSystem(u {self.split}, c {self.bias.size - self.split})"
 
 
-@names_checked("options are named: tau=, external=")
 def reduced_system(
     state: ClosedState, *, tau: TangentLike | None = None, external: Iterable[Force] = ()
 ) -> ReducedSystem:

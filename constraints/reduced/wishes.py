@@ -28,17 +28,6 @@ Driven: TypeAlias = "Iterable[str | Segments] | Segments | Mapping[str, Target |
 
 DRIVEN = "driven joints"
 
-MEANT = {
-    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
-    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
-    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
-    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
-    "hv": "`redundant`, names, or `partition.redundant`, rows",
-    "robot": "`constraint_set.robot`",
-    **{name: f"`coordinates.at(q, v).{name}`, of a closed state" for name in ("B", "lu", "velocity", "acceleration")},
-}
-"""Names that people try on coordinates, and how the same is said here."""
-
 
 class PartitionError(ConstraintError):
     """Coordinates cannot be split as requested.

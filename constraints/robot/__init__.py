@@ -1,5 +1,6 @@
 """Robots: a model, its configuration space, named frames and bounds; postures and motions at which things are read."""
 
+from ..keywords import answer as _answer
 from .bounds import Bounds as Bounds
 from .files.urdf import Base as Base
 from .frame import Frame as Frame
@@ -14,3 +15,5 @@ from .posture import Motion as Motion, Posture as Posture
 from .robot import Robot as Robot
 from .space import RobotSpace as RobotSpace
 from .system import Part as Part
+
+_answer(__name__)

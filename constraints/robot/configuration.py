@@ -18,7 +18,6 @@ from liegroups.frozen import read_only_copy
 from liegroups.unit_blocks import UniformPoints
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
-from ..keywords import names_checked
 from ..questions import TURN, asked_of_turns, far_entries, say_once
 from .bounds import Bounds
 from .model.joints import radian_columns
@@ -105,7 +104,6 @@ class VectorsByJoint:
 
     space: RobotSpace
 
-    @names_checked("give values by joint, {'elbow': 1.0}; from two lists: dict(zip(names, values))")
     def configuration(
         self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
     ) -> Vector:
@@ -125,7 +123,6 @@ class VectorsByJoint:
         robot: Any = self
         return configured(robot, merged(values, joints), start)
 
-    @names_checked("give numbers by joint, {'elbow': 1.0}; of a frame: robot.at(q, v).velocity(frame)")
     def velocity(self, values: Mapping[str, ArrayLike] | None = None, /, **joints: ArrayLike) -> Vector:
         """A tangent vector (nv,) from numbers by joint: velocities, accelerations or joint forces; the others are zero.
 

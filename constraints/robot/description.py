@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import OptionError, WrongObjectError
 from ..exports import from_above
-from ..keywords import absent, given_in, names_checked, record_by_name
+from ..keywords import record_by_name
 from ..words import counted
 from .bounds import Bounds
 from .files.packages import as_folders
@@ -171,23 +171,6 @@ class Drawing:
         return drawing
 
 
-_NOT_HERE = {
-    **dict.fromkeys(("draw", "plot_robot"), "`plot(q)`; in a browser, `constraints.pictures.show(robot, q)`"),
-    **dict.fromkeys(
-        ("show", "display", "visualize", "view", "viewer", "viz"),
-        "`constraints.pictures.show(robot, q)`, in a browser; `plot(q)` draws a figure",
-    ),
-}
-"""Names that people try where something is drawn, and how the same is said."""
-
-NOW_IN_DRAWING = {
-    **given_in(Drawing, "drawing"),
-    "tip": "drawing=Drawing(tips=[...])",
-    "color": "drawing=Drawing(colour=...)",
-}
-"""Names that are no arguments of pictures, and where what they say stands."""
-
-
 def as_placements(placements: Any) -> tuple[Placement, ...]:
     """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
     several = "a sequence of placements, [placement]"
@@ -197,11 +180,9 @@ def as_placements(placements: Any) -> tuple[Placement, ...]:
     return tuple(as_placement(placement, f"placement {i}") for i, placement in enumerate(given))
 
 
-@absent(_NOT_HERE)
 class Drawn:
     """What robots and mechanisms have in common: `plot` and `animate` (`pictures.plot_robot`, `pictures.animate`)."""
 
-    @names_checked("others are named: path=, view=, ax=, drawing=", **NOW_IN_DRAWING)
     def plot(
         self,
         q: ArrayLike | None = None,
@@ -217,7 +198,6 @@ class Drawn:
         """
         return from_above("plot_robot")(self, q, path, view=view, ax=ax, drawing=drawing)
 
-    @names_checked("others are named: path=, rate=, view=, drawing=", **NOW_IN_DRAWING)
     def animate(
         self,
         configurations: ArrayLike,

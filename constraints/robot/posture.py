@@ -11,7 +11,6 @@ import numpy as np
 from liegroups import Segments
 from liegroups.arrays import Matrix, Vector
 
-from ..keywords import absent, names_checked
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, part_vector
 from ..workspace import Workspace
 from .frame import Frame
@@ -25,54 +24,6 @@ if TYPE_CHECKING:
 
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
-
-_MOVING = "`{}` of a motion, `robot.at(q, v)`"
-_OF_MOTIONS = {
-    "twist": "`velocity(frame)`",
-    "acceleration": "`drift_acceleration(frame)`, at zero joint acceleration",
-    **dict.fromkeys(("M", "mass"), "`mass_matrix()`"),
-    **dict.fromkeys(("nle", "bias"), "`bias_force()`"),
-    "placement": "`posture.placement(frame)`",
-    "jacobian": "`posture.jacobian(frame)`",
-    "center_of_mass": "`posture.center_of_mass()`",
-}
-_OF_POSTURES = {
-    "v": _MOVING.format("v"),
-    **dict.fromkeys(("velocity", "twist"), _MOVING.format("velocity(frame)")),
-    **dict.fromkeys(("acceleration", "drift_acceleration"), _MOVING.format("drift_acceleration(frame)")),
-    "mass_matrix": _MOVING.format("mass_matrix()"),
-    "bias_force": _MOVING.format("bias_force()"),
-    **dict.fromkeys(("pose", "fk", "forward_kinematics"), "`placement(frame)`"),
-    **dict.fromkeys(("position", "translation"), "`placement(frame).translation`"),
-    **dict.fromkeys(("rotation", "orientation"), "`placement(frame).rotation`"),
-    **dict.fromkeys(("J", "frame_jacobian"), "`jacobian(frame)`"),
-    "com": "`center_of_mass()`",
-    "frame_names": "`robot.frame_names`",
-    **dict.fromkeys(("plot", "draw", "show", "display"), "`robot.plot(posture.q)`, or `constraints.pictures.show`"),
-}
-"""Names that people try on motions and postures, and how the same is said here."""
-_AT = "`robot.at(q).{}`, of a posture"
-_PLACES = ("fk", "forward_kinematics", "frame_placement", "placement", "pose")
-_PROJECTION = "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`"
-OF_ROBOTS = {
-    **dict.fromkeys(_PLACES, _AT.format("placement(frame)")),
-    "position": _AT.format("placement(frame).translation"),
-    **dict.fromkeys(("jacobian", "frame_jacobian"), _AT.format("jacobian(frame)")),
-    **dict.fromkeys(("center_of_mass", "com"), _AT.format("center_of_mass()")),
-    "mass_matrix": "`robot.at(q, v).mass_matrix()`, of a motion",
-    **dict.fromkeys(("inverse_kinematics", "ik"), _PROJECTION),
-    **dict.fromkeys(("addFrame", "add_frame"), "another robot, `with_frame(name, on, placement)`"),
-    **dict.fromkeys(("data", "createData"), "`robot.model.createData()`, for pinocchio; `robot.at(q)` has its own"),
-    **dict.fromkeys(("collision_model", "geometry"), "`CollisionModel(robot, urdfs=path)`"),
-    "q0": "`neutral`, or `reference(name)`",
-    "home": "`reference('home')`, if the model has this posture",
-    "dof": "`nv`",
-    "sample": "`random(rng)`",
-    "lower": "`bounds.lower`",
-    "upper": "`bounds.upper`",
-    "joint_limits": "`bounds`",
-}
-"""Names that people try on robots, and how the same is said here."""
 
 
 @final
@@ -154,7 +105,6 @@ def _forget(memory: ref[Kinematics], key: int, _: object) -> None:
 
 
 @final
-@absent(_OF_POSTURES)
 class Posture(Point):
     """A robot at a configuration q: its kinematics are computed once, on demand, in stages.
 
@@ -249,7 +199,6 @@ class Posture(Point):
             table = self.frames = FrameTable.of(self.space.model)
         return table.find(frame)
 
-    @names_checked("the pose of one frame seen from another is the value of Pose(robot, frame, reference=other)")
     def placement(self, frame: Frame | str) -> Placement:
         r"""Placement :math:`{}^oM_f` of a frame in the world.
 
@@ -259,7 +208,6 @@ class Posture(Point):
         at = self.frame(frame)
         return self.placed().oMi[at.joint].act(at.placement)
 
-    @names_checked("its rows are in the axes of the frame; multiply them by `placement(frame).rotation` for world axes")
     def jacobian(self, frame: Frame | str) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
         return self.with_jacobians().frame_jacobian(self.frame(frame))
@@ -279,7 +227,6 @@ def _posture_again(space: RobotSpace, q: Vector, frames: FrameTable | None) -> P
 
 
 @final
-@absent(_OF_MOTIONS)
 class Motion(MovingPoint):
     """A posture with a velocity; it also gives velocities, drift accelerations, mass matrix and bias force.
 

@@ -17,7 +17,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
-from ..keywords import FieldOf, absent, names_checked, unchanging
+from ..keywords import FieldOf, unchanging
 from ..questions import say
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
@@ -30,7 +30,7 @@ from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .model.mimic import Mimic, as_mimics
 from .model.pinocchio import Model, model_for, pin
-from .posture import OF_ROBOTS, Motion, Posture
+from .posture import Motion, Posture
 from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
@@ -42,7 +42,6 @@ KEPT = 32
 
 
 @final
-@absent(OF_ROBOTS)
 @unchanging("with_bounds, with_references, with_frame, with_srdf return a changed copy")
 @dataclass(frozen=True, eq=False, init=False)
 class Robot(Drawn, VectorsByJoint):
@@ -115,7 +114,6 @@ class Robot(Drawn, VectorsByJoint):
         )
 
     @classmethod
-    @names_checked(package_dirs="packages=[...]", root_joint="base=Base.FREE_FLYER")
     def from_urdf(
         cls,
         source: str | os.PathLike[str],
@@ -250,7 +248,6 @@ class Robot(Drawn, VectorsByJoint):
         """
         return self._with(_frames=self._frames.with_frame(name, self.frame(on), placement))
 
-    @names_checked("give bounds by joint, {'elbow': (lower, upper)}, or all at once, Bounds(robot.space, lower, upper)")
     def with_bounds(self, bounds: Bounds | Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Self:
         """The same robot with other bounds for some joints; it shares the space.
 

@@ -15,7 +15,6 @@ from liegroups.arrays import ArrayLike, BoolVector, TangentLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import ModelError, UnknownJointError
-from ..keywords import absent
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
 from .elementary import ElementaryTree
@@ -35,7 +34,6 @@ _POOL = 16
 
 
 @final
-@absent({"distance": "`numpy.linalg.norm(space.difference(q0, q1))`"})
 class RobotSpace(PlacedSpace):
     """Configuration space of a kinematic tree: maps for one vector by Pinocchio where it is exact.
 

@@ -1,5 +1,6 @@
 """Constraints as rows: functions compared row by row, implicit or explicit, and their stacks."""
 
+from ..keywords import answer as _answer
 from .comparison import Comparison as Comparison
 from .explicit import Explicit as Explicit
 from .explicit_forms import (
@@ -15,3 +16,5 @@ from .row_owner import Reference as Reference, RowOwner as RowOwner
 from .stack import Stack as Stack
 from .stacking import Order as Order, Rows as Rows, stack_rows as stack_rows
 from .target import Target as Target
+
+_answer(__name__)

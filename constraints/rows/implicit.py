@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
-from ..keywords import names_checked, unchanging
+from ..keywords import unchanging
 from ..robot.arguments import GivenPoint
 from ..words import counted
 from .angle_limits import idle_limits
@@ -24,13 +24,6 @@ from .target import Target
 
 _log = logging.getLogger(__package__)
 
-_WORDS = {
-    "weight": "Implicit(..., scale=) scales rows, and levels of a Problem set priorities",
-    "gain": "Implicit(..., scale=) scales rows",
-    "priority": "levels of a Problem set priorities",
-    **dict.fromkeys(("tolerance", "tol"), "Options(threshold=...) of the projector"),
-}
-"""What other libraries give to a task or a constraint."""
 RHS_HERE = "use rhs = problem.rhs.replace(name, point) and project(q, rhs)"
 UNCHANGING = unchanging("make a new one", rhs=RHS_HERE)
 """Of constraints that are dataclasses."""
@@ -108,13 +101,11 @@ class Implicit(RowOwner):
     # Constructors, by what they ask for.
 
     @classmethod
-    @names_checked("for a right-hand side use Implicit.equal(function, rhs)", **_WORDS)
     def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
         """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
         return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)
 
     @classmethod
-    @names_checked(**_WORDS)
     def equal(
         cls,
         function: Function,
@@ -131,7 +122,6 @@ class Implicit(RowOwner):
         return cls(function, Comparison.EQUALITY, None if rhs is _NEUTRAL else rhs, mask=mask, name=name)
 
     @classmethod
-    @names_checked(**_WORDS)
     def above(
         cls,
         function: Function,
@@ -148,7 +138,6 @@ class Implicit(RowOwner):
         return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), mask=mask, name=name)
 
     @classmethod
-    @names_checked(**_WORDS)
     def below(
         cls,
         function: Function,
@@ -162,7 +151,6 @@ class Implicit(RowOwner):
         return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name)
 
     @classmethod
-    @names_checked(**_WORDS)
     def between(
         cls,
         function: Function,

@@ -12,10 +12,10 @@ from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
 
-from ..errors import OperatorError, OtherConstraintsError, UnknownNameError, WrongObjectError
+from ..errors import OperatorError, OtherConstraintsError, WrongObjectError
 from ..exports import from_above
 from ..functions.function import Function
-from ..keywords import answered, unchanging
+from ..keywords import unchanging
 from ..point import Point, as_point
 from ..words import counted
 from ..workspace import Workspace
@@ -25,12 +25,6 @@ from .same_constraints import what_differs
 from .stack import Stack
 
 _T = TypeVar("_T")
-
-
-def _by_name(who: str, name: str, own: tuple[str, ...]) -> Exception:
-    """The error for a constraint that is given as an argument, replace(hand=point)."""
-    words = f"{who} has no argument '{name}': for a constraint with this name use rhs.replace('{name}', point)"
-    return UnknownNameError(f"argument of {who}", name, own, words)
 
 
 @final
@@ -169,7 +163,6 @@ class RightHandSide:
             kept.seen = self
         return kept.made
 
-    @answered(_by_name, "one constraint per call: rhs.replace(name, point)")
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
         """A copy with another right-hand side for one constraint.
 

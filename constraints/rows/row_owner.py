@@ -16,7 +16,6 @@ from liegroups.segments import entries_of
 
 from ..errors import RightHandSideError, SpaceMismatchError
 from ..functions.function import Function
-from ..keywords import absent
 from ..point import MovingPoint, Point
 from ..robot.arguments import point_numbers
 from .comparison import RowTable
@@ -39,14 +38,6 @@ class Reference(NamedTuple):
     acceleration: Vector | None = None
 
 
-_RHS = "`rhs = problem.rhs.replace(name, point)` and `project(q, rhs)`: constraints are immutable"
-_NOT_HERE: dict[str, str] = dict.fromkeys(
-    ("set_target", "set_rhs", "set_right_hand_side", "set_value", "update_target", "right_hand_side"), _RHS
-)
-"""Names that people try on constraints, and how the same is said."""
-
-
-@absent(_NOT_HERE)
 class RowOwner(ABC):
     r"""Base class of everything with rows: implicit and explicit constraints, loop closures, contacts.
 

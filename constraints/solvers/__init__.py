@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from ..exports import on_use as _on_use
+from ..keywords import answer as _answer
 from .engine import Engine as Engine
 from .newton.engine import NewtonEngine as NewtonEngine
 from .newton.linear_step import DampedCholesky as DampedCholesky, LinearStep as LinearStep
-from .options import Options as Options
+from .options import Options as Options, not_an_argument as _not_an_argument
 from .projection.batch import BatchInterrupted as BatchInterrupted, ProjectionBatch as ProjectionBatch
 from .projection.engines import solved_by as solved_by
 from .projection.projection import Projection as Projection
@@ -48,3 +49,5 @@ __getattr__, __dir__ = _on_use(
         "newton.sparse_kkt": "SparseKKT",
     },
 )
+
+_answer(__name__, _not_an_argument)

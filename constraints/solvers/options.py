@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from liegroups.arguments import is_finite_number
 
-from ..errors import FrozenOptionError, OptionError, UnknownOptionError
+from ..errors import FrozenOptionError, OptionError, UnknownNameError, UnknownOptionError
 from ..exports import from_above
-from ..keywords import answered
+from ..foreign_words import OPTION_CALLS, OPTIONS
+from ..keywords import by_word
 from ..questions import ask_once
 from ..ranges import positive_number, whole_number
-from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
 _T = TypeVar("_T")
@@ -26,24 +26,54 @@ LOCAL_ITERATIONS = 100
 """Budget of a single try, and of searches that others repeat from other guesses."""
 
 
-def _unknown(_: str, name: str, own: tuple[str, ...]) -> Exception:
-    return UnknownOptionError(name, own, option_meant(name))
+_MEANT = by_word(OPTIONS)
 
 
-def _names_checked(cls: type[_T]) -> type[_T]:
-    """A dataclass whose constructor answers a name that is no field with a typed error, and so does setting a field."""
+def option_meant(name: str) -> str:
+    """The option that other libraries call by a name (`tol`, `maxIter`); empty where none is known.
+
+    Args:
+        name: in any case, with underscores or without.
+    """
+    return _MEANT.get(name.replace("_", "").lower(), "")
+
+
+def not_an_argument(who: str, name: str, value: object, own: tuple[str, ...]) -> Exception:
+    """The error for an option where none is taken by its name, and for a name that is no option; it shows the call.
+
+    Args:
+        who: what was called; `Options` itself, or one of `OPTION_CALLS`.
+        name, value: what came by name.
+        own: names of the arguments that it takes.
+    """
+    if who not in OPTION_CALLS:
+        return UnknownOptionError(name, own, option_meant(name))
+    options, call = tuple(field.name for field in fields(Options)), OPTION_CALLS[who]
+    if name == "options":
+        return OptionError(f"{who} takes no options, they belong to the projector: {call.format('Options(...)')}")
+    if name in options:
+        shown = repr(value) if isinstance(value, bool | int | float) else "..."
+        there = call.format(f"Options({name}={shown})")
+        return OptionError(f"{who} takes no argument '{name}', it is an option: {there}")
+    meant = option_meant(name)
+    if not meant:
+        return UnknownNameError(f"argument of {who}", name, (*own, *options))
+    return UnknownOptionError(name, options, meant, call.format(f"Options({meant}=...)"))
+
+
+def _unchanging(cls: type[_T]) -> type[_T]:
+    """A dataclass that answers the setting of a field, and of a name that is none."""
     whole: Any = cls
     names = tuple(field.name for field in fields(whole))
 
     def set_field(self: _T, name: str, value: object) -> None:
-        raise FrozenOptionError(name, value) if name in names else _unknown("", name, names)
+        raise FrozenOptionError(name, value) if name in names else UnknownOptionError(name, names, option_meant(name))
 
-    hint = "options are given by name, Options(max_iterations=1000)"
-    whole.__init__, whole.__setattr__ = answered(_unknown, hint)(whole.__init__), set_field
+    whole.__setattr__ = set_field
     return cls
 
 
-@_names_checked
+@_unchanging
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Options:
     """Options of a projector, each given by its name. Immutable; the defaults are for planning queries from any start.

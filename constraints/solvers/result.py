@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn, Protocol, Self, TypeVar, final, overload
 
@@ -16,16 +15,6 @@ from liegroups.by_name import by_name
 from ..errors import FailedError, TruthValueError, UnknownNameError
 from ..keywords import NamesChecked
 
-MEANT = {
-    **dict.fromkeys(("x", "solution", "configuration"), "`q`"),
-    "converged": "`success`",
-    "message": "`status`",
-    **dict.fromkeys(("fun", "cost"), "`residual`"),
-    "nit": "`iterations`",
-    "samples": "`or_raise().samples`, of its path",
-}
-"""What results of other libraries call things, and how the same is said here."""
-
 
 class Verdict(NamesChecked, ABC):
     """A value that says by `success` whether something went well.
@@ -33,8 +22,6 @@ class Verdict(NamesChecked, ABC):
     A failure is an ordinary value, so `if verdict:` would pass for it. Its truth value therefore raises, as for a numpy
     array. `verdict is None` and `len(batch) == 0` work as usual.
     """
-
-    _meant: ClassVar[Mapping[str, str]] = MEANT
 
     @property
     @abstractmethod

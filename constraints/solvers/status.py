@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from liegroups.arrays import Vector
 
 from ..errors import NoAttributeError, TruthValueError, WrongObjectError
+from ..foreign_words import STATUSES
+from ..keywords import by_word
 
-_MEANT = {
-    **dict.fromkeys(("SUCCESS", "SUCCEEDED", "SOLVED", "OK", "OPTIMAL"), "CONVERGED"),
-    "INFEASIBLE": "STATIONARY",
-    "ERROR_INCREASED": "STALLED",
-    "MAX_ITERATION_REACHED": "MAX_ITERATIONS",
-}
-"""What other libraries call the members."""
+_MEANT = by_word(STATUSES)
 
 
 class _Members(EnumMeta):

@@ -30,6 +30,7 @@ FLOORS = {
     "constraints.workspace": 1,
     "constraints.linear_algebra": 1,
     "constraints.exports": 1,
+    "constraints.foreign_words": 1,
     "constraints.keywords": 1,
     "constraints.named": 1,
     "constraints.questions": 1,

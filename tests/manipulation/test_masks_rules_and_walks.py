@@ -11,7 +11,7 @@ import pytest
 from robots import arm
 
 from constraints import Affine, Base, Implicit, Options, Part, Projector, Robot, Status, Surface, Workspace
-from constraints.errors import FileError, GraphError, NoAttributeError, OptionError, SizeError, WrongObjectError
+from constraints.errors import FileError, GraphError, OptionError, SizeError, WrongObjectError
 from constraints.manipulation import (
     ConstraintGraph,
     ConstraintGraphFactory,
@@ -301,21 +301,6 @@ def test_a_graph_in_words_and_for_graphviz() -> None:
         '  "a" -> "b" [label="hidden", style=solid];', '  "a" -> "both" [label="in", style=solid];',
         '  "both" -> "b" [label="out", style=dotted];', "}",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "here"),
-    [("generateTargetConfig", "use `target("), ("applyNodeConstraints", "problem_of(state)"), ("getState", "state_of"),
-     ("getConfigErrorForNode", "use `errors("), ("addConstraints", "constraints="), ("initialize", "nothing")],
-)  # fmt: skip
-def test_a_graph_answers_the_words_of_hpp(name: str, here: str) -> None:
-    """Stumble 7: `graph.generateTargetConfig` was a bare AttributeError."""
-    graph, _ = corner()
-    with pytest.raises(NoAttributeError) as caught:
-        getattr(graph, name)
-    assert here in str(caught.value)
-    assert not hasattr(graph, name)
-    assert name not in caught.value.valid
 
 
 def test_transitions_are_chosen_by_weight_and_found_by_length() -> None:

@@ -357,13 +357,6 @@ def test_only_what_can_be_drawn_is_drawn() -> None:
         plot_robot(ARM.model)  # type: ignore[arg-type]
 
 
-def test_an_option_that_does_not_exist_names_the_nearest(linkage: Mechanism) -> None:
-    """Stumble 11: `tip=` was a plain TypeError."""
-    for call in (linkage.plot, linkage.robot.plot, lambda **options: plot_robot(linkage, **options)):
-        with pytest.raises(UnknownNameError, match=r"has no argument 'tip': drawing=Drawing\(tips=\[...\]\)"):
-            call(tip="crank_end")  # pyright: ignore[reportCallIssue]
-
-
 def test_the_ground_is_grey(linkage: Mechanism) -> None:
     """Stumble 12: the base had the colour of the links; the ground of a four-bar is a symbol at each pivot."""
     q = linkage.posture("closed")

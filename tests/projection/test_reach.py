@@ -47,7 +47,6 @@ from constraints.errors import (
     UnknownFrameError,
     UnknownJointError,
     UnknownNameError,
-    UnknownOptionError,
     WrongObjectError,
 )
 from constraints.models import mechanisms, sample_arm
@@ -463,13 +462,6 @@ def test_what_is_no_target_is_refused(target: Any, error: type[Exception], said:
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        ({"q0": [0.0] * 7}, UnknownNameError, "use start="),
-        ({"mask": [True] * 6}, UnknownNameError, r"Implicit.equal\(Pose"),
-        ({"frozen": ["elbow"]}, UnknownNameError, "joints="),
-        ({"base": "tool"}, UnknownNameError, "reference="),
-        ({"tol": 1e-3}, UnknownOptionError, r"reach\(robot, frame, target, options=Options\(threshold="),
-        ({"max_iterations": 3}, OptionError, r"options=Options\(max_iterations="),
-        ({"refrence": "tool"}, UnknownNameError, "nearest names are reference"),
         ({"start": "hom"}, UnknownNameError, "nearest names are home"),
         ({"start": [0.0] * 6}, SizeError, "start"),
         ({"near": [np.nan] * 7}, NotFiniteError, "near"),

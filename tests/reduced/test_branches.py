@@ -178,7 +178,6 @@ def test_an_open_configuration_is_refused_unless_it_may_be_closed() -> None:
         ({"bounds": mechanisms.bennett().robot.bounds}, errors.SpaceMismatchError, "bounds of branches"),
         ({"q": [0.0]}, errors.SizeError, "q"),
         ({"independent": ["crnk"]}, errors.UnknownNameError, "crank"),
-        ({"restarts": 3}, errors.UnknownNameError, "tries"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], error: type[ConstraintError], words: str) -> None:

@@ -64,12 +64,6 @@ def test_a_sweep_over_many_turns_says_how_many() -> None:
     assert "turns" not in once.describe()
 
 
-def test_forces_of_an_equilibrium_are_called_external() -> None:
-    """`forces=`, as `simulate` has it, was answered with `tolerance` and `ignore`."""
-    with pytest.raises(UnknownNameError, match="what acts is external="):
-        equilibrium(LINKAGE.minimal_coordinates(CLOSED), CLOSED, forces=[])  # type: ignore[call-arg]
-
-
 def test_a_scalar_that_there_is_not_is_answered_with_those_that_there_are() -> None:
     """A bare KeyError: 'k'."""
     with pytest.raises(UnknownNameError, match="stiffness"):

@@ -501,7 +501,6 @@ def test_words() -> None:
         ({"kind": EquilibriumKind.STATIC, "v": np.zeros(3)}, OptionError, "STATIC keeps no velocities"),
         ({"kind": EquilibriumKind.QUASI_STATIC, "acceleration": [0.0]}, OptionError, "keeps no accelerations"),
         ({"ignore": "crank"}, WrongObjectError, "write"),
-        ({"forces": []}, UnknownNameError, "forces"),
         ({"tolerance": -1.0}, WrongObjectError, "tolerance"),
         ({"v": [1.0]}, SizeError, "v of"),
         ({"tau": [1.0]}, SizeError, "tau"),

@@ -308,15 +308,3 @@ def test_coordinates_are_values_that_pickle() -> None:
     assert "driven (1): crank (in time)" in str(copy)
     for t in (0.0, 0.4):
         np.testing.assert_array_equal(copy.close(q, t=t).or_raise().q, coordinates.close(q, t=t).or_raise().q)
-
-
-def test_names_of_robotran_are_answered() -> None:
-    """Item 9: whoever asks for qu, hv or B is told how it is said here; the others with the nearest name."""
-    mechanism, q = closed_mechanism("four_bar")
-    coordinates: Any = mechanism.minimal_coordinates(q)
-    for name, said in (("qu", "`independent`"), ("hv", "`redundant`"), ("B", r"`coordinates.at\(q, v\).B`")):
-        with pytest.raises(errors.NoAttributeError, match=said):
-            getattr(coordinates, name)
-    with pytest.raises(errors.NoAttributeError) as caught:
-        coordinates.dependant  # noqa: B018
-    assert "dependent" in caught.value.nearest

@@ -554,7 +554,6 @@ def test_signs_are_those_of_the_determinant() -> None:
         ({"actuated": ["crank", "rocker"]}, errors.SizeError, "1, the mobility"),
         ({"actuated": []}, errors.SizeError, "1, the mobility"),
         ({"actuated": "crank"}, errors.WrongObjectError, r"\['crank'\]"),
-        ({"steps": 3}, errors.UnknownNameError, "step"),
     ],
 )
 def test_mistakes_are_named(given: dict[str, Any], error: type[ConstraintError], words: str) -> None:

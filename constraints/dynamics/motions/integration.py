@@ -12,7 +12,6 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, TangentLike
 
 from ...errors import OptionError, RobotMismatchError, UnknownNameError
-from ...keywords import given_in, names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembling.assembly import OPEN
 from ...loops.baumgarte import too_stiff
@@ -52,11 +51,6 @@ ADAPTIVE = "adaptive"
 """What stands for a step that is as long as its error allows."""
 
 
-@names_checked(
-    "others are named: forces=, events=, options=",
-    tau="forces=lambda motion, t: tau",
-    **given_in(SimulationOptions),
-)
 def simulate(
     constraint_set: ConstraintSet,
     q0: ArrayLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ...errors import ConstraintError, OptionError, UndefinedError
-from ...keywords import FieldOf, given_in, names_checked
+from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
 from ...questions import TURN, ask_once
@@ -23,7 +23,6 @@ from ...solvers import Projection, Status
 from ...solvers.diagnosis.dependent_rows import Dependence, dependence
 from ...solvers.engine import new_tuple
 from ...solvers.newton.least_change import least_change
-from ...solvers.result import MEANT
 from ...words import budget, counted, first_names, larger_budget
 from ..branch import BranchComparison
 from ..closing.split_errors import SplitErrors, closed_but_for_redundant_rows, nearly_closed
@@ -63,8 +62,6 @@ class Assembly(DrawnIterates):
         split: the errors in two parts, where redundant rows keep an error that no joint moves: q is closed to the
             tolerance in what joints can reduce, and to 1e-6 in the rest. None where all rows hold, and on failure.
     """
-
-    _meant: ClassVar[Mapping[str, str]] = MEANT | {"diagnose": "`assembly.projection.diagnose()`"}
 
     projection: Projection
     constraint_set: ConstraintSet
@@ -184,7 +181,6 @@ class Assembly(DrawnIterates):
         return f"Assembly({self.status.name}, residual {self.residual:.3g}, {iterations})"
 
 
-@names_checked("others are named: weights=, driven=, rhs=, options=, ...", **given_in(AssemblyOptions))
 def assemble_position(
     constraint_set: ConstraintSet,
     q0: ArrayLike,
@@ -262,7 +258,6 @@ def assemble_position(
     return Assembly(projection, constraint_set, status if branch.same(step) else Status.LEFT_BRANCH, branch, split)
 
 
-@names_checked("options are named: weights=, driven=, rhs=")
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,

@@ -15,7 +15,6 @@ from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ...errors import ConstraintError, OptionError
-from ...keywords import absent, names_checked
 from ...linear_algebra import numerical_rank, singular_values
 from ...robot.model.pinocchio import Placement, pin
 from ...words import counted
@@ -43,24 +42,11 @@ class HingeKind(Enum):
     CUSTOM = "a sequence of sub-hinges"
 
 
-_NOT_HERE = {
-    **dict.fromkeys(("revolute", "continuous", "rotational", "hinge"), "`Hinge.pin(axis)`"),
-    **dict.fromkeys(("prismatic", "sliding"), "`Hinge.slider(axis)`"),
-    **dict.fromkeys(("fixed", "weld"), "`Hinge.locked()`"),
-    "spherical": "`Hinge.ball()`",
-    "screw": "`Hinge.helical(axis, pitch)`",
-    "cylinder": "`Hinge.cylindrical(axis)`",
-    "cardan": "`Hinge.universal(first, second)`",
-    "floating": "`Hinge.free()`",
-}
-"""What URDF and others call hinges, and how the same is said."""
-_AXIS = "an axis is one argument, [0, 0, 1] or 'z'"
 PARALLEL_HINGES = 5e-13
 """One minus the cosine of two directions that are parallel: they are less than 1e-6 rad apart."""
 
 
 @final
-@absent(_NOT_HERE)
 @dataclass(frozen=True, eq=False, repr=False)
 class Hinge:
     r"""A hinge between a predecessor and a successor frame: :math:`{}^pM_s = H(\theta)` if the closure is closed.
@@ -91,21 +77,18 @@ class Hinge:
         return _hinge(HingeKind.LOCKED)
 
     @classmethod
-    @names_checked(_AXIS)
     def pin(cls, axis: ArrayLike = Z) -> Hinge:
         """Rotation about an axis: unit (3,), or "x", "-y" and so on; all axes may be given like this."""
         step = _pin(axis)
         return _hinge(HingeKind.PIN, step, axis=step.axis)
 
     @classmethod
-    @names_checked(_AXIS)
     def slider(cls, axis: ArrayLike = X) -> Hinge:
         """Translation along an axis (3,), unit."""
         step = _slider(axis)
         return _hinge(HingeKind.SLIDER, step, axis=step.axis)
 
     @classmethod
-    @names_checked(_AXIS)
     def helical(cls, axis: ArrayLike = Z, pitch: float = 0.0) -> Hinge:
         r"""A screw: translation of `pitch / (2 pi)` metres per radian about an axis.
 
@@ -161,21 +144,18 @@ class Hinge:
         return _hinge(HingeKind.HOOKE, *steps, inboard=a, outboard=b)
 
     @classmethod
-    @names_checked(_AXIS)
     def cylindrical(cls, axis: ArrayLike = Z) -> Hinge:
         """Translation along an axis and rotation about it."""
         step = _pin(axis)
         return _hinge(HingeKind.CYLINDRICAL, _slider(axis), step, axis=step.axis)
 
     @classmethod
-    @names_checked(_AXIS)
     def two_sliders(cls, normal: ArrayLike = Z) -> Hinge:
         """Translation across a normal, no rotation."""
         across = unit_axis(normal, "normal of a hinge")
         return _hinge(HingeKind.TWO_SLIDERS, *_plane(across), normal=across)
 
     @classmethod
-    @names_checked(_AXIS)
     def planar(cls, normal: ArrayLike = Z) -> Hinge:
         """Translation across a normal and rotation about it: the planar joint of URDF."""
         across = unit_axis(normal, "normal of a hinge")

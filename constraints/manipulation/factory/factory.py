@@ -13,7 +13,6 @@ from liegroups.frozen import set_fields
 from ...errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
 from ...functions.contact.contact_sides import asked_of_floor, asked_of_object
 from ...functions.contact.contact_surface import Surface, as_surfaces
-from ...keywords import absent
 from ...paths.relative_motion import SecurityMargins
 from ...ranges import length_of
 from ...robot import Robot
@@ -88,11 +87,7 @@ def _of_a_part_alone(a: str, b: str) -> str:
     return f": joint '{short}' is of a part alone; take frames from the robot of the whole scene, where it is '{long}'"
 
 
-_OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transitions_from", "state_of", "path_problem")
-
-
 @final
-@absent({name: f"`factory.generate().{name}`, of the graph" for name in _OF_GRAPHS})
 @dataclass(frozen=True, eq=False)
 class ConstraintGraphFactory:
     """Builds the graph of all sets of grasps that the rules allow.

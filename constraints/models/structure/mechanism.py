@@ -18,7 +18,7 @@ from liegroups.frozen import read_only_copy, set_fields
 from ...dynamics import Forces
 from ...dynamics.laws.external_force import Force
 from ...errors import ConstraintError, EmptyProblemError, UnknownNameError, WrongObjectError
-from ...keywords import FieldOf, names_checked
+from ...keywords import FieldOf
 from ...linear_algebra import RANK_TOLERANCE
 from ...loops import ConstraintSet
 from ...loops.mobility import Mobility, mobility_at
@@ -252,7 +252,6 @@ class Mechanism(Drawn):
         """
         return mobility_at(self.robot, self.stack, _configuration(q), self.motors, tolerance, driven)
 
-    @names_checked("options are named: independent=, driven=, tolerance=, t=, close=")
     def minimal_coordinates(
         self,
         q: ArrayLike,

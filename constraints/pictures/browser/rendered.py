@@ -15,7 +15,7 @@ from liegroups.arguments import expect, finite_number
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import MissingExtraError, OptionError, UnknownNameError
-from ...keywords import given_in, names_checked, record_by_name
+from ...keywords import record_by_name
 from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
 from ...robot.description import Drawing
@@ -63,11 +63,6 @@ class PhotoOptions:
             raise OptionError(f"seconds of a picture: expected more than 0, got {self.seconds:g}")
 
 
-@names_checked(
-    "others are named: view=, drawing=, labels=, count=, photo=",
-    **given_in(Drawing, "drawing"),
-    **given_in(PhotoOptions, "photo"),
-)
 def render(
     what: object,
     q: object = None,

@@ -16,7 +16,6 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ...errors import FileError
 from ...files.writing import write_file
-from ...keywords import given_in, names_checked
 from ...manipulation.graph import ConstraintGraph
 from ...ranges import whole_number
 from ...robot import Robot
@@ -28,12 +27,6 @@ from .serving import PageOptions, quiet, served
 from .stage import Stage
 
 
-@names_checked(
-    "others are named: drawing=, labels=, most=, page=",
-    host="page=PageOptions(address=...)",
-    **given_in(Drawing, "drawing"),
-    **given_in(PageOptions, "page"),
-)
 def show(
     what: object,
     q: object = None,

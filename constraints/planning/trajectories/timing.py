@@ -13,7 +13,6 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ...errors import PathError, WrongObjectError
 from ...exports import from_extra
-from ...keywords import names_checked
 from ...manipulation.walks.result import Walk
 from ...paths.path import Path
 from .group_spline import GroupSpline
@@ -42,10 +41,7 @@ ROUNDS, LOOKS_PER_INTERVAL = 10, 9
 KEPT = 1.0001
 """At last time is stretched until limits are kept up to this factor."""
 
-_HINT = "timed(path, velocity, acceleration): limits of nv numbers, one number for all, or by joint"
 
-
-@names_checked(_HINT, max_velocity="`velocity`", max_acceleration="`acceleration`", path_constraints="of the path")
 def timed(
     path: Path | Walk, velocity: TangentLike | None, acceleration: TangentLike, *, stop_at_corners: bool = False
 ) -> Trajectory:

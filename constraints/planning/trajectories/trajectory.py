@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -137,9 +137,6 @@ class TimedPart:
         return float(self.residuals(s, self.curve.at(s).q).max())
 
 
-_AT = "`trajectory(time)`, with its `q`, `v` and `a`"
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(NamesChecked):
@@ -154,13 +151,6 @@ class Trajectory(NamesChecked):
             times that were looked at, 1000 a second; 1 if none is.
     """
 
-    _meant: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("at", "eval", "evaluate", "position", "velocity", "acceleration"), _AT),
-        **dict.fromkeys(("samples", "points", "waypoints", "resample"), "`sample(rate)`"),
-        **dict.fromkeys(("to_ros", "to_msg", "joint_trajectory"), "`as_joint_trajectory(rate)`"),
-        "times": "`sample(rate).times`",
-        "success": "an exception says that a path could not be timed; a Trajectory is always whole",
-    }
     parts: tuple[TimedPart, ...]
     events: tuple[PathEvent, ...]
     slowdown: float

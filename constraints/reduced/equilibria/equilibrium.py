@@ -25,7 +25,7 @@ from liegroups.frozen import read_only_copy, set_fields
 
 from ...dynamics.laws.external_force import Force
 from ...errors import FailedError, OptionError, UndefinedError
-from ...keywords import given_in, names_checked, record_by_name
+from ...keywords import record_by_name
 from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import ByJoint
@@ -220,12 +220,6 @@ class EquilibriumOptions:
         natural_number(self.max_iterations, "iteration limit")
 
 
-@names_checked(
-    "others are named: tau=, external=, exchange=, ignore=, options=",
-    forces="what acts is external=[...]",
-    **given_in(EquilibriumOptions),
-    **given_in(KeptMotion, "kept"),
-)
 def equilibrium(
     coordinates: MinimalCoordinates,
     q: ArrayLike,

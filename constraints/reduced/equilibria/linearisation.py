@@ -14,7 +14,6 @@ from liegroups.frozen import read_only
 
 from ...dynamics.laws.external_force import Force
 from ...errors import ConstraintError, OptionError, UndefinedError
-from ...keywords import names_checked
 from ...linear_algebra import largest
 from ..dynamics import reduced_residual
 from ..state import ClosedState
@@ -152,9 +151,6 @@ class Linearisation:
         return f"Linearisation({', '.join(self.names)})"
 
 
-@names_checked(
-    "options are named: acceleration=, driven_acceleration=, tau=, external=", forces="what acts is external=[...]"
-)
 def linearisation(
     state: ClosedState,
     *,

@@ -18,7 +18,6 @@ from liegroups.frozen import read_only
 from ...dynamics.methods.status import DynamicsStatus
 from ...errors import OptionError
 from ...exports import from_above
-from ...keywords import names_checked
 from ...linear_algebra import largest
 from ...solvers.result import Result
 from ..state import ClosedState
@@ -99,7 +98,6 @@ class Mode:
         most = [names[int(i)] for i in order if sizes[i] >= 0.5 * sizes.max()]
         return ", ".join(most[:3]) + (" ..." if len(most) > 3 else "")
 
-    @names_checked("options are named: amplitude=")
     def configurations(self, frames: int = 24, *, amplitude: float = 0.2) -> tuple[Vector, ...]:
         r"""Closed configurations (nq,) along one period: the shape at equal phases, loops closed.
 
@@ -229,7 +227,6 @@ class Modes(Result, Sequence[Mode]):
         return f"Modes({self.status.name}, {len(self.found)})"
 
 
-@names_checked("options are named: ignored=, at_any_state=, tolerance=")
 def modes(
     linearisation: Linearisation,
     *,

@@ -15,7 +15,6 @@ from liegroups.errors import OverlapError
 from liegroups.frozen import read_only
 
 from ...errors import SpaceMismatchError
-from ...keywords import names_checked
 from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
 from ...loops import AssemblyOptions, assemble_position
 from ...loops.closing.lu import factorised
@@ -110,7 +109,6 @@ SAME_PLACES = 1e-5
 singular, errors of 1e-12 leave them open by the root of that."""
 
 
-@names_checked("options are named: tries=, seed=, bounds=, ...")
 def branches(
     coordinates: MinimalCoordinates,
     q: ArrayLike | None = None,

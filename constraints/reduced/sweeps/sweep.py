@@ -9,7 +9,6 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only
 
 from ...errors import OptionError, SizeError, SpaceMismatchError
-from ...keywords import given_in, names_checked
 from ...linear_algebra import singular_values
 from ...loops import ConstraintSet
 from ...loops.closing.lu import factorised
@@ -22,7 +21,6 @@ from .sweep_result import Sweep, passive_columns
 from .travel import SweepOptions, SweepStatus, Travel
 
 
-@names_checked("others are named: independent=, preferred=, actuated=, options=", **given_in(SweepOptions))
 def sweep(
     constraint_set: ConstraintSet,
     q: ArrayLike,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import index
 from types import NoneType
-from typing import Any, ClassVar, SupportsIndex, final, overload
+from typing import Any, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from ..engine import Engine, Outcomes, RowsInterrupted
 from ..options import Options
-from ..result import MEANT, Verdict
+from ..result import Verdict
 from ..status import Status
 from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
@@ -56,8 +56,6 @@ class ProjectionBatch(Verdict):
         starts: the given configurations (n, nq).
         outcomes: results, row by row; most of its fields are properties too.
     """
-
-    _meant: ClassVar[Mapping[str, str]] = MEANT | {"diagnose": "`batch[i].diagnose()`, of one row"}
 
     problem: Problem
     options: Options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never, final
 
@@ -29,7 +29,7 @@ from ...rows.row_owner import RowOwner
 from ...words import budget, counted, larger_budget
 from ..engine import Engine, Outcome
 from ..options import Options
-from ..result import MEANT, ByJoint
+from ..result import ByJoint
 from ..status import Refined, Status, Step
 from .engines import solved_by
 
@@ -106,7 +106,6 @@ class Projection(Solved, ByJoint):
         seconds: computing time [s].
     """
 
-    _meant: ClassVar[Mapping[str, str]] = MEANT | {"save": "`report(path)`"}
     _joint_space: ClassVar[str] = "problem.space"
 
     case: Case
@@ -114,7 +113,7 @@ class Projection(Solved, ByJoint):
     seconds: float
 
     def __init__(self, case: Case, outcome: Outcome, seconds: float) -> None:
-        fields: dict[str, Any] = vars(self)  # half the time of a frozen dataclass's own `__init__`: 0.3 of 0.6 us
+        fields: Any = self.__dict__  # half the time of a frozen dataclass's own `__init__`: 0.3 of 0.6 us
         fields["case"], fields["outcome"], fields["seconds"] = case, outcome, seconds
 
     @property

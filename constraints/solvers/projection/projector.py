@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import fields
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Never, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
-from ...keywords import absent, closed
+from ...keywords import closed
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...problem.questions import asked_of_case, asked_of_start
@@ -28,7 +27,6 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
 from ..engine import Engine, LeafProgram, new_tuple
-from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
 from ..status import Status
@@ -44,19 +42,9 @@ _CONVERGED = Status.CONVERGED
 ASKED_AT_MOST = 20
 """So many failures of a projector are looked at for numbers that seem to be degrees or millimetres."""
 
-_NOT_HERE = {
-    **dict.fromkeys(("apply", "solve", "run", "projected", "optimize"), "`project(q)`"),
-    **dict.fromkeys(("solve_batch", "project_many", "map"), "`project_batch(Q)`"),
-    "step": "`one_step(q)`",
-    "sample": "`project(problem.robot.random(rng))`",
-    "rhs": "`problem.rhs`; give others to `project(q, rhs)`",
-}
-"""Names that people try on projectors, and how the same is said."""
-
 
 @final
 @closed("make a new one, Projector(problem, options)", problem="make a new one, Projector(problem)")
-@absent(_NOT_HERE)
 class Projector:
     """Projects configurations onto the constraints of a problem. Immutable; safe to share between threads.
 
@@ -86,10 +74,7 @@ class Projector:
         True
     """
 
-    def __init__(
-        self, problem: Problem, options: Options | None = None, engine: Engine | str | None = None, **misplaced: Never
-    ) -> None:
-        _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
+    def __init__(self, problem: Problem, options: Options | None = None, engine: Engine | str | None = None) -> None:
         words = "a Problem, as in Projector(Problem(robot, constraints)); for a mechanism, mechanism.problem()"
         self.problem = expect(problem, Problem, "problem of a projector", words)
         self.options = Options() if options is None else expect(options, Options, "options of a projector", "Options")
@@ -110,7 +95,6 @@ class Projector:
         q: ArrayLike,
         rhs: RightHandSide | ArrayLike | None = None,
         near: ArrayLike | None = None,
-        **misplaced: Never,
     ) -> Projection:
         """Project a configuration onto the constraints.
 
@@ -130,8 +114,6 @@ class Projector:
             OptionError: `near` without `Options(nearest=True)`; an option, which belongs to the projector.
             RightHandSideError: a right-hand side on a row that takes none.
         """
-        if misplaced:
-            _refuse("Projector.project", "Projector(problem, {}).project(q)", misplaced, "q", "rhs", "near")
         if self._checked_there and is_float64(q) and q.shape == self._shape:
             q0 = q.copy()
         else:
@@ -204,7 +186,6 @@ class Projector:
         chunk: int | None = None,
         progress: Progress | None = None,
         near: ArrayLike | None = None,
-        **misplaced: Never,
     ) -> ProjectionBatch:
         """Project many configurations onto the constraints, in this process or on the workers of an executor.
 
@@ -242,9 +223,6 @@ class Projector:
             >>> projector.project_batch([[3.0, 4.0], [0.0, 0.5]])
             ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
         """
-        if misplaced:
-            own = ("Q", "rhs", "executor", "chunk", "progress", "near")
-            _refuse("Projector.project_batch", "Projector(problem, {}).project_batch(Q)", misplaced, *own)
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
@@ -369,17 +347,11 @@ class Projector:
         return Projector, (self.problem, self.options, self.engine)
 
 
-def _refuse(who: str, call: str, misplaced: Mapping[str, object], *own: str) -> None:
-    """Options that were given where none are taken."""
-    refuse_options(who, call, misplaced, tuple(field.name for field in fields(Options)), own)
-
-
 def project(
     where: Robot | Space,
     constraints: Sequence[RowOwner],
     q: ArrayLike,
     options: Options | None = None,
-    **misplaced: Never,
 ) -> Projection:
     """Project one configuration onto constraints.
 
@@ -395,6 +367,4 @@ def project(
     Raises:
         OptionError: an option was given as an argument; the message shows `Options(...)`.
     """
-    own = ("where", "constraints", "q", "options")
-    _refuse("project", "project(robot, constraints, q, {})", misplaced, *own)
     return Projector(Problem(where, constraints), options).project(q)

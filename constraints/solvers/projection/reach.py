@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -14,9 +14,8 @@ from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...errors import EmptyProblemError, SizeError, UnknownNameError
+from ...errors import EmptyProblemError, SizeError
 from ...functions.frames.frame_function import FrameOfRobot
-from ...keywords import answered
 from ...problem.problem import Problem
 from ...robot import Frame, Robot, as_placement
 from ...robot.arguments import GivenPoint, robot_for
@@ -26,7 +25,6 @@ from ...rows.explicit_forms import mimic_constraint
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted, first_names
-from ..option_names import refuse_options
 from ..options import Options
 from .batch import ProjectionBatch
 from .batch_arguments import starts_of
@@ -34,37 +32,7 @@ from .projection import Projection
 from .projector import Projector
 from .reach_targets import Asked, BatchTargets, GivenTargets, asked_by, rows_of
 
-_START = dict.fromkeys(("q", "q0", "q_init", "qinit", "q_start", "initial_position", "seed_state", "guess"), "start=")
-_NEAR = dict.fromkeys(("qref", "q_ref", "q_nominal", "q_near", "reference_configuration"), "near=")
-_FRAME = dict.fromkeys(("link", "end_effector", "end_link", "tip", "tcp", "tool", "body", "frame_name"), "frame")
-_TARGET = dict.fromkeys(("pose", "goal", "T", "Tep", "target_pose", "target_frame", "position"), "target")
-_ROWS = "Implicit.equal(Pose(robot, frame), target, mask=...), see the example on the page docs/howto/reach.md"
-_WORDS = {
-    **_START,
-    **_NEAR,
-    **_FRAME,
-    **_TARGET,
-    **dict.fromkeys(("mask", "we", "orientation_mode", "no_position"), _ROWS),
-    **dict.fromkeys(("frozen", "locked", "fixed"), "joints=, the joints that may move"),
-    **dict.fromkeys(("base", "root", "base_link", "in_frame", "relative_to"), "reference="),
-    "weights": "Problem(..., weights=), with the constraints of `result.problem`",
-    "bounds": "robot.with_bounds({...})",
-    "constraints": "project(robot, [...], start)",
-}
-"""What other libraries call the arguments, and what takes more than one line."""
 
-
-def _unknown(who: str, name: str, own: tuple[str, ...]) -> Exception:
-    """The error for an argument that there is not: an option, or a name of other libraries."""
-    if name in _WORDS:
-        words = f"{who} has no argument '{name}': use {_WORDS[name]}"
-        return UnknownNameError(f"argument of {who}", name, own, words)
-    call = f"{who}(robot, frame, {own[2]}, options={{}})"
-    refuse_options(who, call, {name: ...}, tuple(field.name for field in fields(Options)), own)
-    return UnknownNameError(f"argument of {who}", name, own)
-
-
-@answered(_unknown)
 def reach(
     robot: Robot,
     frame: str | Frame,
@@ -127,7 +95,6 @@ def reach(
     return ready.projector.project(first, side, beside)
 
 
-@answered(_unknown)
 def reach_batch(
     robot: Robot,
     frame: str | Frame,
