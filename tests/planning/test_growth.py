@@ -185,7 +185,7 @@ def plainly(collisions: CollisionModel | None) -> Callable[[np.ndarray], bool]:
     """Whether a configuration collides, asked of pinocchio and coal alone."""
     assert collisions is not None
     geometry: Any = collisions.checker.geometry
-    margins = tuple(collisions._margins.values())  # pyright: ignore[reportPrivateUsage]
+    margins = tuple(collisions._has.margins.values())  # pyright: ignore[reportPrivateUsage]
     data, solids = ARM.model.createData(), geometry.createData()
     for request, margin in zip(solids.collisionRequests, margins, strict=True):
         request.security_margin, request.gjk_tolerance = margin, 1e-9
