@@ -518,7 +518,7 @@ def test_robots_and_frames_that_are_wrong_are_named() -> None:
         (POINT, {"starts": np.zeros((3, 7)), "near": np.zeros((2, 7))}, SizeError, "near of reach_batch"),
         (POINT, {"starts": np.zeros((3, 6))}, SizeError, "starts of R7"),
         (POINT, {"starts": [np.zeros(7), [np.nan] * 7]}, NotFiniteError, "row 1 of starts"),
-        (POINT, {"q0": np.zeros((3, 7))}, UnknownNameError, "start="),
+        (POINT, {"q0": np.zeros((3, 7))}, UnknownNameError, "use starts="),
         (POINT, {"executor": 3}, WrongObjectError, "executor"),
         (None, {}, WrongObjectError, "got None"),
     ],
