@@ -22,7 +22,7 @@ import numpy as np
 
 from constraints import ConstraintError, Implicit, Options, Orientation, Position, Problem, Projector, Robot
 from constraints.collisions import CollisionModel, Shape
-from constraints.pictures import render
+from constraints.pictures import Drawing, PhotoOptions, render
 from constraints.planning import connect, shorten
 
 PANDA = "package://example-robot-data/robots/panda_description"
@@ -75,7 +75,8 @@ def main() -> int:
     for held in path.held():
         print(f"held: {held.name}, to {held.error:.0e}")
     if options.plot:
-        render(path, path=options.plot, shapes=[POST], count=6, width=360, view="3d")
+        drawing, photo = Drawing(shapes=[POST]), PhotoOptions(width=360)
+        render(path, path=options.plot, drawing=drawing, count=6, photo=photo, view="3d")
     if options.check:
         assert path.length <= way.length
         assert all(held.error <= 1e-4 for held in path.held())

@@ -25,7 +25,7 @@ import pinocchio as pin
 from constraints import Base, ConstraintError, Part, Robot, Surface
 from constraints.collisions import CollisionModel, Shape
 from constraints.manipulation import ConstraintGraph, ConstraintGraphFactory, Handle, MovableObject, read_semantics
-from constraints.pictures import render
+from constraints.pictures import Drawing, PhotoOptions, render
 from constraints.planning import plan
 
 UR = "package://example-robot-data/robots/ur_description"
@@ -99,7 +99,8 @@ def main() -> int:
     jump = path.max_jump()
     print(f"largest residual {path.max_error():.1e}; largest step {jump.angle:.3f} rad, {1e3 * jump.length:.1f} mm")
     if options.plot:
-        render(path, path=options.plot, shapes=scene.shapes, count=8, width=360, view="3d")
+        drawing, photo = Drawing(shapes=scene.shapes), PhotoOptions(width=360)
+        render(path, path=options.plot, drawing=drawing, count=8, photo=photo, view="3d")
     if options.check:
         assert len(found.transitions) == 6
         assert path.max_error() <= scene.graph.threshold

@@ -45,7 +45,7 @@ def test_rows_of_threads_have_the_bits_of_the_single_call(n: int, many: bool) ->
 def test_each_row_is_taken_once() -> None:
     """Four threads begin at once; all rows come out, and a second round over the same rows does nothing."""
     projector, Q, sides = reach(200)
-    rows = projector._program.shared(Q, sides)  # pyright: ignore[reportPrivateUsage]
+    rows = projector.program.shared(Q, sides)  # pyright: ignore[reportPrivateUsage]
     assert isinstance(rows, SharedRows)
     begin = threading.Barrier(4)
 
@@ -70,7 +70,7 @@ def test_each_row_is_taken_once() -> None:
 
 def test_nobody_takes_a_row_after_the_end_was_said() -> None:
     projector, Q, sides = reach(40)
-    rows = projector._program.shared(Q, sides)  # pyright: ignore[reportPrivateUsage]
+    rows = projector.program.shared(Q, sides)  # pyright: ignore[reportPrivateUsage]
     assert rows is not None
     rows.stop()
     rows.work(Workspace())
@@ -81,7 +81,7 @@ def test_traces_are_not_shared_and_bodies_are_brought_back() -> None:
     """With traces rows go to threads by tasks; rows out of bounds by a computed body go on, as in the single call."""
     projector, Q, sides = reach(40)
     traced = Projector(projector.problem, Options(max_iterations=12, trace=True), "compiled")
-    assert traced._program.shared(Q, sides) is None  # pyright: ignore[reportPrivateUsage]
+    assert traced.program.shared(Q, sides) is None  # pyright: ignore[reportPrivateUsage]
     robot, rng = arm_and_box(), np.random.default_rng(1)
     lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
     box = robot.space.leaves()[-1].q
@@ -90,7 +90,7 @@ def test_traces_are_not_shared_and_bodies_are_brought_back() -> None:
     lower[box.start], upper[box.start + 2] = middle[0], middle[2]
     problem = Problem(robot, [hold], type(robot.bounds)(robot.space, lower, upper))
     bringing, starts = Projector(problem, engine="compiled"), robot.random(rng, 120)
-    by_kernels: Any = bringing._program, projector._program  # pyright: ignore[reportPrivateUsage]
+    by_kernels: Any = bringing.program, projector.program  # pyright: ignore[reportPrivateUsage]
     assert [program.brings_back for program in by_kernels] == [True, False]
     expected = [bringing.project(q) for q in starts]
     left = [projection for projection in expected if not problem.bounds.contains(projection.q)]

@@ -640,7 +640,7 @@ def test_a_walk_says_which_transition_each_piece_of_its_path_is_on() -> None:
     film = film_of(found)
     assert film.label(0) == f"stay in a (in '{found.on[0].containing}')"
     assert film.label(-1) == f"out (in '{found.on[-1].containing}')"
-    by_state = film_of(found, graph=graph)
+    by_state = film_of(found, labels=graph)
     assert by_state.label(0) == "a"
     assert by_state.label(-1) == graph.state_of(path.end).name
     other = path.end.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -41,6 +42,7 @@ def ring(radius: float, bounds: Bounds | None = None) -> Problem:
 
 
 ARM = sample_arm()
+MODEL: Any = ARM.model
 LEVEL = Implicit.equal(Position(ARM, "tool"), [0.0, 0.0, 0.45], mask=[False, False, True], name="level")
 POST = Shape("post", "Cylinder", (0.06, 1.4), placement=[0.55, 0.0, 0.7, 0.0, 0.0, 0.0, 1.0])
 
@@ -61,7 +63,7 @@ def arm_scene() -> tuple[Problem, CollisionModel, np.ndarray, np.ndarray]:
 def height_error(q: np.ndarray) -> float:
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q)
-    return abs(float(data.oMf[ARM.model.getFrameId("tool")].translation[2]) - 0.45)
+    return abs(float(data.oMf[MODEL.getFrameId("tool")].translation[2]) - 0.45)
 
 
 def test_the_straight_way_is_taken_where_it_is_free() -> None:
@@ -101,7 +103,8 @@ def test_the_nearest_of_several_ends_and_what_is_used_is_told() -> None:
     problem, model, q0, q1 = arm_scene()
     far = ARM.random(generator(), 3)
     found = connect(problem, np.vstack([far, q0]), np.vstack([q1, far]), rng=generator(), collisions=model)
-    assert found.success
+    assert found.start is not None
+    assert found.goal is not None
     assert np.array_equal(found.start, q0)
     assert np.array_equal(found.goal, q1)
 
@@ -114,7 +117,7 @@ def test_goals_that_solve_problems() -> None:
         found = connect(problem, q0, goal, rng=generator(), collisions=model)
         data = ARM.model.createData()
         pin.framesForwardKinematics(ARM.model, data, found.or_raise().end)
-        tool = data.oMf[ARM.model.getFrameId("tool")].translation
+        tool = data.oMf[MODEL.getFrameId("tool")].translation
         assert np.abs(tool - [0.45, 0.3, 0.45]).max() < 2e-4
     none = connect(problem, q0, far, rng=generator(), collisions=model)
     assert none.status is PlanningStatus.NO_GOAL
@@ -167,7 +170,7 @@ def test_different_branches_are_told() -> None:
     home = ARM.references["home"]
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, home)
-    there = data.oMf[ARM.model.getFrameId("tool")]
+    there = data.oMf[MODEL.getFrameId("tool")]
     axis = Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)), mask=[True, True, False])
     problem = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), there.translation), axis])
     projector = Projector(problem, Options(threshold=1e-9))
@@ -182,7 +185,7 @@ def test_different_branches_are_told() -> None:
 
 
 def test_bounds_that_close_the_way_are_no_success() -> None:
-    box = Bounds(Rn(2), [-2.0, -0.5], [2.0, 0.5])
+    box = Bounds(Rn(2), np.array([-2.0, -0.5]), np.array([2.0, 0.5]))
     found = connect(
         ring(1.0, bounds=box),
         [1.0, 0.0],
@@ -197,7 +200,7 @@ def walled(model: CollisionModel, q: np.ndarray) -> CollisionModel:
     """The same scene with four walls around the tool at a configuration."""
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q)
-    x, y, z = data.oMf[ARM.model.getFrameId("tool")].translation
+    x, y, z = data.oMf[MODEL.getFrameId("tool")].translation
     wide, thin, beside = 0.14, 0.01, 0.06
     walls = [
         Shape(
@@ -212,7 +215,7 @@ def test_a_closed_cage_is_told_with_the_pairs() -> None:
     _, model, q0, q1 = arm_scene()
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q0)
-    there = pin.SE3(data.oMf[ARM.model.getFrameId("tool")].rotation, np.zeros(3))
+    there = pin.SE3(data.oMf[MODEL.getFrameId("tool")].rotation, np.zeros(3))
     level = [LEVEL, Implicit.zero(Orientation(ARM, "tool", reference=ARM.frame("universe", there)))]
     at = Implicit.equal(Position(ARM, "tool"), [0.45, 0.2, 0.45], mask=[True, True, False])
     q1 = Projector(Problem(ARM, [*level, at]), Options(threshold=1e-9)).project(q1).or_raise().q
@@ -255,7 +258,7 @@ def test_limits_end_a_search() -> None:
     assert short.status in (PlanningStatus.TIME, PlanningStatus.FOUND)
     for bad in ({"seconds": 0.0}, {"seconds": -1.0}, {"nodes": 0}, {"sequences": 0}, {"seconds": float("nan")}):
         with pytest.raises(OptionError, match=next(iter(bad))):
-            Limits(**bad)
+            Limits(**bad)  # pyright: ignore[reportArgumentType]
 
 
 def test_bad_input_is_named() -> None:

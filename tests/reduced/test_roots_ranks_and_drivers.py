@@ -19,7 +19,7 @@ from constraints.reduced.chart import Chart
 from constraints.reduced.coordinates import part_of
 from constraints.reduced.equilibria.balance import ForceBalance
 from constraints.reduced.equilibria.extrapolation import Extrapolation
-from constraints.reduced.equilibria.kept_motion import check_driven, kept_kind, kept_sides
+from constraints.reduced.equilibria.kept_motion import KeptMotion, check_driven, kept_sides
 from constraints.reduced.equilibria.modes import Mode
 from constraints.reduced.equilibria.vibration import Vibration, roots
 from constraints.reduced.state import RankError, _check_rank
@@ -277,20 +277,17 @@ def test_a_singularity_in_words() -> None:
 
 
 def test_what_an_equilibrium_keeps_of_what_is_given() -> None:
-    def given(**some: Any) -> Any:
-        return SimpleNamespace(**{"v": None, "acceleration": None, "driven_acceleration": None} | some)
-
     static, quasi, moving = EquilibriumKind.STATIC, EquilibriumKind.QUASI_STATIC, EquilibriumKind.MOVING
     one = np.ones(1)
     for some, kind in (({}, static), ({"v": one}, quasi), ({"acceleration": one}, moving),
                        ({"driven_acceleration": one}, moving), ({"v": one, "acceleration": one}, moving)):  # fmt: skip
-        assert kept_kind(None, given(**some)) is kind
-        assert kept_kind(moving, given(**some)) is moving
-    assert kept_kind(quasi, given(v=one)) is quasi
-    assert kept_kind(static, given()) is static
+        assert KeptMotion(**some).what is kind
+        assert KeptMotion(**some, kind=moving).what is moving
+    assert KeptMotion(one, kind=quasi).what is quasi
+    assert KeptMotion(kind=static).what is static
     for kind, some in ((static, {"v": one}), (static, {"acceleration": one}), (quasi, {"driven_acceleration": one})):
         with pytest.raises(OptionError, match=f"{kind.name} keeps no"):
-            kept_kind(kind, given(**some))
+            KeptMotion(**some, kind=kind)
     line = mechanisms.four_bar()
     target = Target(lambda t: [t, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0], lambda t: [2.0, 0.0, 0.0])
     rows = ConstraintSet(line.robot, [PointClosure(line.robot, "coupler_end", "rocker_end", target=target)])
