@@ -279,6 +279,7 @@ def test_a_singularity_in_words() -> None:
 def test_what_an_equilibrium_keeps_of_what_is_given() -> None:
     static, quasi, moving = EquilibriumKind.STATIC, EquilibriumKind.QUASI_STATIC, EquilibriumKind.MOVING
     one = np.ones(1)
+    some: dict[str, Any]
     for some, kind in (({}, static), ({"v": one}, quasi), ({"acceleration": one}, moving),
                        ({"driven_acceleration": one}, moving), ({"v": one, "acceleration": one}, moving)):  # fmt: skip
         assert KeptMotion(**some).what is kind
