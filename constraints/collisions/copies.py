@@ -78,7 +78,11 @@ class ChangedCopies(ABC):
             WrongObjectError: not a shape.
 
         Example:
-            >>> holding = model.attached(glass, "hand", touching=["left_finger", "right_finger"])
+            >>> from constraints.collisions import CollisionModel, Shape
+            >>> from constraints.models import sample_arm
+            >>> model = CollisionModel(sample_arm(), [Shape("post", "Cylinder", (0.05, 1.0))])
+            >>> model.attached(Shape("glass", "Cylinder", (0.04, 0.12)), "tool").names
+            ('post', 'glass')
         """
         expect(shape, (Shape, PointCloud), "shape to be held", "a Shape or a PointCloud")
         held = replace(

@@ -182,7 +182,7 @@ def test_errors_are_scaled_distances_to_intervals_and_rows_inside_have_no_slope(
             W[1 + i] = row[3]
         for (i, c), at in J.items():
             W[at] = slope * (i + c)
-        kernels._apply_intervals(I, F, W, b, jacobian)
+        kernels._apply_intervals(I, F, W, kernels._places_of(I, b), jacobian)
         for i, (lower, upper, scale, r) in enumerate(rows):
             off = r - min(max(r, lower), upper)
             assert W[1 + i] == off * scale

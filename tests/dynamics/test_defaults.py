@@ -18,11 +18,11 @@ def test_defaults_are_those_of_the_pages() -> None:
         "JointSpring": {"damping": 0.0},
         "MotionRecord": {"steps": 0, "evaluations": 0, "exchanged_energy": 0.0},
         "PointSpring": {"stiffness": 0.0, "damping": 0.0, "length": 0.0, "tension": 0.0},
-        "Stops": {"restitution": 0.0, "rest_speed": 0.01},
-        "impact": {"restitution": 0.0},
-        "inverse_dynamics": {"tolerance": 1e-6},
-        "simulate": {
+        "SimulationOptions": {
             "tolerance": 1e-10, "start": 0.0, "every": 1, "open_start": False, "rtol": 1e-7, "atol": 1e-7,
             "max_step": np.inf,
         },
+        "Stops": {"restitution": 0.0, "rest_speed": 0.01},
+        "impact": {"restitution": 0.0},
+        "inverse_dynamics": {"tolerance": 1e-6},
     }  # fmt: skip

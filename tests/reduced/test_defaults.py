@@ -11,6 +11,7 @@ def test_defaults_are_those_of_the_pages() -> None:
     closing = {"tolerance": 1e-12, "max_iterations": 50, "t": 0.0}
     state = {"t": 0.0, "close": False}
     assert defaults_of(reduced) == {
+        "EquilibriumOptions": {"tolerance": 1e-9, "max_iterations": 50, **state},
         "ExplicitLoop.within": {"margin": 1e-4},
         "ExplicitLoops.within": {"margin": 1e-4},
         "MinimalCoordinates": {"tolerance": 1e-6},
@@ -19,11 +20,10 @@ def test_defaults_are_those_of_the_pages() -> None:
         "MinimalCoordinates.step": {"t": 0.0},
         "Mode.animate": {"frames": 24},
         "Mode.configurations": {"frames": 24, "amplitude": 0.2},
-        "branches": {"tries": 100, "seed": 0, "tolerance": 1e-12, **state},
-        "equilibrium": {"tolerance": 1e-9, "max_iterations": 50, **state},
-        "minimal_coordinates": state,
-        "modes": {"at_any_state": False, "tolerance": 1e-6},
-        "sweep": {
+        "SweepOptions": {
             "turn_back": False, "cross": False, "step": 0.1, "tolerance": 1e-12, "max_steps": 100_000, **state,
         },
+        "branches": {"tries": 100, "seed": 0, "tolerance": 1e-12, **state},
+        "minimal_coordinates": state,
+        "modes": {"at_any_state": False, "tolerance": 1e-6},
     }  # fmt: skip
