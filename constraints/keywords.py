@@ -53,36 +53,36 @@ def answer(room: str, refused: Refused | None = None) -> None:
         room: its `__name__`.
         refused: makes the error for words that are not in the table.
     """
-    modules = [module for name, module in sys.modules.items() if f"{name}.".startswith(f"{room}.")]
+    inside = f"{room}."
+    modules = [module for name, module in sys.modules.items() if name == room or name.startswith(inside)]
     for paths, table in FOREIGN_WORDS[room].items():
-        words = by_word(table)
         for path in paths.split():
             thing, (home, _, name) = attrgetter(path)(sys.modules[room]), path.rpartition(".")
             if isinstance(thing, type):
-                _answer_attributes(thing, words)
+                _answer_attributes(thing, by_word(table))
             elif home:
-                _answer_method(attrgetter(home)(sys.modules[room]), name, words, refused)
+                _answer_method(attrgetter(home)(sys.modules[room]), name, table, refused)
             else:
-                answering = _answering(thing, words, refused)
+                answering = _answering(thing, table, refused)
                 for module in modules:
                     if vars(module).get(name) is thing:
                         setattr(module, name, answering)
 
 
-def _answer_method(cls: type, name: str, words: Mapping[str, str], refused: Refused | None) -> None:
+def _answer_method(cls: type, name: str, table: Mapping[str, str], refused: Refused | None) -> None:
     home = next(kind for kind in cls.__mro__ if name in vars(kind))
     method: Any = vars(home)[name]
-    answering = _answering(getattr(method, "__func__", method), words, refused)
+    answering = _answering(getattr(method, "__func__", method), table, refused)
     setattr(home, name, classmethod(answering) if isinstance(method, classmethod) else answering)
 
 
-def _answering(function: Callable[..., Any], words: Mapping[str, str], refused: Refused | None) -> Callable[..., Any]:
+def _answering(function: Callable[..., Any], table: Mapping[str, str], refused: Refused | None) -> Callable[..., Any]:
     @wraps(function)
     def answering(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs) if kwargs else function(*args)
         except TypeError:
-            _refuse(function, args, kwargs, words, refused)
+            _refuse(function, args, kwargs, by_word(table), refused)
             raise
 
     return answering

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import repeat
 from time import perf_counter
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..workspace import Workspace
-from .edges import EdgeProgram
 from .evaluation import Evaluation, ValueReader
-from .growth import GrowthProgram, Rules
 from .options import Options
 from .status import Refined, Status, Step
+
+if TYPE_CHECKING:
+    from .edges import EdgeProgram
+    from .growth import GrowthProgram, Rules
 
 new_tuple = cast("Any", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
 """Makes a named tuple of its class and all its fields, in 0.2 us less than the class itself: once a projection."""
