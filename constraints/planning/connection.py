@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NamedTuple, final
@@ -256,7 +255,9 @@ class LeafSearch:
     def _grow(self, goals: Goals | None) -> PlanningStatus:
         """Grow both trees until they meet on a way that is free, or a limit is reached."""
         here, there = start, goal = self._trees
-        for count in range(1, sys.maxsize):
+        count = 0
+        while True:
+            count += 1
             self._leaf.counts.rounds += 1
             if goals is not None and count % ROUNDS_BETWEEN_GOALS == 0:
                 found = goals.more(self._rng, start.q[0])
@@ -272,14 +273,15 @@ class LeafSearch:
             if self._clock.is_over:
                 return PlanningStatus.TIME
             here, there = there, here
-        raise AssertionError
 
     def _in_the_way(self, tree: SearchTree) -> str:
         """What stops a tree, in words: the pairs that collide a step further."""
         leaf, what = self._leaf, "start" if tree is self._trees[0] else "goal"
         targets = leaf.random(self._rng, tree.q[0], TARGETS_AT_ONCE)
         at = tree.q[tree.nearest(targets)]
-        q, on = leaf.projected(leaf.space.interpolate(at, targets, 1.0 / leaf.chart.distances(at, targets)))
+        q, on = leaf.projected(
+            leaf.space.interpolate(at, targets, 1.0 / np.maximum(leaf.chart.distances(at, targets), 1.0))
+        )
         words = f"the tree from the {what} has {counted(tree.count, 'node')}"
         if leaf.collisions is None or not on.any():
             return f"{words}; {int((~on).sum())} of {len(on)} steps further are not projected within the bounds"

@@ -1,4 +1,4 @@
-"""EdgeJudge between nodes, judged in one place: projected, without a jump, within bounds, free."""
+"""Edges between nodes, judged in one place: projected, without a jump, within bounds, free."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix
 
-from ..paths.interpolation import MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE
+from ..paths.edges import interpolate_edges
+from ..paths.interpolation import PathStatus
 from ..paths.moving_rhs import MovingRightHandSide
 from ..paths.path import Path, Piece, StepSize
 from .leaf import LeafOfProblem
 
-LEAST_PART_OF_STEP = 2.0**-6
-"""Part of a largest step below which an interval is not halved: ends that are still apart there are a jump."""
 CHECKED_ANGLE, CHECKED_LENGTH = 0.02, 0.005
 """Most that a joint moves between configurations of a path that are looked at for collisions [rad], [m]."""
 
@@ -58,12 +57,6 @@ class EdgeJudge:
     def __init__(self, leaf: LeafOfProblem) -> None:
         self._leaf, self._size = leaf, StepSize(leaf.problem)
 
-    def _steps(self, Q0: Matrix, Q1: Matrix) -> Vector:
-        """Distances (n,) of the joint that moves most, in largest steps."""
-        angles, lengths = self._size.of_rows(Q0, Q1)
-        max_angle, max_length = self._leaf.limits
-        return np.maximum(angles / max_angle, lengths / max_length)
-
     def laid(self, Q: Matrix) -> Laid:
         """The path along nodes (n, nq), whose samples are so close to each other that nothing jumps, and free."""
         halved = self.halved(Q, np.zeros(len(Q), dtype=np.intp))
@@ -72,46 +65,52 @@ class EdgeJudge:
         samples = halved.samples
         free = self.free_between(samples[:-1], samples[1:])
         refused = np.unique(halved.edges[:-1][~free])
-        return Laid(None if refused.size else self.path(samples), refused)
+        if refused.size:
+            return Laid(None, refused)
+        path = self.path(samples)
+        met = self.met(path)
+        if met is None:
+            return Laid(path, refused)
+        before = int(np.searchsorted(path.pieces[0].times, met, side="right")) - 1
+        return Laid(None, halved.edges[[min(before, len(samples) - 2)]])
+
+    def met(self, path: Path) -> float | None:
+        """When something collides first on a path, thin things too, as `CollisionModel.first_collision` says."""
+        found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path)
+        return None if found is None else found.time
 
     def halved(self, Q: Matrix, ways: Indices) -> Halved:
         """Samples along nodes so close to each other that nothing jumps, within bounds, and free.
 
-        Intervals between nodes are halved as `interpolate` does it, those of all ways at once.
+        Edges are those of `interpolate_edges`, of all ways at once.
 
         Args:
             Q: nodes (n, nq) of one way after the other.
-            ways: the way of each node (n,), rising. A way with an edge that fails is not gone on with.
+            ways: the way of each node (n,), rising.
         """
         leaf, edges = self._leaf, np.flatnonzero(ways[:-1] == ways[1:])
-        starts, ends, t0, t1 = Q[edges], Q[edges + 1], edges.astype(np.float64), edges + 1.0
-        nominal, refused = np.zeros(len(Q)), np.zeros(len(Q), dtype=np.bool_)
-        nominal[edges] = self._steps(starts, ends)
+        max_angle, max_length = leaf.limits
+        found = interpolate_edges(
+            leaf.projector, Q[edges], Q[edges + 1], leaf.rhs, max_angle=max_angle, max_length=max_length
+        )
+        owners = np.repeat(edges, np.diff(found.offsets))
+        inside = (found.times > 0.0) & (found.times < 1.0)
+        samples, places = found.samples[inside], (owners + found.times)[inside]
+        leaf.counts.projections += len(samples)
+        refused = np.zeros(len(Q), dtype=np.bool_)
+        refused[edges[[status is not PathStatus.COMPLETE for status in found.status]]] = True
+        refused[owners[inside][~leaf.free(samples)]] = True
         lost = np.zeros(int(ways[-1]) + 1, dtype=np.bool_)
-        samples, times = [Q], [np.arange(float(len(Q)))]
-        while len(starts):
-            H, good = leaf.projected(leaf.space.interpolate(starts, ends, 0.5))
-            firsts, seconds = np.concatenate([starts, starts, H]), np.concatenate([ends, H, ends])
-            whole, before, after = self._steps(firsts, seconds).reshape(3, -1)
-            middle, edges = np.maximum(before, after), t0.astype(np.intp)
-            short = (whole <= 1.0) & (middle <= MIDDLE_OF_INTERVAL * whole + SLACK_OF_A_MIDDLE)
-            good &= short | ((t1 - t0) * nominal[edges] >= LEAST_PART_OF_STEP)
-            good[good] = leaf.free(H[good])
-            refused[edges[~good]] = lost[ways[edges[~good]]] = True
-            middles = 0.5 * (t0 + t1)
-            samples.append(H)
-            times.append(middles)
-            again = ~short & ~lost[ways[edges]]
-            starts, ends = np.concatenate([starts[again], H[again]]), np.concatenate([H[again], ends[again]])
-            t0, t1 = np.concatenate([t0[again], middles[again]]), np.concatenate([middles[again], t1[again]])
-        places = np.concatenate(times)
+        lost[ways[refused]] = True
+        places = np.concatenate([np.arange(float(len(Q))), places])
         order = np.argsort(places, kind="stable")
-        return Halved(np.concatenate(samples)[order], places[order].astype(np.intp), np.flatnonzero(refused), lost)
+        whole = np.concatenate([Q, samples])[order]
+        return Halved(whole, places[order].astype(np.intp), np.flatnonzero(refused), lost)
 
     def free_between(self, Q0: Matrix, Q1: Matrix) -> BoolVector:
-        """Whether all is free between each two rows (n, nq), neighbours on a path, looked at closely.
+        """Whether nothing collides at equal parts of the ways between each two rows (n, nq), neighbours on a path.
 
-        As `CollisionModel.first_collision` looks at it: at equal parts of the interpolation, projected.
+        This is quick, of many at once, and may miss what is thin: `met` has the last word.
         """
         leaf, free = self._leaf, np.ones(len(Q0), dtype=np.bool_)
         if leaf.collisions is None:

@@ -54,11 +54,6 @@ class Clock:
         return perf_counter() - self._began
 
     @property
-    def left(self) -> float | None:
-        """Seconds up to the limit, none below zero; None without one."""
-        return None if self._seconds == float("inf") else max(self._seconds - self.spent, 0.0)
-
-    @property
     def is_over(self) -> bool:
         """Whether the limit is reached."""
         return self.spent >= self._seconds

@@ -194,15 +194,13 @@ def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> P
     """The plan of the lowest seed that succeeds; if none does, that of the last."""
     futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
     plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
-    found: Plan | None = None
+    found = next(plans)
     try:
-        for found in plans:
-            if found.success:
-                break
+        while not found.success and (other := next(plans, None)) is not None:
+            found = other
     finally:
         for future in futures:
             future.cancel()
-    assert found is not None
     return found
 
 

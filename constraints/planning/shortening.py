@@ -68,7 +68,8 @@ def shorten(
             clock ends it.
         collisions: what must be free; None for nothing.
         limits: its `seconds` end it, at the end of a round of shortcuts, with the shortest path so far; else it ends
-            after 10 rounds that gained next to nothing. Its other limits are of searches.
+            after 10 rounds that gained next to nothing. `first_collision` has the last word after that, which takes
+            tens of milliseconds more near obstacles. Its other limits are of searches.
         keep: numbers of pieces that are left as they are.
 
     Raises:
@@ -193,8 +194,12 @@ class _Shortened:
 
     @property
     def piece(self) -> Piece:
-        """The piece, as short as it is."""
-        return self._edges.path(self._q).pieces[0] if self.taken else self._given
+        """The piece, as short as it is; as it was given, where a collision is found that the rounds did not see."""
+        if not self.taken:
+            return self._given
+        after = self._edges.path(self._q)
+        seen = self._edges.met(after) is None or self._edges.met(Path((self._given,))) is not None
+        return after.pieces[0] if seen else self._given
 
     def round(self, rng: np.random.Generator) -> None:
         """Try some shortcuts, and take those that gain most and do not overlap."""
