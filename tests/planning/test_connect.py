@@ -60,10 +60,14 @@ def arm_scene() -> tuple[Problem, CollisionModel, np.ndarray, np.ndarray]:
     return problem, model, found[0], found[1]
 
 
-def height_error(q: np.ndarray) -> float:
+def tool_at(q: np.ndarray) -> np.ndarray:
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q)
-    return abs(float(data.oMf[MODEL.getFrameId("tool")].translation[2]) - 0.45)
+    return data.oMf[MODEL.getFrameId("tool")].translation.copy()
+
+
+def height_error(q: np.ndarray) -> float:
+    return abs(float(tool_at(q)[2]) - 0.45)
 
 
 def test_the_straight_way_is_taken_where_it_is_free() -> None:
@@ -284,3 +288,19 @@ def test_the_result_says_what_it_took() -> None:
     words = found.describe()
     for word in ("FOUND", "held: level", "node", "projection", "round"):
         assert word in words
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_thin_plate_is_not_gone_through_by_a_thin_tip(seed: int) -> None:
+    """The straight way leads through a plate of 1 mm; looked at each 0.02 rad a tip of 1 mm is on either side of it."""
+    problem, _, q0, q1 = arm_scene()
+    plate = Shape("plate", "Box", (0.14, 0.001, 0.1), placement=[0.57, 0.0, 0.45, 0.0, 0.0, 0.0, 1.0])
+    model = CollisionModel(ARM, [plate, Shape("tip", "Sphere", (5e-4,), "tool")])
+    straight = connect(problem, q0, q1, rng=generator()).or_raise()
+    found = connect(problem, q0, q1, rng=generator(seed), collisions=model)
+    assert found.trees is not None
+    seen = []
+    for path in (straight, found.or_raise()):
+        at = np.array([tool_at(path(t)) for t in np.linspace(0.0, path.duration, 4001)])
+        seen.append(((np.abs(at[:, 1]) < 1e-3) & (np.abs(at[:, 0] - 0.57) < 0.0705)).any())
+    assert seen == [True, False]
