@@ -65,7 +65,7 @@ autodoc_default_options = {
     "members": True,
     "inherited-members": "object, Action, BaseException, Calculation, ConstraintError, Derivatives, Enum, Exception, "
     "FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, Result, "
-    "RowOwner, Sequence, Space, Straight, int, str, tuple, _PairFunction",
+    "RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
 }
 autosummary_generate = False
 default_role = "py:obj"

@@ -16,7 +16,7 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import FailedError, OptionError, PathError, UndefinedError
+from ..errors import OptionError, PathError, UndefinedError
 from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..problem.questions import PLAIN
@@ -26,10 +26,10 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE
 from ..solvers.machine import layout
-from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
 from .path import Jump, Path, Piece, StepSize
+from .with_path import WithPath
 
 _log = logging.getLogger(__package__)
 
@@ -82,7 +82,7 @@ class Stop(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Interpolation(Result):
+class Interpolation(WithPath):
     """Result of an interpolation. On failure `path` is the valid part from the start, if there is one.
 
     It is neither true nor false (`if interpolation:` raises): `success` says whether the path is complete.
@@ -111,13 +111,6 @@ class Interpolation(Result):
                 PathError: says how.
             """
             raise PathError("an Interpolation is called by its path, if it has one: `or_raise()(time)`")
-
-    @property
-    def _given(self) -> Path:
-        """What `or_raise` gives: the whole path."""
-        if self.path is None:
-            raise FailedError(self)
-        return self.path
 
     def describe(self) -> str:
         """The result in words: status, how far it got, and what is wrong where it stopped."""

@@ -12,11 +12,10 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..collisions.model import Collision, CollisionModel
-from ..errors import FailedError
 from ..paths.path import Path
+from ..paths.with_path import WithPath
 from ..problem.problem import Problem
 from ..solvers import Options, Projector
-from ..solvers.result import Result
 from ..words import counted
 from .edges import EdgeJudge
 from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, rows_of, usable
@@ -79,7 +78,7 @@ class Branchings(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Connection(Result):
+class Connection(WithPath):
     """Result of a search on one leaf.
 
     It is neither true nor false (`if connection:` raises): `success` says whether there is a path.
@@ -103,13 +102,6 @@ class Connection(Result):
     collisions: tuple[Collision, ...] = ()
     meets_without_collisions: bool | None = None
     trees: Branchings | None = None
-
-    @property
-    def _given(self) -> Path:
-        """What `or_raise` gives."""
-        if self.path is None:
-            raise FailedError(self)
-        return self.path
 
     @property
     def start(self) -> Vector | None:

@@ -15,15 +15,15 @@ from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..collisions.model import CollisionModel
-from ..errors import FailedError, GraphError, OptionError, SpaceMismatchError
+from ..errors import GraphError, OptionError, SpaceMismatchError
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
+from ..paths.with_path import WithPath
 from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..solvers import Projector
-from ..solvers.result import Result
 from ..words import counted
 from .attempt import Attempts, Guess, loop_of
 from .connection import Connection
@@ -43,7 +43,7 @@ GOALS_TRIED = 20
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
+class Plan(WithPath):
     """Result of a search over a constraint graph.
 
     It is neither true nor false (`if plan:` raises): `success` says whether there is a path.
@@ -79,13 +79,6 @@ class Plan(Result):
     checks: int = 0
     seconds: float = 0.0
     seed: int | None = None
-
-    @property
-    def _given(self) -> Path:
-        """What `or_raise` gives."""
-        if self.path is None:
-            raise FailedError(self)
-        return self.path
 
     def describe(self, details: bool = False) -> str:
         """The result in words: sequences, what refused which transition and how often, a case of each."""

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, final
 
 from ...collisions.model import Collision
 from ...collisions.words import always_in_words
-from ...errors import FailedError
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
-from ...solvers.result import Result
+from ...paths.with_path import WithPath
 from ...words import counted
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ MEET = (
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Walk(Result):
+class Walk(WithPath):
     """Result of a walk. It is neither true nor false (`if walked:` raises): `success` says whether it reached its end.
 
     Attributes:
@@ -64,13 +63,6 @@ class Walk(Result):
     def success(self) -> bool:
         """Whether the whole sequence was walked."""
         return self.path is not None and self.done == len(self.transitions)
-
-    @property
-    def _given(self) -> Path:
-        """What `or_raise` gives: the whole path."""
-        if self.path is None:
-            raise FailedError(self)
-        return self.path
 
     def describe(self, details: bool = False) -> str:
         """The walk in words: how far it got, the most common reasons why tries failed, and a case.
