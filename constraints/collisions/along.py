@@ -16,7 +16,7 @@ from .pairs import IndexPair
 from .solids import CollisionSolid
 
 ROWS_AT_FIRST = 128
-"""Parts of a path that are looked at together, then twice as many and so on: what is behind a collision costs little."""
+"""Parts of a path that are looked at together, then twice as many and so on: what is behind a collision is cheap."""
 MANY = 8
 """Fewer parts than these are divided into as many at once: a batch of few rows costs as much as one of many."""
 SHORTEST_TIME = 1e-9
