@@ -1,4 +1,4 @@
-"""Neighbours: SciPy's optimisers over tangent steps, crocoddyl, CasADi, OMPL, pink's tasks, Pinocchio's constraint models."""
+"""Neighbours: SciPy over tangent steps, crocoddyl, CasADi, OMPL, pink's tasks, Pinocchio's constraint models."""
 
 from .casadi_callbacks import CasadiProgram as CasadiProgram, as_casadi as as_casadi
 from .crocoddyl_actions import as_crocoddyl_action as as_crocoddyl_action, as_crocoddyl_state as as_crocoddyl_state

@@ -35,6 +35,8 @@ DELTA = 0.05
 """Distance between configurations that OMPL looks at on its way [coordinates of q: rad, m, chords of unit vectors]."""
 ON_SPHERE = 1e-6
 """Largest difference of the norm of a unit vector from 1 that OMPL is told to be satisfied."""
+ROUNDING = 1e-12
+"""Largest difference of the norm of a unit vector from 1 with which it is taken as it is: ends keep their bits."""
 
 
 @final
@@ -184,7 +186,7 @@ def _usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix:
     """The rows that lie on the leaf and are free; an error where there is none."""
     found = usable(leaf, Q, "goal" if what == "goal" else "start")
     if isinstance(found, Refused):
-        raise FailedError(found, f"{what} for OMPL: {found.status} ({found.words})")
+        raise FailedError(found, f"{what} for OMPL is refused: {found.words}")
     return found
 
 
@@ -233,7 +235,8 @@ class _Chart:
     def _placed(self, x: Vector) -> Vector:
         """The same with computed outputs as they are at the start."""
         q = self.start.copy()
-        q[self._at] = normalized(x, self._blocks) if self._blocks else x
+        off = [block for block in self._blocks if abs(norm(x[block]) - 1.0) > ROUNDING]
+        q[self._at] = normalized(x, off) if off else x
         return q
 
     def _turned(self, x: Vector, like: Vector) -> Vector:

@@ -48,7 +48,7 @@ class FreeCoordinates:
         >>> from constraints import Problem, linear_coupling
         >>> from constraints.models import sample_arm
         >>> arm = sample_arm()
-        >>> problem = Problem(arm, [linear_coupling(arm, "wrist_yaw", {"elbow": 2.0})])
+        >>> problem = Problem(arm, [linear_coupling(arm, "wrist_roll", {"elbow": 2.0})])
         >>> free = problem.free_coordinates()
         >>> bool((free.q(free.of(arm.neutral)) == arm.neutral).all())
         True
