@@ -2,7 +2,7 @@
 
 from .casadi_callbacks import CasadiProgram as CasadiProgram, as_casadi as as_casadi
 from .crocoddyl_actions import as_crocoddyl_action as as_crocoddyl_action, as_crocoddyl_state as as_crocoddyl_state
-from .ompl_spaces import OmplSpace as OmplSpace, as_ompl_space as as_ompl_space
+from .ompl_spaces import OmplSpace as OmplSpace
 from .pink_tasks import PinkFunction as PinkFunction, as_pink_task as as_pink_task
 from .pinocchio_models import (
     NoCounterpartError as NoCounterpartError,

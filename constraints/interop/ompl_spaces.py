@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, final
 
@@ -11,18 +10,20 @@ import numpy as np
 
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.frozen import read_only_copy
+from liegroups.segments import as_slice
 from liegroups.unit_blocks import normalized
 
 from ..collisions.model import CollisionModel
 from ..errors import EmptyProblemError, FailedError, OptionError, UndefinedError
 from ..exports import from_extra
+from ..keywords import closed
 from ..linear_algebra import norm, row_space
 from ..paths.interpolation import interpolate
 from ..paths.path import Path
 from ..planning.edges import EdgeJudge
 from ..planning.ends import Refused, check_space, rows_of, usable
 from ..planning.leaf import LeafOfProblem
-from ..problem.free_coordinates import FreeCoordinates
 from ..problem.problem import Problem
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
@@ -40,27 +41,73 @@ ROUNDING = 1e-12
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
+@closed("make a new one, OmplSpace(problem, start)")
 class OmplSpace:
-    r"""A leaf of a problem as OMPL sees it: :math:`\{x : e(\Phi(x / |x|)) = 0,\ |x_i|^2 = 1\}`, x the free coordinates.
+    r"""A leaf of a problem as a constrained space of OMPL, in free coordinates x of q.
 
-    `as_ompl_space` makes it. OMPL projects by the `Projector` of this library, which keeps bounds and unit norms; what
-    it takes for valid satisfies all constraints and bounds, and is free of collisions.
+    .. math:: \{x : e(\Phi(x / |x|)) = 0,\ |x_i|^2 = 1\}
+
+    with :math:`q = \Phi(x)` of `FreeCoordinates`, e the errors of the rows that are not resolved explicitly, and
+    :math:`x_i` the unit vectors in x. OMPL projects by the `Projector` of this library, which keeps bounds and norms;
+    a state is valid where all constraints and bounds hold and nothing collides. Rows that depend on others at the start
+    are combined to independent ones, as atlases need them, with a warning; projections and validity have all rows.
+    Call `ompl.util.RNG.setSeed` before.
+
+    Args:
+        problem: the constraints; or a projector for them, by default with `Options.local()` and half its threshold.
+        start: a configuration (nq,) on the leaf. Frozen dofs keep its values, and quaternions begin on its side.
+        rhs: right-hand sides, those of the problem by default: the leaf.
+        collisions: what must be free; None for nothing.
+        delta: distance of the configurations that OMPL looks at on its way [coordinates of q].
 
     Attributes:
         coordinates: which coordinates of q are x, and q from them.
         constraint: an `ompl.base.Constraint`: errors of the rows, then :math:`|x_i|^2 - 1` of each unit vector.
         space: an `ompl.base.ProjectedStateSpace` with bounds.
         information: an `ompl.base.ConstrainedSpaceInformation` with the checker of validity.
-        start: the configuration (nq,) it was made for.
+        start: as given, read-only.
+
+    Raises:
+        MissingExtraError: ompl is not installed.
+        FailedError: the start is not on the leaf, is out of bounds, or collides.
+        OptionError: a coordinate without bounds, where OMPL would draw numbers; or a `delta` that is not positive.
+        EmptyProblemError: nothing can move at the start.
+        WrongObjectError, SizeError, SpaceMismatchError: another argument is wrong.
+
+    Example:
+        >>> from ompl import geometric  # doctest: +SKIP
+        >>> space = OmplSpace(problem, start, collisions=model)  # doctest: +SKIP
+        >>> setup = space.setup(goal)  # doctest: +SKIP
+        >>> setup.setPlanner(geometric.RRTConnect(space.information))  # doctest: +SKIP
+        >>> setup.solve(10.0)  # doctest: +SKIP
+        >>> path = space.path(setup)  # doctest: +SKIP
     """
 
-    coordinates: FreeCoordinates
-    constraint: Any
-    space: Any
-    information: Any
-    start: Vector
-    _chart: _Chart = field(repr=False)
+    def __init__(
+        self,
+        problem: Problem | Projector,
+        start: ArrayLike,
+        rhs: RightHandSide | ArrayLike | None = None,
+        *,
+        collisions: CollisionModel | None = None,
+        delta: float = DELTA,
+    ) -> None:
+        base = from_extra("ompl.base", "ompl")
+        expect(problem, (Problem, Projector), "problem for OMPL", "a Problem, or a Projector of one")
+        expect(collisions, (CollisionModel, type(None)), "collisions for OMPL", "a CollisionModel, or None")
+        projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
+        projector.options.without_clock("of a path")
+        given, step = projector.problem, positive_number(delta, "delta for OMPL")
+        check_space(given.space, collisions)
+        leaf = LeafOfProblem(projector, given.check_rhs(rhs), collisions)
+        q = read_only_copy(_usable(leaf, rows_of(given, given.check(start, "start"), "start"), "start")[0])
+        self._chart = chart = _Chart(leaf, q)
+        self.coordinates, self.start = chart.free, q
+        self.constraint: Any = _constraint_class()(chart)
+        self.space: Any = base.ProjectedStateSpace(_ambient(base, chart), self.constraint)
+        self.information: Any = base.ConstrainedSpaceInformation(self.space)
+        self.information.setStateValidityChecker(chart.is_valid)
+        self.space.setDelta(step)
 
     def state(self, q: ArrayLike, what: str = "state") -> Any:
         """A configuration as a state of OMPL, its quaternions on the side of those of the start.
@@ -130,58 +177,6 @@ class OmplSpace:
         return f"OmplSpace({counted(free, 'coordinate')}, manifold of dimension {size})"
 
 
-def as_ompl_space(
-    problem: Problem | Projector,
-    start: ArrayLike,
-    rhs: RightHandSide | ArrayLike | None = None,
-    *,
-    collisions: CollisionModel | None = None,
-    delta: float = DELTA,
-) -> OmplSpace:
-    """A problem for the planners of OMPL: constraint, space, checker of validity, and the way back.
-
-    Rows that depend on others at the start are combined to independent ones, as atlases need them, with a warning;
-    projections and the checker of validity have all rows. Call `ompl.util.RNG.setSeed` before.
-
-    Args:
-        problem: the constraints; or a projector for them, by default with `Options.local()` and half its threshold.
-        start: a configuration (nq,) on the leaf. Frozen dofs keep its values, and quaternions begin on its side.
-        rhs: right-hand sides, those of the problem by default: the leaf.
-        collisions: what must be free; None for nothing.
-        delta: distance of the configurations that OMPL looks at on its way.
-
-    Raises:
-        MissingExtraError: ompl is not installed.
-        FailedError: the start is not on the leaf, is out of bounds, or collides.
-        OptionError: a coordinate without bounds, where OMPL would draw random numbers.
-        EmptyProblemError: nothing can move at the start.
-        WrongObjectError, SizeError, SpaceMismatchError: another argument is wrong.
-
-    Example:
-        >>> from ompl import geometric  # doctest: +SKIP
-        >>> space = as_ompl_space(problem, start, collisions=model)  # doctest: +SKIP
-        >>> setup = space.setup(goal)  # doctest: +SKIP
-        >>> setup.setPlanner(geometric.RRTConnect(space.information))  # doctest: +SKIP
-        >>> setup.solve(10.0)  # doctest: +SKIP
-        >>> path = space.path(setup)  # doctest: +SKIP
-    """
-    base = from_extra("ompl.base", "ompl")
-    expect(problem, (Problem, Projector), "problem for OMPL", "a Problem, or a Projector of one")
-    expect(collisions, (CollisionModel, type(None)), "collisions for OMPL", "a CollisionModel, or None")
-    projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
-    projector.options.without_clock("of a path")
-    given, step = projector.problem, positive_number(delta, "delta for OMPL")
-    check_space(given.space, collisions)
-    leaf = LeafOfProblem(projector, given.check_rhs(rhs), collisions)
-    chart = _Chart(leaf, _usable(leaf, rows_of(given, given.check(start, "start"), "start"), "start")[0])
-    constraint = _constraint_class()(chart)
-    space = base.ProjectedStateSpace(_ambient(base, chart), constraint)
-    information = base.ConstrainedSpaceInformation(space)
-    information.setStateValidityChecker(chart.is_valid)
-    space.setDelta(step)
-    return OmplSpace(chart.free, constraint, space, information, chart.start, chart)
-
-
 def _usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix:
     """The rows that lie on the leaf and are free; an error where there is none."""
     found = usable(leaf, Q, "goal" if what == "goal" else "start")
@@ -202,7 +197,8 @@ class _Chart:
     def __init__(self, leaf: LeafOfProblem, start: Vector) -> None:
         self.leaf, self.start, self.problem = leaf, start, leaf.problem
         self.free = self.problem.free_coordinates(start)
-        self._at, self._blocks = self.free.indices, self.free.unit_blocks
+        run = as_slice(self.free.indices.tolist())  # quicker than indices, where they are one
+        self._at, self._blocks = self.free.indices if run is None else run, self.free.unit_blocks
         self._count = sum(stack.size for stack in self.problem.mandatory)
         self._combined: Matrix | None = None
         J = self.jacobian(self.free.of(start))
@@ -221,7 +217,7 @@ class _Chart:
 
     def entries(self, state: Any) -> Vector:
         """The numbers of a state."""
-        return np.array([state[i] for i in range(len(self._at))])
+        return np.array([state[i] for i in range(len(self.free))])
 
     def x(self, q: Vector) -> Vector:
         """Free coordinates of a configuration, its quaternions on the side of those of the start."""
@@ -235,7 +231,7 @@ class _Chart:
     def _placed(self, x: Vector) -> Vector:
         """The same with computed outputs as they are at the start."""
         q = self.start.copy()
-        off = [block for block in self._blocks if abs(norm(x[block]) - 1.0) > ROUNDING]
+        off = [block for block in self._blocks if abs(norm(x[block]) - 1.0) > ROUNDING] if self._blocks else []
         q[self._at] = normalized(x, off) if off else x
         return q
 
@@ -265,10 +261,11 @@ class _Chart:
 
     def project(self, x: Vector) -> bool:
         """Put free coordinates onto the leaf and within bounds, in place; whether it succeeded."""
-        if not all(x[block].any() for block in self._blocks):
+        if self._blocks and not all(x[block].any() for block in self._blocks):
             return False
         found = self.leaf.projector.project(self._placed(x), self.leaf.rhs)
-        x[:] = self._turned(found.q[self._at], x.copy())
+        reached = found.q[self._at]
+        x[:] = self._turned(reached.copy(), x) if self._blocks else reached
         return found.success
 
     def is_satisfied(self, x: Vector) -> bool:

@@ -11,10 +11,10 @@ from constraints.actions import ContactForwardDynamics, SemiImplicitEuler, State
 from constraints.errors import MissingExtraError
 from constraints.interop import (
     MultipleShooting,
+    OmplSpace,
     as_casadi,
     as_crocoddyl_action,
     as_crocoddyl_state,
-    as_ompl_space,
     crocoddyl_actions,
     crocoddyl_wheels,
 )
@@ -42,7 +42,7 @@ def test_absent_ompl_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ompl", None)
     monkeypatch.delitem(sys.modules, "ompl.base", raising=False)
     with pytest.raises(MissingExtraError, match=r"lie-constraints\[ompl\]"):
-        as_ompl_space(Problem(robot, [level]), robot.neutral)
+        OmplSpace(Problem(robot, [level]), robot.neutral)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from constraints.errors import (
     SpaceMismatchError,
     WrongObjectError,
 )
-from constraints.interop import OmplSpace, as_ompl_space
+from constraints.interop import OmplSpace
 from constraints.models import mechanisms, sample_arm
 from constraints.paths import Path
 from constraints.planning import PlanningStatus
@@ -121,7 +121,7 @@ def test_jacobians_are_the_derivatives_of_the_function(case: str) -> None:
         problem, start = wheels()
     else:
         problem, start = box_on_hand(("arm/shoulder_yaw",) if case == "frozen" else ())
-    space, rng, h = as_ompl_space(problem, start), np.random.default_rng(0), 1e-6
+    space, rng, h = OmplSpace(problem, start), np.random.default_rng(0), 1e-6
     x0, blocks = space.coordinates.of(start), space.coordinates.unit_blocks
     assert space.constraint.getAmbientDimension() == x0.size
     np.testing.assert_allclose(value_of(space, x0), 0.0, rtol=0, atol=5e-5)
@@ -139,7 +139,7 @@ def test_jacobians_are_the_derivatives_of_the_function(case: str) -> None:
 def test_the_function_is_what_pinocchio_says() -> None:
     """The pose of the handle in the gripper, at the normalised quaternion, with the elbow computed."""
     problem, start = box_on_hand()
-    robot, space = arm_and_box(), as_ompl_space(problem, start)
+    robot, space = arm_and_box(), OmplSpace(problem, start)
     model: Any = robot.model
     at, data = space.coordinates.indices, model.createData()
     gripper, handle = robot.frame("gripper"), robot.frame("handle")
@@ -160,7 +160,7 @@ def test_the_function_is_what_pinocchio_says() -> None:
 
 def test_projections_keep_bounds_and_norms() -> None:
     problem, start = box_on_hand()
-    space, rng, count = as_ompl_space(problem, start), np.random.default_rng(2), 0
+    space, rng, count = OmplSpace(problem, start), np.random.default_rng(2), 0
     x0, at = space.coordinates.of(start), space.coordinates.indices
     for _ in range(40):
         x = x0 + 0.4 * rng.standard_normal(x0.size)
@@ -185,20 +185,20 @@ def test_projections_keep_bounds_and_norms() -> None:
 
 def test_a_quaternion_and_its_negative_are_one_state() -> None:
     problem, start = box_on_hand()
-    space, other = as_ompl_space(problem, start), start.copy()
+    space, other = OmplSpace(problem, start), start.copy()
     other[-4:] *= -1.0
     states = [space.state(q) for q in (start, other)]
     numbers = [[state[i] for i in range(len(space.coordinates))] for state in states]
     assert numbers[0] == numbers[1]
     np.testing.assert_array_equal(space.q(states[1])[-4:], start[-4:])
-    assert as_ompl_space(problem, other).state(start)[len(space.coordinates) - 1] == other[-1]
+    assert OmplSpace(problem, other).state(start)[len(space.coordinates) - 1] == other[-1]
 
 
 @pytest.mark.parametrize("planner", ["RRTConnect", "RRT"])
 def test_a_path_round_a_post_has_no_faults(planner: str) -> None:
     """By plain pinocchio and coal; its ends are the given ones."""
     (q0, q1), model = arm_ends(), arm_model()
-    space = as_ompl_space(Problem(ARM, [LEVEL]), q0, collisions=model)
+    space = OmplSpace(Problem(ARM, [LEVEL]), q0, collisions=model)
     path = solved(space, q1, planner=getattr(geometric, planner))
     assert faults(path, MODEL, model.checker.geometry, height_error, (q0, q1)) == []
 
@@ -212,7 +212,7 @@ def test_a_free_body_turns_and_passes_a_post() -> None:
     q0, q1 = np.array([-0.6, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]), np.concatenate([[0.6, 0.1, 0.3], -turned])
     post = Shape("post", "Box", (0.2, 0.9, 2.0), placement=[0.0, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])
     model = CollisionModel(robot, [post, Shape("bar", "Box", (0.3, 0.05, 0.05), "base_link")])
-    space = as_ompl_space(Problem(robot, [plane]), q0, collisions=model)
+    space = OmplSpace(Problem(robot, [plane]), q0, collisions=model)
     assert space.constraint.getManifoldDimension() == 5
     path = solved(space, q1)
     np.testing.assert_array_equal(path.end[:3], q1[:3])
@@ -231,7 +231,7 @@ def test_a_closed_chain_with_redundant_rows(caplog: pytest.LogCaptureFixture) ->
     problem = problem.with_bounds(Bounds(problem.space, np.full(3, -turn), np.full(3, turn)))
     start = linkage.postures["closed"]
     with caplog.at_level(logging.WARNING):
-        space = as_ompl_space(problem, start)
+        space = OmplSpace(problem, start)
     assert "3 of 5 rows depend on the others at the start: OMPL's function has 2" in caplog.text
     assert space.constraint.getCoDimension() == 2
     assert space.constraint.getManifoldDimension() == 1
@@ -259,7 +259,7 @@ def test_explicit_constraints_alone() -> None:
     """No row is left: the elbow follows in every state and sample."""
     follow = linear_coupling(ARM, "elbow", {"shoulder_pitch": -0.5}, 0.3)
     (q0, q1), problem = (ARM.random(np.random.default_rng(i)) for i in (3, 4)), Problem(ARM, [follow])
-    space = as_ompl_space(problem, problem.free_coordinates().q(problem.free_coordinates().of(q0)))
+    space = OmplSpace(problem, problem.free_coordinates().q(problem.free_coordinates().of(q0)))
     assert space.constraint.getCoDimension() == 0
     assert len(space.coordinates) == 6
     path = solved(space, problem.free_coordinates().q(problem.free_coordinates().of(q1)))
@@ -270,7 +270,7 @@ def test_explicit_constraints_alone() -> None:
 def test_atlases_take_the_same_constraint() -> None:
     """Charts of OMPL's own, from function and Jacobian: a wheel is turned along a sine."""
     problem, start = wheels()
-    space = as_ompl_space(problem, start)
+    space = OmplSpace(problem, start)
     atlas = base.AtlasStateSpace(space.space.getSpace(), space.constraint)
     information = base.ConstrainedSpaceInformation(atlas)
     state = atlas.allocState()
@@ -288,9 +288,9 @@ def test_ends_that_cannot_be_used_are_named_before_ompl_is_asked() -> None:
         (hit, "start for OMPL is refused: .*post collides with tip", PlanningStatus.START_COLLIDES),
     ):
         with pytest.raises(FailedError, match=said) as caught:
-            as_ompl_space(problem, bad, collisions=model)
+            OmplSpace(problem, bad, collisions=model)
         assert caught.value.result.status is status
-    space = as_ompl_space(problem, q0, collisions=model)
+    space = OmplSpace(problem, q0, collisions=model)
     for bad, said in (
         (off, "goal for OMPL is refused: .*'level'"),
         (hit, "goal for OMPL is refused: .*post collides with tip"),
@@ -301,13 +301,13 @@ def test_ends_that_cannot_be_used_are_named_before_ompl_is_asked() -> None:
             space.state(bad)
     narrow = problem.with_bounds(ARM.bounds.replace({"elbow": (q0[3] + 0.1, q0[3] + 0.5)}))
     with pytest.raises(FailedError, match="elbow outside its lower bound"):
-        as_ompl_space(narrow, q0)
+        OmplSpace(narrow, q0)
     several = space.setup(np.stack([hit, q1, off]))  # any of which will do
     assert several.getGoal().getStateCount() == 1
     with pytest.raises(SizeError, match="goal"):
         space.setup(q1[:3])
     with pytest.raises(NotNormalizedError, match="start"):
-        as_ompl_space(wheels()[0], [2.0, 0.0, 1.0, 0.0, 0.0])
+        OmplSpace(wheels()[0], [2.0, 0.0, 1.0, 0.0, 0.0])
 
 
 def collides(problem: Problem, model: CollisionModel) -> np.ndarray:
@@ -319,7 +319,7 @@ def collides(problem: Problem, model: CollisionModel) -> np.ndarray:
 
 def test_states_off_the_leaf_are_not_valid() -> None:
     (q0, _), model = arm_ends(), arm_model()
-    space = as_ompl_space(Problem(ARM, [LEVEL]), q0, collisions=model)
+    space = OmplSpace(Problem(ARM, [LEVEL]), q0, collisions=model)
     state, valid = space.state(q0), space.information.isValid
     assert valid(state)
     for q in (q0 + 0.05, ARM.bounds.upper + 0.1, collides(Problem(ARM, [LEVEL]), model)):
@@ -330,12 +330,12 @@ def test_states_off_the_leaf_are_not_valid() -> None:
 def test_a_path_that_misses_something_is_refused() -> None:
     """With steps that jump over the post, OMPL finds the straight way; it is not taken."""
     (q0, q1), model = arm_ends(), arm_model()
-    space = as_ompl_space(Problem(ARM, [LEVEL]), q0, collisions=model, delta=2.0)
+    space = OmplSpace(Problem(ARM, [LEVEL]), q0, collisions=model, delta=2.0)
     straight = geometric.PathGeometric(space.information, space.state(q0), space.state(q1))
     with pytest.raises(FailedError, match=r"states 1 and 2 of 3 .*: post collides with tip; take a smaller delta"):
         space.path(straight)
     assert straight.getStateCount() == 2
-    free = as_ompl_space(Problem(ARM, [LEVEL]), q0)
+    free = OmplSpace(Problem(ARM, [LEVEL]), q0)
     assert free.path(straight).max_error() < 1e-4
     one = geometric.PathGeometric(free.information, free.state(q0))
     np.testing.assert_array_equal(free.path(one).end, q0)
@@ -344,7 +344,7 @@ def test_a_path_that_misses_something_is_refused() -> None:
 def test_a_search_without_success_is_no_path() -> None:
     (q0, q1), model = arm_ends(), arm_model()
     wall = Shape("wall", "Box", (4.0, 0.02, 4.0))  # the tip is on one side of it, the goal on the other
-    space = as_ompl_space(Problem(ARM, [LEVEL]), q0, collisions=model.added(wall))
+    space = OmplSpace(Problem(ARM, [LEVEL]), q0, collisions=model.added(wall))
     setup = space.setup(q1)
     with pytest.raises(FailedError, match="OMPL has no path to the goal"):
         space.path(setup)
@@ -359,34 +359,34 @@ def test_bad_input() -> None:
     (q0, _), problem = arm_ends(), Problem(ARM, [LEVEL])
     for wrong in (3, None, ARM):
         with pytest.raises(WrongObjectError, match="problem for OMPL"):
-            as_ompl_space(wrong, q0)  # pyright: ignore[reportArgumentType]
+            OmplSpace(wrong, q0)  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="collisions for OMPL"):
-        as_ompl_space(problem, q0, collisions=3)  # pyright: ignore[reportArgumentType]
+        OmplSpace(problem, q0, collisions=3)  # pyright: ignore[reportArgumentType]
     with pytest.raises(SpaceMismatchError, match="collision model"):
-        as_ompl_space(wheels()[0], wheels()[1], collisions=arm_model())
+        OmplSpace(wheels()[0], wheels()[1], collisions=arm_model())
     for delta in (0.0, -1.0, np.nan, "x"):
         with pytest.raises(OptionError, match="delta for OMPL"):
-            as_ompl_space(problem, q0, delta=delta)  # pyright: ignore[reportArgumentType]
+            OmplSpace(problem, q0, delta=delta)  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="solution of OMPL"):
-        as_ompl_space(problem, q0).path(3)
+        OmplSpace(problem, q0).path(3)
     where = wheels()[0]
     with pytest.raises(OptionError, match=r"expected bounds for all coordinates.*none for"):
-        as_ompl_space(where.with_bounds(Bounds.none(where.space)), wheels()[1])
+        OmplSpace(where.with_bounds(Bounds.none(where.space)), wheels()[1])
     hand = Implicit.equal(Pose(ARM, "tool"), Pose(ARM, "tool").value(q0), name="hand")
     held = Problem(ARM, [hand], frozen=[ARM.joint_names[0]])
     with pytest.raises(EmptyProblemError, match="nothing can move at the start: 6 free coordinates, rows of rank 6"):
-        as_ompl_space(held, q0)
+        OmplSpace(held, q0)
 
 
 def test_a_projector_gives_its_options_and_a_right_hand_side_its_leaf() -> None:
     q0, _ = arm_ends()
     height = Implicit.equal(Position(ARM, "tool"), [0.0, 0.0, 0.2], mask=[False, False, True], name="height")
     problem = Problem(ARM, [height])
-    space = as_ompl_space(Projector(problem, Options.local(threshold=1e-7)), q0, problem.rhs_from(q0))
+    space = OmplSpace(Projector(problem, Options.local(threshold=1e-7)), q0, problem.rhs_from(q0))
     assert space.constraint.getTolerance() == 1e-7
     x = q0 + 0.1
     assert space.constraint.project(x)
     assert height_error(x) < 1e-7
     with pytest.raises(FailedError, match="another leaf"):
-        as_ompl_space(problem, q0)
+        OmplSpace(problem, q0)
     assert repr(space) == "OmplSpace(7 coordinates, manifold of dimension 6)"
