@@ -15,15 +15,16 @@ from liegroups.segments import as_slice
 from liegroups.unit_blocks import normalized
 
 from ..collisions.model import CollisionModel
-from ..errors import EmptyProblemError, FailedError, OptionError, UndefinedError
+from ..errors import EmptyProblemError, FailedError, OptionError, UndefinedError, WrongObjectError
 from ..exports import from_extra
 from ..keywords import closed
 from ..linear_algebra import norm, row_space
 from ..paths.interpolation import interpolate
-from ..paths.path import Path
+from ..paths.path import TOGETHER, Path
 from ..planning.edges import EdgeJudge
 from ..planning.ends import Refused, check_space, rows_of, usable
 from ..planning.leaf import LeafOfProblem
+from ..planning.status import PlanningStatus
 from ..problem.problem import Problem
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
@@ -117,17 +118,24 @@ class OmplSpace:
             what: its name in messages.
 
         Raises:
-            FailedError: what is wrong with it: errors of constraints and bounds, or the pairs that collide.
+            FailedError: what is wrong with it: errors of constraints and bounds, pairs that collide, frozen joints that
+                are not as at the start.
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: it is no configuration.
         """
         row = rows_of(self._chart.problem, self._chart.problem.check(q, what), what)
+        x = self._chart.x(_usable(self._chart.leaf, row, what)[0], what)
         state = self.space.allocState()
-        state.copy(self._chart.x(_usable(self._chart.leaf, row, what)[0]).tolist())
+        state.copy(x.tolist())
         return state
 
     def q(self, state: Any) -> Vector:
-        """The configuration (nq,) of a state of OMPL: unit vectors normalised, explicit constraints resolved."""
-        return self._chart.q(self._chart.entries(state))
+        """The configuration (nq,) of a state of OMPL: unit vectors normalised, explicit constraints resolved.
+
+        Raises:
+            WrongObjectError: something else than a state. Its space must be this one, which OMPL does not say.
+        """
+        kind: Any = from_extra("ompl.base", "ompl").State
+        return self._chart.q(self._chart.entries(expect(state, kind, "state of OMPL", "a state of `space`")))
 
     def setup(self, goal: ArrayLike) -> Any:
         """An `ompl.geometric.SimpleSetup` from the start to a goal; it takes a planner of your choice.
@@ -151,19 +159,23 @@ class OmplSpace:
     def path(self, solution: Any) -> Path:
         """What OMPL found as a `Path`: every edge is laid anew, and judged as those of `connect` are.
 
+        Its ends are those that OMPL has: computed outputs as their inputs say, quaternions on the side of the start's.
+
         Args:
-            solution: an `ompl.geometric.SimpleSetup` that was solved; or an `ompl.geometric.PathGeometric`, wherever it
-                ends. It is not changed.
+            solution: an `ompl.geometric.SimpleSetup` that was solved; or an `ompl.geometric.PathGeometric` of states of
+                `space` (OMPL does not say of which they are), wherever it ends. It is not changed.
 
         Raises:
             FailedError: the setup has no exact solution, with OMPL's words; or an edge jumps, leaves its bounds or
                 collides between the configurations that OMPL has looked at: a smaller `delta` finds others.
-            WrongObjectError: something else.
+            WrongObjectError: something else, or a setup of another space.
         """
         geometric = from_extra("ompl.geometric", "ompl")
         kinds: Any = (geometric.SimpleSetup, geometric.PathGeometric)
         given: Any = expect(solution, kinds, "solution of OMPL", "a SimpleSetup or a PathGeometric")
         if isinstance(given, geometric.SimpleSetup):
+            if given.getSpaceInformation() is not self.information:
+                raise WrongObjectError("solution of OMPL", "a SimpleSetup of this space", "one of another")
             if not given.haveExactSolutionPath():
                 raise FailedError(given, f"OMPL has no path to the goal: {given.getLastPlannerStatus()}")
             given = given.getSolutionPath()
@@ -219,8 +231,20 @@ class _Chart:
         """The numbers of a state."""
         return np.array([state[i] for i in range(len(self.free))])
 
-    def x(self, q: Vector) -> Vector:
-        """Free coordinates of a configuration, its quaternions on the side of those of the start."""
+    def x(self, q: Vector, what: str) -> Vector:
+        """Free coordinates of a configuration, its quaternions on the side of those of the start.
+
+        Raises:
+            FailedError: its frozen dofs are others than those of the start.
+        """
+        space, frozen = self.problem.space, self.problem.frozen
+        moved = frozen & (np.abs(space.difference(self.start, q)) > TOGETHER)
+        if moved.any():
+            names = ", ".join(leaf.name for leaf in space.leaves() if moved[leaf.v].any())
+            words = f"frozen joints are not as at the start: {names}"
+            raise FailedError(
+                Refused(PlanningStatus.of_end("goal", "OFF"), words), f"{what} for OMPL is refused: {words}"
+            )
         return self._turned(self.free.of(q), self.start[self._at])
 
     def q(self, x: Vector) -> Vector:

@@ -355,6 +355,18 @@ def test_a_search_without_success_is_no_path() -> None:
         space.path(setup)
 
 
+def test_frozen_joints_of_a_goal_are_those_of_the_start() -> None:
+    (q0, q1), name = arm_ends(), ARM.joint_names[6]  # the last joint turns the tool about itself
+    space = OmplSpace(Problem(ARM, [LEVEL], frozen=[name]), q0)
+    q1[6] = q0[6] + 0.01
+    with pytest.raises(FailedError, match=f"goal for OMPL is refused: frozen joints are not as at the start: {name}"):
+        space.setup(q1)
+    q1[6] = q0[6]
+    path = solved(space, q1)
+    np.testing.assert_array_equal(path.samples[:, 6], q0[6])
+    np.testing.assert_array_equal(path.end, q1)
+
+
 def test_bad_input() -> None:
     (q0, _), problem = arm_ends(), Problem(ARM, [LEVEL])
     for wrong in (3, None, ARM):
@@ -369,6 +381,11 @@ def test_bad_input() -> None:
             OmplSpace(problem, q0, delta=delta)  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="solution of OMPL"):
         OmplSpace(problem, q0).path(3)
+    with pytest.raises(WrongObjectError, match="state of OMPL"):
+        OmplSpace(problem, q0).q(q0)
+    other = OmplSpace(*wheels())
+    with pytest.raises(WrongObjectError, match="solution of OMPL: expected a SimpleSetup of this space"):
+        OmplSpace(problem, q0).path(other.setup(wheels()[1]))
     where = wheels()[0]
     with pytest.raises(OptionError, match=r"expected bounds for all coordinates.*none for"):
         OmplSpace(where.with_bounds(Bounds.none(where.space)), wheels()[1])
