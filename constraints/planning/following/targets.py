@@ -1,0 +1,118 @@
+"""Right-hand sides along a parameter: a function of it, or rows, as followers ask for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import is_function
+from liegroups.arrays import Vector
+
+from ...errors import ConstraintError, SizeError, WrongObjectError
+from ...paths.moving_rhs import MovingRightHandSide
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...solvers.projection.batch_arguments import sides_of
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowsOfTargets:
+    """Right-hand sides at equal parts of a parameter; between two of them each moves on its group.
+
+    Attributes:
+        parts: from each row to the next.
+    """
+
+    parts: tuple[MovingRightHandSide, ...]
+
+    @property
+    def knots(self) -> Vector:
+        """Values of the parameter at the rows (n,)."""
+        return np.linspace(0.0, 1.0, len(self.parts) + 1)
+
+    def __call__(self, s: float) -> RightHandSide:
+        knots = self.knots
+        i = int(np.clip(np.searchsorted(knots, s, side="right") - 1, 0, len(self.parts) - 1))
+        begin, end = float(knots[i]), float(knots[i + 1])
+        return self.parts[i].at((s - begin) / (end - begin))
+
+
+@final
+class Targets:
+    """Right-hand sides of a problem along a parameter s in [0, 1], each made and checked once.
+
+    Args:
+        problem: the constraints.
+        given: what `follow` takes.
+
+    Attributes:
+        sides: as a path has them.
+        knots: values of s that are looked at whatever happens between them, from 0 to 1.
+        rows: how many rows were given; None if none.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a row, or fewer than two of them.
+        WrongObjectError: no targets.
+    """
+
+    def __init__(self, problem: Problem, given: Any) -> None:
+        self._problem, self._made = problem, dict[float, RightHandSide]()
+        self.knots: Vector = np.array([0.0, 1.0])
+        self.rows: int | None = None
+        if isinstance(given, MovingRightHandSide) or is_function(given):
+            self.sides = MovingRightHandSide.of(problem, given)
+        else:
+            listed = _rows(problem, given)
+            parts = tuple(MovingRightHandSide(a, b) for a, b in zip(listed[:-1], listed[1:], strict=True))
+            along = RowsOfTargets(parts)
+            self.sides, self.knots, self.rows = MovingRightHandSide(function=along), along.knots, len(listed)
+        self.at(0.0)
+        self.at(1.0)
+
+    def at(self, s: float) -> RightHandSide:
+        """The right-hand sides at a value of the parameter.
+
+        Raises:
+            ConstraintError: what is wrong with what a function gives; a note says for which value.
+        """
+        made = self._made.get(s)
+        if made is None:
+            try:
+                made = self._problem.check_rhs(self.sides.at(s))
+            except ConstraintError as error:
+                error.add_note(f"in the targets to be followed, at {s:.6g} of the way")
+                raise
+            self._made[s] = made
+        return made
+
+    def along(self, s: Vector) -> list[RightHandSide]:
+        """The right-hand sides at several values (n,)."""
+        return [self.at(each) for each in s.tolist()]
+
+    def ahead(self, s: Vector, steps: Vector) -> Vector:
+        """Values of the parameter (n,) a step further, at most at the next knot."""
+        return np.minimum(s + steps, self.knots[np.searchsorted(self.knots[:-1], s, side="right")])
+
+
+def _rows(problem: Problem, given: Any) -> list[RightHandSide]:
+    """Rows of right-hand sides."""
+    expected = "rows of right-hand sides (n, size), a function of a parameter in [0, 1], or what moves from one to another"
+    if given is None or isinstance(given, RightHandSide | str):
+        raise WrongObjectError("targets to be followed", expected, "one RightHandSide" if given is not None else None)
+    if isinstance(given, list | tuple) and any(isinstance(row, RightHandSide) for row in given):  # pyright: ignore[reportUnknownVariableType]
+        count = len(given)  # pyright: ignore[reportUnknownArgumentType]
+    else:
+        size = problem.constraints.rhs_size
+        shape = np.shape(given)
+        if len(shape) != 2:
+            raise SizeError("targets to be followed", f"rows (n, {size})", shape)
+        count = shape[0]
+    if count < 2:
+        raise SizeError("targets to be followed", "two rows or more", count)
+    sides = sides_of(problem, given, count)
+    if isinstance(sides, RightHandSide):
+        raise WrongObjectError("targets to be followed", expected, "one RightHandSide")
+    return [problem.check_rhs(side) for side in sides]
