@@ -26,7 +26,7 @@ from ..ends import Refused, check_space, rows_of, usable
 from ..leaf import LeafOfProblem
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
-from .first import RandomStarts
+from .random_solutions import DRAWN_AT_ONCE, RandomSolutions
 from .reasons import BranchEnd, Reasons
 from .search import Reached, Search
 from .targets import Targets
@@ -38,7 +38,11 @@ SHOWN = 5
 """Reasons of other branches that `describe` has."""
 
 FollowedTargets = (
-    ArrayLike | list[RightHandSide] | MovingRightHandSide | Callable[[float], RightHandSide] | Callable[[float], ArrayLike]
+    ArrayLike
+    | list[RightHandSide]
+    | MovingRightHandSide
+    | Callable[[float], RightHandSide]
+    | Callable[[float], ArrayLike]
 )
 """Rows of right-hand sides (n, size), a list of them, what moves from one to another, or a function of s in [0, 1]."""
 
@@ -82,12 +86,12 @@ class Following(WithPath):
             lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
         if self.branches:
             lines.append(f"  {counted(len(self.branches), 'branch')} from the starts:")
-            reasons = Counter(branch.reason for branch in self.branches).most_common()
-            for reason, count in reasons[:SHOWN]:
-                far = max(branch.reached for branch in self.branches if branch.reason == reason)
-                lines.append(f"    {count} up to {far:.4g} at most: {reason}")
-            if len(reasons) > SHOWN:
-                lines.append(f"    and {len(reasons) - SHOWN} more reasons")
+            kinds = Counter(branch.kind for branch in self.branches).most_common()
+            for kind, count in kinds[:SHOWN]:
+                farthest = next(branch for branch in self.branches if branch.kind == kind)
+                lines.append(f"    {count} up to {farthest.reached:.4g} at most: {farthest.reason}")
+            if len(kinds) > SHOWN:
+                lines.append(f"    and {len(kinds) - SHOWN} more reasons")
         lines.append(f"  {counted(e.nodes, 'node')} in {counted(e.rounds, 'round')} aside, {e.seconds:.3g} s")
         lines.append(f"  {counted(e.projections, 'projection')}, {counted(e.checks, 'check')} for collisions")
         return "\n".join(lines)
@@ -110,7 +114,7 @@ def follow(
     rng: np.random.Generator,
     collisions: CollisionModel | None = None,
     limits: Limits | None = None,
-    shortest: float = 2.0**-12,
+    shortest: float = 2.0**-10,
 ) -> Following:
     r"""A path along right-hand sides that are given: a tool path, with the rows free that the constraints leave free.
 
@@ -121,7 +125,7 @@ def follow(
     solution half-way lies between both ends, bounds hold, and all is free at 0.02 rad and 5 mm; else it is halved. So
     an elbow or wrist that would flip stops a branch, and never hides between samples. Where none reaches the end and
     rows are free, branches are drawn aside by self-motion towards random configurations, from solutions before (a tree
-    along the path, Oriolo, Ottaviani and Cefalo 2002), until 20 rounds lead no further; the path is then pulled
+    along the path, Oriolo, Ottaviani and Cefalo 2002), until 10 rounds lead no further; the path is then pulled
     straight between the same targets. Of the paths to the end the shortest is taken, else the longest part. s never
     goes back, nor stands still: where the arm needs room to change its posture, it does so along the way.
 
@@ -143,7 +147,9 @@ def follow(
             clock ends the search.
         collisions: what must be free; None for nothing.
         limits: its `seconds` and `nodes` end the search, with the best so far.
-        shortest: part of s in which a joint that moves by more than 0.1 rad or 2 cm jumps.
+        shortest: part of s in which a joint that moves by more than 0.1 rad or 2 cm jumps: how fast joints may move
+            along the path, and so how near a singular configuration may be. If rows of targets are closer: from one
+            row to the next.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a start or with targets, or fewer
@@ -191,7 +197,7 @@ class _Follower:
 
     def run(self, given: Matrix | None, rng: np.random.Generator) -> Following:
         leaf, targets = self._leaf, self._targets
-        starts = RandomStarts(leaf, rng, self._clock).found() if given is None else usable(leaf, given, "start")
+        starts = RandomSolutions(leaf, rng, self._clock).starts() if given is None else usable(leaf, given, "start")
         if isinstance(starts, Refused):
             why = BranchEnd(0.0, leaf.space.neutral, starts.words, starts.collisions)
             return self._result(starts.status, None, why)
@@ -211,6 +217,7 @@ class _Follower:
         if best.met is not None:
             words = f"{best.met.a} collides with {best.met.b} at {best.met.time:.4g} of what was followed"
             why = BranchEnd(best.reached, best.q[-1], words, (best.met,))
+        why = why._replace(reason=f"{why.reason}; {_beyond(search.beyond)}")
         branches = sorted((reason(i) for i in range(min(len(starts), TOLD))), key=lambda each: -each.reached)
         return self._result(self._status(), best, why, tuple(branches))
 
@@ -244,3 +251,15 @@ class _Follower:
             () if why is None else why.joints,
             branches,
         )
+
+
+def _beyond(found: int | None) -> str:
+    """Whether there are solutions behind the place where the longest branch stops, in words."""
+    if not found:
+        return (
+            f"a bit further there seems to be no solution, of {DRAWN_AT_ONCE} random configurations none is projected"
+        )
+    return (
+        f"a bit further there are solutions, {found} of {DRAWN_AT_ONCE} random configurations are projected, but no "
+        "branch was found that leads to one that is free"
+    )

@@ -10,7 +10,6 @@ from liegroups.arrays import Vector
 
 from ...collisions.model import Collision
 from ...errors import UndefinedError
-from ...problem.description import errors_of
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
@@ -41,6 +40,12 @@ class BranchEnd(NamedTuple):
     reason: str
     collisions: tuple[Collision, ...] = ()
     joints: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What two branches that stop for one reason have alike: names of joints and of pairs, or the words."""
+        pairs = (f"{pair.a} {pair.b}" for pair in self.collisions)
+        return (*self.joints, *pairs) or (self.reason,)
 
 
 @final
@@ -103,12 +108,16 @@ class Reasons:
         return BranchEnd(s, q, "; ".join(words), joints=tuple(dict.fromkeys(each.joint for each in outside)))
 
     def _off(self, q: Vector, refused: Vector, rhs: RightHandSide) -> str:
-        """Of targets that are not reached: by how much, and whether the branch is singular there."""
+        """Of targets that are not reached: which constraints, and whether the branch is singular there."""
+        stack = self._leaf.problem.constraints
         try:
-            lines = errors_of(self._leaf.problem, refused, rhs, self._leaf.projector.options.threshold)
+            norms = [norm for _, norm in stack.norms(self._leaf.problem.error(refused, rhs=rhs))]
         except UndefinedError as error:
             return f"a function has no value there: {error}"
-        return f"not projected: {'; '.join(lines)}{self._singular(q, rhs)}"
+        threshold = self._leaf.projector.options.threshold
+        off = [label for label, norm in zip(stack.labels, norms, strict=True) if norm > threshold]
+        words = f"{', '.join(off)} cannot be satisfied further on" if off else "the projection leaves the bounds"
+        return words + self._singular(q, rhs)
 
     def _singular(self, q: Vector, rhs: RightHandSide) -> str:
         """Whether the branch is singular there, in words."""
@@ -121,4 +130,4 @@ class Reasons:
         values = np.linalg.svd(J, compute_uv=False)
         if len(J) > J.shape[1] or values[-1] >= SINGULAR * values[0]:
             return ""
-        return f"; it is singular there (singular values from {values[0]:.3g} to {values[-1]:.2g})"
+        return "; it is singular there"

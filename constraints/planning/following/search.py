@@ -12,15 +12,16 @@ from ...collisions.model import Collision
 from ...paths.path import Path, Piece
 from ..leaf import LeafOfProblem
 from ..limits import Clock
+from .random_solutions import RandomSolutions
 from .targets import Targets
 from .tracker import Ends, Tracker
 
 BRANCHES_AT_ONCE = 24
 """Branches that are drawn aside together. It is part of what a seed means."""
-ROUNDS_WITHOUT_NEWS = 20
+ROUNDS_WITHOUT_NEWS = 10
 """Rounds of them that lead no further after which nothing does."""
 LEAST_NEWS = 1e-3
-"""Part of the targets by which a round must lead further."""
+"""Part of the targets by which a round must lead further; and how far behind a stop other solutions are looked for."""
 BAND = 0.05
 """Branches begin at solutions whose parameter is at most so far from one that was drawn."""
 SLOWEST = 5
@@ -67,11 +68,14 @@ class Search:
 
     Attributes:
         ends: of all branches.
+        beyond: solutions a bit behind the farthest stop, of 64 random configurations that were projected there; None
+            where this was not asked.
     """
 
     def __init__(
         self, leaf: LeafOfProblem, targets: Targets, tracker: Tracker, rng: np.random.Generator, clock: Clock
     ) -> None:
+        self.beyond: int | None = None
         self._leaf, self._targets, self._tracker, self._rng, self._clock = leaf, targets, tracker, rng, clock
         self._met, self._seen = dict[int, Collision](), dict[tuple[int, int], Reached]()
         none = np.zeros(0, dtype=np.intp)
@@ -82,15 +86,27 @@ class Search:
         nodes, targets = self._tracker.nodes, self._targets
         self._ended(self._tracker.follow(nodes.add(np.zeros(len(starts)), starts, np.full(len(starts), -1))))
         best = self._best()
-        if best.reached == 1.0 or not any(self._leaf.problem.dimension(q, targets.at(0.0)) for q in starts):
+        if best.reached == 1.0:
+            return best
+        self.beyond = self._beyond(best)
+        if not self.beyond or not any(self._leaf.problem.dimension(q, targets.at(0.0)) for q in starts):
             return best
         still = 0
         while best.reached < 1.0 and still < ROUNDS_WITHOUT_NEWS and not self._tracker.is_over:
             self._leaf.counts.rounds += 1
             self._draw_aside(best.reached)
             before, best = best.reached, self._best()
+            if best.reached > before:
+                self.beyond = None
             still = 0 if best.reached > before + LEAST_NEWS else still + 1
+        if best.reached < 1.0 and self.beyond is None:
+            self.beyond = self._beyond(best)
         return self._smoothed(best)
+
+    def _beyond(self, best: Reached) -> int:
+        """How many random configurations are projected onto the targets a bit behind a stop."""
+        solutions = RandomSolutions(self._leaf, self._rng, self._clock, best.q[-1])
+        return len(solutions.of(self._targets.at(min(1.0, best.reached + LEAST_NEWS))))
 
     def _ended(self, ends: Ends) -> None:
         """Keep the ends of more branches."""
@@ -186,4 +202,3 @@ class Search:
         if path is None or (leaf.collisions is not None and leaf.collisions.first_collision(path) is not None):
             return best
         return best._replace(q=Q, path=path)
-

@@ -99,7 +99,9 @@ class Targets:
 
 def _rows(problem: Problem, given: Any) -> list[RightHandSide]:
     """Rows of right-hand sides."""
-    expected = "rows of right-hand sides (n, size), a function of a parameter in [0, 1], or what moves from one to another"
+    expected = (
+        "rows of right-hand sides (n, size), a function of a parameter in [0, 1], or what moves from one to another"
+    )
     if given is None or isinstance(given, RightHandSide | str):
         raise WrongObjectError("targets to be followed", expected, "one RightHandSide" if given is not None else None)
     if isinstance(given, list | tuple) and any(isinstance(row, RightHandSide) for row in given):  # pyright: ignore[reportUnknownVariableType]

@@ -84,8 +84,8 @@ class Tracker:
 
     def __init__(self, leaf: LeafOfProblem, targets: Targets, shortest: float, clock: Clock, most: int) -> None:
         self._leaf, self._targets, self._clock, self._most = leaf, targets, clock, most
-        self._size, between = StepSize(leaf.problem), float(np.diff(targets.knots).min()) * PART_BETWEEN_ROWS
-        self._jumps, self._shortest = min(shortest, between), min(SHORTEST_STEP, between)
+        self._size, between = StepSize(leaf.problem), float(np.diff(targets.knots).min())
+        self._jumps, self._shortest = min(shortest, between), min(SHORTEST_STEP, PART_BETWEEN_ROWS * between)
         self.nodes = Nodes(leaf)
 
     @property

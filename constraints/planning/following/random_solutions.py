@@ -1,4 +1,4 @@
-"""Configurations at which branches begin: given ones, or random solutions of the first targets."""
+"""Random solutions of targets: where branches begin, and whether there are any where they stop."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...collisions.model import Collision
+from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector
 from ...words import counted
 from ..ends import Refused, in_words
@@ -16,8 +17,8 @@ from ..leaf import LeafOfProblem
 from ..limits import Clock
 from ..status import PlanningStatus
 
-STARTS_AT_ONCE = 64
-"""Random configurations that are projected onto the first targets together. It is part of what a seed means."""
+DRAWN_AT_ONCE = 64
+"""Random configurations that are projected onto targets together. It is part of what a seed means."""
 MOST_STARTS = 32
 """Most branches that begin at random solutions."""
 ROUNDS_OF_STARTS = 20
@@ -27,45 +28,51 @@ DISTINCT = 1.0
 
 
 @final
-class RandomStarts:
-    """Draws starts.
+class RandomSolutions:
+    """Projects random configurations onto targets, from far.
 
     Args:
         leaf: of the first targets.
         rng: generator.
         clock: when to give up.
+        like: configuration (nq,) whose frozen dofs they have; the neutral one, moved into bounds, by default.
+
+    Attributes:
+        tried: how many projections.
+        nearest: the last try that failed by least, in words.
     """
 
-    def __init__(self, leaf: LeafOfProblem, rng: np.random.Generator, clock: Clock) -> None:
+    def __init__(self, leaf: LeafOfProblem, rng: np.random.Generator, clock: Clock, like: Vector | None = None) -> None:
         self._leaf, self._rng, self._clock = leaf, rng, clock
-        options = Options(threshold=leaf.projector.options.threshold)
+        options, bounds = Options(threshold=leaf.projector.options.threshold), leaf.problem.bounds
         self._projector = Projector(leaf.problem, options, leaf.projector.engine)
+        self._like = np.clip(leaf.space.neutral, bounds.lower, bounds.upper) if like is None else like
+        self.tried, self.nearest = 0, ""
 
-    def found(self) -> Matrix | Refused:
+    def of(self, rhs: RightHandSide) -> Matrix:
+        """Solutions (n, nq) found from a number of random configurations; they may collide."""
+        drawn = self._leaf.random(self._rng, self._like, DRAWN_AT_ONCE)
+        batch = self._projector.project_batch(drawn, rhs)
+        self._leaf.counts.projections += len(batch)
+        self.tried += len(batch)
+        if not batch.success.any():
+            self.nearest = str(batch[int(batch.residual.argmin())])
+        return batch.q[batch.success]
+
+    def starts(self) -> Matrix | Refused:
         """Free solutions (n, nq) of the first targets, none near another one; or why there is none."""
-        leaf, pairs, nearest, tried = self._leaf, tuple[Collision, ...](), "", 0
-        like = self._rest()
+        leaf, pairs = self._leaf, tuple[Collision, ...]()
         for _ in range(ROUNDS_OF_STARTS):
-            batch = self._projector.project_batch(leaf.random(self._rng, like, STARTS_AT_ONCE), leaf.rhs)
-            leaf.counts.projections += len(batch)
-            tried += len(batch)
-            Q = batch.q[batch.success]
+            Q = self.of(leaf.rhs)
             free = leaf.free(Q)
             if free.any():
                 return self._distinct(Q[free])
             if len(Q) and leaf.collisions is not None:
                 pairs = leaf.collisions.collisions(Q[0])
-            elif not nearest:
-                nearest = str(batch[int(batch.residual.argmin())])
             if self._clock.is_over:
                 break
-        words = f"{counted(tried, 'projection')}; {in_words(pairs) or nearest}"
+        words = f"{counted(self.tried, 'projection')}; {in_words(pairs) or self.nearest}"
         return Refused(PlanningStatus.NO_START, words, pairs)
-
-    def _rest(self) -> Vector:
-        """The neutral configuration, moved into bounds: what frozen joints have."""
-        bounds = self._leaf.problem.bounds
-        return np.clip(self._leaf.space.neutral, bounds.lower, bounds.upper)
 
     def _distinct(self, Q: Matrix) -> Matrix:
         """Rows that are not near one before."""
