@@ -1,1 +1,1 @@
-"""Paths along given right-hand sides: branches of solutions that are followed all at once, and why each of them stops."""
+"""Paths along given right-hand sides: branches of solutions that are followed all at once, and what stops each."""

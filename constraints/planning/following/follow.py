@@ -26,7 +26,7 @@ from ..ends import Refused, check_space, rows_of, usable
 from ..leaf import LeafOfProblem
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
-from .random_solutions import DRAWN_AT_ONCE, RandomSolutions
+from .random_solutions import RandomSolutions
 from .reasons import BranchEnd, Reasons
 from .search import Reached, Search
 from .targets import Targets
@@ -37,20 +37,14 @@ TOLD = 32
 SHOWN = 5
 """Reasons of other branches that `describe` has."""
 
-FollowedTargets = (
-    ArrayLike
-    | list[RightHandSide]
-    | MovingRightHandSide
-    | Callable[[float], RightHandSide]
-    | Callable[[float], ArrayLike]
-)
+FollowedTargets = ArrayLike | list[RightHandSide] | MovingRightHandSide | Callable[[float], RightHandSide | ArrayLike]
 """Rows of right-hand sides (n, size), a list of them, what moves from one to another, or a function of s in [0, 1]."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Following(WithPath):
-    """Result of following right-hand sides. On failure `path` is the longest part from the first targets that was found.
+    """Result of following right-hand sides. On failure `path` is the longest part that was found.
 
     It is neither true nor false (`if following:` raises): `success` says whether all targets are followed.
 
@@ -129,9 +123,8 @@ def follow(
     straight between the same targets. Of the paths to the end the shortest is taken, else the longest part. s never
     goes back, nor stands still: where the arm needs room to change its posture, it does so along the way.
 
-    Planners with a ladder of sampled solutions at each target (Descartes of ROS-Industrial; Holladay et al. 2019) choose
-    among all postures again at each target; a branch here keeps its posture, or leaves it by a motion on the
-    constraints. What they can do and this cannot is nothing that a robot could follow without leaving its tool path.
+    Planners with a ladder (Descartes of ROS-Industrial; Holladay et al. 2019) sample solutions of each target and
+    join those that are near each other. Here all that joins solutions is a motion on the constraints.
 
     Args:
         problem: the constraints; or a projector for them, which is then used with its options. By default
@@ -217,7 +210,7 @@ class _Follower:
         if best.met is not None:
             words = f"{best.met.a} collides with {best.met.b} at {best.met.time:.4g} of what was followed"
             why = BranchEnd(best.reached, best.q[-1], words, (best.met,))
-        why = why._replace(reason=f"{why.reason}; {_beyond(search.beyond)}")
+        why = why._replace(reason=f"{why.reason}; {search.beyond.words}")
         branches = sorted((reason(i) for i in range(min(len(starts), TOLD))), key=lambda each: -each.reached)
         return self._result(self._status(), best, why, tuple(branches))
 
@@ -251,15 +244,3 @@ class _Follower:
             () if why is None else why.joints,
             branches,
         )
-
-
-def _beyond(found: int | None) -> str:
-    """Whether there are solutions behind the place where the longest branch stops, in words."""
-    if not found:
-        return (
-            f"a bit further there seems to be no solution, of {DRAWN_AT_ONCE} random configurations none is projected"
-        )
-    return (
-        f"a bit further there are solutions, {found} of {DRAWN_AT_ONCE} random configurations are projected, but no "
-        "branch was found that leads to one that is free"
-    )

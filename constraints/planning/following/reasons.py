@@ -19,7 +19,7 @@ from .targets import Targets
 from .tracker import Stopped, Tracker
 
 SINGULAR = 0.02
-"""Smallest singular value of the Jacobian, as a part of the largest one, below which a branch is said to be singular."""
+"""Smallest singular value of the Jacobian, as a part of the largest, below which a branch is said to be singular."""
 STEPS_TO_BEYOND = 3.0
 """Without bounds a solution is looked for at most this far from where a branch stops, in largest steps."""
 

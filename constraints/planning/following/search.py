@@ -10,11 +10,12 @@ from liegroups.arrays import Indices, Matrix, Vector
 
 from ...collisions.model import Collision
 from ...paths.path import Path, Piece
+from ...words import counted
 from ..leaf import LeafOfProblem
 from ..limits import Clock
 from .random_solutions import RandomSolutions
 from .targets import Targets
-from .tracker import Ends, Tracker
+from .tracker import LONGEST_STEP, Ends, Tracker
 
 BRANCHES_AT_ONCE = 24
 """Branches that are drawn aside together. It is part of what a seed means."""
@@ -22,6 +23,8 @@ ROUNDS_WITHOUT_NEWS = 10
 """Rounds of them that lead no further after which nothing does."""
 LEAST_NEWS = 1e-3
 """Part of the targets by which a round must lead further; and how far behind a stop other solutions are looked for."""
+ROUNDS_BEYOND = 4
+"""Times that random solutions behind a stop are looked for, where all of them collide."""
 BAND = 0.05
 """Branches begin at solutions whose parameter is at most so far from one that was drawn."""
 SLOWEST = 5
@@ -30,6 +33,31 @@ SMOOTHINGS = 100
 """Stretches of a path that was drawn aside which are tried to be pulled straight."""
 LEAST_GAIN_OF_SMOOTHING = 0.02
 """Part of a stretch by which it must become shorter."""
+
+
+class Beyond(NamedTuple):
+    """Solutions a bit behind the place where the longest branch stops.
+
+    Attributes:
+        tried: random configurations that were projected there; 0 where this was not asked.
+        solved, free: how many of them were, and how many of these are free.
+    """
+
+    tried: int = 0
+    solved: int = 0
+    free: int = 0
+
+    @property
+    def words(self) -> str:
+        """What this tells of the stop."""
+        if not self.solved:
+            return f"just behind there seems to be no solution: of {self.tried} random configurations none is projected"
+        if not self.free:
+            return f"just behind all {counted(self.solved, 'solution')} that were found collide"
+        return (
+            f"just behind {self.solved} of {self.tried} random configurations are projected, and {self.free} free, but "
+            "no branch that was found leads there"
+        )
 
 
 class Reached(NamedTuple):
@@ -68,14 +96,13 @@ class Search:
 
     Attributes:
         ends: of all branches.
-        beyond: solutions a bit behind the farthest stop, of 64 random configurations that were projected there; None
-            where this was not asked.
+        beyond: solutions behind the farthest stop.
     """
 
     def __init__(
         self, leaf: LeafOfProblem, targets: Targets, tracker: Tracker, rng: np.random.Generator, clock: Clock
     ) -> None:
-        self.beyond: int | None = None
+        self.beyond = Beyond()
         self._leaf, self._targets, self._tracker, self._rng, self._clock = leaf, targets, tracker, rng, clock
         self._met, self._seen = dict[int, Collision](), dict[tuple[int, int], Reached]()
         none = np.zeros(0, dtype=np.intp)
@@ -89,7 +116,7 @@ class Search:
         if best.reached == 1.0:
             return best
         self.beyond = self._beyond(best)
-        if not self.beyond or not any(self._leaf.problem.dimension(q, targets.at(0.0)) for q in starts):
+        if not self.beyond.free or not any(self._leaf.problem.dimension(q, targets.at(0.0)) for q in starts):
             return best
         still = 0
         while best.reached < 1.0 and still < ROUNDS_WITHOUT_NEWS and not self._tracker.is_over:
@@ -97,28 +124,40 @@ class Search:
             self._draw_aside(best.reached)
             before, best = best.reached, self._best()
             if best.reached > before:
-                self.beyond = None
+                self.beyond = Beyond()
             still = 0 if best.reached > before + LEAST_NEWS else still + 1
-        if best.reached < 1.0 and self.beyond is None:
+        if best.reached < 1.0 and not self.beyond.tried:
             self.beyond = self._beyond(best)
         return self._smoothed(best)
 
-    def _beyond(self, best: Reached) -> int:
-        """How many random configurations are projected onto the targets a bit behind a stop."""
+    def _beyond(self, best: Reached) -> Beyond:
+        """Look for solutions of the targets a bit behind a stop; where all collide, some times more."""
         solutions = RandomSolutions(self._leaf, self._rng, self._clock, best.q[-1])
-        return len(solutions.of(self._targets.at(min(1.0, best.reached + LEAST_NEWS))))
+        rhs, solved = self._targets.at(min(1.0, best.reached + LEAST_NEWS)), 0
+        for _ in range(ROUNDS_BEYOND):
+            Q = solutions.of(rhs)
+            solved += len(Q)
+            free = int(self._leaf.free(Q).sum())
+            if free or not solved:
+                return Beyond(solutions.tried, solved, free)
+        return Beyond(solutions.tried, solved, 0)
 
     def _ended(self, ends: Ends) -> None:
         """Keep the ends of more branches."""
-        joined = (np.concatenate([old, new]) for old, new in zip(self.ends, ends, strict=True))
-        self.ends = Ends(*joined)
+        old = self.ends
+        self.ends = Ends(
+            np.concatenate([old.nodes, ends.nodes]),
+            np.concatenate([old.stopped, ends.stopped]),
+            np.concatenate([old.ahead, ends.ahead]),
+            np.concatenate([old.q, ends.q]),
+        )
 
     def _draw_aside(self, reached: float) -> None:
         """Branches from solutions before the farthest end, each drawn towards a random configuration."""
         nodes, leaf, rng = self._tracker.nodes, self._leaf, self._rng
         at = reached * (1.0 - rng.random(BRANCHES_AT_ONCE) ** 2)
         drawn = leaf.random(rng, nodes.q[0], BRANCHES_AT_ONCE)
-        pace = 2.0 ** -rng.integers(5, 6 + SLOWEST, BRANCHES_AT_ONCE)
+        pace = np.ldexp(LONGEST_STEP, -rng.integers(0, 1 + SLOWEST, BRANCHES_AT_ONCE))
         guides, on = self._tracker.projected(drawn, at)
         guides = np.where(on[:, None], guides, drawn)
         coordinates, aims = leaf.chart.coordinates(nodes.q), leaf.chart.coordinates(guides)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from itertools import pairwise
+from typing import Any, cast, final
 
 import numpy as np
 
-from liegroups.arguments import is_function
-from liegroups.arrays import Vector
+from liegroups.arguments import is_function, real_numbers
+from liegroups.arrays import ArrayLike, Vector
 
 from ...errors import ConstraintError, SizeError, WrongObjectError
 from ...paths.moving_rhs import MovingRightHandSide
@@ -34,6 +35,7 @@ class RowsOfTargets:
         return np.linspace(0.0, 1.0, len(self.parts) + 1)
 
     def __call__(self, s: float) -> RightHandSide:
+        """The right-hand sides at a value of the parameter."""
         knots = self.knots
         i = int(np.clip(np.searchsorted(knots, s, side="right") - 1, 0, len(self.parts) - 1))
         begin, end = float(knots[i]), float(knots[i + 1])
@@ -66,7 +68,7 @@ class Targets:
             self.sides = MovingRightHandSide.of(problem, given)
         else:
             listed = _rows(problem, given)
-            parts = tuple(MovingRightHandSide(a, b) for a, b in zip(listed[:-1], listed[1:], strict=True))
+            parts = tuple(MovingRightHandSide(a, b) for a, b in pairwise(listed))
             along = RowsOfTargets(parts)
             self.sides, self.knots, self.rows = MovingRightHandSide(function=along), along.knots, len(listed)
         self.at(0.0)
@@ -99,22 +101,15 @@ class Targets:
 
 def _rows(problem: Problem, given: Any) -> list[RightHandSide]:
     """Rows of right-hand sides."""
-    expected = (
-        "rows of right-hand sides (n, size), a function of a parameter in [0, 1], or what moves from one to another"
-    )
+    expected = "rows of right-hand sides (n, size), a function of s in [0, 1], or what moves from one to another"
     if given is None or isinstance(given, RightHandSide | str):
-        raise WrongObjectError("targets to be followed", expected, "one RightHandSide" if given is not None else None)
-    if isinstance(given, list | tuple) and any(isinstance(row, RightHandSide) for row in given):  # pyright: ignore[reportUnknownVariableType]
-        count = len(given)  # pyright: ignore[reportUnknownArgumentType]
+        raise WrongObjectError("targets to be followed", expected, "one" if given is not None else None)
+    listed = list(cast("list[object]", given)) if isinstance(given, list | tuple) else []
+    if any(isinstance(row, RightHandSide) for row in listed):
+        shape: tuple[int, ...] = (len(listed), 0)
     else:
-        size = problem.constraints.rhs_size
-        shape = np.shape(given)
-        if len(shape) != 2:
-            raise SizeError("targets to be followed", f"rows (n, {size})", shape)
-        count = shape[0]
-    if count < 2:
-        raise SizeError("targets to be followed", "two rows or more", count)
-    sides = sides_of(problem, given, count)
-    if isinstance(sides, RightHandSide):
-        raise WrongObjectError("targets to be followed", expected, "one RightHandSide")
-    return [problem.check_rhs(side) for side in sides]
+        shape = real_numbers(given, "targets to be followed", expected).shape
+    if len(shape) != 2 or shape[0] < 2:
+        raise SizeError("targets to be followed", f"two rows or more, (n, {problem.constraints.rhs_size})", shape)
+    sides = sides_of(problem, cast("ArrayLike", given), shape[0])
+    return [problem.check_rhs(side) for side in cast("list[RightHandSide]", sides)]
