@@ -104,11 +104,11 @@ def _rows(problem: Problem, given: Any) -> list[RightHandSide]:
     expected = "rows of right-hand sides (n, size), a function of s in [0, 1], or what moves from one to another"
     if given is None or isinstance(given, RightHandSide | str):
         raise WrongObjectError("targets to be followed", expected, "one" if given is not None else None)
-    listed = list(cast("list[object]", given)) if isinstance(given, list | tuple) else []
+    listed = list(cast("list[object]", given)) if isinstance(given, list | tuple) else list[object]()
     if any(isinstance(row, RightHandSide) for row in listed):
         shape: tuple[int, ...] = (len(listed), 0)
     else:
-        shape = real_numbers(given, "targets to be followed", expected).shape
+        shape = real_numbers(cast("ArrayLike", given), "targets to be followed", expected).shape
     if len(shape) != 2 or shape[0] < 2:
         raise SizeError("targets to be followed", f"two rows or more, (n, {problem.constraints.rhs_size})", shape)
     sides = sides_of(problem, cast("ArrayLike", given), shape[0])
