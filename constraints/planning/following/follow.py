@@ -210,7 +210,8 @@ class _Follower:
         if best.met is not None:
             words = f"{best.met.a} collides with {best.met.b} at {best.met.time:.4g} of what was followed"
             why = BranchEnd(best.reached, best.q[-1], words, (best.met,))
-        why = why._replace(reason=f"{why.reason}; {search.beyond.words}")
+        if search.beyond.words:
+            why = why._replace(reason=f"{why.reason}; {search.beyond.words}")
         branches = sorted((reason(i) for i in range(min(len(starts), TOLD))), key=lambda each: -each.reached)
         return self._result(self._status(), best, why, tuple(branches))
 

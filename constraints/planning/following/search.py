@@ -49,7 +49,9 @@ class Beyond(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What this tells of the stop."""
+        """What this tells of the stop; empty where it was not asked."""
+        if not self.tried:
+            return ""
         if not self.solved:
             return f"just behind there seems to be no solution: of {self.tried} random configurations none is projected"
         if not self.free:
@@ -113,7 +115,7 @@ class Search:
         nodes, targets = self._tracker.nodes, self._targets
         self._ended(self._tracker.follow(nodes.add(np.zeros(len(starts)), starts, np.full(len(starts), -1))))
         best = self._best()
-        if best.reached == 1.0:
+        if best.reached == 1.0 or self._tracker.is_over:
             return best
         self.beyond = self._beyond(best)
         if not self.beyond.free or not any(self._leaf.problem.dimension(q, targets.at(0.0)) for q in starts):
@@ -126,7 +128,7 @@ class Search:
             if best.reached > before:
                 self.beyond = Beyond()
             still = 0 if best.reached > before + LEAST_NEWS else still + 1
-        if best.reached < 1.0 and not self.beyond.tried:
+        if best.reached < 1.0 and not self.beyond.tried and not self._tracker.is_over:
             self.beyond = self._beyond(best)
         return self._smoothed(best)
 
