@@ -78,11 +78,12 @@ def test_a_circle_with_the_axis_of_the_tool_free() -> None:
     def circle(s: float) -> list[float]:
         return [0.5 + 0.1 * np.cos(2 * np.pi * s), 0.1 * np.sin(2 * np.pi * s), 0.35, 0.0, 1.0, 0.0, 0.0]
 
-    data = arm.model.createData()
+    kinematics: Any = arm.model
+    data = kinematics.createData()
 
     def placed(q: np.ndarray) -> Any:
-        pin.framesForwardKinematics(arm.model, data, q)
-        return data.oMf[arm.model.getFrameId("tool")]
+        pin.framesForwardKinematics(kinematics, data, q)
+        return data.oMf[kinematics.getFrameId("tool")]
 
     def error(q: np.ndarray) -> float:
         """Off the circle, at whatever place; and off the axis."""
@@ -159,7 +160,7 @@ def test_a_space_without_a_robot() -> None:
         return np.array([q @ q])
 
     ring = Function.from_callable(value, Rn(2), Rn(1), name="ring")
-    problem = Problem(Rn(2), [Implicit.equal(ring, name="ring")], Bounds(Rn(2), [-3, -3], [3, 3]))
+    problem = Problem(Rn(2), [Implicit.equal(ring, name="ring")], Bounds(Rn(2), np.full(2, -3.0), np.full(2, 3.0)))
     path = follow(problem, lambda s: [0.25 + s], [0.5, 0.0], rng=generator()).or_raise()
     assert abs(path.end @ path.end - 1.25) <= 1e-4
 

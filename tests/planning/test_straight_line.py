@@ -22,6 +22,7 @@ from constraints.planning import follow, straight_line
 from liegroups import SE3, R3xSO3, Space
 
 ARM = sample_arm()
+MODEL: Any = ARM.model
 Q = Projector(Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.5, 0.1, 0.4])])).project(
     ARM.references["home"]
 ).or_raise().q  # fmt: skip
@@ -30,7 +31,7 @@ Q = Projector(Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.5, 0.1, 0.4
 def tool(q: np.ndarray) -> Any:
     data = ARM.model.createData()
     pin.framesForwardKinematics(ARM.model, data, q)
-    return data.oMf[ARM.model.getFrameId("tool")].copy()
+    return data.oMf[MODEL.getFrameId("tool")].copy()
 
 
 @pytest.mark.parametrize("outputs", [SE3, R3xSO3])
