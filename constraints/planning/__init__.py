@@ -2,7 +2,7 @@
 
 from ..keywords import answer as _answer
 from .connection import Branchings as Branchings, Connection as Connection, Effort as Effort, connect as connect
-from .following.follow import FollowedTargets as FollowedTargets, Following as Following, follow as follow
+from .following.follow import Following as Following, follow as follow
 from .following.reasons import BranchEnd as BranchEnd
 from .following.straight import straight_line as straight_line
 from .limits import Limits as Limits

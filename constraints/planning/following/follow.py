@@ -28,7 +28,7 @@ from ..limits import Clock, Limits
 from ..status import PlanningStatus
 from .random_solutions import RandomSolutions
 from .reasons import BranchEnd, Reasons
-from .search import Reached, Search
+from .search import BranchSearch, Reached
 from .targets import Targets
 from .tracker import LONGEST_STEP, Stopped, Tracker
 
@@ -194,7 +194,7 @@ class _Follower:
         if isinstance(starts, Refused):
             why = BranchEnd(0.0, leaf.space.neutral, starts.words, starts.collisions)
             return self._result(starts.status, None, why)
-        search = Search(leaf, targets, self._tracker, rng, self._clock)
+        search = BranchSearch(leaf, targets, self._tracker, rng, self._clock)
         best = search.run(starts)
         if best.reached == 1.0:
             return self._result(PlanningStatus.FOUND, best)

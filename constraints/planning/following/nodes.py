@@ -12,7 +12,7 @@ from ..leaf import LeafOfProblem
 
 
 @final
-class Nodes:
+class FollowedNodes:
     """Solutions of targets at values of a parameter.
 
     Args:

@@ -18,7 +18,7 @@ from ..leaf import LeafOfProblem
 from .targets import Targets
 from .tracker import Stopped, Tracker
 
-SINGULAR = 0.02
+SINGULAR_BRANCH = 0.02
 """Smallest singular value of the Jacobian, as a part of the largest, below which a branch is said to be singular."""
 STEPS_TO_BEYOND = 3.0
 """Without bounds a solution is looked for at most this far from where a branch stops, in largest steps."""
@@ -128,6 +128,6 @@ class Reasons:
         if not J.size:
             return ""
         values = np.linalg.svd(J, compute_uv=False)
-        if len(J) > J.shape[1] or values[-1] >= SINGULAR * values[0]:
+        if len(J) > J.shape[1] or values[-1] >= SINGULAR_BRANCH * values[0]:
             return ""
         return "; it is singular there"

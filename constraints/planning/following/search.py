@@ -15,7 +15,7 @@ from ..leaf import LeafOfProblem
 from ..limits import Clock
 from .random_solutions import RandomSolutions
 from .targets import Targets
-from .tracker import LONGEST_STEP, Ends, Tracker
+from .tracker import LONGEST_STEP, BranchEnds, Tracker
 
 BRANCHES_AT_ONCE = 24
 """Branches that are drawn aside together. It is part of what a seed means."""
@@ -69,7 +69,7 @@ class Reached(NamedTuple):
         s: values of the parameter (n,) of its samples.
         q: samples (n, nq).
         path: along them; None where there is one sample.
-        end: its branch, a number of `Search.ends`.
+        end: its branch, a number of `BranchSearch.ends`.
         met: what it collides with a bit further, where only a close look found that.
     """
 
@@ -86,7 +86,7 @@ class Reached(NamedTuple):
 
 
 @final
-class Search:
+class BranchSearch:
     """One search.
 
     Args:
@@ -108,7 +108,7 @@ class Search:
         self._leaf, self._targets, self._tracker, self._rng, self._clock = leaf, targets, tracker, rng, clock
         self._met, self._seen = dict[int, Collision](), dict[tuple[int, int], Reached]()
         none = np.zeros(0, dtype=np.intp)
-        self.ends = Ends(none, none, np.zeros(0), np.zeros((0, leaf.space.nq)))
+        self.ends = BranchEnds(none, none, np.zeros(0), np.zeros((0, leaf.space.nq)))
 
     def run(self, starts: Matrix) -> Reached:
         """Follow all starts (n, nq), free solutions of the first targets."""
@@ -144,10 +144,10 @@ class Search:
                 return Beyond(solutions.tried, solved, free)
         return Beyond(solutions.tried, solved, 0)
 
-    def _ended(self, ends: Ends) -> None:
+    def _ended(self, ends: BranchEnds) -> None:
         """Keep the ends of more branches."""
         old = self.ends
-        self.ends = Ends(
+        self.ends = BranchEnds(
             np.concatenate([old.nodes, ends.nodes]),
             np.concatenate([old.stopped, ends.stopped]),
             np.concatenate([old.ahead, ends.ahead]),

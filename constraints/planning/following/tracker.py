@@ -14,7 +14,7 @@ from ...solvers.edges import SLACK_OF_A_MIDDLE
 from ..edges import CHECKED_ANGLE, CHECKED_LENGTH
 from ..leaf import LeafOfProblem
 from ..limits import Clock
-from .nodes import Nodes
+from .nodes import FollowedNodes
 from .targets import Targets
 
 LONGEST_STEP = 2.0**-5
@@ -54,7 +54,7 @@ class Judged(NamedTuple):
     q: Matrix
 
 
-class Ends(NamedTuple):
+class BranchEnds(NamedTuple):
     """Where branches end.
 
     Attributes:
@@ -86,7 +86,7 @@ class Tracker:
         self._leaf, self._targets, self._clock, self._most = leaf, targets, clock, most
         self._size, between = StepSize(leaf.problem), float(np.diff(targets.knots).min())
         self._jumps, self._shortest = min(shortest, between), min(SHORTEST_STEP, PART_BETWEEN_ROWS * between)
-        self.nodes = Nodes(leaf)
+        self.nodes = FollowedNodes(leaf)
 
     @property
     def is_over(self) -> bool:
@@ -153,7 +153,7 @@ class Tracker:
             stopped[rows[i]] = Stopped.COLLIDED
             q[rows[i]] = Q[i]
 
-    def follow(self, begin: Indices, guides: Matrix | None = None, pace: Vector | None = None) -> Ends:
+    def follow(self, begin: Indices, guides: Matrix | None = None, pace: Vector | None = None) -> BranchEnds:
         """Follow branches from nodes as far as they lead.
 
         Args:
@@ -194,7 +194,7 @@ class Tracker:
             step[failed] = np.where(ends, LONGEST_STEP, 0.5 * past)
             alive[failed[ends & ~guided[failed]]] = False
             guided[failed[ends]] = False
-        return Ends(at, stopped, ahead, refused)
+        return BranchEnds(at, stopped, ahead, refused)
 
     def _drawn(self, Q: Matrix, guides: Matrix, guided: BoolVector) -> Matrix:
         """Configurations a bit nearer to their guides, where they have one."""
