@@ -22,7 +22,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...solvers import Options, Projector
 from ...words import counted
 from ..connection import Effort
-from ..ends import Refused, check_space, rows_of, usable
+from ..ends import Refused, check_space, in_words, rows_of, usable
 from ..leaf import LeafOfProblem
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
@@ -208,7 +208,7 @@ class _Follower:
 
         why = reason(best.end)
         if best.met is not None:
-            words = f"{best.met.a} collides with {best.met.b} at {best.met.time:.4g} of what was followed"
+            words = f"{in_words((best.met,))} between samples"
             why = BranchEnd(best.reached, best.q[-1], words, (best.met,))
         if search.beyond.words:
             why = why._replace(reason=f"{why.reason}; {search.beyond.words}")

@@ -191,7 +191,7 @@ class BranchSearch:
             at = met.time * float(nodes.s[way[-1]])
             after = int(way[max(1, int(np.searchsorted(nodes.s[way], at)))])
             self._leaf.counts.refused += 1
-            self._met[after] = met
+            self._met[after] = met._replace(time=None)
             nodes.take_back(after)
 
     def _rank(self, way: Indices) -> tuple[float, float]:
@@ -221,6 +221,7 @@ class BranchSearch:
         s, Q, leaf, rng = best.s, best.q.copy(), self._leaf, self._rng
         if len(s) < 3:
             return best
+        changed = False
         for _ in range(SMOOTHINGS):
             i, j = np.sort(rng.integers(0, len(s), 2)).tolist()
             if j - i < 2 or self._clock.is_over:
@@ -238,7 +239,9 @@ class BranchSearch:
                 continue
             judged = self._tracker.judged(s[part][:-1], straight[:-1], s[part][1:], straight[1:])
             if not judged.stopped.any():
-                Q[part] = straight
+                Q[part], changed = straight, True
+        if not changed:
+            return best
         path = self.path(s, Q)
         if path is None or (leaf.collisions is not None and leaf.collisions.first_collision(path) is not None):
             return best

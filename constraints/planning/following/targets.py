@@ -17,6 +17,9 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...solvers.projection.batch_arguments import sides_of
 
+KEPT_SIDES = 4096
+"""Right-hand sides that are kept for values of the parameter that are asked for again."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,7 @@ class RowsOfTargets:
 
 @final
 class Targets:
-    """Right-hand sides of a problem along a parameter s in [0, 1], each made and checked once.
+    """Right-hand sides of a problem along a parameter s in [0, 1], each checked.
 
     Args:
         problem: the constraints.
@@ -87,6 +90,8 @@ class Targets:
             except ConstraintError as error:
                 error.add_note(f"in the targets to be followed, at {s:.6g} of the way")
                 raise
+            if len(self._made) >= KEPT_SIDES:
+                self._made.clear()
             self._made[s] = made
         return made
 
