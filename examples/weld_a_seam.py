@@ -8,8 +8,8 @@
     python examples/weld_a_seam.py --plot weld.png    # and draws it
     python examples/weld_a_seam.py --check            # fails if something is not as it should be
 
-Five rows hold all the way: the tip of the torch on the seam, tilted to the tube. `follow` takes all starts at once. Then
-the torch goes back on a straight line, and the same seam is tried 0.25 m farther, where the arm reaches half of it.
+Five rows hold all the way: the tip of the torch on the seam, tilted to the tube. `follow` takes all starts at once. The
+torch comes to the seam on a straight line. 0.25 m farther the arm reaches half of the seam only, and that is told.
 """
 
 from __future__ import annotations
@@ -79,16 +79,16 @@ def main() -> int:
     welded = follow(here.problem, seam(here.problem, 0.5), rng=rng, collisions=here.collisions)
     print(welded.describe())
     path = welded.or_raise()
-    back = straight_line(here.problem, path.end, "torch", [0.0, 0.0, -1.0], 0.1)
-    retreat = follow(here.problem, back, path.end, rng=rng, collisions=here.collisions).or_raise()
-    print(f"retreat: {len(retreat.samples)} samples")
+    back = straight_line(here.problem, path.start, "torch", [0.0, 0.0, -1.0], 0.1)
+    retreat = follow(here.problem, back, path.start, rng=rng, collisions=here.collisions).or_raise()
+    whole = retreat.reversed() + path  # an approach is a retreat run backwards
+    print(f"with the approach: {len(whole.samples)} samples")
     failed = follow(far.problem, seam(far.problem, 0.75), rng=rng, collisions=far.collisions)
     print(f"0.25 m farther: {failed}")
     if options.plot:
-        drawing, photo = Drawing(shapes=here.shapes), PhotoOptions(width=300)
-        render(path + retreat, path=options.plot, drawing=drawing, count=6, photo=photo, view="3d")
+        drawing, photo = Drawing(shapes=here.shapes), PhotoOptions(width=250)
+        render(whole, path=options.plot, drawing=drawing, count=6, photo=photo, view="3d")
     if options.check:
-        whole = path + retreat
         assert all(held.error <= 1e-4 for held in whole.held())
         assert whole.max_jump().angle <= 0.1
         assert here.collisions.first_collision(whole) is None
