@@ -86,7 +86,7 @@ def main() -> int:
     failed = follow(far.problem, seam(far.problem, 0.75), rng=rng, collisions=far.collisions)
     print(f"0.25 m farther: {failed}")
     if options.plot:
-        drawing, photo = Drawing(shapes=here.shapes), PhotoOptions(width=250)
+        drawing, photo = Drawing(shapes=here.shapes), PhotoOptions(width=240)
         render(whole, path=options.plot, drawing=drawing, count=6, photo=photo, view="3d")
     if options.check:
         assert all(held.error <= 1e-4 for held in whole.held())
