@@ -105,14 +105,14 @@ class _Answer:
         """A shorter path, each piece free of the pairs that move against each other there."""
         if self.graph is None:
             return shorten(path, rng=rng, limits=Limits(seconds=SHORTENING))
+        graph, on = self.graph, [self.graph.transition(name) for name in self.on]
+        limits = Limits(seconds=SHORTENING / max(sum(not transition.short for transition in on), 1))
         pieces = list[Path]()
-        for i, (piece, name) in enumerate(zip(path.pieces, self.on, strict=True)):
-            transition, model = self.graph.transition(name), self.collisions
+        for piece, duration, transition in zip(path.pieces, path.durations, on, strict=True):
+            alone, model = Path((piece,), (duration,)), self.collisions
             if model is not None:
-                model = model.among(self.graph.collision_pairs(transition, model.joint_pairs))
-            whole = Path((piece,), (path.durations[i],))
-            limits = Limits(seconds=SHORTENING / len(path.pieces))
-            pieces.append(whole if transition.short else shorten(whole, rng=rng, collisions=model, limits=limits))
+                model = model.among(graph.collision_pairs(transition, model.joint_pairs))
+            pieces.append(alone if transition.short else shorten(alone, rng=rng, collisions=model, limits=limits))
         return sum(pieces[1:], pieces[0])
 
     def words(self, path: Path, before: float) -> str:
@@ -123,9 +123,8 @@ class _Answer:
         lines = [str(found), *(f"  {i}. {name}" for i, name in enumerate(names, start=1))]
         if self.graph is not None and not names:
             lines.append("  no grasp or release is needed")
-        lines.append(
-            f"  length {path.length:.4g}" + (f", {before:.4g} before it was shortened" * (path.length < before))
-        )
+        was = f", {before:.4g} before it was shortened" if path.length < before else ""
+        lines.append(f"  length {path.length:.4g}{was}")
         lines += [f"  held: {held}" for held in path.held()]
         if self.collisions is None:
             lines.append("  collisions were not looked at: a problem file has no solids")
@@ -139,9 +138,8 @@ def _answer(file: str, rng: np.random.Generator, limits: Limits) -> _Answer:
         return _of_scene(file, read_scene(file), rng, limits)
     problem, start, goal = load_task(file)
     if start is None or goal is None:
-        raise FileError(
-            file, _lacks(start, "`constraints.files.save_problem(problem, path, start=q0, goal=q1)` has both")
-        )
+        remedy = "`constraints.files.save_problem(problem, path, start=q0, goal=q1)` writes both"
+        raise FileError(file, _lacks(start, remedy))
     return _Answer(connect(problem, start, goal, rng=rng, limits=limits))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from liegroups import SE3, SO3, R3xSO3
 from liegroups.arrays import Matrix, Vector
 
 from ..paths.path import Path
@@ -61,12 +62,24 @@ def draw(path: Path, steps: tuple[str, ...], file: str) -> None:
 
 def _panels(path: Path) -> dict[str, dict[str, Vector]]:
     """Coordinates by the part of the system that they are of, each by its name: of many those that change most."""
-    samples: Matrix = path.samples
+    space, samples = path.pieces[0].problem.space, _without_flips(path)
     found: dict[str, dict[str, Vector]] = {}
-    for i, name in enumerate(entry_names(path.pieces[0].problem.space, configuration=True)):
+    for i, name in enumerate(entry_names(space, configuration=True)):
         part, _, joint = name.rpartition("/")
         found.setdefault(part, {})[joint] = samples[:, i]
     return {part: _most(curves) for part, curves in found.items()}
+
+
+def _without_flips(path: Path) -> Matrix:
+    """Samples (n, nq); of a quaternion and its opposite, which are one rotation, that which is near the one before."""
+    samples = path.samples
+    for leaf in path.pieces[0].problem.space.leaves():
+        if leaf.space not in (SO3, SE3, R3xSO3):
+            continue
+        turns = samples[:, leaf.q.stop - 4 : leaf.q.stop]
+        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        turns[1:] *= np.cumprod(signs)[:, None]
+    return samples
 
 
 def _most(curves: dict[str, Vector]) -> dict[str, Vector]:
@@ -96,5 +109,5 @@ def _errors(ax: Any, path: Path) -> None:
     threshold = max(piece.options.threshold for piece in path.pieces)
     ax.axhline(threshold, color=QUIET, linestyle="--", linewidth=1.0, label="threshold")
     ax.set_ylabel("largest error")
-    ax.set_xlabel("time [s], a second for each part of a transition")
+    ax.set_xlabel("time [s]")
     ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
