@@ -56,9 +56,8 @@ def of_trajectory(what: Trajectory, most: int) -> Film:
         raise WrongObjectError("trajectory to show", "one of a robot", what)
     count = int(np.clip(round(A_SECOND * duration) + 1, 2, most))
     times: Vector = np.linspace(0.0, duration, count if duration else 1)
-    begun = np.array([event.time for event in what.events])
     names = ["", *(event.name for event in what.events)]
-    labels = [names[i] for i in np.searchsorted(begun, times, side="right").tolist()]
+    labels = [names[sum(event.time <= time for event in what.events)] for time in times.tolist()]
     rows = [what(time).q for time in times.tolist()]
     return Film.of(problem.robot, rows, times, labels if any(labels) else (), problem.constraints)
 
