@@ -335,13 +335,14 @@ def test_page_on_scene_files_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     """The Python of the page, and its names: those that are read."""
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "scene_files.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
-        exec(compile(block, "scene_files.md", "exec"), {})
+        exec(compile(block, "scene_files.md", "exec"), names)
         for line in capsys.readouterr().out.splitlines():
             assert f"# {line}" in block
     source = (ROOT / "constraints" / "files" / "scenes.py").read_text(encoding="utf-8")
-    for names in re.findall(r"\.only\(([^*)]*)\)", source):
-        for name in re.findall(r'"(\w+)"', names):
+    for entries in re.findall(r"\.only\(([^*)]*)\)", source):
+        for name in re.findall(r'"(\w+)"', entries):
             assert f"`{name}`" in page, name
     with pytest.raises(FileError):
         read_scene("nowhere.json")
