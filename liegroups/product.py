@@ -128,14 +128,14 @@ class ProductMaps(BatchMaps):
         groups: tuple[tuple[Space, slice, slice], ...],
     ) -> None:
         self._nq, self._nv = layout.neutral.size, layout.nv
-        self._flats, self._groups = flats, groups
+        self._flats, self._groups, self._kinds = flats, groups, _by_kind(groups)
 
     def integrate(self, q: Vector, v: Vector) -> Vector:
         """Return q exp(v)."""
         out = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self._nq))
         for at, along in self._flats:
             out[..., at] = q[..., at] + v[..., along]
-        for space, at, along in self._groups:
+        for space, at, along in self._kinds:
             out[..., at] = space.batch_maps.integrate(q[..., at], v[..., along])
         return out
 
@@ -144,7 +144,7 @@ class ProductMaps(BatchMaps):
         out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nv))
         for at, along in self._flats:
             out[..., along] = q1[..., at] - q0[..., at]
-        for space, at, along in self._groups:
+        for space, at, along in self._kinds:
             out[..., along] = space.batch_maps.difference(q0[..., at], q1[..., at])
         return out
 
@@ -153,14 +153,14 @@ class ProductMaps(BatchMaps):
         out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nq))
         for at, _ in self._flats:
             out[..., at] = q0[..., at] + q1[..., at]
-        for space, at, _ in self._groups:
+        for space, at, _ in self._kinds:
             out[..., at] = space.batch_maps.compose(q0[..., at], q1[..., at])
         return out
 
     def inverse(self, q: Vector) -> Vector:
         """Return q^-1."""
         out = -q
-        for space, at, _ in self._groups:
+        for space, at, _ in self._kinds:
             out[..., at] = space.batch_maps.inverse(q[..., at])
         return out
 
@@ -184,6 +184,18 @@ class ProductMaps(BatchMaps):
         for space, _, along in self._groups:
             out[..., along, along] = space.batch_maps.log_jacobian(v[..., along])
         return out
+
+
+def _by_kind(groups: tuple[tuple[Space, slice, slice], ...]) -> tuple[tuple[Space, Any, Any], ...]:
+    """Equal factors together: where each begins to end in q and v, as indices (factors, size), or one slice."""
+    kinds = dict[Space, list[tuple[slice, slice]]]()
+    for space, at, along in groups:
+        kinds.setdefault(space, []).append((at, along))
+    found = list[tuple[Space, Any, Any]]()
+    for space, places in kinds.items():
+        q, v = ([np.arange(one.start, one.stop) for one in each] for each in zip(*places, strict=True))
+        found.append((space, *places[0]) if len(places) == 1 else (space, np.array(q), np.array(v)))
+    return tuple(found)
 
 
 def join(left: Space, right: Space) -> Space:

@@ -15,8 +15,8 @@ from .motion import MotionBounds
 from .pairs import IndexPair
 from .solids import CollisionSolid
 
-ROWS_AT_ONCE = 64
-"""Samples of a path that are looked at together: what is behind a collision costs nothing."""
+ROWS_AT_FIRST = 128
+"""Parts of a path that are looked at together, then twice as many and so on: what is behind a collision is cheap."""
 MANY = 8
 """Fewer parts than these are divided into as many at once: a batch of few rows costs as much as one of many."""
 SHORTEST_TIME = 1e-9
@@ -119,27 +119,23 @@ class _Search:
         resolution: float,
     ) -> None:
         self._checker, self._piece, self._resolution = checker, piece, resolution
-        self._space = piece.problem.space
-        self._D = self._space.difference(piece.samples[:-1], piece.samples[1:])
-        self._bounds = MotionBounds(checker.joints.motions, solids, pairs, piece.samples, self._D)
+        self._space, D = piece.problem.space, piece.problem.space.difference(piece.samples[:-1], piece.samples[1:])
+        self._bounds = MotionBounds(checker.joints.motions, solids, pairs, piece.samples, D)
+        self._count = len(pairs)
         self.close: list[Close] = []
         self.looked = 0
 
     def run(self) -> Met | None:
         """The first collision; None if there is none."""
-        samples, times = self._piece.samples, self._piece.times
-        moved = self._bounds.of(np.abs(self._D) + _bends(self._D, np.diff(times)))
-        need = 0.5 * _beside(moved[None], np.maximum)[0]
-        for a in range(0, len(moved), ROWS_AT_ONCE):
-            b = min(a + ROWS_AT_ONCE, len(moved))
-            rows = slice(a, b + 1)
-            near = self._near(samples[rows], need[rows])
-            beside = _mask(near, need[rows].shape)
-            parts = _Parts(
-                times[a:b], times[a + 1 : b + 1], samples[a:b], samples[a + 1 : b + 1], moved[a:b],
-                beside[:-1] | beside[1:],
-            )  # fmt: skip
-            met = self._refined(parts, _first(near, times[rows]))
+        samples, times, b = self._piece.samples, self._piece.times, 0
+        while b < len(times) - 1:
+            a, b = b, min(2 * b + ROWS_AT_FIRST, len(times) - 1)
+            Q, t, every = samples[a : b + 1], times[a : b + 1], np.ones((b - a, self._count), dtype=np.bool_)
+            parts, met = self._divided(_Parts(t[:-1], t[1:], Q[:-1], Q[1:], np.full(every.shape, np.inf), every))
+            left = parts.open.any(axis=1)
+            ends = np.isin(t, (parts.t0[left], parts.t1[left]))  # samples that are not proved free with a part
+            near = self._near(Q[ends], np.zeros((int(ends.sum()), self._count)))
+            met = self._refined(parts, _earlier(met, _first(near, t[ends])))
             if met is not None:
                 return met
         return None
@@ -162,7 +158,7 @@ class _Search:
             if not len(parts.t0):
                 return met
             parts, found = self._divided(parts)
-            met = min((m for m in (met, found) if m is not None), default=None)
+            met = _earlier(met, found)
 
     def _divided(self, parts: _Parts) -> tuple[_Parts, Met | None]:
         """Parts of parts, open where both their ends are too near, or one, and the other is an end of the whole."""
@@ -171,7 +167,9 @@ class _Search:
         inner = self._piece.at_times(times[:, 1:-1].ravel()).reshape(n, pieces - 1, -1)
         Q = np.concatenate((parts.Q0[:, None], inner, parts.Q1[:, None]), axis=1)
         D = self._space.difference(Q[:, :-1], Q[:, 1:])
-        moved = self._bounds.of(np.abs(D) + _beside(np.abs(np.diff(D, axis=1)), np.maximum))
+        bends = _beside(np.abs(np.diff(D, axis=1)), np.maximum)
+        balls = self._checker.balls(Q.reshape(-1, Q.shape[2])).reshape(n, pieces + 1, -1, 12)
+        moved = self._bounds.between(D, bends, balls)
         need = np.where(parts.open[:, None], _between(moved), -1.0)
         near = self._near(inner.reshape(-1, Q.shape[2]), need.reshape(-1, need.shape[2]))
         opened = _beside(_mask(near, (n * (pieces - 1), need.shape[2])).reshape(need.shape), np.logical_and)
@@ -192,6 +190,10 @@ def _first(near: NearPairs, times: Vector) -> Met | None:
     return min((Met(*each) for each in met), default=None)
 
 
+def _earlier(one: Met | None, other: Met | None) -> Met | None:
+    return min((met for met in (one, other) if met is not None), default=None)
+
+
 def _between(of_parts: Matrix) -> Matrix:
     """Of each place between two parts of a row (n, parts, ...) the larger value of the two."""
     return np.maximum(of_parts[:, :-1], of_parts[:, 1:])
@@ -201,15 +203,3 @@ def _beside(of_places: Any, together: Callable[..., Any]) -> Any:
     """Of each part of a row what is at its two ends, together; of the first and the last one at one end."""
     first, last = of_places[:, :1], of_places[:, -1:]
     return together(np.concatenate((first, of_places), axis=1), np.concatenate((of_places, last), axis=1))
-
-
-def _bends(D: Matrix, durations: Vector) -> Matrix:
-    """How much longer than the straight way each coordinate may go between two samples (n, nv).
-
-    A smooth way strays by half of the difference of the rates that its neighbours have; all of it is taken. With one
-    part alone nothing is known: half of its length, which is what an interpolation lets its middle stray by.
-    """
-    if len(D) == 1:
-        return 0.5 * np.abs(D)
-    rates = D / durations[:, None]
-    return _beside(np.abs(np.diff(rates, axis=0))[None], np.maximum)[0] * durations[:, None]

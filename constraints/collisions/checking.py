@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, final
 
@@ -12,14 +12,16 @@ import numpy as np
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..robot import Robot
-from ..robot.model.pinocchio import Model, pin
+from ..robot.model.pinocchio import pin
 from ..solvers.growth import Doubts
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
 from .motion import JointMotions
 from .pairs import IndexPair
-from .solids import CollisionSolid, geometry_moved, geometry_of
+from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hulls
 
+HULLS_APART = 1e-5
+"""Distance [m], beyond the margin of a pair, from which the convex hulls of its meshes say that they are free."""
 GJK_TOLERANCE = 1e-9
 """Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
 
@@ -58,10 +60,24 @@ class CoalMemory(NamedTuple):
     Attributes:
         data: of the robot.
         solids: data of the geometry, with the margin of each pair.
+        hulls: the same of the hulls of meshes, with margins wider by `HULLS_APART`; None where there are none.
     """
 
     data: Any
     solids: Any
+    hulls: Any
+
+
+class Hulls(NamedTuple):
+    """The geometry with convex hulls in place of its meshes.
+
+    Attributes:
+        geometry: pinocchio's.
+        pairs: numbers of the pairs with a hull.
+    """
+
+    geometry: Any
+    pairs: frozenset[int]
 
 
 class NearPairs(NamedTuple):
@@ -98,8 +114,7 @@ class Checker:
         self.joints, self._model, self._solids, self._margins = joints, joints.robot.model, solids, margins
         if other is None:
             self.geometry: Any = geometry_of(solids, margins)
-            padded = tuple(d + solids[i].body.padding + solids[j].body.padding for (i, j), d in margins.items())
-            self._pool = Pool(partial(memory_of, self._model, self.geometry, padded))
+            self._pool = Pool(self._memory)
         else:
             self.geometry, self._pool = geometry_moved(other[0].geometry, solids, other[1]), other[0]._pool
             if other[0].__dict__.get("_packed") is not None:
@@ -119,11 +134,46 @@ class Checker:
         except NotPacked:
             return None
 
+    @cached_property
+    def _hulls(self) -> Hulls | None:
+        """Hulls of meshes; None where no pair has one."""
+        hulled = {i for i, solid in enumerate(self._solids) if solid.body.hull is not None}
+        pairs = frozenset(k for k, pair in enumerate(self._margins) if not hulled.isdisjoint(pair))
+        return Hulls(geometry_of_hulls(self.geometry, self._solids), pairs) if pairs else None
+
+    def _memory(self) -> CoalMemory:
+        bodies = [solid.body for solid in self._solids]
+        margins = [d + bodies[i].padding + bodies[j].padding for (i, j), d in self._margins.items()]
+        hulls, wider = self._hulls, [max(d, 0.0) + HULLS_APART for d in margins]
+        of_hulls = None if hulls is None else data_of(hulls.geometry, wider)
+        return CoalMemory(self._model.createData(), data_of(self.geometry, margins), of_hulls)
+
     def _with_manager(self) -> tuple[CoalMemory, Any]:
         """Memory, and pinocchio's broadphase on it: its boxes are widened by the margins that are there."""
         memory = self._pool.take()
         kind = pin.BroadPhaseManager_DynamicAABBTreeCollisionManager
         return memory, kind(self._model, self.geometry, memory.solids)
+
+    def balls(self, Q: Matrix) -> Matrix:
+        """Where the balls around solids are, and how these are turned, at configurations (n, nq), checked.
+
+        Returns:
+            (n, solids, 12): nine numbers of the rotation, and the center [m]; zero where a solid does not move, and of
+            one that no ball holds.
+        """
+        if self._packed is not None:
+            return self._packed.balls(Q)
+        memory, found = self._pool.take(), np.zeros((len(Q), len(self._solids), 12))
+        moving = [
+            (i, s.joint, s.spheres[0, :3]) for i, s in enumerate(self._solids) if s.joint and s.spheres is not None
+        ]
+        for n, q in enumerate(Q):
+            pin.forwardKinematics(self._model, memory.data, q)
+            for i, joint, center in moving:
+                pose = memory.data.oMi[joint]
+                found[n, i, :9], found[n, i, 9:] = pose.rotation.ravel(), pose.act(center)
+        self._pool.give(memory)
+        return found
 
     def free(self, Q: Matrix) -> BoolVector:
         """Whether no pair collides, at configurations (n, nq), checked."""
@@ -156,7 +206,7 @@ class Checker:
                 if n != last:
                     self._place(memory, Q[n])
                     last = n
-                verdicts[n] = not pin.computeCollision(self.geometry, memory.solids, pair)
+                verdicts[n] = not self._meets(memory, pair)
         self._pool.give(memory)
         return verdicts
 
@@ -181,25 +231,34 @@ class Checker:
                     break
                 self._place(memory, Q[n])
                 last = n
-            near = self._is_near(memory, pair, float(more[n, pair]))
-            if near:
-                found.append((n, pair, pin.computeCollision(self.geometry, memory.solids, pair)))
+            if self._is_near(memory, pair, float(more[n, pair])):
+                found.append((n, pair, self._meets(memory, pair)))
                 met = met or found[-1][2]
         self._pool.give(memory)
         rows, pairs, hits = np.array(found, dtype=np.int64).reshape(-1, 3).T
         return NearPairs(rows, pairs, hits.astype(np.bool_))
 
+    def _meets(self, memory: CoalMemory, pair: int) -> bool:
+        """Whether a pair collides, where the solids are placed."""
+        hulls = self._hulls
+        if hulls is not None and pair in hulls.pairs and not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+            return False
+        return bool(pin.computeCollision(self.geometry, memory.solids, pair))
+
     def _is_near(self, memory: CoalMemory, pair: int, more: float) -> bool:
-        """Whether a pair is not farther apart than its margin and a distance, where the solids are placed."""
-        request = memory.solids.collisionRequests[pair]
-        margin = request.security_margin
-        request.security_margin = margin + more
-        near = bool(pin.computeCollision(self.geometry, memory.solids, pair))
-        request.security_margin = margin
-        return near
+        """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance, where they are."""
+        hulls = self._hulls
+        if hulls is None or pair not in hulls.pairs:
+            return _within(self.geometry, memory.solids, pair, more)
+        return _within(hulls.geometry, memory.hulls, pair, more) and (
+            not pin.computeCollision(hulls.geometry, memory.hulls, pair)
+            or _within(self.geometry, memory.solids, pair, more)
+        )
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)
+        if self._hulls is not None:
+            pin.updateGeometryPlacements(self._model, memory.data, self._hulls.geometry, memory.hulls)
 
     def met(self, q: Vector) -> list[int]:
         """Numbers of the pairs that collide at a configuration (nq,)."""
@@ -220,19 +279,29 @@ class Checker:
         return left
 
 
-def memory_of(model: Model, geometry: Any, margins: tuple[float, ...]) -> CoalMemory:
-    """What one thread asks coal with.
+def _within(geometry: Any, data: Any, pair: int, more: float) -> bool:
+    """Whether a pair is not farther apart than its margin and a distance."""
+    request = data.collisionRequests[pair]
+    margin = request.security_margin
+    request.security_margin = margin + more
+    near = bool(pin.computeCollision(geometry, data, pair))
+    request.security_margin = margin
+    return near
+
+
+def data_of(geometry: Any, margins: Sequence[float]) -> Any:
+    """Data of a geometry for coal.
 
     Pinocchio's own requests have coal begin its search for a common point where the last one of the pair ended. Within
     some micrometres of contact a verdict then depends on what was asked before; here the configuration alone decides.
 
     Args:
-        model, geometry: pinocchio's.
+        geometry: pinocchio's.
         margins: of each pair [m].
     """
-    solids, request = geometry.createData(), import_module("coal").CollisionRequest()
+    data, request = geometry.createData(), import_module("coal").CollisionRequest()
     request.gjk_tolerance, request.enable_contact = GJK_TOLERANCE, False
     for pair, margin in enumerate(margins):
         request.security_margin = margin
-        solids.collisionRequests[pair] = request
-    return CoalMemory(model.createData(), solids)
+        data.collisionRequests[pair] = request
+    return data

@@ -130,7 +130,8 @@ class PackedSolids:
         table = numbers.records(_pair_records(pairs, np.array(list(margins.values())), at, numbers))
         self._integers, self._floats, self._work = numbers.arrays()
         self._integers[[layout.COVERS, layout.COVER_PAIRS]] = covers, table
-        self._integers[layout.MOVING_COVERS] = sum(solids[i].joint > 0 for i in covered)
+        self._moving = [i for i in covered if solids[i].joint > 0]
+        self._integers[layout.MOVING_COVERS] = len(self._moving)
         self._clouds = [tree.numbers for tree in clouds]
         self._joints, self._kernels, self._room = joints, entrances(), 2 * len(margins) + ROOM
         self.pool = Pool(self._made)
@@ -173,6 +174,15 @@ class PackedSolids:
             parts.append(memory.found[:count].reshape(-1, 2).copy())
         self.pool.give(memory)
         return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 2), dtype=np.int64)])
+
+    def balls(self, Q: Matrix) -> Matrix:
+        """Balls around solids at configurations (n, nq), as `motion.balls` gives them (n, solids, 12)."""
+        memory, rows = self.pool.take(), np.require(Q, requirements=["C", "W"])
+        moving, found = np.empty((len(Q), 12 * len(self._moving))), np.zeros((len(Q), len(self._at.covers), 12))
+        self._kernels.balls_of_rows(memory.where, rows, moving)
+        self.pool.give(memory)
+        found[:, self._moving] = moving.reshape(len(Q), -1, 12)
+        return found
 
 
 class _Records(NamedTuple):

@@ -15,6 +15,7 @@ from liegroups.arrays import Matrix
 from ..robot.model.pinocchio import Placement, pin
 from .clouds import CloudTree, PointCloud
 from .covers import Cover, cover_of
+from .hulls import hull_of
 from .pairs import IndexPair
 from .shapes import Shape
 
@@ -36,6 +37,11 @@ class CoveredGeometry:
     def cover(self) -> Cover | None:
         """None of a solid that has no end."""
         return cover_of(self.geometry) if self.cloud is None else self.cloud.cover()
+
+    @cached_property
+    def hull(self) -> Any:
+        """The convex hull of a mesh, of coal; None of other solids, which are as easily compared themselves."""
+        return hull_of(self.geometry) if self.cloud is None else None
 
     @property
     def padding(self) -> float:
@@ -99,6 +105,17 @@ def _balls_beside_clouds(solids: Sequence[CollisionSolid]) -> dict[int, int]:
         return {}
     balls = [i for i, solid in enumerate(solids) if solid.body.kind == "Sphere"]
     return {i: len(solids) + n for n, i in enumerate(balls)}
+
+
+def geometry_of_hulls(geometry: Any, solids: Sequence[CollisionSolid]) -> Any:
+    """The same geometry with the hulls of its meshes in place of these; None where no mesh has one."""
+    if not any(solid.body.hull for solid in solids):
+        return None
+    other = geometry.copy()
+    for n, solid in enumerate(solids):
+        if solid.body.hull is not None:
+            other.geometryObjects[n].geometry = solid.body.hull
+    return other
 
 
 def geometry_moved(geometry: Any, solids: Sequence[CollisionSolid], moved: Sequence[int]) -> Any:

@@ -67,16 +67,16 @@ class GraphProblems:
         self.everywhere = constraints
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
-        self._families: dict[object, ProblemFamily] = {}
+        self._families: dict[tuple[int, ...], ProblemFamily] = {}
         self._spans: dict[Problem, list[Span]] = {}
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
-        return self._kept((id(state), "state"), state.constraints).whole.projector
+        return self._kept(state.constraints).whole.projector
 
     def condition(self, transition: Transition) -> Projector:
         """What puts configurations where the leaf of a level-set transition may be chosen."""
-        return self._kept((id(transition), "condition"), transition.condition or ()).whole.projector
+        return self._kept(transition.condition or ()).whole.projector
 
     def misses(self, transition: Transition, q: Vector) -> str:
         """How far a configuration (nq,) is off the condition of a transition, in words; nothing if it satisfies it."""
@@ -115,9 +115,11 @@ class GraphProblems:
     def _of_paths(self, transition: Transition) -> ProblemFamily:
         containing = transition.containing
         owners = [*transition.constraints, *containing.constraints, *containing.path_constraints]
-        return self._kept((id(transition), "path"), owners)
+        return self._kept(owners)
 
-    def _kept(self, key: object, owners: Sequence[RowOwner]) -> ProblemFamily:
+    def _kept(self, owners: Sequence[RowOwner]) -> ProblemFamily:
+        """The family of some constraints, which the graph holds: transitions forth and back share theirs."""
+        key = tuple(dict.fromkeys(map(id, owners)))
         found = self._families.get(key)
         if found is None:
             found = self._families[key] = self.family(owners, self.options)

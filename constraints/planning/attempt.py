@@ -16,6 +16,8 @@ from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
+from ..paths.relative_motion import CollisionPair
+from ..problem.problem import Problem
 from ..solvers import Projector
 from .connection import Connection, LeafSearch
 from .edges import EdgeJudge
@@ -108,8 +110,9 @@ class Attempts:
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
         self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
         self.on = tuple[str, ...]()
-        self._models: dict[str, CollisionModel | None] = {}
-        self._projectors: dict[tuple[str, int], Projector] = {}
+        self._models: dict[tuple[CollisionPair, ...], CollisionModel] = {}
+        self._pairs: dict[str, tuple[CollisionPair, ...]] = {}
+        self._projectors: dict[Problem, Projector] = {}
         self._failures: defaultdict[str, int] = defaultdict(int)
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._budget = TARGETS_AT_FIRST
@@ -222,10 +225,9 @@ class Attempts:
 
     def _leaf(self, part: Transition, q: Vector) -> LeafOfProblem:
         problem, rhs = self._graph.path_problem(part, q)
-        key = part.name, id(problem)
-        projector = self._projectors.get(key)
+        projector = self._projectors.get(problem)
         if projector is None:
-            projector = self._projectors[key] = Projector(problem, self._graph.path_options, self._graph.engine)
+            projector = self._projectors[problem] = Projector(problem, self._graph.path_options, self._graph.engine)
         leaf = LeafOfProblem(projector, rhs, self._model(part))
         leaf.counts = self.counts
         return leaf
@@ -237,10 +239,12 @@ class Attempts:
         """The pairs that move against each other on a transition."""
         if self._collisions is None:
             return None
-        found = self._models.get(part.name)
+        pairs = self._pairs.get(part.name)
+        if pairs is None:
+            pairs = self._pairs[part.name] = self._graph.collision_pairs(part, self._collisions.joint_pairs)
+        found = self._models.get(pairs)
         if found is None:
-            pairs = self._graph.collision_pairs(part, self._collisions.joint_pairs)
-            found = self._models[part.name] = self._collisions.among(pairs)
+            found = self._models[pairs] = self._collisions.among(pairs)
         return found
 
 

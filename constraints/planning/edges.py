@@ -63,14 +63,10 @@ class EdgeJudge:
         if halved.refused.size:
             return Laid(None, halved.refused)
         samples = halved.samples
-        free = self.free_between(samples[:-1], samples[1:])
-        refused = np.unique(halved.edges[:-1][~free])
-        if refused.size:
-            return Laid(None, refused)
         path = self.path(samples)
         met = self.met(path)
         if met is None:
-            return Laid(path, refused)
+            return Laid(path, halved.refused)
         before = int(np.searchsorted(path.pieces[0].times, met, side="right")) - 1
         return Laid(None, halved.edges[[min(before, len(samples) - 2)]])
 

@@ -74,9 +74,11 @@ def columns(array: Vector) -> tuple[Vector, ...]:
 
 def cross(a: Vector, b: Vector) -> Vector:
     """Cross product of a and b."""
-    x, y, z = columns(a)
-    e, f, g = columns(b)
-    return np.stack([y * g - z * f, z * e - x * g, x * f - y * e], axis=-1)
+    x, y, z, e, f, g = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    first = y * g - z * f
+    out = np.empty((*first.shape, 3))
+    out[..., 0], out[..., 1], out[..., 2] = first, z * e - x * g, x * f - y * e
+    return out
 
 
 def dot(a: Vector, b: Vector) -> Vector:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -89,18 +91,20 @@ def test_a_way_round_a_post_is_found_and_nothing_is_wrong_with_it(seed: int) -> 
     assert {held.name for held in path.held()} == {"level"}
 
 
-def test_one_generator_gives_the_same_bits_in_threads_too() -> None:
-    problem, model, q0, q1 = arm_scene()
+def samples_of(pickled: bytes, seed: int) -> bytes:
+    problem, model, q0, q1 = pickle.loads(pickled)
+    found = connect(problem, q0, q1, rng=generator(seed), collisions=model, limits=Limits(seconds=None))
+    return found.or_raise().samples.tobytes()
 
-    def samples(seed: int) -> bytes:
-        limits = Limits(seconds=None)
-        found = connect(problem, q0, q1, rng=generator(seed), collisions=model, limits=limits)
-        return found.or_raise().samples.tobytes()
 
-    alone = [samples(seed) for seed in (1, 2)]
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(samples, (1, 2))) == alone
+def test_one_generator_gives_the_same_bits_in_threads_and_processes() -> None:
+    pickled = pickle.dumps(arm_scene())
+    alone = [samples_of(pickled, seed) for seed in (1, 2)]
     assert alone[0] != alone[1]
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        assert processes.submit(samples_of, pickled, 2).result() == alone[1]
 
 
 def test_the_nearest_of_several_ends_and_what_is_used_is_told() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -103,7 +104,7 @@ def test_a_state_or_a_problem_as_goal() -> None:
     assert np.abs(found.or_raise().end[6:9] - start[6:9]).max() < 1e-3
 
 
-def test_seeds_give_the_lowest_that_succeeds_in_threads_too() -> None:
+def test_seeds_give_the_lowest_that_succeeds_in_threads_and_processes_too() -> None:
     scene = swap()
     start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
     task = {"collisions": scene.collisions, "limits": Limits(seconds=None)}
@@ -111,8 +112,12 @@ def test_seeds_give_the_lowest_that_succeeds_in_threads_too() -> None:
     assert alone.seed == 1
     with ThreadPoolExecutor(2) as pool:
         together = plan(scene.graph, start, goal, seeds=range(1, 4), executor=pool, **task)
-    assert together.seed == 1
-    assert together.or_raise().samples.tobytes() == alone.or_raise().samples.tobytes()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        elsewhere = plan(scene.graph, start, goal, seeds=[1], executor=processes, **task)
+    for other in (together, elsewhere):
+        assert other.seed == 1
+        assert other.or_raise().samples.tobytes() == alone.or_raise().samples.tobytes()
+        assert other.transitions == alone.transitions
 
 
 def test_what_cannot_be_ends_in_time_and_says_why() -> None:

@@ -210,3 +210,26 @@ def pairs_of_rows(where: Numbers, Q: Matrix, more: Matrix, first: int, room: int
         count = pairs_at(I, F, W, where, more, out, count, row)
         row += 1
     return row, count
+
+
+@entrance
+def balls_of_rows(where: Numbers, Q: Matrix, out: Matrix) -> None:
+    """Where the spheres around whole moving solids are, and how these are turned, at many configurations.
+
+    Args:
+        where: as of `pairs_of_rows`.
+        Q: configurations (n, nq).
+        out: to be filled (n, 12 solids): of each nine numbers of its rotation, and the center.
+    """
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    for row in range(Q.shape[0]):
+        for i in range(I[at.NQ]):
+            W[I[at.Q] + i] = Q[row, i]
+        place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
+        for n in range(I[at.MOVING_COVERS]):
+            cover = I[at.COVERS] + 1 + at.COVER_SIZE * n
+            _put(I, F, W, cover, 0, 1)
+            for i in range(9):
+                out[row, 12 * n + i] = W[I[cover + at.CARRIER] + i]
+            for i in range(3):
+                out[row, 12 * n + 9 + i] = W[I[cover + at.PUT] + 1 + i]

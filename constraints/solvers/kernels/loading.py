@@ -20,6 +20,7 @@ class Entrances(NamedTuple):
     residuals_of: Callable[..., int]
     on_leaf: Callable[..., bool]
     pairs_of_rows: Callable[..., tuple[int, int]]
+    balls_of_rows: Callable[..., None]
     grow_ways: Callable[..., int]
     lay_edges: Callable[..., tuple[int, int]]
     places: Callable[..., Any]
@@ -43,7 +44,7 @@ def entrances() -> Entrances:
             file=sys.stderr,
         )
     from ..machine.jit import places
-    from .covers import pairs_of_rows
+    from .covers import balls_of_rows, pairs_of_rows
     from .edges import lay_edges
     from .entry import on_leaf, project_row, project_rows, residuals_of, rows_of
     from .growth import grow_ways
@@ -51,4 +52,4 @@ def entrances() -> Entrances:
     if not warm:
         mark_ready()
     solve = project_row, project_rows, rows_of, residuals_of, on_leaf
-    return Entrances(*solve, pairs_of_rows, grow_ways, lay_edges, places)
+    return Entrances(*solve, pairs_of_rows, balls_of_rows, grow_ways, lay_edges, places)
