@@ -89,6 +89,10 @@ class Attempts:
         guess: of targets.
         limits: of each search.
         clock: of all.
+
+    Attributes:
+        refusals, counts, targets, nodes: what was refused, and what it took, so far.
+        on: for each piece of the path that was found the transition that it is a part of, without waypoints.
     """
 
     def __init__(
@@ -105,6 +109,7 @@ class Attempts:
         self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
         self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
+        self.on = tuple[str, ...]()
         self._models: dict[tuple[CollisionPair, ...], CollisionModel] = {}
         self._pairs: dict[str, tuple[CollisionPair, ...]] = {}
         self._projectors: dict[Problem, Projector] = {}
@@ -134,6 +139,7 @@ class Attempts:
                     break
                 done.append((motion, path))
             else:
+                self.on = tuple(leg.part.name for leg, path in done for _ in path.pieces)
                 return joined([path for _, path in done]), 0
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):

@@ -14,7 +14,7 @@ import numpy as np
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..collisions.model import CollisionModel
+from ..collisions.model import Collision, CollisionModel
 from ..errors import GraphError, OptionError, SpaceMismatchError
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State
@@ -23,6 +23,7 @@ from ..paths.path import Path
 from ..paths.with_path import WithPath
 from ..problem.problem import Problem
 from ..ranges import whole_number
+from ..robot import Robot
 from ..solvers import Projector
 from ..words import counted
 from .attempt import Attempts, Guess, loop_of
@@ -58,9 +59,14 @@ class Plan(WithPath):
         cases: by (name, reason) the last search for a target or motion that failed so.
         impossible: objects that collide where start and goal put them: what leads there is struck out.
         reason: what is wrong with an end, in words; else empty.
+        collisions: pairs that collide at an end.
+        refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
+        on: for each piece of the path the name of the transition that it is a part of; where that leads through
+            waypoint states, of its inner transition.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
+        robot: whose configurations these are.
     """
 
     path: Path | None
@@ -74,11 +80,15 @@ class Plan(WithPath):
     )
     impossible: tuple[str, ...] = ()
     reason: str = ""
+    collisions: tuple[Collision, ...] = ()
+    refused: Vector | None = None
+    on: tuple[str, ...] = ()
     nodes: int = 0
     projections: int = 0
     checks: int = 0
     seconds: float = 0.0
     seed: int | None = None
+    robot: Robot | None = None
 
     def describe(self, details: bool = False) -> str:
         """The result in words: sequences, what refused which transition and how often, a case of each."""
@@ -248,7 +258,8 @@ class _Task:
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             path, status, names, tried, attempts.targets, refusals.counts, refusals.cases, places.struck_out,
-            nodes=attempts.nodes, projections=counts.projections, checks=counts.checks, seconds=clock.spent,
+            on=attempts.on, nodes=attempts.nodes, projections=counts.projections, checks=counts.checks,
+            seconds=clock.spent, robot=self.graph.robot,
         )  # fmt: skip
 
     def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
@@ -266,7 +277,7 @@ class _Task:
             if clock.is_over:
                 break
             guess = draw.beside(self.start, rng)
-        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent)
+        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent, robot=graph.robot)
 
     def _refusal(self, what: str, q: Vector) -> Plan | None:
         """Why nothing can be planned from or to a configuration.
@@ -279,7 +290,7 @@ class _Task:
         outside = graph.robot.bounds.violations(q)
         if outside:
             words = f"out of bounds: {', '.join(map(str, outside))}"
-            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words)
+            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words, refused=np.array(q), robot=graph.robot)
         off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
         if off > least:
             raise GraphError(
@@ -292,4 +303,8 @@ class _Task:
         met = model.among(graph.collision_pairs(loop, model.joint_pairs)).collisions(q)
         if what == "goal":  # what does not move against each other there has been brought there
             met = (*met, *(pair for pair in model.collisions(q) if pair not in (*met, *model.collisions(self.start))))
-        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met)) if met else None
+        if not met:
+            return None
+        status = PlanningStatus.of_end(what, "COLLIDES")
+        words = in_words(met)
+        return Plan(None, status, reason=words, collisions=tuple(met), refused=np.array(q), robot=graph.robot)
