@@ -31,7 +31,8 @@ def facts(text: str) -> dict[str, str]:
 
 def errors_in(text: str) -> list[str]:
     """Lines of the standard error stream but warnings: joints without limits, springs that press against a bound."""
-    lines, known = text.splitlines(), ("have a <limit> without lower and upper, so they have no bounds", "rest of a spring")
+    known = "have a <limit> without lower and upper, so they have no bounds", "rest of a spring"
+    lines = text.splitlines()
     warned = [line for line in lines if line.startswith("warning: ")]
     assert all(sum(map(line.count, known)) == 1 for line in warned)
     assert len(set(warned)) == len(warned)
