@@ -59,8 +59,8 @@ def run(options: argparse.Namespace) -> int:
         for file in filter(None, (options.save, options.plot)):
             print(f"no path: {file} is not written")
     else:
-        path = found if options.no_shorten else answer.shortened(found, np.random.default_rng(options.seed))
-        answer = replace(answer, found=replace(answer.found, path=path))
+        answer = answer if options.no_shorten else answer.shortened(np.random.default_rng(options.seed))
+        path = answer.found.or_raise()
         print(answer.words(path, found.length))
         if options.save:
             save_path(path, options.save, answer.on)
@@ -101,19 +101,14 @@ class _Answer:
         whole = {inner.name: step.name for step in self.graph.transitions for inner in step.inner}
         return tuple(whole.get(name, name) for name in self.on)
 
-    def shortened(self, path: Path, rng: np.random.Generator) -> Path:
-        """A shorter path, each piece free of the pairs that move against each other there."""
-        if self.graph is None:
-            return shorten(path, rng=rng, limits=Limits(seconds=SHORTENING))
-        graph, on = self.graph, [self.graph.transition(name) for name in self.on]
-        limits = Limits(seconds=SHORTENING / max(sum(not transition.short for transition in on), 1))
-        pieces = list[Path]()
-        for piece, duration, transition in zip(path.pieces, path.durations, on, strict=True):
-            alone, model = Path((piece,), (duration,)), self.collisions
-            if model is not None:
-                model = model.among(graph.collision_pairs(transition, model.joint_pairs))
-            pieces.append(alone if transition.short else shorten(alone, rng=rng, collisions=model, limits=limits))
-        return sum(pieces[1:], pieces[0])
+    def shortened(self, rng: np.random.Generator) -> _Answer:
+        """The same with a shorter path."""
+        found, limits = self.found, Limits(seconds=SHORTENING)
+        if isinstance(found, Plan):
+            shorter = shorten(found, rng=rng, graph=self.graph, collisions=self.collisions, limits=limits)
+        else:
+            shorter = replace(found, path=shorten(found.or_raise(), rng=rng, limits=limits))
+        return replace(self, found=shorter)
 
     def words(self, path: Path, before: float) -> str:
         """What was found: transitions, length now and before it was shortened, what is held, time."""

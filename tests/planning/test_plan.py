@@ -17,8 +17,8 @@ import pytest
 from robots import needs_robot_data
 
 from constraints import ConstraintError, Implicit, Position, Problem
-from constraints.errors import GraphError, OptionError, UnknownNameError
-from constraints.planning import Limits, Plan, PlanningStatus, plan
+from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
+from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
 
 pytestmark = needs_robot_data
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -90,6 +90,25 @@ def test_a_ball_that_is_where_it_shall_be_is_not_touched() -> None:
     nothing_wrong(found, start, goal)
     assert len(found.transitions) == 2
     assert np.abs(found.or_raise().samples[:, 6:9] - start[6:9]).max() < 1e-9
+
+
+def test_a_plan_is_shortened_by_the_pairs_that_move_on_each_transition() -> None:
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    found = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions)
+    shorter = shorten(found, graph=scene.graph, collisions=scene.collisions, rng=generator())
+    nothing_wrong(shorter, start, goal)
+    assert shorter.or_raise().length < found.or_raise().length
+    assert shorter.on == found.on
+    for name, old, new in zip(found.on, found.or_raise().pieces, shorter.or_raise().pieces, strict=True):
+        assert not scene.graph.transition(name).short or new is old
+    with pytest.raises(OptionError, match="a plan needs its graph"):
+        shorten(found, rng=generator())
+    with pytest.raises(OptionError, match="a path has no graph"):
+        shorten(found.or_raise(), rng=generator(), graph=scene.graph)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    nowhere = plan(scene.graph, start, goal, rng=generator(), limits=Limits(seconds=1e-9))
+    with pytest.raises(FailedError):
+        shorten(nowhere, rng=generator(), graph=scene.graph)
 
 
 def test_a_state_or_a_problem_as_goal() -> None:
