@@ -50,6 +50,8 @@ class Session:
         self.kept = make[scene]()
         self.problem.constraintGraph(self.graph)
         self.joints = list(self.robot.model().names)[1:]
+        self.planner: Any = None
+        self.ends: Any = None
 
     def load(self, name: str, root: str, files: list[str], at: tuple[float, ...] = (0, 0, 0, 0, 0, 0, 1)) -> None:
         self.urdf.loadModel(self.robot, 0, name, root, *files, self.pin.XYZQUATToSE3(self.np.array(at, float)))
@@ -202,18 +204,20 @@ class Session:
         return made, of_graph, factory, stable
 
     def plan(self, name: str, start: Any, goal: Any, limit: float) -> dict[str, Any]:
-        """One search."""
-        problem = self.problem
-        problem.initConfig(self.np.array(start))
-        problem.resetGoalConfigs()
-        problem.addGoalConfig(self.np.array(goal))
-        planner = getattr(self.manipulation, name)(problem)
-        if name == "StatesPathFinder":
-            problem.setParameter("StatesPathFinder/innerPlannerTimeOut", 0.0)
-            problem.setParameter("StatesPathFinder/innerPlannerMaxIterations", 100)
-            problem.setParameter("StatesPathFinder/nTriesUntilBacktrack", 3)
-        planner.maxIterations(5000)
-        planner.timeOut(limit)
+        """One search; the planner is kept, its roadmap is not, as in the scripts."""
+        problem, ends = self.problem, (start, goal)
+        if self.planner is None or self.ends != ends:
+            problem.initConfig(self.np.array(start))
+            problem.resetGoalConfigs()
+            problem.addGoalConfig(self.np.array(goal))
+            self.planner, self.ends = getattr(self.manipulation, name)(problem), ends
+            if name == "StatesPathFinder":
+                for key, value in SPF.items():
+                    problem.setParameter(f"StatesPathFinder/{key}", value)
+            self.planner.maxIterations(5000)
+            self.planner.timeOut(limit)
+        planner = self.planner
+        planner.roadmap().clear()
         began = time.process_time()
         try:
             path = planner.solve()
@@ -238,6 +242,8 @@ CONSTRUCTION = (
     (ROD, *ENDS), ENDS,
 )  # fmt: skip
 """Grasps of the states that the rules of the construction set leave."""
+SPF = {"innerPlannerTimeOut": 0.0, "innerPlannerMaxIterations": 100, "nTriesUntilBacktrack": 3}
+"""Parameters of StatesPathFinder in its script."""
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as File
 from typing import Any
 
@@ -14,8 +15,10 @@ sys.path.insert(0, str(File(__file__).resolve().parent.parent / "tests" / "plann
 sys.path.insert(0, str(File(__file__).resolve().parent.parent / "examples"))
 import carry_a_glass
 import judge
+import two_arms_one_bar
 
-from constraints import Options, Projector
+from constraints import ConstraintError, Options, Problem, Projector
+from constraints.collisions import CollisionModel
 from constraints.paths import Path, interpolate
 from constraints.planning import Connection, Limits, connect
 
@@ -57,10 +60,49 @@ def glass(share: str | None = None) -> Scene:
         if straight.path is None or scene.collisions.first_collision(straight.path) is not None:
             queries.append(ends)
 
+    return on_leaf(queries, 4, scene.problem, scene.collisions, error, {"roboplan": 4})
+
+
+def bar(_: str | None = None) -> Scene:
+    """Two UR5 bring a bar from above a shelf to below it: examples/two_arms_one_bar.py, five starts and goals."""
+    scene, rng, queries = two_arms_one_bar.arms(), np.random.default_rng(21), list[Query]()
+    model, data = scene.robot.model, scene.robot.model.createData()
+    (left, aMl), (right, aMr) = ((f.joint, pin.SE3(f.placement.homogeneous)) for f in scene.hands)
+
+    def error(q: Array) -> float:
+        pin.forwardKinematics(model, data, q)
+        apart = (data.oMi[left] * aMl).actInv(data.oMi[right] * aMr)
+        apart.translation += [0.0, two_arms_one_bar.APART, 0.0]
+        return float(np.hypot(np.linalg.norm(apart.translation), np.linalg.norm(pin.log3(apart.rotation))))
+
+    while len(queries) < 5:
+        (y0, z0), (y1, z1) = two_arms_one_bar.ABOVE, two_arms_one_bar.BELOW
+        dy0, dy1, dz0, dz1 = rng.uniform(-0.05, 0.05, 4)
+        try:
+            start = scene.at(y0 + dy0, z0 + 0.4 * dz0, two_arms_one_bar.NEAR)
+            goal = scene.at(y1 + dy1, z1 + 0.4 * dz1, start)
+        except ConstraintError:
+            continue
+        if scene.collisions.is_free(start) and scene.collisions.is_free(goal):
+            queries.append((start, goal))
+    return on_leaf(queries, 4, scene.problem, scene.collisions, error)
+
+
+def on_leaf(
+    queries: Sequence[Query],
+    seeds: int,
+    problem: Problem,
+    collisions: CollisionModel,
+    error: Callable[[Array], float],
+    peers: Mapping[str, int] | None = None,
+    seconds: float = 60.0,
+) -> Scene:
+    """A scene of `connect`, with its error by plain pinocchio."""
+
     def solve(query: Query, rng: np.random.Generator, limits: Limits) -> Connection:
-        return connect(scene.problem, *query, rng=rng, collisions=scene.collisions, limits=limits)
+        return connect(problem, *query, rng=rng, collisions=collisions, limits=limits)
 
     def faults(path: Path, query: Query) -> list[str]:
-        return judge.faults(path, model, scene.collisions.checker.geometry, error, query)
+        return judge.faults(path, collisions.robot.model, collisions.checker.geometry, error, query)
 
-    return Scene(queries, 4, solve, faults, scene.collisions, {"roboplan": 4})
+    return Scene(queries, seeds, solve, faults, collisions, peers or {}, seconds)
