@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 from peer import Child, NoPeer
-from planning_graphs import spheres, story
+from planning_graphs import construction_set, spheres, story
 from planning_leaves import bar, glass
 from planning_scenes import Query, Scene
 from projection import OneLine
@@ -54,7 +54,8 @@ PLANNERS = {
 }  # fmt: skip
 """Drivers of the peers' planners."""
 SCENES: dict[str, Callable[[str | None], Scene]] = {
-    "glass": glass, "bar": bar, "spheres": spheres, "pick_and_place": story
+    "glass": glass, "bar": bar, "spheres": spheres, "pick_and_place": story,
+    "construction_set": construction_set,
 }  # fmt: skip
 """Each is made from the folder that holds hpp_environments."""
 WARM = 10**6

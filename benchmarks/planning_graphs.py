@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 from pathlib import Path as File
 from typing import Any
 
@@ -17,14 +18,27 @@ sys.path.insert(0, str(File(__file__).resolve().parent.parent / "examples"))
 import judge
 import pick_and_place
 import swap
+from planning_hpp import CONSTRUCTION
 
-from constraints import Robot
+from constraints import Base, ConstraintError, Frame, Part, Robot, Surface
 from constraints.collisions import CollisionModel, Shape
-from constraints.manipulation import ConstraintGraph, Gripper, read_semantics
+from constraints.manipulation import (
+    ConstraintGraph,
+    ConstraintGraphFactory,
+    Gripper,
+    MovableObject,
+    Rule,
+    SecurityMargins,
+    read_semantics,
+)
 from constraints.planning import Limits, Plan, plan
 
-Handles = dict[str, list[tuple[str, list[int]]]]
-"""Of each object: a frame, and the rows that a grasp fixes."""
+Handles = Mapping[str, Sequence[tuple[Frame, Any]]]
+"""Of each object: frames, and the rows that a grasp there fixes."""
+THINGS = ("sphere0", "sphere1", "cylinder0", "cylinder1")
+GRIPPERS = ("r0/gripper", "r1/gripper", *(f"cylinder{i}/magnet{k}" for i in range(2) for k in range(2)))
+STANDS, APART = 0.025, 0.02
+"""Of the construction set: height of the middle of what stands, and distance that is kept [m]."""
 
 
 def spheres(share: str | None = None) -> Scene:
@@ -36,12 +50,9 @@ def spheres(share: str | None = None) -> Scene:
     for q in ends:
         q[:6] = [np.pi / 6, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0]
 
-    def standing(pose: Any) -> float:
-        return max(abs(float(pose.translation[2]) - swap.RADIUS), float(np.linalg.norm(pin.log3(pose.rotation)[:2])))
-
-    handles = {name: [(f"{name}_top", [1, 1, 1, 0, 1, 1])] for name in swap.BALLS}
+    handles = {name: [(scene.robot.frame(f"{name}_top"), [1, 1, 1, 0, 1, 1])] for name in swap.BALLS}
     grippers = read_semantics(scene.robot, swap.SRDF, "ur3").grippers
-    carrying = carried(scene.robot, collisions, grippers, handles, dict.fromkeys(swap.BALLS, standing))
+    carrying = carried(scene.robot, collisions, grippers, handles, dict.fromkeys(swap.BALLS, level(swap.RADIUS)))
     return Scene([ends], 40, partial(planned, scene.graph, collisions), carrying.faults, collisions,
                  {"ManipulationPlanner": 10, "StatesPathFinder": 40})  # fmt: skip
 
@@ -57,10 +68,96 @@ def story(_: str | None = None) -> Scene:
         return max(min(abs(off - z) for _, _, z in pick_and_place.TABLES.values()), float(np.linalg.norm(tilt)))
 
     grippers = read_semantics(scene.robot, pick_and_place.SRDF, "ur5").grippers
-    handles = {"box": [("top", [1] * 6), ("side", [1] * 6)]}
+    handles = {"box": [(scene.robot.frame(name), [1] * 6) for name in ("top", "side")]}
     carrying = carried(scene.robot, scene.collisions, grippers, handles, {"box": standing})
     return Scene([(scene.start, scene.goal)], 40, partial(planned, scene.graph, scene.collisions), carrying.faults,
                  scene.collisions)  # fmt: skip
+
+
+def construction_set(share: str | None) -> Scene:
+    """Two UR3 put two balls on the ends of a rod: construction-set of hpp-python, whose rules leave one sequence.
+
+    Arms, balls and rods keep 2 cm from each other, but where the rules let them touch, and from the ground, which HPP
+    has 5 mm below where things stand.
+    """
+    home = environments(share)
+    arm = ur3()
+    parts = [Part("r0", arm, [-0.25, 0, 0, 0, 0, 0, 1]), Part("r1", arm, [0.25, 0, 0, 0, 0, 1, 0])]
+    files = {name: "sphere" if name[0] == "s" else "cylinder_08" for name in THINGS}
+    urdfs = {name: str(home / "urdf" / "construction_set" / f"{kind}.urdf") for name, kind in files.items()}
+    parts += [Part(name, free(urdf)) for name, urdf in urdfs.items()]
+    robot = Robot.system(parts)
+    semantics = read_semantics(robot, swap.SRDF, "r0") | read_semantics(robot, swap.SRDF, "r1")
+    for name, kind in files.items():
+        semantics |= read_semantics(robot, home / "srdf" / "construction_set" / f"{kind}.srdf", name)
+    ground = Surface("ground", robot.frame("universe"), np.c_[swap.SQUARE, np.zeros(4)])
+    objects = list[MovableObject]()
+    for name in THINGS:
+        foot = np.c_[swap.FOOT * swap.SQUARE[::-1], np.full(4, -STANDS)]
+        handles = [semantics.handles[f"{name}/{h}"] for h in (("handle", "magnet") if name[0] == "s" else ("handle",))]
+        objects.append(MovableObject(name, handles, [Surface(f"{name}/foot", robot.frame(f"{name}/base_link"), foot)]))
+    apart = margins_between(robot)
+    grippers = {name: semantics.grippers[name] for name in GRIPPERS}
+    rules = [Rule(GRIPPERS, [dict(grasps).get(name, "") for name in GRIPPERS]) for grasps in CONSTRUCTION]
+    graph = ConstraintGraphFactory(
+        robot, list(grippers.values()), objects, [ground], rules, margin=0.0, preplacement_distance=0.05, attempts=1,
+        margins=apart,
+    ).generate()  # fmt: skip
+    handles = {thing.name: [(handle.frame, handle.rows) for handle in thing.handles] for thing in objects}
+    floor = Shape("ground", "Box", (2.0, 1.0, 0.02), placement=[0.0, 0.0, -0.02, 0.0, 0.0, 0.0, 1.0])
+    collisions = CollisionModel(robot, [floor], {"r0": swap.ARM, "r1": swap.ARM, **urdfs})
+    arms, c = [np.pi / 6, -np.pi / 2, np.pi / 2, 0.0, 0.0, 0.0] * 2, np.sqrt(0.5)
+    flat = [0.0, 0.0, 0.0, 1.0]
+    places = [[0, -0.08], [-0.05, -0.16], [0.45, -0.16], [0.5, -0.08]]
+    start = np.concatenate([arms, *([*xy, STANDS, *flat] for xy in places)])
+    end = 0.06202136144745322
+    goal = np.array([
+        *arms, -end, -0.15, STANDS, c, 0, -c, 0, end, -0.15, STANDS, c, 0, c, 0, 0, -0.15, STANDS, *flat,
+        0.5, -0.08, STANDS, *flat,
+    ])  # fmt: skip
+    standing = {name: level(STANDS) for name in THINGS}
+    carrying = carried(robot, collisions, grippers, handles, standing, apart)
+    return Scene([(start, goal)], 20, partial(planned, graph, collisions), carrying.faults, collisions,
+                 {"ManipulationPlanner": 20})  # fmt: skip
+
+
+def environments(share: str | None) -> File:
+    """The folder of hpp_environments.
+
+    Raises:
+        ConstraintError: there is none.
+    """
+    home = None if share is None else File(share) / "hpp_environments"
+    if home is None or not home.is_dir():
+        raise ConstraintError("it takes objects of hpp_environments, see --share and --hpp-python")
+    return home
+
+
+def margins_between(robot: Robot) -> SecurityMargins:
+    """Of arms and things, each against each other: where one may take the other, none."""
+    arms = [name for name in robot.joint_names if name[:3] in ("r0/", "r1/")]
+    things = [name for name in robot.joint_names if name not in arms]
+    takes = {("r0/wrist_3_joint", "sphere"), ("r1/wrist_3_joint", "cylinder0"), ("cylinder0", "sphere")}
+
+    def margin(a: str, b: str) -> float:
+        return 0.0 if any({x, y} == {a, b} for x, y in met) else APART
+
+    met = [(x, y) for x in robot.joint_names for y in things for g, h in takes if x.startswith(g) and y.startswith(h)]
+    pairs = [(a, b) for a, b in combinations(robot.joint_names, 2) if a.split("/")[0] != b.split("/")[0]]
+    return SecurityMargins(0.0, {pair: margin(*pair) for pair in pairs})
+
+
+def ur3() -> Robot:
+    """With the bounds of HPP's scenes."""
+    arm = Robot.from_urdf(swap.ARM, swap.SRDF)
+    pan, lift, elbow = arm.joint_names[:3]
+    return arm.with_bounds({pan: (-np.pi, 4.0), lift: (-np.pi, 0.0), elbow: (-2.6, 2.6)})
+
+
+def free(urdf: str) -> Robot:
+    """An object in the bounds of HPP's scenes."""
+    made = Robot.from_urdf(urdf, base=Base.FREE_FLYER)
+    return made.with_bounds({made.joint_names[0]: ([-1.0, -1.0, -0.1], [1.0, 1.0, 1.0])})
 
 
 def planned(
@@ -70,17 +167,35 @@ def planned(
 
 
 def carried(
-    robot: Robot, collisions: CollisionModel, grippers: Mapping[str, Gripper], handles: Handles, standing: Any
+    robot: Robot,
+    collisions: CollisionModel,
+    grippers: Mapping[str, Gripper],
+    handles: Handles,
+    standing: Mapping[str, Callable[[Any], float]],
+    margins: SecurityMargins | None = None,
 ) -> judge.Carrying:
-    """The judge's own view of grippers and objects; handles are frames of the robot, with their rows."""
+    """The judge's own view of grippers and objects."""
 
     def place(frame: Any) -> Any:
         return pin.SE3(np.array(frame.placement.rotation), np.array(frame.placement.translation))
 
     held = {
-        name: [judge.Handle(robot.frame(f).joint, place(robot.frame(f)), np.array(rows, bool)) for f, rows in each]
+        name: [judge.Handle(frame.joint, place(frame), np.array(rows, bool)) for frame, rows in each]
         for name, each in handles.items()
     }
     hands = {name: (gripper.frame.joint, place(gripper.frame)) for name, gripper in grippers.items()}
     objects = {name: each[0].joint for name, each in held.items()}
-    return judge.Carrying(robot.model, collisions.checker.geometry, hands, objects, held, standing)
+    names, kept = list(robot.model.names), margins or SecurityMargins()
+    return judge.Carrying(
+        robot.model, collisions.checker.geometry, hands, objects, held, standing,
+        lambda a, b: kept.between(names[a], names[b]),
+    )  # fmt: skip
+
+
+def level(height: float) -> Callable[[Any], float]:
+    """Error of the pose of a body that stands upright, at a height."""
+
+    def error(pose: Any) -> float:
+        return max(abs(float(pose.translation[2]) - height), float(np.linalg.norm(pose.rotation[2, :2])))
+
+    return error

@@ -93,6 +93,8 @@ Error = Callable[[list[Any]], float]
 """Of the placements of all joints."""
 STILL = 3e-4
 """Two bodies whose relative pose changes by less along a piece stand or are held together [m], [rad]."""
+THIN = 1e-3
+"""Resolution of the last look at a path: contact that is not deeper than half of it may be missed [m]."""
 JOINED = 1e-6
 """Most by which a piece may begin elsewhere than the one before ended [m], [rad]."""
 
@@ -116,6 +118,7 @@ class Carrying:
         objects: joint of each, by name.
         handles: of each object.
         standing: of each object the error of its pose where it stands on a floor.
+        margin: distance that two joints keep [m]; half of `THIN` less is no fault.
     """
 
     model: Any
@@ -124,6 +127,7 @@ class Carrying:
     objects: Mapping[str, int]
     handles: Mapping[str, Sequence[Handle]]
     standing: Mapping[str, Callable[[Any], float]]
+    margin: Callable[[int, int], float] = lambda a, b: 0.0
     data: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -140,11 +144,14 @@ class Carrying:
             if np.abs(pin.difference(self.model, last, piece.samples[0])).max() > JOINED:
                 found.append(f"piece {number}: begins elsewhere than the one before ended")
             error, together = self._kept(piece.samples)
-            geometry = self.geometry.copy()
+            geometry, margins = self.geometry.copy(), list[float]()
             for pair in list(geometry.collisionPairs):
                 joints = [geometry.geometryObjects[i].parentJoint for i in (pair.first, pair.second)]
                 if frozenset(joints) in together:
                     geometry.removeCollisionPair(pair)
+                else:
+                    margin = self.margin(*joints)
+                    margins.append(margin - 0.5 * THIN if margin > 0.0 else margin)
             own = piece.samples[0], piece.samples[-1]
             found += [
                 f"piece {number}: {f}" for f in faults(Path((piece,)), self.model, geometry, error, own, threshold)
@@ -158,7 +165,8 @@ class Carrying:
         for name, joint in self.objects.items():
             kept = [self._stands(name, joint, placed[0])]
             for handle in self.handles[name]:
-                kept += [self._held(handle, *gripper, placed[0]) for gripper in self.grippers.values()]
+                hands = [hand for hand in self.grippers.values() if hand[0] != joint]
+                kept += [self._held(handle, *hand, placed[0]) for hand in hands]
             chosen.append(min(kept, key=lambda error: max(error(at) for at in placed)))
         count = self.model.njoints
         together = set[frozenset[int]]()
