@@ -37,8 +37,8 @@ from typing import Any
 
 import numpy as np
 from peer import Child, NoPeer
-from planning_graphs import construction_set, spheres, story
-from planning_leaves import bar, glass
+from planning_graphs import construction_set, placard, spheres, story
+from planning_leaves import bar, glass, talos
 from planning_scenes import Query, Scene
 from projection import OneLine
 
@@ -54,8 +54,8 @@ PLANNERS = {
 }  # fmt: skip
 """Drivers of the peers' planners."""
 SCENES: dict[str, Callable[[str | None], Scene]] = {
-    "glass": glass, "bar": bar, "spheres": spheres, "pick_and_place": story,
-    "construction_set": construction_set,
+    "glass": glass, "bar": bar, "talos": talos, "spheres": spheres, "pick_and_place": story,
+    "construction_set": construction_set, "placard": placard,
 }  # fmt: skip
 """Each is made from the folder that holds hpp_environments."""
 WARM = 10**6

@@ -11,16 +11,29 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from planning_scenes import Query, Scene
+from planning_scenes import Array, Query, Scene
 
 sys.path.insert(0, str(File(__file__).resolve().parent.parent / "tests" / "planning"))
 sys.path.insert(0, str(File(__file__).resolve().parent.parent / "examples"))
 import judge
 import pick_and_place
 import swap
-from planning_hpp import CONSTRUCTION
+from planning_hpp import CONSTRUCTION, OPEN
 
-from constraints import Base, ConstraintError, Frame, Part, Robot, Surface
+from constraints import (
+    Base,
+    CenterOfMass,
+    ConstraintError,
+    Frame,
+    Implicit,
+    Options,
+    Part,
+    Pose,
+    Projector,
+    Robot,
+    Surface,
+    locked_joint,
+)
 from constraints.collisions import CollisionModel, Shape
 from constraints.manipulation import (
     ConstraintGraph,
@@ -119,6 +132,58 @@ def construction_set(share: str | None) -> Scene:
     carrying = carried(robot, collisions, grippers, handles, standing, apart)
     return Scene([(start, goal)], 20, partial(planned, graph, collisions), carrying.faults, collisions,
                  {"ManipulationPlanner": 20})  # fmt: skip
+
+
+def placard(share: str | None) -> Scene:
+    """Romeo on two feet turns a sign round, from the left hand to the left hand: romeo-placard of hpp-python."""
+    home, romeo = environments(share), "package://example-robot-data/robots/romeo_description"
+    urdf, srdf = f"{romeo}/urdf/romeo.urdf", f"{romeo}/srdf/romeo_moveit.srdf"
+    sign = str(home / "urdf" / "placard.urdf")
+    alone = Robot.from_urdf(urdf, srdf, base=Base.FREE_FLYER)
+    alone = alone.with_bounds({"root_joint": ([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0])})
+    thing = Robot.from_urdf(sign, base=Base.FREE_FLYER)
+    thing = thing.with_bounds({"root_joint": ([-1.0, -1.0, 0.0], [1.0, 1.0, 1.5])})
+    robot = Robot.system([Part("romeo", alone), Part("placard", thing)])
+    semantics = read_semantics(robot, srdf, "romeo") | read_semantics(robot, home / "srdf" / "placard.srdf", "placard")
+    objects = [MovableObject("placard", list(semantics.handles.values()))]
+    hands = ["romeo/l_hand", "romeo/r_hand"]
+    rules = [Rule(hands, held) for held in (["placard/low", ""], ["", "placard/high"], ["placard/low", "placard/high"])]
+    grippers = {name: semantics.grippers[name] for name in reversed(hands)}
+    plain = ConstraintGraphFactory(robot, list(grippers.values()), objects, rules=rules, attempts=1).generate()
+    model: Any = robot.model
+    data = model.createData()
+    pin.forwardKinematics(model, data, robot.neutral)
+    feet = {name: data.oMi[model.getJointId(name)].copy() for name in ("romeo/LAnkleRoll", "romeo/RAnkleRoll")}
+    masses = [name for name in robot.joint_names if name.startswith("romeo/")]
+    balance = CenterOfMass(robot, masses)
+    stands = [Implicit.equal(Pose(robot, name), oMf, name=name) for name, oMf in feet.items()]
+    stands.append(Implicit.equal(balance, balance.value(robot.neutral), name="balance"))
+    open_ = {f"romeo/{side}{joint}": angle for side in "LR" for joint, angle in OPEN.items()}
+    locked = [locked_joint(robot, name, angle, name=name) for name, angle in open_.items()]
+    graph = ConstraintGraph(
+        robot, [*plain.states, *plain.waypoint_states], plain.transitions, plain.foliations,
+        constraints=[*stands, *locked], attempts=1, options=Options(threshold=2e-4),
+    )  # fmt: skip
+    collisions = CollisionModel(robot, [], {"romeo": urdf, "placard": sign})
+    state = graph.state("romeo/l_hand grasps placard/low")
+    exact = Projector(graph.problem_of(state), Options(threshold=5e-5))  # legs are nearly straight
+
+    def at(yaw: list[float]) -> Array:
+        return np.array(exact.project(np.array([*ROMEO, 0.41207562, 0.0208099, 1.05672479, *yaw])).or_raise().q)
+
+    ends = at([0.0, 0.0, 1.0, 0.0]), at([0.0, 0.0, 0.0, 1.0])
+    return Scene([ends], 10, partial(planned, graph, collisions), lambda *_: [], collisions,
+                 {"ManipulationPlanner": 5})  # fmt: skip
+
+
+ROMEO = [
+    -0.00343, 8e-05, 0.83331, -0.0800044076, 0.0690533284, -0.090700864, 0.990254657, 0.20977, 0.1974, -0.60791,
+    0.85087, -0.39898, -0.05274, 0.20773, 0.18464, -0.49825, 0.5042, -0.16158, -0.03983, -0.38271, -0.24118,
+    1.01578, 0.56374, -1.33788, -1.31518, -0.39241, 0.11333, 1.06, 1.06, 1.06, 1.06, 1.06, 1.06, 1, 1.06, 1.06,
+    -1.06, 1.06, 1.06, 0.35937, -0.32595, -0.33115, 0.20388, 0.90076, -0.39039, 0.31725, 1.54753, -0.01046,
+    0.32682, 0.24477, 1.06, 1.06, 1.06, 1.06, 1.06, 1.06, 1, 1.06, 1.06, -1.06, 1.06, 1.06,
+]  # fmt: skip
+"""Romeo, the sign in its left hand [m, rad]."""
 
 
 def environments(share: str | None) -> File:

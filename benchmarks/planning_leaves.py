@@ -17,8 +17,19 @@ import carry_a_glass
 import judge
 import two_arms_one_bar
 
-from constraints import ConstraintError, Options, Problem, Projector
-from constraints.collisions import CollisionModel
+from constraints import (
+    Base,
+    CenterOfMass,
+    ConstraintError,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+)
+from constraints.collisions import CollisionModel, Shape
 from constraints.paths import Path, interpolate
 from constraints.planning import Connection, Limits, connect
 
@@ -86,6 +97,53 @@ def bar(_: str | None = None) -> Scene:
         if scene.collisions.is_free(start) and scene.collisions.is_free(goal):
             queries.append((start, goal))
     return on_leaf(queries, 4, scene.problem, scene.collisions, error)
+
+
+def talos(_: str | None = None) -> Scene:
+    """Talos on two feet, balanced: both hands from one side of a post to the other, five starts and goals."""
+    folder, rng, queries = "package://example-robot-data/robots/talos_data", np.random.default_rng(22), list[Query]()
+    urdf = f"{folder}/robots/talos_reduced.urdf"
+    robot = Robot.from_urdf(urdf, f"{folder}/srdf/talos.srdf", base=Base.FREE_FLYER)
+    home = robot.reference("half_sitting")
+    model: Any = robot.model
+    data, soles = model.createData(), [model.getFrameId(name) for name in SOLES]
+    feet = {name: pin.SE3(robot.at(home).placement(robot.frame(name)).homogeneous) for name in SOLES}
+    middle = np.mean([oMf.translation[:2] for oMf in feet.values()], axis=0)
+    held = [Implicit.equal(Pose(robot, name), oMf, name=name) for name, oMf in feet.items()]
+    balance = Implicit.equal(CenterOfMass(robot), [*middle, 0.0], mask=[True, True, False], name="balance")
+    still = [name for name in robot.joint_names if name.startswith("gripper")]
+    problem = Problem(robot, [*held, balance], frozen=still)
+    post = Shape("post", "Cylinder", (0.04, 1.8), placement=[0.45, 0.0, 0.9, 0.0, 0.0, 0.0, 1.0])
+    collisions = CollisionModel(robot, [post], urdf)
+
+    def error(q: Array) -> float:
+        pin.framesForwardKinematics(model, data, q)
+        off = [oMf.actInv(data.oMf[sole]) for sole, oMf in zip(soles, feet.values(), strict=True)]
+        far = [float(np.hypot(np.linalg.norm(M.translation), np.linalg.norm(pin.log3(M.rotation)))) for M in off]
+        return max(*far, float(np.linalg.norm(pin.centerOfMass(model, data, q)[:2] - middle)))
+
+    def end(side: float) -> Array:
+        """Both hands on one side of the post, near the usual posture."""
+        while True:
+            outer, inner = side * rng.uniform(0.4, 0.5), side * rng.uniform(0.12, 0.2)
+            y = (outer, inner) if side > 0.0 else (inner, outer)
+            reach = [
+                Implicit.equal(Position(robot, name), [rng.uniform(0.42, 0.5), at, rng.uniform(1.0, 1.2)], name=name)
+                for name, at in zip(HANDS, y, strict=True)
+            ]
+            projector = Projector(problem | Problem(robot, reach), Options.local(threshold=1e-9))
+            off = np.zeros(robot.nv)
+            off[6:] = np.where(problem.frozen[6:], 0.0, rng.normal(0.0, 0.3, robot.nv - 6))
+            found = projector.project(problem.bounds.clip(robot.space.integrate(home, off)))
+            if found.success and collisions.is_free(found.q):
+                return np.array(found.q)
+
+    while len(queries) < 5:
+        queries.append((end(1.0), end(-1.0)))
+    return on_leaf(queries, 2, problem, collisions, error)
+
+
+SOLES, HANDS = ("left_sole_link", "right_sole_link"), ("gripper_left_base_link", "gripper_right_base_link")
 
 
 def on_leaf(

@@ -28,7 +28,7 @@ class Scene:
         faults: what plain pinocchio and coal find wrong with a path.
         collisions: what shall not touch.
         peers: planners that can do it too, and seeds of each.
-        seconds: when to give up.
+        seconds: when to give up, wall time: long, as others may keep the machine busy.
     """
 
     queries: Sequence[Query]
@@ -37,4 +37,4 @@ class Scene:
     faults: Callable[[Path, Query], list[str]]
     collisions: CollisionModel
     peers: Mapping[str, int] = field(default_factory=dict)
-    seconds: float = 60.0
+    seconds: float = 300.0
