@@ -44,6 +44,7 @@ from constraints.manipulation import (
     SecurityMargins,
     read_semantics,
 )
+from constraints.paths import Path
 from constraints.planning import Limits, Plan, plan
 
 Handles = Mapping[str, Sequence[tuple[Frame, Any]]]
@@ -171,9 +172,26 @@ def placard(share: str | None) -> Scene:
     def at(yaw: list[float]) -> Array:
         return np.array(exact.project(np.array([*ROMEO, 0.41207562, 0.0208099, 1.05672479, *yaw])).or_raise().q)
 
+    handles = {"placard": [(handle.frame, handle.rows) for handle in semantics.handles.values()]}
+    carrying = carried(robot, collisions, grippers, handles, {"placard": lambda _: np.inf})
+    com, of_romeo = balance.value(robot.neutral), [model.getJointId(name) for name in masses]
+    weights = np.array([model.inertias[joint].mass for joint in of_romeo])
+
+    def rest(q: Array) -> float:
+        """Error of what the whole graph holds: feet, centre of mass, open hands."""
+        pin.centerOfMass(model, data, q)
+        far = [judge.far(oMf, data.oMi[model.getJointId(name)]) for name, oMf in feet.items()]
+        middle = weights @ [data.oMi[j].act(model.inertias[j].lever) for j in of_romeo] / weights.sum()
+        hands = [abs(q[model.joints[model.getJointId(name)].idx_q] - angle) for name, angle in open_.items()]
+        return float(max(*far, np.linalg.norm(middle - com), *hands))
+
+    def faults(path: Path, query: Query) -> list[str]:
+        found = carrying.faults(path, query, 2e-4)
+        worst = max(rest(path(t)) for t in np.linspace(0.0, path.duration, 1000 * len(path.pieces) + 1))
+        return found + ([f"what the whole graph holds is off by {worst:.3g}"] if worst > 2e-4 else [])
+
     ends = at([0.0, 0.0, 1.0, 0.0]), at([0.0, 0.0, 0.0, 1.0])
-    return Scene([ends], 10, partial(planned, graph, collisions), lambda *_: [], collisions,
-                 {"ManipulationPlanner": 5})  # fmt: skip
+    return Scene([ends], 10, partial(planned, graph, collisions), faults, collisions, {"ManipulationPlanner": 5})
 
 
 ROMEO = [
