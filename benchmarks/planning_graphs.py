@@ -155,7 +155,7 @@ def placard(share: str | None) -> Scene:
     data = model.createData()
     pin.forwardKinematics(model, data, robot.neutral)
     feet = {name: data.oMi[model.getJointId(name)].copy() for name in ("romeo/LAnkleRoll", "romeo/RAnkleRoll")}
-    masses = [name for name in robot.joint_names if name.startswith("romeo/")]
+    masses = list(robot.joint_names[:14])  # as HPP has it: the waist, the legs, the trunk; not arms and head
     balance = CenterOfMass(robot, masses)
     stands = [Implicit.equal(Pose(robot, name), oMf, name=name) for name, oMf in feet.items()]
     stands.append(Implicit.equal(balance, balance.value(robot.neutral), name="balance"))
@@ -170,7 +170,10 @@ def placard(share: str | None) -> Scene:
     exact = Projector(graph.problem_of(state), Options(threshold=5e-5))  # legs are nearly straight
 
     def at(yaw: list[float]) -> Array:
-        return np.array(exact.project(np.array([*ROMEO, 0.41207562, 0.0208099, 1.05672479, *yaw])).or_raise().q)
+        guess = robot.neutral.copy()
+        guess[: len(ROMEO) + 19] = [*guess[:19], *ROMEO]
+        guess[62:] = [0.364, 0.05, 0.483, *yaw]
+        return np.array(exact.project(guess).or_raise().q)
 
     handles = {"placard": [(handle.frame, handle.rows) for handle in semantics.handles.values()]}
     carrying = carried(robot, collisions, grippers, handles, {"placard": lambda _: np.inf})
@@ -195,13 +198,11 @@ def placard(share: str | None) -> Scene:
 
 
 ROMEO = [
-    -0.00343, 8e-05, 0.83331, -0.0800044076, 0.0690533284, -0.090700864, 0.990254657, 0.20977, 0.1974, -0.60791,
-    0.85087, -0.39898, -0.05274, 0.20773, 0.18464, -0.49825, 0.5042, -0.16158, -0.03983, -0.38271, -0.24118,
-    1.01578, 0.56374, -1.33788, -1.31518, -0.39241, 0.11333, 1.06, 1.06, 1.06, 1.06, 1.06, 1.06, 1, 1.06, 1.06,
-    -1.06, 1.06, 1.06, 0.35937, -0.32595, -0.33115, 0.20388, 0.90076, -0.39039, 0.31725, 1.54753, -0.01046,
-    0.32682, 0.24477, 1.06, 1.06, 1.06, 1.06, 1.06, 1.06, 1, 1.06, 1.06, -1.06, 1.06, 1.06,
+    -0.38271, -0.24118, 1.01578, 0.56374, -1.33788, -1.31518, -0.39241, 0.11333, 1.06, 1.06, 1.06, 1.06, 1.06,
+    1.06, 1, 1.06, 1.06, -1.06, 1.06, 1.06, 0.35937, -0.32595, -0.33115, 0.20388, 0.90076, -0.39039, 0.31725,
+    1.54753, -0.01046, 0.32682, 0.24477, 1.06, 1.06, 1.06, 1.06, 1.06, 1.06, 1, 1.06, 1.06, -1.06, 1.06, 1.06,
 ]  # fmt: skip
-"""Romeo, the sign in its left hand [m, rad]."""
+"""Romeo above the legs, the sign in its left hand [rad]."""
 
 
 def environments(share: str | None) -> File:
