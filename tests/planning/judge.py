@@ -78,8 +78,10 @@ def faults(
         request.gjk_tolerance = 1e-9
     last = Q[0]
     for q in Q[:1] + Q:
-        angle, length = moved(model, last, q)
-        parts = max(1, int(np.ceil(max(angle / CLOSE_ANGLE, length / CLOSE_LENGTH))))
+        parts = 1
+        if np.abs(q - last).sum() > CLOSE_LENGTH:  # else nothing moves by more: a quaternion turns by twice its chord
+            angle, length = moved(model, last, q)
+            parts = max(1, int(np.ceil(max(angle / CLOSE_ANGLE, length / CLOSE_LENGTH))))
         for k in range(1, parts + 1):
             between = q if k == parts else pin.interpolate(model, last, q, k / parts)
             if pin.computeCollisions(model, data, geometry, solids, between, True):
@@ -174,7 +176,12 @@ class Carrying:
             first = placed[0][a].actInv(placed[0][b])
             if all(far(first, at[a].actInv(at[b])) < STILL for at in placed[1:]):
                 together.add(frozenset((a, b)))
-        return lambda q: max(error(self._placed(q)) for error in chosen), together
+
+        def worst(q: np.ndarray) -> float:
+            at = self._placed(q)
+            return max(error(at) for error in chosen)
+
+        return worst, together
 
     def _placed(self, q: np.ndarray) -> list[Any]:
         pin.forwardKinematics(self.model, self.data, q)
