@@ -8,6 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix
 
+from ..errors import FailedError
 from ..paths.edges import interpolate_edges
 from ..paths.interpolation import PathStatus
 from ..paths.moving_rhs import MovingRightHandSide
@@ -71,8 +72,17 @@ class EdgeJudge:
         return Laid(None, halved.edges[[min(before, len(samples) - 2)]])
 
     def met(self, path: Path) -> float | None:
-        """When something collides first on a path, thin things too, as `CollisionModel.first_collision` says."""
-        found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path)
+        """When something collides first on a path, thin things too, as `CollisionModel.first_collision` says.
+
+        Where the constraints are not reached between two samples, as may be near singular ones: when that is.
+        """
+        try:
+            found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path)
+        except FailedError as lost:
+            (piece,), last = path.pieces, np.broadcast_to(lost.result.q, path.pieces[0].samples.shape)
+            away = self._leaf.chart.distances(piece.samples, last)
+            i = int((away[:-1] + away[1:]).argmin())
+            return float(0.5 * (piece.times[i] + piece.times[i + 1]))
         return None if found is None else found.time
 
     def halved(self, Q: Matrix, ways: Indices) -> Halved:

@@ -23,8 +23,9 @@ from constraints import (
     Projector,
 )
 from constraints.collisions import CollisionModel, Shape
-from constraints.errors import OptionError, SizeError, SpaceMismatchError, WrongObjectError
+from constraints.errors import FailedError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.models import sample_arm
+from constraints.paths import interpolate
 from constraints.planning import Connection, Limits, PlanningStatus, connect
 from constraints.solvers import Options
 from liegroups import SO2, SO3, Rn
@@ -308,3 +309,28 @@ def test_a_thin_plate_is_not_gone_through_by_a_thin_tip(seed: int) -> None:
         at = np.array([tool_at(path(t)) for t in np.linspace(0.0, path.duration, 4001)])
         seen.append(((np.abs(at[:, 1]) < 1e-3) & (np.abs(at[:, 0] - 0.57) < 0.0705)).any())
     assert seen == [True, False]
+
+
+def test_an_edge_that_is_not_reached_between_its_samples_is_taken_back() -> None:
+    """Beside a post the way is looked at more closely than it was laid; a hole of 1e-5 rad is only found there."""
+    hole = 0.078125  # a quarter between two samples of the straight way [rad]
+
+    def value(q: np.ndarray) -> np.ndarray:
+        return np.array([1.0 if abs(q[0] - hole) < 5e-6 else q[1] - 0.3])
+
+    problem = Problem(ARM, [Implicit.zero(Function.from_callable(value, ARM.space, Rn(1), name="ridge"))])
+    q0, q1, beside = (np.array(ARM.references["home"]) for _ in range(3))
+    for q, turn in ((q0, -0.5), (q1, 0.5), (beside, hole)):
+        q[:2] = turn, 0.3
+    x, y, z = tool_at(beside)
+    away = 1.0 + 0.102 / float(np.hypot(x, y))
+    post = Shape("post", "Sphere", (0.05,), placement=[away * x, away * y, z, 0.0, 0.0, 0.0, 1.0])
+    model = CollisionModel(ARM, [post, Shape("tip", "Sphere", (0.05,), "tool")])
+    straight = interpolate(problem, q0, q1)
+    assert straight.path is not None
+    with pytest.raises(FailedError, match="not reached"):
+        model.first_collision(straight.path)
+    found = connect(problem, q0, q1, rng=generator(), collisions=model, limits=Limits(nodes=2000))
+    assert found.trees is not None
+    if found.path is not None:
+        assert model.first_collision(found.path) is None

@@ -19,6 +19,7 @@ from robots import needs_robot_data
 from constraints import ConstraintError, Implicit, Position, Problem
 from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
 from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
+from constraints.planning.marks import Sites
 
 pytestmark = needs_robot_data
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -178,3 +179,19 @@ def test_bad_input_is_named() -> None:
         plan(scene.graph, start, "no such state", rng=generator())
     with pytest.raises(ConstraintError, match="goal"):
         plan(scene.graph, start, start[:-1], rng=generator())
+
+
+def test_the_leaf_of_an_action_is_that_of_one_end_as_a_whole() -> None:
+    """Arm of the goal and the rest of the start, mixed, would not satisfy constraints of the whole graph."""
+    scene, rng = swap(), generator()
+    start, take = scene.at(0.2, 0.3), scene.graph.transition("ur3/gripper > s0/handle | f")
+    targets = (scene.graph.target(take, start, scene.robot.random(rng)) for _ in range(100))
+    goal = next(target.q for target in targets if target.success).copy()
+    goal[13:15] += 0.1  # the other ball is elsewhere, too
+    sites = Sites(scene.graph, start, goal, None)
+    onto_goal = [move for move in sites.actions(sites.start) if move.onto and "s0" in move.transition.name]
+    assert onto_goal
+    for move in onto_goal:
+        leaf = sites.leaf_for(move)
+        assert leaf is not None
+        assert np.array_equal(leaf, goal)
