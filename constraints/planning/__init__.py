@@ -16,5 +16,6 @@ from .trajectories.trajectory import (
     TrajectorySamples as TrajectorySamples,
     TrajectoryState as TrajectoryState,
 )
+from .walk import walk as walk
 
 _answer(__name__)

@@ -14,10 +14,11 @@ import numpy as np
 from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..collisions.model import CollisionModel
-from ..errors import GraphError, OptionError, SpaceMismatchError
+from ..collisions.model import Collision, CollisionModel
+from ..collisions.words import always_in_words
+from ..errors import OptionError, SpaceMismatchError
 from ..manipulation.graph import ConstraintGraph
-from ..manipulation.states import State
+from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
 from ..paths.with_path import WithPath
@@ -25,18 +26,20 @@ from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..solvers import Projector
 from ..words import counted
-from .attempt import Attempts, Guess, loop_of
+from .attempt import Attempts, Guess, Tried, loop_of
 from .connection import Connection
 from .ends import check_space, in_words
 from .guesses import Guesses
 from .limits import Clock, Limits
 from .marks import Sites
+from .refusals import StepProofs, elsewhere, met_at_end, refuse_off
 from .sequences import Sequences
 from .status import PlanningStatus
 
 SHOWN = 8
 """Reasons of refusals that are told, the most common first; `describe(details=True)` has all."""
-
+REASONS = 3
+"""Reasons why no sequence leads to the goal that are told in one line."""
 GOALS_TRIED = 20
 """Starts from which a configuration of each state is sought, where the goal is a problem."""
 
@@ -56,8 +59,12 @@ class Plan(WithPath):
         targets: number of targets that were drawn.
         refusals: how often each part of a transition was refused, by (its name, the reason).
         cases: by (name, reason) the last search for a target or motion that failed so.
-        impossible: objects that collide where start and goal put them: what leads there is struck out.
-        reason: what is wrong with an end, in words; else empty.
+        impossible: why what is struck out cannot be done, in words: objects that collide where start and goal put
+            them; what is out of reach for certain; a state that neither targets nor random configurations reach.
+        reason: what is wrong with an end, or why no sequence leads to the goal, in words; else empty.
+        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
+            its inner transition.
+        collisions: pairs that collide at an end.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
@@ -74,6 +81,8 @@ class Plan(WithPath):
     )
     impossible: tuple[str, ...] = ()
     reason: str = ""
+    on: tuple[Transition, ...] = field(default=(), kw_only=True)
+    collisions: tuple[Collision, ...] = field(default=(), kw_only=True)
     nodes: int = 0
     projections: int = 0
     checks: int = 0
@@ -85,7 +94,7 @@ class Plan(WithPath):
         lines = [str(self), f"  {counted(self.sequences, 'sequence')} tried, {counted(self.targets, 'target')} drawn"]
         if self.transitions:
             lines.append(f"  {'transitions' if self.success else 'the last one'}: {', '.join(self.transitions)}")
-        lines += [f"  impossible where start and goal put the objects: {words}" for words in self.impossible]
+        lines += [f"  impossible: {words}" for words in self.impossible]
         if self.path is not None:
             lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
         reasons = self.refusals.most_common(None if details else SHOWN)
@@ -152,15 +161,10 @@ def plan(
         WrongObjectError, SpaceMismatchError: an argument of another type, or of another robot.
     """
     expect(graph, ConstraintGraph, "graph of a plan")
-    expect(collisions, (CollisionModel, NoneType), "collisions of a plan", "a CollisionModel, or None")
-    limits = Limits() if limits is None else expect(limits, Limits, "limits of a plan", "Limits")
     if (rng is None) == (seeds is None):
         raise OptionError("a plan needs either rng=numpy.random.default_rng(0), or seeds=range(8)")
-    if guess is not None:
-        as_callable(guess, "guess of a plan", "a function of transition, configuration and generator")
-    check_space(graph.robot.space, collisions)
     start, end = graph.robot.check(q_start, "q_start"), _goal(graph, goal)
-    task = _Task(graph, np.array(start), end, collisions, limits, guess)
+    task = task_of(graph, np.array(start), end, collisions, limits, guess, "a plan")
     if rng is not None:
         expect(rng, np.random.Generator, "rng of a plan", "a Generator, as numpy.random.default_rng(0)")
         return task.planned(rng)
@@ -170,6 +174,30 @@ def plan(
     if not numbers:
         raise OptionError("seeds of a plan: expected at least one, got none")
     return _first_of(task, sorted(numbers), executor)
+
+
+def task_of(
+    graph: ConstraintGraph,
+    start: Vector,
+    goal: Vector | State | Problem,
+    collisions: CollisionModel | None,
+    limits: Limits | None,
+    guess: Guess | None,
+    who: str,
+    along: tuple[Transition, ...] = (),
+) -> PlanningTask:
+    """A task, the rest of its arguments checked.
+
+    Raises:
+        WrongObjectError: an argument of another type.
+        SpaceMismatchError: a collision model of another robot.
+    """
+    expect(collisions, (CollisionModel, NoneType), f"collisions of {who}", "a CollisionModel, or None")
+    limits = Limits() if limits is None else expect(limits, Limits, f"limits of {who}", "Limits")
+    if guess is not None:
+        as_callable(guess, f"guess of {who}", "a function of transition, configuration and generator")
+    check_space(graph.robot.space, collisions)
+    return PlanningTask(graph, start, goal, collisions, limits, guess, along)
 
 
 def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Vector | State | Problem:
@@ -183,7 +211,7 @@ def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Ve
     return np.array(graph.robot.check(goal, "goal"))
 
 
-def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> Plan:
+def _first_of(task: PlanningTask, seeds: Sequence[int], executor: Executor | None) -> Plan:
     """The plan of the lowest seed that succeeds; if none does, that of the last."""
     futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
     plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
@@ -199,8 +227,8 @@ def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> P
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """What is to be planned."""
+class PlanningTask:
+    """What is to be planned; along some transitions where they are given."""
 
     graph: ConstraintGraph
     start: Vector
@@ -208,6 +236,7 @@ class _Task:
     collisions: CollisionModel | None
     limits: Limits
     guess: Guess | None
+    along: tuple[Transition, ...] = ()
 
     def seeded(self, seed: int) -> Plan:
         """One search, by a seed; of a task that may have come from another process."""
@@ -227,27 +256,37 @@ class _Task:
         return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
 
     def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
-        places = Sites(self.graph, self.start, goal, self.collisions)
+        graph, start = self.graph, self.start
+        places = Sites(graph, start, goal, self.collisions, self.along)
         sequences, end = Sequences(places), None if isinstance(goal, State) else goal
-        guess = self.guess or Guesses(self.graph)
-        attempts = Attempts(self.graph, places, end, self.collisions, rng, guess, self.limits, clock)
-        status, path, names, tried = PlanningStatus.SEQUENCES, None, (), 0
+        attempts = Attempts(graph, places, end, self.collisions, rng, self.guess or Guesses(graph), self.limits, clock)
+        proofs, ruled_out = StepProofs(graph, places, start, attempts.refusals, clock), dict[str, None]()
+        status, reason, found, names, tried = PlanningStatus.SEQUENCES, "", Tried(None, (), 0), (), 0
         while tried < self.limits.sequences:
             steps = sequences.cheapest()
             if steps is None:
                 status = PlanningStatus.NO_SEQUENCE
+                seen = "" if tried else "; ".join(elsewhere(graph, places, start, sequences.seen))
+                reason = seen or "; ".join([*places.struck_out, *ruled_out][:REASONS])
                 break
             tried += 1
             names = tuple(step.action.transition.name for step in steps)
-            path, failed = attempts.run(self.start, steps)
-            if path is not None or clock.is_over or not steps:
+            found = attempts.run(start, steps)
+            if found.path is not None or clock.is_over or not steps:
                 ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
-                status = ended if path is None else PlanningStatus.FOUND
+                status = ended if found.path is None else PlanningStatus.FOUND
                 break
-            sequences.failed(steps[failed])
+            step = steps[found.failed]
+            words = proofs.of(step)
+            if words:
+                ruled_out[words] = None
+                sequences.strike_out(step)
+            else:
+                sequences.failed(step)
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
-            path, status, names, tried, attempts.targets, refusals.counts, refusals.cases, places.struck_out,
+            found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,
+            (*places.struck_out, *ruled_out), reason, on=found.on,
             nodes=attempts.nodes, projections=counts.projections, checks=counts.checks, seconds=clock.spent,
         )  # fmt: skip
 
@@ -280,16 +319,14 @@ class _Task:
         if outside:
             words = f"out of bounds: {', '.join(map(str, outside))}"
             return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words)
-        off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
-        if off > least:
-            raise GraphError(
-                f"the {what} of a plan is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
-                "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
-            )
-        loop = loop_of(graph, state)
-        if model is None or loop is None:
+        refuse_off(graph, q, state, f"{what} of a plan")
+        met = met_at_end(graph, loop_of(graph, state) or self._given(what), q, model, self.start)
+        if not met or model is None:
             return None
-        met = model.among(graph.collision_pairs(loop, model.joint_pairs)).collisions(q)
-        if what == "goal":  # what does not move against each other there has been brought there
-            met = (*met, *(pair for pair in model.collisions(q) if pair not in (*met, *model.collisions(self.start))))
-        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=in_words(met)) if met else None
+        words = "; ".join(filter(None, (in_words(met), always_in_words(model.always_colliding()))))
+        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=words, collisions=met)
+
+    def _given(self, what: str) -> Transition | None:
+        """The first or last motion of the transitions that are given."""
+        parts = [part for step in self.along for part in step.inner or (step,)]
+        return None if not parts else parts[0] if what == "start" else parts[-1]

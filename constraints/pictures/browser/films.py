@@ -19,10 +19,10 @@ from ...files.scenes import Scene
 from ...loops import Assembly
 from ...loops.frame_rows import FrameRows
 from ...manipulation.graph import ConstraintGraph
-from ...manipulation.walks.result import Walk
 from ...models import Mechanism
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
+from ...planning.plan import Plan
 from ...ranges import whole_number
 from ...reduced import Closing, Mode, Sweep
 from ...robot import Frame, Robot
@@ -38,7 +38,7 @@ STEPS_A_SECOND = 8.0
 PERIOD = 2.0
 """How long a period of a mode is shown [s]."""
 SHOWABLE = (
-    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Walk, a MotionRecord, a Sweep, a Mode, an Assembly, a "
+    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Plan, a MotionRecord, a Sweep, a Mode, an Assembly, a "
     "Closing, a Projection or a ProjectionBatch; for configurations, show(robot, configurations)"
 )
 
@@ -230,9 +230,9 @@ def _(what: Interpolation, q: Any, most: int) -> Film:
 
 
 @_film.register
-def _(what: Walk, q: Any, most: int) -> Film:
+def _(what: Plan, q: Any, most: int) -> Film:
     if what.path is None:
-        raise WrongObjectError("path to show", "a walk that got anywhere", str(what))
+        raise WrongObjectError("path to show", "a plan that has a path", str(what))
     names = [f"{part} (in '{part.containing}')" for part in what.on]
     return _of_path(what.path, most, lambda i: names[i])
 

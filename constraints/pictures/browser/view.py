@@ -45,7 +45,7 @@ def show(
 
     Args:
         what: a Robot; a Mechanism, at its posture "closed" or its first one; a Scene; or what has configurations of its
-            own: Path, Interpolation, Walk (named by its transitions), MotionRecord, Sweep, Mode, Assembly, Closing,
+            own: Path, Interpolation, Plan (named by its transitions), MotionRecord, Sweep, Mode, Assembly, Closing,
             Projection, ProjectionBatch.
         q: of a robot, mechanism or scene: a configuration (nq,), several (n, nq), name -> configuration, or the name of
             a reference posture. By default the neutral configuration, moved into the bounds.
