@@ -22,6 +22,7 @@ from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
 from ..paths.with_path import WithPath
+from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..solvers import Projector
@@ -301,7 +302,9 @@ class PlanningTask:
                 if found.success and (self.collisions is None or self.collisions.is_free(found.q)):
                     return np.array(found.q)
                 if found.residual < least:
-                    least, nearest = found.residual, f"in '{state}': {found}"
+                    met = self.collisions.collisions(found.q) if found.success and self.collisions else ()
+                    words = in_words(met) or "; ".join(errors_of(both, found.q, both.rhs, found.options.threshold))
+                    least, nearest = found.residual, f"in '{state}': {words}"
             if clock.is_over:
                 break
             guess = draw.beside(self.start, rng)

@@ -27,6 +27,8 @@ SAMPLES = 40
 iterations, as the budget of a graph is small."""
 LEAST = 100
 """Targets that must have missed a state, and none reached it, before it is sampled."""
+FROM_GOAL = 400
+"""Targets from the goal, backwards, of which at least one must be found."""
 
 
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
@@ -111,8 +113,9 @@ class StepProofs:
     def of(self, step: PlanStep) -> str:
         """Why a step can never be done, in words; empty where that is not seen.
 
-        For certain: its start, or the goal, is further away than the joints span. By sampling: a state that it leads
-        through was reached by none of many targets, and by no random configuration.
+        For certain: what it begins with, or ends with, is further away than the joints span. By sampling: no target
+        leads back from the goal; a state that it leads through was reached by none of many targets, and by no random
+        configuration.
         """
         if step not in self._proofs:
             self._proofs[step] = self._from_start(step) or self._from_goal(step)
@@ -137,9 +140,19 @@ class StepProofs:
                 return ""
         for back in self._graph.transitions_from(transition.target, transition.source):
             if not back.is_level_set and _is_reverse(parts[-1], (back.inner or (back,))[0]):
-                target = self._graph.target(back, q, self._graph.robot.random(np.random.default_rng(0)))
-                return self._too_far(target, "goal")
+                return self._without_target(back, q)
         return ""
+
+    def _without_target(self, back: Transition, goal: Vector) -> str:
+        """A transition that leads nowhere from the goal: out of reach for certain, or not found in many searches."""
+        graph, rng = self._graph, np.random.default_rng(0)
+        for count in range(FROM_GOAL):
+            target = graph.target(back, goal, graph.robot.random(rng))
+            if target.success or self._clock.is_over:
+                return ""
+            if count == 0 and (words := self._too_far(target, "goal")):
+                return words
+        return f"no target of '{back}' was found from the goal, in {FROM_GOAL} searches"
 
     def _too_far(self, target: TargetConfiguration, what: str) -> str:
         """Whether the first step of a target is out of reach for all guesses, in words."""

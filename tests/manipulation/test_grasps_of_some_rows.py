@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from constraints.manipulation.walks import refusals as refusals_of_walks
+from constraints.manipulation.walks.refusals import WalkTask, _elsewhere, _without_target, refusals
+from constraints.manipulation.walks.walk import _Walker, walk
 from corners import corner, posts
 
 from constraints import Affine, Base, Comparison, Explicit, Implicit, Part, Robot, Surface
@@ -29,9 +32,6 @@ from constraints.manipulation.factory.polygon_repair import repaired
 from constraints.manipulation.foliation import leaf_at
 from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.targets import TargetConfiguration
-from constraints.manipulation.walks import refusals as refusals_of_walks
-from constraints.manipulation.walks.refusals import WalkTask, _elsewhere, _without_target, refusals
-from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from constraints.manipulation.walks.walk import Walk, walk
 from robots import arm
 
 from constraints import Affine, Base, Implicit, Options, Part, Projector, Robot, Status, Surface, Workspace
@@ -29,7 +30,6 @@ from constraints.manipulation.factory.rules import check_rules, is_allowed
 from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.validation import Rate, Validation
-from constraints.manipulation.walks.walk import Walk, walk
 from constraints.pictures.browser.films import film_of
 
 LINK = "<link name='base_link'/>"
