@@ -22,7 +22,6 @@ from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
 from ..paths.with_path import WithPath
-from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..solvers import Projector
@@ -260,8 +259,9 @@ class PlanningTask:
         graph, start = self.graph, self.start
         places = Sites(graph, start, goal, self.collisions, self.along)
         sequences, end = Sequences(places), None if isinstance(goal, State) else goal
-        attempts = Attempts(graph, places, end, self.collisions, rng, self.guess or Guesses(graph), self.limits, clock)
-        proofs, ruled_out = StepProofs(graph, places, start, attempts.refusals, clock), dict[str, None]()
+        guess, ruled_out = self.guess or Guesses(graph), dict[str, None]()
+        attempts = Attempts(graph, places, end, self.collisions, rng, guess, self.limits, clock)
+        proofs = StepProofs(graph, places, start, guess, attempts.refusals, clock)
         status, reason, found, names, tried = PlanningStatus.SEQUENCES, "", Tried(None, (), 0), (), 0
         while tried < self.limits.sequences:
             steps = sequences.cheapest()
@@ -303,7 +303,7 @@ class PlanningTask:
                     return np.array(found.q)
                 if found.residual < least:
                     met = self.collisions.collisions(found.q) if found.success and self.collisions else ()
-                    words = in_words(met) or "; ".join(errors_of(both, found.q, both.rhs, found.options.threshold))
+                    words = in_words(met) or "; ".join(map(str.strip, found.describe().splitlines()))
                     least, nearest = found.residual, f"in '{state}': {words}"
             if clock.is_over:
                 break

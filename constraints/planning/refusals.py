@@ -17,7 +17,7 @@ from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..problem.span import spans_of
 from ..solvers import Options, Projector
-from .attempt import Refusals
+from .attempt import Guess, Refusals
 from .limits import Clock
 from .marks import START, Site, Sites
 from .sequences import PlanStep
@@ -100,12 +100,21 @@ class StepProofs:
         graph: the graph.
         places: of the task.
         start: (nq,).
+        guess: of targets.
         refusals: of the search.
         clock: of the search.
     """
 
-    def __init__(self, graph: ConstraintGraph, places: Sites, start: Vector, refusals: Refusals, clock: Clock) -> None:
-        self._graph, self._places, self._start = graph, places, start
+    def __init__(
+        self,
+        graph: ConstraintGraph,
+        places: Sites,
+        start: Vector,
+        guess: Guess,
+        refusals: Refusals,
+        clock: Clock,
+    ) -> None:
+        self._graph, self._places, self._start, self._guess = graph, places, start, guess
         self._refusals, self._clock = refusals, clock
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
@@ -147,7 +156,7 @@ class StepProofs:
         """A transition that leads nowhere from the goal: out of reach for certain, or not found in many searches."""
         graph, rng = self._graph, np.random.default_rng(0)
         for count in range(FROM_GOAL):
-            target = graph.target(back, goal, graph.robot.random(rng))
+            target = graph.target(back, goal, graph.robot.check(self._guess(back, goal, rng), "guess of a plan"))
             if target.success or self._clock.is_over:
                 return ""
             if count == 0 and (words := self._too_far(target, "goal")):
