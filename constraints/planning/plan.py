@@ -81,8 +81,8 @@ class Plan(WithPath):
     )
     impossible: tuple[str, ...] = ()
     reason: str = ""
-    on: tuple[Transition, ...] = field(default=(), kw_only=True)
-    collisions: tuple[Collision, ...] = field(default=(), kw_only=True)
+    on: tuple[Transition, ...] = ()
+    collisions: tuple[Collision, ...] = ()
     nodes: int = 0
     projections: int = 0
     checks: int = 0
