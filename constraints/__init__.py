@@ -84,8 +84,9 @@ __getattr__, __dir__ = _on_use(
     {"files.reports": "Report"},
     {
         "constraints.manipulation": "CollisionModel ConstraintGraph ConstraintGraphFactory Gripper Handle Path "
-        "PathProblem Shape grasp interpolate placement walk",
+        "PathProblem Shape grasp interpolate placement",
         "constraints.models": "installed_robots load mechanisms sample_arm",
+        "constraints.planning": "connect plan timed walk",
         "constraints.pictures": "animate plot_configurations plot_path plot_robot show",
     },
 )

@@ -36,14 +36,18 @@ def on_use(
         package: its `__name__`.
         rooms: module, relative to the package (with a dot before it, to the one the package is in) -> the names that
             are taken from it, with blanks between them.
-        elsewhere: package -> names that people look for here and that are in it, with blanks between them.
+        elsewhere: package -> names that people look for here and that are in it, with blanks between them; "Old=New"
+            where the name is another one there.
     """
-    others = {name: room for room, names in (elsewhere or {}).items() for name in names.split()}
+    others = dict[str, str]()
+    for room, entries in (elsewhere or {}).items():
+        for name, _, new in (entry.partition("=") for entry in entries.split()):
+            others[name] = f"it is `{new}` in `{room}`" if new else f"it is in `{room}`"
     homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in homes:
-            where = f": it is in `{others[name]}`" if name in others else ""
+            where = f": {others[name]}" if name in others else ""
             if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):
                 where = f" yet: `import {package}.{name}` comes first"
             raise AttributeError(f"module '{package}' has no attribute '{name}'{where}")

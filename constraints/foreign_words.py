@@ -240,6 +240,12 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
         "TargetConfiguration": {"diagnose": "`target.projections[-1].diagnose()`"},
     },
     "constraints.planning": {
+        "walk": {
+            "": "walk(graph, q_start, transitions, rng=numpy.random.default_rng(0))",
+            "seconds": "limits=Limits(seconds=5.0)",
+            "tries patience": "limits=Limits(sequences=100)",
+            "detours": "nothing: motions are searched",
+        },
         "timed": {
             "": "timed(path, velocity, acceleration): limits of nv numbers, one number for all, or by joint",
             "max_velocity": "`velocity`",

@@ -12,7 +12,7 @@ def whole_number(candidate: object, what: str, least: int | None = None, most: i
 
     Args:
         candidate: what came.
-        what: the argument, as the caller knows it: "tries of a walk".
+        what: the argument, as the caller knows it: "seed of a plan".
         least, most: the range, both ends included; no such end where left out.
 
     Raises:

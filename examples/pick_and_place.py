@@ -2,16 +2,16 @@
 # requires-python = ">=3.11"
 # dependencies = ["lie-constraints[robots,plot]"]
 # ///
-"""A story on a constraint graph: UR5 carries a box from one table to another and turns it over with a regrasp.
+"""A story on a constraint graph: UR5 carries a box from one table to another and turns it over.
 
-    python examples/pick_and_place.py                      # walks the graph and says what it did
+    python examples/pick_and_place.py                      # plans, and says what it found
     python examples/pick_and_place.py --plot story.png     # and draws it
     python examples/pick_and_place.py --check              # fails if something is not as it should be
 
-The box stands upright on the left table. The gripper takes it from above, puts it down on the right table, takes it
-again from the side, turns it over and puts it down where it is wanted, standing on its lid. From grippers, handles and
-surfaces `ConstraintGraphFactory` makes the states and transitions; `walk` draws the configurations where they meet,
-projects the paths between them and checks collisions.
+The box stands upright on the left table, and is wanted on the right one, standing on its lid. From grippers, handles
+and surfaces `ConstraintGraphFactory` makes the states and transitions; `plan` finds which ones to take: the gripper may
+hold the box from above or from the side, and only from the side it can be turned over. No sequence is given, and no
+guess.
 """
 
 from __future__ import annotations
@@ -32,12 +32,10 @@ from constraints.manipulation import (
     Handle,
     MovableObject,
     Shape,
-    Transition,
-    Walk,
     read_semantics,
-    walk,
 )
 from constraints.pictures import Drawing, PhotoOptions, render
+from constraints.planning import Plan, plan
 
 UR5 = "package://example-robot-data/robots/ur_description"
 ARM, SRDF = f"{UR5}/urdf/ur5_gripper.urdf", f"{UR5}/srdf/ur5_gripper.srdf"
@@ -48,12 +46,6 @@ TABLES = {"left": (0.55, 0.35, 0.25), "right": (0.55, -0.35, 0.25)}  # middle of
 TOP = (0.4, 0.5, 0.04)  # of a table [m]
 MARGIN = 1e-4  # at which things stand above tables [m]
 REST = np.array([0.0, -1.6, 1.8, -1.8, -1.57, 0.0])  # of the arm [rad]
-STEPS = (
-    "ur5/gripper > box/top | f",
-    "ur5/gripper < box/top | 0-0",
-    "ur5/gripper > box/side | f",
-    "ur5/gripper < box/side | 0-1",
-)
 
 
 class Story(NamedTuple):
@@ -114,18 +106,10 @@ def at(x: float, y: float, z: float) -> list[float]:
     return [x, y, z, 0.0, 0.0, 0.0, 1.0]
 
 
-def guess(transition: Transition, q: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Where a target may be: the arm around its rest, the box upright somewhere on the right table."""
-    x, y, z = TABLES["right"]
-    arm = REST + rng.normal(0.0, 0.8, REST.size)
-    place = x + rng.uniform(-0.15, 0.1), y + rng.uniform(-0.15, 0.15)
-    return standing(arm, *place, z, rng.uniform(-np.pi, np.pi), False)
-
-
-def tell(told: Story, seed: int = 0) -> Walk:
-    """Walk the story."""
+def tell(told: Story, seed: int = 0) -> Plan:
+    """Plan the story."""
     rng = np.random.default_rng(seed)
-    return walk(told.graph, told.start, STEPS, rng, goal=told.goal, guess=guess, collisions=told.collisions)
+    return plan(told.graph, told.start, told.goal, rng=rng, collisions=told.collisions)
 
 
 def main() -> int:
@@ -143,7 +127,9 @@ def main() -> int:
     print(told.graph)
     print(f"start: {told.graph.state_of(told.start)}, goal: {told.graph.state_of(told.goal)}")
     result = tell(told, options.seed)
-    print(result)
+    print(result.status.value)
+    for number, transition in enumerate(result.transitions, start=1):
+        print(f"  {number}. {transition}")
     path = result.or_raise()
     jump = path.max_jump()
     print(path)

@@ -92,9 +92,9 @@ from constraints.manipulation import (
     plot_path,
     read_scene,
     read_semantics,
-    walk,
 )
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
+from constraints.planning import walk
 from constraints.rows import Order, stack_rows
 from constraints.solvers import Sensitivity, diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -2095,30 +2095,32 @@ def _(c: Chaos) -> Made:
 @entry("walk")
 def _(c: Chaos) -> Made:
     graph, q, rng = _graph(), _scene().neutral, np.random.default_rng(0)
-    way = c.pick("graph", "q", "transitions", "name", "rng", "goal", "guess", "guessed", "collisions", "count", "order")
+    way = c.pick(
+        "graph", "q", "transitions", "name", "rng", "goal", "guess", "guessed", "collisions", "limits", "order"
+    )
     if way == "graph":
-        return given("graph of a walk", walk, c.thing(), q, ["Loop | f"], rng)
+        return given("graph of a walk", walk, c.thing(), q, ["Loop | f"], rng=rng)
     if way == "q":
-        return given("q_start", walk, graph, c.point(_scene().space), ["Loop | f"], rng)
+        return given("q_start", walk, graph, c.point(_scene().space), ["Loop | f"], rng=rng)
     if way == "transitions":
         wrong = c.pick("Loop | f", 3, None, [], [3], [None], b"x", print)
-        return given(("transition",), walk, graph, q, c.say("no transitions", wrong), rng)
+        return given(("transition",), walk, graph, q, c.say("no transitions", wrong), rng=rng)
     if way == "name":
-        return given("transition", walk, graph, q, [c.name(["Loop | f", "hand > box/handle | f"])], rng)
+        return given("transition", walk, graph, q, [c.name(["Loop | f", "hand > box/handle | f"])], rng=rng)
     if way == "rng":
-        return given("generator of a walk", walk, graph, q, ["Loop | f"], c.thing())
+        return given("rng of a walk", walk, graph, q, ["Loop | f"], rng=c.thing())
     if way == "goal":
-        return given("goal", walk, graph, q, ["Loop | f"], rng, goal=c.point(_scene().space))
+        return given("goal", walk, graph, q, ["Loop | f"], rng=rng, goal=c.point(_scene().space))
     if way == "guess":
-        return given("guess of a walk", walk, graph, q, ["Loop | f"], rng, guess=c.thing(type(None), type, type(print)))
+        return given(
+            "guess of a walk", walk, graph, q, ["Loop | f"], rng=rng, guess=c.thing(type(None), type, type(print))
+        )
     if way == "guessed":
         wrong = c.point(_scene().space)
-        return given("guess", walk, graph, q, ["Loop | f"], rng, guess=lambda *_: wrong)
+        return given("guess", walk, graph, q, ["Loop | f"], rng=rng, guess=lambda *_: wrong)
     if way == "collisions":
-        return given("collisions of a walk", walk, graph, q, ["Loop | f"], rng, collisions=c.thing(type(None)))
-    if way == "count":
-        name = c.pick("tries", "patience", "detours")
-        wrong = c.say("no count", c.pick(-1, 1.5, "3", None, True, [3], np.nan))
-        return given(f"{name} of a walk", walk, graph, q, ["Loop | f"], rng, **{name: wrong})
+        return given("collisions of a walk", walk, graph, q, ["Loop | f"], rng=rng, collisions=c.thing(type(None)))
+    if way == "limits":
+        return given("limits of a walk", walk, graph, q, ["Loop | f"], rng=rng, limits=c.thing(type(None)))
     taking = "hand > box/handle | f"
-    return given("must follow", walk, graph, q, c.say("out of order", [taking, taking]), rng)
+    return given("must follow", walk, graph, q, c.say("out of order", [taking, taking]), rng=rng)

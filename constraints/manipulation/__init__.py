@@ -45,12 +45,15 @@ from .problems import PathProblem as PathProblem
 from .states import State as State, Transition as Transition
 from .targets import TargetConfiguration as TargetConfiguration
 from .validation import Rate as Rate, Validation as Validation
-from .walks.walk import Walk as Walk, walk as walk
 
 if TYPE_CHECKING:
     from ..files import Scene as Scene, read_scene as read_scene
     from ..pictures import animate as animate, plot_path as plot_path
 
-__getattr__, __dir__ = _on_use(__name__, {".files": "Scene read_scene", ".pictures": "animate plot_path"})
+__getattr__, __dir__ = _on_use(
+    __name__,
+    {".files": "Scene read_scene", ".pictures": "animate plot_path"},
+    {"constraints.planning": "walk Walk=Plan"},
+)
 
 _answer(__name__)

@@ -58,7 +58,7 @@ class ConstraintGraph:
         constraints: constraints on every configuration. They keep their own right-hand sides: no start changes these.
         margins: distances to keep between bodies.
         options: of projections to states and targets; the default threshold is 1e-4; paths use half of it. By default
-            at most 100 iterations, because whoever walks a graph draws another guess.
+            at most 100 iterations, because whoever plans on a graph draws another guess.
         attempts: most guesses for a target.
         engine: solver and evaluator, as in `Projector`.
         name: name in messages.

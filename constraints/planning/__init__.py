@@ -19,5 +19,6 @@ from .trajectories.trajectory import (
     TrajectorySamples as TrajectorySamples,
     TrajectoryState as TrajectoryState,
 )
+from .walk import walk as walk
 
 _answer(__name__)

@@ -59,15 +59,32 @@ class Leg(NamedTuple):
     step: int
 
 
+class Tried(NamedTuple):
+    """How far one sequence was tried.
+
+    Attributes:
+        path: along all of it; None where a step failed.
+        on: for each piece of the path the transition that it is a part of.
+        failed: number of the step that failed; 0 where none did.
+    """
+
+    path: Path | None
+    on: tuple[Transition, ...]
+    failed: int
+
+
 class Refusals:
     """What was refused: how often, where, and a case of each.
 
     Attributes:
         counts: by (transition, reason).
         cases: by (transition, reason) the last result that says more.
+        reached: states that some target reached, waypoint states too.
+        missed: how often none was found, by the state that was not reached.
     """
 
     def __init__(self) -> None:
+        self.reached, self.missed = set[State](), Counter[State]()
         self.counts: Counter[tuple[str, str]] = Counter()
         self.cases: dict[tuple[str, str], TargetConfiguration | Connection] = {}
 
@@ -76,6 +93,16 @@ class Refusals:
         self.counts[part.name, reason] += 1
         if case is not None:
             self.cases[part.name, reason] = case
+
+    def of_target(self, target: TargetConfiguration) -> bool:
+        """Whether a target was not found; which states it reached is kept."""
+        parts = target.transition.inner or (target.transition,)
+        self.reached |= {part.target for part, _ in zip(parts, target.waypoints, strict=False)}
+        failed = target.failed_at
+        if failed is not None:
+            self.missed[failed.target] += 1
+            self.add(failed, "no target found", target)
+        return failed is not None
 
 
 @final
@@ -111,7 +138,6 @@ class Attempts:
         self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
         self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
-        self.on = tuple[str, ...]()
         self._models: dict[tuple[CollisionPair, ...], CollisionModel] = {}
         self._pairs: dict[str, tuple[CollisionPair, ...]] = {}
         self._projectors: dict[Problem, Projector] = {}
@@ -119,8 +145,8 @@ class Attempts:
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._budget = TARGETS_AT_FIRST
 
-    def run(self, q: Vector, steps: Sequence[PlanStep]) -> tuple[Path | None, int]:
-        """A path along a sequence, with 0; or None, with the number of the step that failed.
+    def run(self, q: Vector, steps: Sequence[PlanStep]) -> Tried:
+        """A path along a sequence; or which step failed.
 
         Args:
             q: start (nq,).
@@ -133,7 +159,7 @@ class Attempts:
         while not self._clock.is_over:
             chain, at = self._chain(done[-1][0].q1 if done else q, steps, first)
             if chain is None:
-                return None, at
+                return Tried(None, (), at)
             for motion in chain:
                 path = self._connected(motion) if motion.path is None else self._looked_at(motion, motion.path)
                 if path is None:
@@ -141,14 +167,14 @@ class Attempts:
                     break
                 done.append((motion, path))
             else:
-                self.on = tuple(leg.part.name for leg, path in done for _ in path.pieces)
-                return joined([path for _, path in done]), 0
+                on = tuple(leg.part for leg, path in done for _ in path.pieces)
+                return Tried(joined([path for _, path in done]), on, 0)
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):
-                return None, min(failed, max(len(steps) - 1, 0))
+                return Tried(None, (), min(failed, max(len(steps) - 1, 0)))
             done = [each for each in done if each[0].step < failed]
             first = failed
-        return None, failed
+        return Tried(None, (), failed)
 
     def _chain(self, q: Vector, steps: Sequence[PlanStep], first: int) -> tuple[list[Leg] | None, int]:
         """Motions that meet, from a step on; depth first. Without success the deepest step that was not done."""
@@ -189,11 +215,12 @@ class Attempts:
     def _step(self, q: Vector, step: PlanStep, number: int) -> list[Leg] | None:
         """The motions of one transition to a target that is drawn, the short ones looked at; None where it fails."""
         transition, leaf = step.action.transition, self._places.leaf_for(step.action)
+        if transition.is_loop and self._goal is not None and self._places.is_goal(step.action.to):
+            return [Leg(transition, q, self._goal, None, number)]
         guess = self._graph.robot.check(self._guess(transition, q, self._rng), "guess of a plan")
         self.targets += 1
         target = self._graph.target(transition, q, guess, leaf=leaf, onto=step.action.onto)
-        if not target.success:
-            self.refusals.add(target.failed_at or transition, "no target found", target)
+        if self.refusals.of_target(target):
             return None
         parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
         for part, point in parts:

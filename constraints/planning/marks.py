@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple, final
@@ -26,10 +26,12 @@ class Site(NamedTuple):
     Attributes:
         state: the state.
         marks: by name of a foliation START, GOAL or OTHER; START where both are the same leaf.
+        done: number of given transitions that lead there; 0 where none are given.
     """
 
     state: State
     marks: tuple[tuple[str, str], ...]
+    done: int = 0
 
     def __str__(self) -> str:
         where = ", ".join(f"{name}: {mark}" for name, mark in self.marks)
@@ -63,12 +65,18 @@ class Sites:
         start: configuration (nq,).
         goal: configuration (nq,); or the state where any will do.
         collisions: of objects whose poses the leaves of start and goal fix; None for nothing.
+        along: transitions that are given, in order; empty where any will do.
     """
 
     def __init__(
-        self, graph: ConstraintGraph, start: Vector, goal: Vector | State, collisions: CollisionModel | None
+        self,
+        graph: ConstraintGraph,
+        start: Vector,
+        goal: Vector | State,
+        collisions: CollisionModel | None,
+        along: Sequence[Transition] = (),
     ) -> None:
-        self._graph, self._collisions = graph, collisions
+        self._graph, self._collisions, self._along = graph, collisions, tuple(along)
         self._collided: dict[tuple[str, tuple[tuple[str, str], ...]], str | None] = {}
         self._ends: dict[str, Vector] = {START: start}
         self._leaf = graph.leaf_of(start)
@@ -79,7 +87,7 @@ class Sites:
         else:
             self._ends[GOAL] = goal
             self._wanted = self._marks_of(graph.leaf_of(goal))
-            self.goal = Site(graph.state_of(goal), tuple(self._wanted.items()))
+            self.goal = Site(graph.state_of(goal), tuple(self._wanted.items()), len(self._along))
 
     def _marks_of(self, leaf: Leaf) -> dict[str, str]:
         """Marks of the goal: START where the leaf of a foliation is that of the start."""
@@ -90,9 +98,16 @@ class Sites:
             marks[f.name] = START if same else GOAL
         return marks
 
+    @property
+    def goal_configuration(self) -> Vector | None:
+        """The goal (nq,); None where a state is enough."""
+        return self._ends.get(GOAL)
+
     def is_goal(self, place: Site) -> bool:
         """Whether nothing but a motion on one leaf is left to do there."""
-        return place.state is self.goal if isinstance(self.goal, State) else place == self.goal
+        if isinstance(self.goal, State):
+            return place.state is self.goal and place.done == len(self._along)
+        return place == self.goal
 
     @cached_property
     def _foliations(self) -> dict[str, tuple[Foliation, ...]]:
@@ -100,10 +115,15 @@ class Sites:
 
     def actions(self, place: Site) -> Iterator[Move]:
         """What leads from a place to others."""
-        for transition in self._graph.transitions_from(place.state):
-            if transition.is_loop or transition.is_level_set or transition.weight < 0:
-                continue
+        for transition in self._leaving(place):
             yield from self._ways(place, transition)
+
+    def _leaving(self, place: Site) -> Sequence[Transition]:
+        """The next one of the transitions that are given; else all that change the state."""
+        if self._along:
+            return self._along[place.done : place.done + 1]
+        leaving = self._graph.transitions_from(place.state)
+        return [t for t in leaving if not (t.is_loop or t.is_level_set or t.weight < 0)]
 
     def _ways(self, place: Site, transition: Transition) -> Iterator[Move]:
         """A transition with each choice of the leaves on which it ends."""
@@ -122,7 +142,8 @@ class Sites:
         new = [f.name not in marks or id(f.complement) not in kept for f in there]
         for chosen in product(*choices):
             onto = tuple(f for f, mark, is_new in zip(there, chosen, new, strict=True) if is_new and mark != OTHER)
-            to = Site(transition.target, tuple((f.name, mark) for f, mark in zip(there, chosen, strict=True)))
+            marked = tuple((f.name, mark) for f, mark in zip(there, chosen, strict=True))
+            to = Site(transition.target, marked, place.done + bool(self._along))
             if self.collision(to) is None:
                 yield Move(transition, onto, to)
 
@@ -182,4 +203,4 @@ class Sites:
             return None
         joints = dict(zip(model.names, model.joints, strict=True))
         met = [c for c in model.collisions(q) if {joints[c.a], joints[c.b]} <= fixed]
-        return f"{met[0].a} collides with {met[0].b}" if met else None
+        return f"{met[0].a} collides with {met[0].b} where start and goal put them" if met else None

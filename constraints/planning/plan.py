@@ -15,9 +15,10 @@ from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..collisions.model import Collision, CollisionModel
-from ..errors import GraphError, OptionError, SpaceMismatchError
+from ..collisions.words import always_in_words
+from ..errors import OptionError, SpaceMismatchError
 from ..manipulation.graph import ConstraintGraph
-from ..manipulation.states import State
+from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
 from ..paths.with_path import WithPath
@@ -26,18 +27,20 @@ from ..ranges import whole_number
 from ..robot import Robot
 from ..solvers import Projector
 from ..words import counted
-from .attempt import Attempts, Guess, loop_of
+from .attempt import Attempts, Guess, Tried, loop_of
 from .connection import Connection
 from .ends import check_space, in_words
 from .guesses import Guesses
 from .limits import Clock, Limits
 from .marks import Sites
+from .refusals import StepProofs, elsewhere, met_at_end, refuse_off
 from .sequences import Sequences
 from .status import PlanningStatus
 
 SHOWN = 8
 """Reasons of refusals that are told, the most common first; `describe(details=True)` has all."""
-
+REASONS = 3
+"""Reasons why no sequence leads to the goal that are told in one line."""
 GOALS_TRIED = 20
 """Starts from which a configuration of each state is sought, where the goal is a problem."""
 
@@ -57,12 +60,13 @@ class Plan(WithPath):
         targets: number of targets that were drawn.
         refusals: how often each part of a transition was refused, by (its name, the reason).
         cases: by (name, reason) the last search for a target or motion that failed so.
-        impossible: objects that collide where start and goal put them: what leads there is struck out.
-        reason: what is wrong with an end, in words; else empty.
+        impossible: why what is struck out cannot be done, in words: objects that collide where start and goal put
+            them; what is out of reach for certain; a state that neither targets nor random configurations reach.
+        reason: what is wrong with an end, or why no sequence leads to the goal, in words; else empty.
         collisions: pairs that collide at an end.
         refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
-        on: for each piece of the path the name of the transition that it is a part of; where that leads through
-            waypoint states, of its inner transition.
+        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
+            its inner transition.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
@@ -82,7 +86,7 @@ class Plan(WithPath):
     reason: str = ""
     collisions: tuple[Collision, ...] = ()
     refused: Vector | None = None
-    on: tuple[str, ...] = ()
+    on: tuple[Transition, ...] = ()
     nodes: int = 0
     projections: int = 0
     checks: int = 0
@@ -95,7 +99,7 @@ class Plan(WithPath):
         lines = [str(self), f"  {counted(self.sequences, 'sequence')} tried, {counted(self.targets, 'target')} drawn"]
         if self.transitions:
             lines.append(f"  {'transitions' if self.success else 'the last one'}: {', '.join(self.transitions)}")
-        lines += [f"  impossible where start and goal put the objects: {words}" for words in self.impossible]
+        lines += [f"  impossible: {words}" for words in self.impossible]
         if self.path is not None:
             lines += [f"  {self.path}", *(f"  held: {held}" for held in self.path.held())]
         reasons = self.refusals.most_common(None if details else SHOWN)
@@ -162,15 +166,10 @@ def plan(
         WrongObjectError, SpaceMismatchError: an argument of another type, or of another robot.
     """
     expect(graph, ConstraintGraph, "graph of a plan")
-    expect(collisions, (CollisionModel, NoneType), "collisions of a plan", "a CollisionModel, or None")
-    limits = Limits() if limits is None else expect(limits, Limits, "limits of a plan", "Limits")
     if (rng is None) == (seeds is None):
         raise OptionError("a plan needs either rng=numpy.random.default_rng(0), or seeds=range(8)")
-    if guess is not None:
-        as_callable(guess, "guess of a plan", "a function of transition, configuration and generator")
-    check_space(graph.robot.space, collisions)
     start, end = graph.robot.check(q_start, "q_start"), _goal(graph, goal)
-    task = _Task(graph, np.array(start), end, collisions, limits, guess)
+    task = task_of(graph, np.array(start), end, collisions, limits, guess, "a plan")
     if rng is not None:
         expect(rng, np.random.Generator, "rng of a plan", "a Generator, as numpy.random.default_rng(0)")
         return task.planned(rng)
@@ -180,6 +179,30 @@ def plan(
     if not numbers:
         raise OptionError("seeds of a plan: expected at least one, got none")
     return _first_of(task, sorted(numbers), executor)
+
+
+def task_of(
+    graph: ConstraintGraph,
+    start: Vector,
+    goal: Vector | State | Problem,
+    collisions: CollisionModel | None,
+    limits: Limits | None,
+    guess: Guess | None,
+    who: str,
+    along: tuple[Transition, ...] = (),
+) -> PlanSearch:
+    """A task, the rest of its arguments checked.
+
+    Raises:
+        WrongObjectError: an argument of another type.
+        SpaceMismatchError: a collision model of another robot.
+    """
+    expect(collisions, (CollisionModel, NoneType), f"collisions of {who}", "a CollisionModel, or None")
+    limits = Limits() if limits is None else expect(limits, Limits, f"limits of {who}", "Limits")
+    if guess is not None:
+        as_callable(guess, f"guess of {who}", "a function of transition, configuration and generator")
+    check_space(graph.robot.space, collisions)
+    return PlanSearch(graph, start, goal, collisions, limits, guess, along)
 
 
 def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Vector | State | Problem:
@@ -193,7 +216,7 @@ def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Ve
     return np.array(graph.robot.check(goal, "goal"))
 
 
-def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> Plan:
+def _first_of(task: PlanSearch, seeds: Sequence[int], executor: Executor | None) -> Plan:
     """The plan of the lowest seed that succeeds; if none does, that of the last."""
     futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
     plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
@@ -209,8 +232,8 @@ def _first_of(task: _Task, seeds: Sequence[int], executor: Executor | None) -> P
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """What is to be planned."""
+class PlanSearch:
+    """What is to be planned; along some transitions where they are given."""
 
     graph: ConstraintGraph
     start: Vector
@@ -218,6 +241,7 @@ class _Task:
     collisions: CollisionModel | None
     limits: Limits
     guess: Guess | None
+    along: tuple[Transition, ...] = ()
 
     def seeded(self, seed: int) -> Plan:
         """One search, by a seed; of a task that may have come from another process."""
@@ -237,29 +261,39 @@ class _Task:
         return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
 
     def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
-        places = Sites(self.graph, self.start, goal, self.collisions)
+        graph, start = self.graph, self.start
+        places = Sites(graph, start, goal, self.collisions, self.along)
         sequences, end = Sequences(places), None if isinstance(goal, State) else goal
-        guess = self.guess or Guesses(self.graph)
-        attempts = Attempts(self.graph, places, end, self.collisions, rng, guess, self.limits, clock)
-        status, path, names, tried = PlanningStatus.SEQUENCES, None, (), 0
+        guess, ruled_out = self.guess or Guesses(graph), dict[str, None]()
+        attempts = Attempts(graph, places, end, self.collisions, rng, guess, self.limits, clock)
+        proofs = StepProofs(graph, places, start, guess, attempts.refusals, clock)
+        status, reason, found, names, tried = PlanningStatus.SEQUENCES, "", Tried(None, (), 0), (), 0
         while tried < self.limits.sequences:
             steps = sequences.cheapest()
             if steps is None:
                 status = PlanningStatus.NO_SEQUENCE
+                seen = "" if tried else "; ".join(elsewhere(graph, places, start, sequences.seen))
+                reason = seen or "; ".join([*places.struck_out, *ruled_out][:REASONS])
                 break
             tried += 1
             names = tuple(step.action.transition.name for step in steps)
-            path, failed = attempts.run(self.start, steps)
-            if path is not None or clock.is_over or not steps:
+            found = attempts.run(start, steps)
+            if found.path is not None or clock.is_over or not steps:
                 ended = PlanningStatus.TIME if clock.is_over else PlanningStatus.STUCK
-                status = ended if path is None else PlanningStatus.FOUND
+                status = ended if found.path is None else PlanningStatus.FOUND
                 break
-            sequences.failed(steps[failed])
+            step = steps[found.failed]
+            words = proofs.of(step)
+            if words:
+                ruled_out[words] = None
+                sequences.strike_out(step)
+            else:
+                sequences.failed(step)
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
-            path, status, names, tried, attempts.targets, refusals.counts, refusals.cases, places.struck_out,
-            on=attempts.on, nodes=attempts.nodes, projections=counts.projections, checks=counts.checks,
-            seconds=clock.spent, robot=self.graph.robot,
+            found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,
+            (*places.struck_out, *ruled_out), reason, on=found.on, nodes=attempts.nodes, projections=counts.projections,
+            checks=counts.checks, seconds=clock.spent, robot=self.graph.robot,
         )  # fmt: skip
 
     def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
@@ -273,7 +307,9 @@ class _Task:
                 if found.success and (self.collisions is None or self.collisions.is_free(found.q)):
                     return np.array(found.q)
                 if found.residual < least:
-                    least, nearest = found.residual, f"in '{state}': {found}"
+                    met = self.collisions.collisions(found.q) if found.success and self.collisions else ()
+                    words = in_words(met) or "; ".join(map(str.strip, found.describe().splitlines()))
+                    least, nearest = found.residual, f"in '{state}': {words}"
             if clock.is_over:
                 break
             guess = draw.beside(self.start, rng)
@@ -290,21 +326,20 @@ class _Task:
         outside = graph.robot.bounds.violations(q)
         if outside:
             words = f"out of bounds: {', '.join(map(str, outside))}"
-            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words, refused=np.array(q), robot=graph.robot)
-        off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
-        if off > least:
-            raise GraphError(
-                f"the {what} of a plan is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
-                "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
-            )
-        loop = loop_of(graph, state)
-        if model is None or loop is None:
+            return self._refused(what, "OFF", words, q)
+        refuse_off(graph, q, state, f"{what} of a plan")
+        met = met_at_end(graph, loop_of(graph, state) or self._given(what), q, model, self.start)
+        if not met or model is None:
             return None
-        met = model.among(graph.collision_pairs(loop, model.joint_pairs)).collisions(q)
-        if what == "goal":  # what does not move against each other there has been brought there
-            met = (*met, *(pair for pair in model.collisions(q) if pair not in (*met, *model.collisions(self.start))))
-        if not met:
-            return None
-        status = PlanningStatus.of_end(what, "COLLIDES")
-        words = in_words(met)
-        return Plan(None, status, reason=words, collisions=tuple(met), refused=np.array(q), robot=graph.robot)
+        words = "; ".join(filter(None, (in_words(met), always_in_words(model.always_colliding()))))
+        return self._refused(what, "COLLIDES", words, q, met)
+
+    def _refused(self, what: str, why: str, words: str, q: Vector, met: tuple[Collision, ...] = ()) -> Plan:
+        """What is said of an end that is refused."""
+        status = PlanningStatus.of_end(what, why)
+        return Plan(None, status, reason=words, collisions=met, refused=np.array(q), robot=self.graph.robot)
+
+    def _given(self, what: str) -> Transition | None:
+        """The first or last motion of the transitions that are given."""
+        parts = [part for step in self.along for part in step.inner or (step,)]
+        return None if not parts else parts[0] if what == "start" else parts[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import NamedTuple, final
 
 from .marks import Move, Site, Sites
@@ -28,10 +29,14 @@ class Sequences:
 
     Args:
         places: of the task.
+
+    Attributes:
+        seen: where the last search for a sequence came.
     """
 
     def __init__(self, places: Sites) -> None:
         self._places = places
+        self.seen = set[Site]()
         self._penalties: defaultdict[tuple[Site, str, Site], float] = defaultdict(float)
         self._known: dict[Site, tuple[Move, ...]] = {}
 
@@ -39,7 +44,7 @@ class Sequences:
         """The cheapest sequence now; None where none leads to the goal."""
         places, order = self._places, count()
         ahead: list[tuple[float, int, Site, tuple[PlanStep, ...]]] = [(0.0, next(order), places.start, ())]
-        done = set[Site]()
+        done = self.seen = set[Site]()
         while ahead and len(done) < MOST_PLACES:
             cost, _, place, steps = heappop(ahead)
             if place in done:
@@ -48,9 +53,10 @@ class Sequences:
                 return steps
             done.add(place)
             for action in self._actions(place):
-                if action.to not in done:
-                    step = PlanStep(place, action)
-                    heappush(ahead, (cost + 1.0 + self._penalties[_key(step)], next(order), action.to, (*steps, step)))
+                step = PlanStep(place, action)
+                penalty = self._penalties[_key(step)]
+                if action.to not in done and penalty < inf:
+                    heappush(ahead, (cost + 1.0 + penalty, next(order), action.to, (*steps, step)))
         return None
 
     def _actions(self, place: Site) -> tuple[Move, ...]:
@@ -62,6 +68,10 @@ class Sequences:
     def failed(self, step: PlanStep) -> None:
         """Let a step cost more."""
         self._penalties[_key(step)] += PENALTY
+
+    def strike_out(self, step: PlanStep) -> None:
+        """Let no sequence have a step."""
+        self._penalties[_key(step)] = inf
 
 
 def _key(step: PlanStep) -> tuple[Site, str, Site]:

@@ -76,7 +76,7 @@ class Result(Verdict):
 
     @final
     def or_raise(self) -> Any:
-        """The result if it is a success; of an interpolation or a walk, its path.
+        """The result if it is a success; of an interpolation or a plan, its path.
 
         Raises:
             FailedError: it is none; the error carries the result.

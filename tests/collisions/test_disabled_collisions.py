@@ -24,8 +24,8 @@ from constraints.manipulation import (
     State,
     Transition,
     read_scene,
-    walk,
 )
+from constraints.planning import PlanningStatus, plan, walk
 from constraints.robot.files.packages import find_resource, robot_data_folder
 
 PANDA = "package://example-robot-data/robots/panda_description"
@@ -338,23 +338,25 @@ def test_no_free_configuration_quotes_what_always_collides() -> None:
 
 
 def test_a_walk_that_collides_everywhere_says_so() -> None:
-    """Mend 1: the walk names the pair that always collides, and the start that is in collision."""
+    """Mend 1: the walk names the pair that always collides, and the start that is in collision; so does a plan."""
     robot = Robot.from_urdf(ARM)
     anywhere = State("anywhere")
     graph = ConstraintGraph(robot, [anywhere], [Transition("go", anywhere, anywhere, anywhere)])
-    rng = np.random.default_rng
-    found = walk(graph, robot.neutral, ["go"], rng(0), collisions=CollisionModel(robot, BALLS), tries=3, detours=0)
-    assert not found.success
-    assert found.always_colliding == (("upper ball", "hand ball"),)
-    assert found.start_collisions == (Collision("upper ball", "hand ball"),)
-    for text in (str(found), found.describe()):
-        assert "the start is in collision: upper ball collides with hand ball" in text
-        assert "'upper ball' and 'hand ball' collide in all of 200 random configurations" in text
+    rng, model = np.random.default_rng, CollisionModel(robot, BALLS)
+    for found in (
+        walk(graph, robot.neutral, ["go"], rng=rng(0), collisions=model),
+        plan(graph, robot.neutral, "anywhere", rng=rng(0), collisions=model),
+    ):
+        assert found.status is PlanningStatus.START_COLLIDES
+        assert found.collisions == (Collision("upper ball", "hand ball"),)
+        for text in (str(found), found.describe()):
+            assert "upper ball collides with hand ball" in text
+            assert "'upper ball' and 'hand ball' collide in all of 200 random configurations" in text
     disabled = robot.with_srdf(srdf(disable("upper", "hand")))
     graph = ConstraintGraph(disabled, [anywhere], [Transition("go", anywhere, anywhere, anywhere)])
-    found = walk(graph, robot.neutral, ["go"], rng(0), collisions=CollisionModel(disabled, BALLS), tries=3, detours=0)
+    found = walk(graph, robot.neutral, ["go"], rng=rng(0), collisions=CollisionModel(disabled, BALLS))
     assert found.success
-    assert (found.always_colliding, found.start_collisions) == ((), ())
+    assert found.collisions == ()
 
 
 def test_a_start_in_collision_is_said_before_a_target_out_of_reach() -> None:
@@ -364,14 +366,12 @@ def test_a_start_in_collision_is_said_before_a_target_out_of_reach() -> None:
     anywhere = State("anywhere")
     graph = ConstraintGraph(robot, [anywhere, far], [Transition("go", anywhere, far, anywhere)])
     rng = np.random.default_rng
-    found = walk(graph, robot.neutral, ["go"], rng(0), collisions=CollisionModel(robot, BALLS), tries=2)
-    assert not found.success
-    assert found.tries == 0
-    assert all("the start is in collision" in reason for reason in found.refusals)
-    found = walk(graph, robot.neutral, ["go"], rng(0), tries=2)
-    assert not found.success
-    assert not any("collision" in reason for reason in found.refusals)
-    assert (found.always_colliding, found.start_collisions) == ((), ())
+    found = walk(graph, robot.neutral, ["go"], rng=rng(0), collisions=CollisionModel(robot, BALLS))
+    assert (found.status, found.targets, dict(found.refusals)) == (PlanningStatus.START_COLLIDES, 0, {})
+    found = walk(graph, robot.neutral, ["go"], rng=rng(0))
+    assert found.status is PlanningStatus.NO_SEQUENCE
+    assert "the state 'far' was reached from none of 40 random configurations" in found.reason
+    assert found.collisions == ()
 
 
 @needs_robot_data

@@ -27,7 +27,7 @@ SOURCES = [path for package in ("constraints", "liegroups") for path in sorted((
 KERNELS = ("solvers/kernels", "solvers/tape")
 
 DOORS = {
-    *("walk", "plan", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
+    *("plan", "inverse_dynamics", "reach_batch", "ConstraintGraph.__init__", "ContactForwardDynamics.__init__"),
 }
 """Functions that users call by keyword, with more than eight arguments: each names a thing of its own, and what is no
 such thing is in a record already (`Options`). `inverse_dynamics`: the terms of one equation. `reach_batch`: as `reach`,

@@ -39,9 +39,9 @@ from constraints.manipulation import (
     Transition,
     placement,
     preplacement,
-    walk,
 )
 from constraints.models import sample_arm
+from constraints.planning import Limits, walk
 from constraints.questions import ask_once
 from liegroups import R3xSO3
 
@@ -144,7 +144,8 @@ def test_a_hold_that_is_not_equivalent_is_found() -> None:
     judged = graph.validate(np.random.default_rng(3), 3)
     assert not judged.success
     assert said in judged.problems[0]
-    assert said in str(walk(graph, target.q_start, ["transit"], np.random.default_rng(0), tries=2))
+    walked = walk(graph, target.q_start, ["transit"], rng=np.random.default_rng(0), limits=Limits(sequences=1))
+    assert said in walked.describe()
     rng, q = np.random.default_rng(0), target.q_start
     many = graph.targets("transit", np.array([q, q]), graph.robot.random(rng, 2))
     assert [each.success for each in many] == [False, False]

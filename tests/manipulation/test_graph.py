@@ -27,7 +27,8 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.manipulation import CollisionModel, ConstraintGraph, SecurityMargins, State, Tie, Transition, walk
+from constraints.manipulation import ConstraintGraph, SecurityMargins, State, Tie, Transition
+from constraints.planning import Limits, PlanningStatus, walk
 from constraints.solvers import CompiledEngine, NewtonEngine
 
 pytestmark = needs_robot_data
@@ -446,37 +447,6 @@ def test_graphs_pickle():
     assert len(problem.explicits) == 1
 
 
-def test_a_walk_draws_again_where_a_path_is_not_reached_between_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check of collisions asks for configurations between samples: where one fails the try is refused, no more."""
-    graph, q = recorded_graph(), starts(FREE)[0]
-
-    def fails(*_: object) -> None:
-        raise FailedError(None, "at time 0.5 of the piece the constraints are not reached")
-
-    monkeypatch.setattr(CollisionModel, "first_collision", fails)
-    found = walk(
-        graph, q, ["Loop | f"], np.random.default_rng(0), collisions=CollisionModel(graph.robot), tries=3, detours=0
-    )
-    assert not found.success
-    assert found.tries == 3
-    assert found.refusals["NOT_PROJECTED on 'Loop | f'"] > 0
-
-
-def test_what_a_walk_is_given_is_looked_at() -> None:
-    """Another kind of thing is named before anything is drawn."""
-    graph, q, rng, anything = recorded_graph(), starts(FREE)[0], np.random.default_rng(0), cast("Any", walk)
-    for bad, given in (
-        ("graph", ("graph", q, ["Loop | f"], rng)),
-        ("transitions", (graph, q, "Loop | f", rng)),
-        ("generator", (graph, q, ["Loop | f"], 3)),
-    ):
-        with pytest.raises(WrongObjectError, match=f"{bad} of a walk"):
-            anything(*given)
-    for name in ("guess", "collisions"):
-        with pytest.raises(WrongObjectError, match=f"{name} of a walk"):
-            anything(graph, q, ["Loop | f"], rng, **{name: 3})
-
-
 def test_a_target_says_how_far_it_got() -> None:
     """Each inner transition with its status, those not tried, and the errors of the last projection."""
     graph = recorded_graph()
@@ -512,38 +482,23 @@ def test_a_target_says_how_it_is_diagnosed() -> None:
 
 
 def test_a_walk_says_what_it_could_not_do() -> None:
-    """Mend 13: transitions, reasons with their counts, the last case; with details a line each and the case in full."""
+    """Mend 13: transitions, reasons with their counts, the last case; with details the case in full."""
     graph, q = factory(options=Options(max_iterations=4)).generate(), starts(FREE)[4]
-    asked = [TAKE, RELEASE, TAKE, RELEASE]
-    tried = (walk(graph, q, asked, np.random.default_rng(k), tries=4, patience=2, detours=0) for k in range(50))
-    found = next(each for each in tried if (each.done, len(each.refusals)) == (2, 1))
-    assert dict(found.refusals) == {f"no target found for '{TAKE}_01'": 2}
-    (case,) = found.cases.values()
+    asked, limits = [TAKE, RELEASE, TAKE, RELEASE], Limits(sequences=1, seconds=None)
+    tried = (walk(graph, q, asked, rng=np.random.default_rng(k), limits=limits) for k in range(50))
+    found = next(each for each in tried if not each.success)
+    assert found.status is PlanningStatus.SEQUENCES
+    assert {reason for _, reason in found.refusals} == {"no target found"}
+    (key, case), *_ = found.cases.items()
     assert not case.success
-    assert found.describe().splitlines() == [
-        "2 of 4 transitions after 4 targets",
-        f"  walked: '{TAKE}', '{RELEASE}'",
-        f"  failed: '{TAKE}'",
-        f"  not reached: '{RELEASE}'",
-        f"  failed 2 times: no target found for '{TAKE}_01'",
-        f"  the last time: {case}",
-    ]
-    assert found.describe(details=True).splitlines() == [
-        "2 of 4 transitions after 4 targets",
-        f"  '{TAKE}': walked",
-        f"  '{RELEASE}': walked",
-        f"  '{TAKE}': failed",
-        f"  '{RELEASE}': not reached",
-        f"  failed 2 times: no target found for '{TAKE}_01'",
-        f"  no target found for '{TAKE}_01', the last time:",
-        *(f"    {line}" for line in case.describe().splitlines()),
-    ]
+    lines = found.describe().splitlines()
+    assert lines[2] == f"  the last one: {', '.join(asked)}"
+    at = lines.index(f"  '{key[0]}' refused {found.refusals[key]} times: no target found")
+    assert lines[at + 1] == f"    the last time: {case}"
+    assert all(line in found.describe(details=True) for line in case.describe().splitlines())
     with pytest.raises(FailedError) as caught:
         found.or_raise()
     assert caught.value.result is found
-    alike = walk(recorded_graph(), q, asked[:2], np.random.default_rng(5), tries=4, patience=2, detours=0)
-    assert alike.success
-    assert alike.describe().splitlines()[1:] == [f"  walked: '{TAKE}', '{RELEASE}'"]
 
 
 def test_walks_keep_a_carried_box_in_its_bounds() -> None:
@@ -553,7 +508,7 @@ def test_walks_keep_a_carried_box_in_its_bounds() -> None:
     bounds = graph.robot.bounds
     for seed in (4, 5, 9, 14):
         asked = [TAKE, "Loop | 0-0", "Loop | 0-0", RELEASE]
-        path = walk(graph, q, asked, np.random.default_rng(seed), tries=4, patience=2, detours=0).or_raise()
+        path = walk(graph, q, asked, rng=np.random.default_rng(seed)).or_raise()
         assert path.max_error() <= THRESHOLD
         for t in np.linspace(0.0, path.duration, 200):
             assert bounds.contains(path(t))

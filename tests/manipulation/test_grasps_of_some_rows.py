@@ -1,4 +1,4 @@
-"""Single parts of manipulation: free objects, grasps of some rows, refusals counted, thresholds of leaves."""
+"""Single parts of manipulation: free objects, grasps of some rows, thresholds of leaves."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from corners import corner, posts
 
 from constraints import Affine, Base, Comparison, Explicit, Implicit, Part, Robot, Surface
-from constraints.collisions.model import CollisionModel
 from constraints.errors import GraphError, OptionError
 from constraints.manipulation import (
     ConstraintGraph,
@@ -29,9 +27,6 @@ from constraints.manipulation.factory.polygon_repair import repaired
 from constraints.manipulation.foliation import leaf_at
 from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.targets import TargetConfiguration
-from constraints.manipulation.walks import refusals as refusals_of_walks
-from constraints.manipulation.walks.refusals import WalkTask, _elsewhere, _without_target, refusals
-from constraints.manipulation.walks.walk import _Walker, walk
 from constraints.models import sample_arm
 
 
@@ -282,103 +277,3 @@ def test_a_short_step_that_asks_for_nothing_new_is_where_the_last_one_ended(more
         found = graph.target("through", start, robot.random(rng)).or_raise()
         assert (found.projections[0] is not found.projections[1]) == again
         assert len(found.waypoints) == 2
-
-
-class Stubborn:
-    """A graph whose targets are found at the n-th search; never for zero."""
-
-    def __init__(self, found_at: int = 0) -> None:
-        self.robot: Any = SimpleNamespace(random=lambda rng: rng.normal(), check=lambda q, what: q)
-        self.found_at, self.guesses = found_at, list[Any]()
-
-    def target(self, step: Any, q: Any, guess: Any) -> Any:
-        self.guesses.append(guess)
-        return SimpleNamespace(success=len(self.guesses) == self.found_at, projections=(1, 2), failed_at="here")
-
-
-def test_searches_in_vain_are_counted() -> None:
-    """One search proves nothing where it is the only one; of many the last one tells, and one success ends them."""
-    graph: Any = Stubborn()
-    q = np.zeros(1)
-    step: Any = "step"
-    assert list(_without_target(graph, step, q, "start", None, 1)) == []
-    assert len(graph.guesses) == 1
-    graph = Stubborn()
-    (refusal,) = _without_target(graph, step, q, "goal", None, 7)
-    assert refusal.reason == "no target of 'step' was found from the goal, in 7 searches, at 'here'"
-    assert len(graph.guesses) == len(set(graph.guesses)) == 7
-    again: Any = Stubborn()
-    list(_without_target(again, step, q, "goal", None, 7))
-    assert again.guesses == graph.guesses
-    for at in (1, 3, 7):
-        graph = Stubborn(at)
-        assert list(_without_target(graph, step, q, "goal", None, 7)) == []
-        assert len(graph.guesses) == at
-    graph = Stubborn()
-    list(_without_target(graph, step, q, "goal", lambda step, q, rng: 4.0, 2))
-    assert graph.guesses == [4.0, 4.0]
-
-
-@pytest.mark.parametrize(("tries", "searches"), [(1, 100), (100, 100), (130, 130)])
-def test_at_least_a_hundred_searches_from_the_goal(tries: int, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals_of_walks, "leaf_at", lambda told, q: SimpleNamespace(among=lambda i: None))
-    graph: Any = Stubborn()
-    graph.foliations = ()
-    graph.threshold, graph.robot.at = 1e-4, lambda q: q
-    graph.sample = lambda state, rng: SimpleNamespace(success=True)
-    part: Any = SimpleNamespace(inner=(), constraints=(), target=SimpleNamespace(name="there"))
-    found = list(refusals(graph, WalkTask(np.zeros(1), [part], np.ones(1), part, tries)))
-    assert [each.reason.partition(", in ")[2] for each in found] == [f"{searches} searches, at 'here'"]
-    assert len(graph.guesses) == searches + 1  # one from the start
-    assert WalkTask(np.zeros(1), []).tries == 400
-
-
-def test_what_no_transition_moves_may_be_off_by_each_motion(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A threshold for each motion, and one for the goal; what some transition leaves free is not asked."""
-    asked = list[float]()
-
-    class Side:
-        def among(self, which: list[int]) -> Any:
-            def same_as(other: Any, tolerance: float) -> bool:
-                asked.append(tolerance)
-                return which != [1]
-
-            return SimpleNamespace(same_as=same_as)
-
-        foliations = ("one", "two", "three")
-
-    owners = [object(), object(), object()]
-    folds = [SimpleNamespace(complement=owner) for owner in (*owners, None, object())]
-    monkeypatch.setattr(refusals_of_walks, "leaf_at", lambda told, q: Side())
-    graph: Any = SimpleNamespace(foliations=folds, threshold=1e-3, robot=SimpleNamespace(at=lambda q: q))
-    parts: Any = [SimpleNamespace(inner=(), constraints=owners), SimpleNamespace(inner=(), constraints=owners[:2])]
-    found = list(_elsewhere(graph, WalkTask(np.zeros(1), parts, np.ones(1))))
-    assert [each.reason.partition(" (")[0] for each in found] == [
-        "the goal has 'two' elsewhere, and no transition of the walk moves it"
-    ]
-    assert asked == pytest.approx([3e-3, 3e-3])
-    assert list(_elsewhere(graph, WalkTask(np.zeros(1), parts))) == []
-
-
-def test_a_walk_without_a_collision_says_nothing_of_collisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its time is over before the first target: pairs that always collide are not asked for."""
-
-    def never(self: Any) -> Any:
-        raise AssertionError("asked")
-
-    graph, model = corner(), posts(1)
-    start = graph.sample("a", np.random.default_rng(0)).or_raise().q
-    monkeypatch.setattr(CollisionModel, "always_colliding", never)
-    found = walk(graph, start, ["a to b"], np.random.default_rng(1), collisions=model, seconds=1e-9)
-    assert (found.success, found.done, found.tries, found.path, found.on) == (False, 0, 0, None, ())
-    assert found.start_collisions == found.always_colliding == ()
-    assert dict(found.refusals) == {"the time of 1e-09 s was over": 1}
-
-
-def test_how_long_a_walk_goes_on_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, seen = corner(), list[Any]()
-    monkeypatch.setattr(_Walker, "run", lambda self, q, goal: seen.append(self._limits))
-    start = graph.sample("a", np.random.default_rng(0)).or_raise().q
-    walk(graph, start, ["a to b"], np.random.default_rng(1))
-    walk(graph, start, ["a to b"], np.random.default_rng(1), tries=3, patience=2, detours=0, seconds=9.0)
-    assert [tuple(each) for each in seen] == [(400, 40, 4, None, None), (3, 2, 0, 9.0, None)]

@@ -20,6 +20,7 @@ from constraints.errors import (
     OptionError,
     WrongObjectError,
 )
+from constraints.planning import walk
 
 BOX = "<robot name='box'><link name='body'/></robot>"
 BOTTOM = 0.03 * np.array([[-1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [1.0, -1.0, -1.0]])
@@ -277,11 +278,11 @@ def test_a_walk_begins_and_ends_where_paths_do() -> None:
     for q, words in zip(off, said, strict=True):
         assert graph.state_of(q).name == FREE
         with pytest.raises(GraphError, match=f"the start of a walk is {words}"):
-            manipulation.walk(graph, q, ["Loop | f"], rng)
+            walk(graph, q, ["Loop | f"], rng=rng)
         with pytest.raises(GraphError, match=f"the goal of a walk is {words}"):
-            manipulation.walk(graph, start, ["Loop | f"], rng, goal=q)
+            walk(graph, start, ["Loop | f"], rng=rng, goal=q)
     near = Projector(graph.problem_of(FREE), graph.path_options).project(off[0]).or_raise().q
-    assert manipulation.walk(graph, near, ["Loop | f"], rng).success
+    assert walk(graph, near, ["Loop | f"], rng=rng).success
 
 
 def test_names_and_frames_of_a_factory_are_looked_at() -> None:

@@ -1,4 +1,4 @@
-"""Parts of manipulation each for itself: tags, masks, polygons, rules, networks, targets, walks and errors in words."""
+"""Parts of manipulation each for itself: tags, masks, polygons, rules, networks, targets and errors in words."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ from constraints.manipulation.factory.rules import check_rules, is_allowed
 from constraints.manipulation.graph_errors import GraphErrors
 from constraints.manipulation.targets import TargetConfiguration
 from constraints.manipulation.validation import Rate, Validation
-from constraints.manipulation.walks.walk import Walk, walk
-from constraints.pictures.browser.films import film_of
 
 LINK = "<link name='base_link'/>"
 
@@ -559,116 +557,6 @@ def test_a_validation_names_what_was_found_least() -> None:
     assert str(state).splitlines()[-1] == "nothing is unreachable; rarest: state 'd', 2 of 20"
     all_found = Validation({"d": Rate(3, 3)}, {}, {"t": Rate(3, 3)}, {"t": {}})
     assert str(all_found).splitlines()[-1] == "no problem was found"
-
-
-def test_a_walk_in_words() -> None:
-    graph, _ = corner()
-    steps = tuple(graph.transition(name) for name in ("stay in a", "a to b", "b to a", "stay in a"))
-    reasons = Counter({f"reason {i}": 9 - i for i in range(6)} | {"last": 1})
-    stuck = Walk(None, steps, 1, 12, reasons)
-    assert not stuck.success
-    assert repr(stuck) == "Walk(1 of 4 transitions after 12 targets)"
-    lines = stuck.describe().splitlines()
-    assert lines[:4] == [
-        "1 of 4 transitions after 12 targets", "  walked: 'stay in a'", "  failed: 'a to b'",
-        "  not reached: 'b to a', 'stay in a'",
-    ]  # fmt: skip
-    given_up = [line for line in lines if " times: " in line]
-    assert given_up[0] == "  failed 9 times: reason 0"
-    shown = len(given_up) - 1
-    left = [count for _, count in reasons.most_common()[shown:]]
-    assert given_up[-1] == f"  failed {sum(left)} times: {len(left)} other reasons (describe(details=True))"
-    assert str(stuck).endswith(f"; and {len(left)} other reasons)")
-    details = stuck.describe(details=True).splitlines()
-    assert details[1:5] == ["  'stay in a': walked", "  'a to b': failed", "  'b to a': not reached",
-                            "  'stay in a': not reached"]  # fmt: skip
-    assert details[-1] == "  failed once: last"
-    quiet = Walk(None, steps[:1], 0, 1, always_colliding=())
-    assert str(quiet) == "0 of 1 transition after 1 target"
-
-
-def test_a_walk_says_first_that_ends_are_on_two_leaves() -> None:
-    """A walk cannot meet a goal on another leaf: said before all collisions, however rare, and what to do about it."""
-    graph, _ = corner()
-    apart = "ends of 'stay in a' on two leaves"
-    reasons = Counter({f"hit {i}": 99 - i for i in range(6)} | {apart: 9})
-    stuck = Walk(None, (graph.transition("a to b"),), 0, 400, reasons)
-    for lines in (stuck.describe().splitlines(), stuck.describe(details=True).splitlines()):
-        assert next(line for line in lines if "times" in line) == f"  failed 9 times: {apart}"
-        assert "share a leaf by chance only" in lines[-1]
-    assert str(stuck).startswith(f"0 of 1 transition after 400 targets ({apart}: 9; hit 0: 99")
-    assert stuck.refusals.most_common(1) == [("hit 0", 99)]
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_walk_goes_through_its_states_to_its_goal(seed: int) -> None:
-    """On the leaf of each path; backwards from a goal; a function of its generator; as many targets as it drew."""
-    graph, parts = corner()
-    rng = np.random.default_rng(seed)
-    q, goal = 0.3 * arm().random(rng), 0.3 * arm().random(rng)
-    q[0], goal[1] = 0.1, 0.2
-    found = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7))
-    path = found.or_raise()
-    again = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7)).or_raise()
-    assert (found.done, found.tries) == (2, 2)
-    assert path.end.tobytes() == again.end.tobytes()
-    np.testing.assert_array_equal(path.start, q)
-    assert graph.contains(parts["b"], path.end)
-    other = path.end.copy()
-    other[0] = 0.4
-    back = walk(graph, other, ["b to a"], np.random.default_rng(7), goal=q)
-    assert back.success
-    np.testing.assert_allclose(back.or_raise().end, q, atol=1e-9)
-    poor = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7), tries=1)
-    assert (poor.done, poor.tries, poor.success) == (1, 1, False)
-    assert poor.path is not None
-
-
-def test_a_walk_says_which_transition_each_piece_of_its_path_is_on() -> None:
-    """Grasp states are named at the slider of a viewer: by the transitions of the walk, or by the states of a graph."""
-    graph, _ = corner()
-    rng = np.random.default_rng(0)
-    q, goal = 0.3 * arm().random(rng), 0.3 * arm().random(rng)
-    q[0], goal[1] = 0.1, 0.2
-    found = walk(graph, q, ["stay in a", "a to b"], np.random.default_rng(7))
-    path = found.or_raise()
-    assert len(found.on) == len(path.pieces)
-    assert [part.name for part in dict.fromkeys(found.on)] == ["stay in a", "in", "out"]  # by way of a waypoint state
-    for part, piece in zip(found.on, path.pieces, strict=True):
-        for sample in piece.samples:
-            assert graph.contains(part.containing, sample)
-    film = film_of(found)
-    assert film.label(0) == f"stay in a (in '{found.on[0].containing}')"
-    assert film.label(-1) == f"out (in '{found.on[-1].containing}')"
-    by_state = film_of(found, labels=graph)
-    assert by_state.label(0) == "a"
-    assert by_state.label(-1) == graph.state_of(path.end).name
-    other = path.end.copy()
-    other[0] = 0.4
-    back = walk(graph, other, ["b to a"], np.random.default_rng(7), goal=q)
-    assert len(back.on) == len(back.or_raise().pieces)
-
-
-def test_walks_look_at_their_arguments() -> None:
-    graph, _ = corner()
-    q = arm().neutral.copy()
-    q[0] = 0.1
-    rng = np.random.default_rng(0)
-    for wrong in ({"tries": 0}, {"patience": 0}, {"detours": -1}, {"tries": 1.5}):
-        with pytest.raises(OptionError, match=f"{next(iter(wrong))} of a walk"):
-            walk(graph, q, ["stay in a"], rng, **wrong)  # type: ignore[arg-type]
-    for fine in ({"tries": 1}, {"patience": 1}, {"detours": 0}):
-        assert walk(graph, q, ["stay in a"], np.random.default_rng(0), **fine).tries >= 1  # type: ignore[arg-type]
-    with pytest.raises(GraphError, match="a walk needs at least one transition"):
-        walk(graph, q, [], rng)
-    with pytest.raises(
-        GraphError, match="'b to a' must follow a transition that ends in 'b', but 'stay in a' ends in 'a'"
-    ):
-        walk(graph, q, ["stay in a", "b to a"], rng)
-    with pytest.raises(GraphError, match="the start of a walk is in the state 'a', expected 'b'"):
-        walk(graph, q, ["b to a"], rng)
-    with pytest.raises(GraphError, match="the goal of a walk is in the state 'a', expected 'b'"):
-        walk(graph, q, ["a to b"], rng, goal=q)
 
 
 def test_a_system_has_room_for_a_box() -> None:

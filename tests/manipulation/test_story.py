@@ -163,6 +163,6 @@ def test_a_standing_box_does_not_move(example: Any, path: Any) -> None:
     assert np.abs(np.abs((after[:, 9:] * before[:, 9:]).sum(axis=1)) - 1.0).max() < 1e-12
 
 
-def test_the_walk_is_a_function_of_its_seed(example: Any, told: Any, path: Any) -> None:
+def test_the_plan_is_a_function_of_its_seed(example: Any, told: Any, path: Any) -> None:
     again = example.tell(told).or_raise()
     assert np.array_equal(again.samples, path.samples)

@@ -40,10 +40,10 @@ from constraints.errors import (
     UnknownJointError,
     WrongObjectError,
 )
-from constraints.manipulation import Path, Walk, interpolate, walk
+from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm
 from constraints.models.mechanisms import four_bar
-from constraints.planning import Trajectory, timed
+from constraints.planning import Plan, PlanningStatus, Trajectory, timed, walk
 from constraints.planning.trajectories import timing
 
 ARM = sample_arm()
@@ -258,13 +258,13 @@ def test_where_a_path_turns_back_it_stops() -> None:
 
 
 @functools.cache
-def grasped() -> tuple[Walk, Trajectory]:
+def grasped() -> tuple[Plan, Trajectory]:
     """A box is taken from a table and put back; the limits are those of the arm, not of the box."""
     graph = recorded_graph()
     rng = np.random.default_rng(2)
     start = graph.sample("free", rng).or_raise().q
     steps = [t for t in graph.transitions if ">" in t.name or "<" in t.name]
-    walked = walk(graph, start, steps, rng, tries=100)
+    walked = walk(graph, start, steps, rng=rng)
     box = "box0/root_joint"
     acceleration = dict.fromkeys(graph.robot.joint_names, 10.0) | {box: 1000.0}
     return walked, timed(walked, {box: 100.0}, acceleration)
@@ -276,7 +276,7 @@ def test_a_walk_rests_where_grasps_change() -> None:
     path = walked.or_raise()
     changes = [
         i for i in range(1, len(path.pieces)) if path.pieces[i].problem is not path.pieces[i - 1].problem
-    ]  # by piece: the walk has no detours
+    ]  # by piece
     assert [event.name for event in trajectory.events] == [str(walked.on[i]) for i in changes]
     for event, i in zip(trajectory.events, changes, strict=True):
         state = trajectory(event.time)
@@ -405,7 +405,7 @@ def test_what_is_no_path_is_refused() -> None:
     with pytest.raises(WrongObjectError, match="stop_at_corners"):
         timed(flat_path(), 1.0, 1.0, stop_at_corners=1)  # pyright: ignore[reportArgumentType]
     with pytest.raises(FailedError):
-        timed(Walk(None, (), 0, 0), 1.0, 1.0)
+        timed(Plan(None, PlanningStatus.TIME), 1.0, 1.0)
     with pytest.raises(PathError, match="piece 1 must start where piece 0 ends"):
         timed(Path((flat_path().pieces[0], flat_path().pieces[0])), 1.0, 1.0)
 

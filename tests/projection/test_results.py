@@ -25,10 +25,11 @@ import constraints
 import constraints as lc
 from constraints import errors
 from constraints.loops import AssemblyOptions, assemble_position
-from constraints.manipulation import ConstraintGraph, State, Transition, Walk, interpolate, walk
+from constraints.manipulation import ConstraintGraph, State, Transition, interpolate
 from constraints.models import Mechanism, Unread, mechanisms, sample_arm
 from constraints.models.structure.assemblies import assemblies
 from constraints.models.structure.mechanism import grouped
+from constraints.planning import Limits, Plan, PlanningStatus, walk
 from constraints.solvers.result import Verdict
 from constraints.words import counted
 from liegroups import Rn
@@ -91,7 +92,7 @@ def results() -> dict[str, Callable[[], Verdict]]:
         "Assemblies": lambda: assemblies(linkage, count=0),
         "Interpolation": lambda: interpolate(circle, q, q),
         "TargetConfiguration": lambda: graph().target("go away", q, arm().random(rng)),
-        "Walk": lambda: walk(graph(), q, ["go away"], rng, tries=2),
+        "Plan": lambda: walk(graph(), q, ["go away"], rng=rng, limits=Limits(sequences=1)),
         "Validation": lambda: graph().validate(rng, 2),
     }
 
@@ -234,7 +235,7 @@ def test_diagnosis_spends_its_own_budget() -> None:
         lambda: graph().state("held"),
         lambda: graph(),
         lambda: graph().target("hold", arm().neutral, arm().neutral),
-        lambda: walk(graph(), arm().neutral, ["hold"], np.random.default_rng(0)),
+        lambda: walk(graph(), arm().neutral, ["hold"], rng=np.random.default_rng(0)),
         lambda: interpolate(lc.Problem(Rn(2), [lc.Implicit.between(parabola(), -9, 9)]), [0.0, 0.0], [1.0, 0.0]).path,
         lambda: projector(),
         lambda: lc.Options(threshold=1e-6),
@@ -267,22 +268,21 @@ def test_options_print_what_was_chosen() -> None:
     assert repr(lc.Options()) == "Options()"
 
 
-def test_a_walk_is_told_in_a_few_lines_and_in_full_on_request() -> None:
+def test_a_plan_is_told_in_a_few_lines_and_in_full_on_request() -> None:
     """Mend 13: 50 lines, a line a reason; the usual reasons are told, the others counted."""
-    steps = tuple(graph().transition(name) for name in ("hold", "go away", "hold"))
-    refusals = Counter({f"a meets b{i} on 'go away'": 40 - i for i in range(30)})
-    told = Walk(None, steps, 1, 500, refusals)
+    refusals = Counter({("go away", f"a meets b{i}"): 40 - i for i in range(30)})
+    told = Plan(None, PlanningStatus.TIME, ("hold", "go away", "hold"), 7, 500, refusals)
     lines = told.describe().splitlines()
     assert lines == [
-        "1 of 3 transitions after 500 targets",
-        "  walked: 'hold'",
-        "  failed: 'go away'",
-        "  not reached: 'hold'",
-        *(f"  failed {40 - i} times: a meets b{i} on 'go away'" for i in range(4)),
-        f"  failed {sum(40 - i for i in range(4, 30))} times: 26 other reasons (describe(details=True))",
+        "TIME: The time was over.",
+        "  7 sequences tried, 500 targets drawn",
+        "  the last one: hold, go away, hold",
+        *(f"  'go away' refused {40 - i} times: a meets b{i}" for i in range(8)),
+        "  and 22 other reasons (describe(details=True))",
+        "  0 nodes, 0 projections, 0 checks for collisions, 0 s",
     ]
-    assert len(told.describe(details=True).splitlines()) == 1 + 3 + 30
-    assert str(told).endswith("; and 26 other reasons)")
+    assert len(told.describe(details=True).splitlines()) == 3 + 30 + 1
+    assert str(told) == "TIME: The time was over."
 
 
 def test_what_was_not_read_is_grouped() -> None:

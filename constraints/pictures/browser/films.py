@@ -18,7 +18,6 @@ from ...errors import ConstraintError, GraphError, WrongObjectError
 from ...files.scenes import Scene
 from ...loops import Assembly
 from ...manipulation.graph import ConstraintGraph
-from ...manipulation.walks.result import Walk
 from ...models import Mechanism
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
@@ -36,8 +35,8 @@ DRAWN = 20
 PERIOD = 2.0
 """How long a period of a mode is shown [s]."""
 SHOWABLE = (
-    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Connection, a Plan, a Walk, a Trajectory, a "
-    "MotionRecord, a Sweep, a Mode, an Assembly, a Closing, a Projection or a ProjectionBatch; for configurations, "
+    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Connection, a Plan, a Trajectory, a MotionRecord, a "
+    "Sweep, a Mode, an Assembly, a Closing, a Projection or a ProjectionBatch; for configurations, "
     "show(robot, configurations)"
 )
 
@@ -158,14 +157,6 @@ def _(what: Interpolation, q: Any, most: int) -> Film:
     if what.path is None:
         raise WrongObjectError("path to show", "an interpolation that got anywhere", str(what))
     return of_path(what.path, most, lambda i: "")
-
-
-@_film.register
-def _(what: Walk, q: Any, most: int) -> Film:
-    if what.path is None:
-        raise WrongObjectError("path to show", "a walk that got anywhere", str(what))
-    names = [f"{part} (in '{part.containing}')" for part in what.on]
-    return of_path(what.path, most, lambda i: names[i])
 
 
 @_film.register

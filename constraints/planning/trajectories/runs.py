@@ -37,11 +37,13 @@ class Stretch:
             sides, which do not move.
         fine: projects onto their problem, as close as rounding allows.
         entry: the first sample (nq,) as the path has it.
+        number: of the piece of the path in which it begins.
     """
 
     pieces: tuple[Piece, ...]
     fine: Projector
     entry: Vector
+    number: int
 
     @property
     def first(self) -> Piece:
@@ -96,7 +98,8 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
         FailedError: as `projected`.
     """
     fine = {id(piece.problem): Projector(piece.problem, _finer(piece.options)) for piece in path.pieces}
-    parts = [part for piece in path.pieces for part in _smooth_parts(piece, fine[id(piece.problem)])]
+    pieces = enumerate(path.pieces)
+    parts = [part for i, piece in pieces for part in _smooth_parts(piece, i, fine[id(piece.problem)])]
     runs = parts[:1]
     for after in parts[1:]:
         before = runs[-1]
@@ -113,11 +116,11 @@ def _finer(options: Options) -> Options:
     return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
 
 
-def _smooth_parts(piece: Piece, fine: Projector) -> list[Stretch]:
+def _smooth_parts(piece: Piece, number: int, fine: Projector) -> list[Stretch]:
     """A piece with finer samples, cut at its sharp corners."""
     samples = projected(piece, fine, piece.samples, piece.times)
     ends = [0, *sharp_corners(piece.problem.space, samples), len(samples) - 1]
-    return [Stretch((_cut(piece, samples, i, j),), fine, piece.samples[i]) for i, j in pairwise(ends)]
+    return [Stretch((_cut(piece, samples, i, j),), fine, piece.samples[i], number) for i, j in pairwise(ends)]
 
 
 def _cut(piece: Piece, samples: Matrix, i: int, j: int) -> Piece:

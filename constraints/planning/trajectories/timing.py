@@ -13,8 +13,8 @@ from liegroups.arrays import Matrix, TangentLike, Vector
 
 from ...errors import PathError, WrongObjectError
 from ...exports import from_extra
-from ...manipulation.walks.result import Walk
 from ...paths.path import Path
+from ..plan import Plan
 from .group_spline import GroupSpline
 from .limits_of_motion import tangent_limits
 from .runs import Stretch, runs_of, stops_of
@@ -43,7 +43,7 @@ KEPT = 1.0001
 
 
 def timed(
-    path: Path | Walk, velocity: TangentLike | None, acceleration: TangentLike, *, stop_at_corners: bool = False
+    path: Path | Plan, velocity: TangentLike | None, acceleration: TangentLike, *, stop_at_corners: bool = False
 ) -> Trajectory:
     r"""The fastest motion along a path, from rest to rest, within limits of velocity and acceleration.
 
@@ -61,42 +61,35 @@ def timed(
     smaller `max_angle`.
 
     Args:
-        path: a path, or a walk with one; the durations of its pieces do not matter.
+        path: a path, or a plan with one; the durations of its pieces do not matter.
         velocity: limits (nv,) [rad/s, m/s], or one number for all, or by joint, the others those of the robot's model;
             None for those of the model.
         acceleration: limits (nv,) [rad/s^2, m/s^2], or one number for all, or by joint.
         stop_at_corners: stop wherever two pieces of the path meet.
 
     Raises:
-        WrongObjectError: `path` is neither a path nor a walk.
-        FailedError: the walk did not reach its end; beside a sample the constraints cannot be satisfied.
+        WrongObjectError: `path` is neither a path nor a plan.
+        FailedError: the plan has no path; beside a sample the constraints cannot be satisfied.
         SizeError, DtypeError, NotFiniteError: limits of another size, NaN, infinity.
         OptionError: limits that are not positive; a joint without a limit.
         UnknownJointError: a limit of a joint that there is not.
         PathError: toppra finds no speed; the curve leaves the constraints.
         MissingExtraError: toppra is not installed.
     """
-    expect(path, (Path, Walk), "path to be timed", "a Path, or a Walk")
+    expect(path, (Path, Plan), "path to be timed", "a Path, or a Plan")
     if not isinstance(stop_at_corners, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("stop_at_corners of a trajectory", "True or False", stop_at_corners)
-    whole = path.or_raise() if isinstance(path, Walk) else path
+    whole = path.or_raise() if isinstance(path, Plan) else path
     limits = tangent_limits(whole.pieces[0].problem, velocity, acceleration)
     from_extra("toppra", "trajectory")
     runs = runs_of(whole, stop_at_corners)
     made = [_Timing(run, q0, q1, limits).made() for run, (q0, q1) in zip(runs, pairwise(stops_of(runs)), strict=True)]
     parts, slowdown = tuple(each.part for each in made), max(each.slowdown for each in made)
-    names = _names(path, runs) if isinstance(path, Walk) else ("",) * len(runs)
+    names = tuple(str(path.on[run.number]) if isinstance(path, Plan) else "" for run in runs)
     events = _events(runs, names, np.cumsum([part.law.duration for part in parts]))
     if slowdown > EXCESS:
         _log.info("a trajectory is slower by a factor of up to %.3g than toppra found, to keep its limits", slowdown)
     return Trajectory(parts, events, slowdown)
-
-
-def _names(walk: Walk, runs: tuple[Stretch, ...]) -> tuple[str, ...]:
-    """For each run the transition on which it begins; empty where the walk does not say."""
-    path = walk.or_raise()
-    on = {id(piece.projector): str(step) for piece, step in zip(path.pieces, walk.on, strict=False)}
-    return tuple(on.get(id(run.first.projector), "") for run in runs)
 
 
 def _events(runs: tuple[Stretch, ...], names: tuple[str, ...], ends: Vector) -> tuple[PathEvent, ...]:

@@ -63,7 +63,7 @@ class PathEvent(NamedTuple):
 
     Attributes:
         time: [s].
-        name: of the transition that begins, if a walk was timed; else what begins and ends, in words.
+        name: of the transition that begins, if a plan was timed; else what begins and ends, in words.
         begin, end: names of the constraints that hold from then on only, and of those that hold until then only.
     """
 

@@ -1,0 +1,204 @@
+"""Why a task cannot be done: what is seen at its ends, and which steps are ruled out once they have failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from typing import final
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ..collisions.model import Collision, CollisionModel
+from ..errors import GraphError
+from ..manipulation.foliation import leaf_at
+from ..manipulation.graph import ConstraintGraph
+from ..manipulation.states import State, Transition
+from ..manipulation.targets import TargetConfiguration
+from ..problem.span import spans_of
+from ..solvers import Options, Projector
+from .attempt import Guess, Refusals
+from .limits import Clock
+from .marks import START, Site, Sites
+from .sequences import PlanStep
+
+SAMPLES = 40
+"""Random configurations of which at least one must lead into a state: with the options of the graph, then with 400
+iterations, as the budget of a graph is small."""
+LEAST = 100
+"""Targets that must have missed a state, and none reached it, before it is sampled."""
+FROM_GOAL = 400
+"""Targets from the goal, backwards, of which at least one must be found."""
+
+
+def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
+    """Refuse an end that is in its state, but too far off for paths.
+
+    Raises:
+        GraphError: says by how much, and how it is projected.
+    """
+    off, least = graph.problem_of(state).residual(q), graph.path_options.threshold
+    if off > least:
+        raise GraphError(
+            f"the {who} is off '{state}' by {off:.3g}, but paths keep to {least:.3g}: project it first, "
+            "`Projector(graph.problem_of(state), graph.path_options).project(q)`"
+        )
+
+
+def met_at_end(
+    graph: ConstraintGraph, part: Transition | None, q: Vector, model: CollisionModel | None, brought_from: Vector
+) -> tuple[Collision, ...]:
+    """What collides at an end.
+
+    Args:
+        graph: the graph.
+        part: a transition whose paths begin or end there; None where there is none.
+        q: the end (nq,).
+        model: of all pairs; None for nothing.
+        brought_from: start (nq,) of the task: pairs that do not move against each other at its goal count, unless they
+            collide at its start too.
+    """
+    if model is None or part is None:
+        return ()
+    met = model.among(graph.collision_pairs(part, model.joint_pairs)).collisions(q)
+    if q is brought_from:
+        return met
+    before = (*met, *model.collisions(brought_from))
+    return (*met, *(pair for pair in model.collisions(q) if pair not in before))
+
+
+def elsewhere(graph: ConstraintGraph, places: Sites, start: Vector, seen: Set[Site]) -> Iterator[str]:
+    """What no transition brings where the goal has it, in words.
+
+    Args:
+        graph: the graph.
+        places: of the task.
+        start: (nq,).
+        seen: places that can be reached.
+    """
+    states = {place.state for place in seen}
+    goal = places.goal if isinstance(places.goal, State) else places.goal.state
+    if goal not in states:
+        yield f"no transition leads from '{places.start.state}' to '{goal}'"
+    if isinstance(places.goal, State) or places.goal_configuration is None:
+        return
+    told = {f.name: f for f in graph.foliations_of(places.goal.state)}
+    for name, mark in places.goal.marks:
+        marks = {dict(place.marks).get(name) for place in seen}
+        if mark in marks:
+            continue
+        here, there = (leaf_at([told[name]], graph.robot.at(q)) for q in (start, places.goal_configuration))
+        how = "no transition moves it" if marks <= {START} else "no transition puts it there"
+        yield f"the goal has '{name}' elsewhere, and {how} (start: {here}; goal: {there})"
+
+
+@final
+class StepProofs:
+    """Rules out steps of sequences that have failed.
+
+    Args:
+        graph: the graph.
+        places: of the task.
+        start: (nq,).
+        guess: of targets.
+        refusals: of the search.
+        clock: of the search.
+    """
+
+    def __init__(
+        self,
+        graph: ConstraintGraph,
+        places: Sites,
+        start: Vector,
+        guess: Guess,
+        refusals: Refusals,
+        clock: Clock,
+    ) -> None:
+        self._graph, self._places, self._start, self._guess = graph, places, start, guess
+        self._refusals, self._clock = refusals, clock
+        self._proofs: dict[PlanStep, str] = {}
+        self._unreached: dict[State, str] = {}
+
+    def of(self, step: PlanStep) -> str:
+        """Why a step can never be done, in words; empty where that is not seen.
+
+        For certain: what it begins with, or ends with, is further away than the joints span. By sampling: no target
+        leads back from the goal; a state that it leads through was reached by none of many targets, and by no random
+        configuration.
+        """
+        if step not in self._proofs:
+            self._proofs[step] = self._from_start(step) or self._from_goal(step)
+        return self._proofs[step] or self._through(step.action.transition)
+
+    def _from_start(self, step: PlanStep) -> str:
+        if step.place != self._places.start:
+            return ""
+        transition, leaf, onto = step.action.transition, self._places.leaf_for(step.action), step.action.onto
+        guess = self._graph.robot.random(np.random.default_rng(0))
+        target = self._graph.target(transition, self._start, guess, leaf=leaf, onto=onto)
+        return self._too_far(target, "start")
+
+    def _from_goal(self, step: PlanStep) -> str:
+        """By the transition back, where what it begins with is what the step ends with."""
+        transition, goal, q = step.action.transition, self._places.goal, self._places.goal_configuration
+        if q is None or isinstance(goal, State) or goal.state is not transition.target or not step.action.onto:
+            return ""
+        parts = transition.inner or (transition,)
+        for f in self._graph.foliations_of(goal.state):
+            if f not in step.action.onto and any(f.complement not in part.constraints for part in parts):
+                return ""
+        for back in self._graph.transitions_from(transition.target, transition.source):
+            if not back.is_level_set and _is_reverse(parts[-1], (back.inner or (back,))[0]):
+                return self._without_target(back, q)
+        return ""
+
+    def _without_target(self, back: Transition, goal: Vector) -> str:
+        """A transition that leads nowhere from the goal: out of reach for certain, or not found in many searches."""
+        graph, rng = self._graph, np.random.default_rng(0)
+        for count in range(FROM_GOAL):
+            target = graph.target(back, goal, graph.robot.check(self._guess(back, goal, rng), "guess of a plan"))
+            if target.success or self._clock.is_over:
+                return ""
+            if count == 0 and (words := self._too_far(target, "goal")):
+                return words
+        return f"no target of '{back}' was found from the goal, in {FROM_GOAL} searches"
+
+    def _too_far(self, target: TargetConfiguration, what: str) -> str:
+        """Whether the first step of a target is out of reach for all guesses, in words."""
+        if target.success or len(target.projections) != 1:
+            return ""
+        projection = target.projections[0]
+        point, threshold = self._graph.robot.at(projection.q), projection.options.threshold
+        if not any(span.is_too_short(point, threshold) for span in spans_of(projection.problem)):
+            return ""
+        far = f"'{target.failed_at}' is further away than the joints span"
+        return f"no target of '{target.transition}' was found from the {what}: {far}"
+
+    def _through(self, transition: Transition) -> str:
+        """The states that a transition leads through, itself its target, of which one cannot be reached."""
+        for part in transition.inner or (transition,):
+            state = part.target
+            if state in self._refusals.reached or self._refusals.missed[state] < LEAST:
+                continue
+            if state not in self._unreached:
+                self._unreached[state] = self._sampled(state)
+            if self._unreached[state]:
+                return self._unreached[state]
+        return ""
+
+    def _sampled(self, state: State) -> str:
+        """What random configurations say of a state that none of them is projected onto."""
+        graph, rng = self._graph, np.random.default_rng(0)
+        wide = Projector(graph.problem_of(state), Options(threshold=graph.threshold), graph.engine)
+        for count in range(2 * SAMPLES):
+            found = graph.sample(state, rng) if count < SAMPLES else wide.project(graph.robot.random(rng))
+            if found.success or self._clock.is_over:
+                return ""
+        what = f"the state '{state}' was reached from none of {SAMPLES} random configurations"
+        return f"{what}: `graph.sample('{state}', rng).diagnose()` says which constraints are in the way"
+
+
+def _is_reverse(part: Transition, back: Transition) -> bool:
+    """Whether a motion and another one lead through the same configurations, the other way round."""
+    same = {id(owner) for owner in part.constraints} == {id(owner) for owner in back.constraints}
+    return same and back.target is part.source and back.containing is part.containing

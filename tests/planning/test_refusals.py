@@ -1,0 +1,237 @@
+"""What cannot be done is said, at once where it is seen at once: the box of `examples/pick_and_place.py`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import arm, needs_robot_data
+
+from constraints import Affine, Implicit, Position, Problem, Surface
+from constraints.collisions import CollisionModel, Shape
+from constraints.errors import GraphError
+from constraints.manipulation import (
+    ConstraintGraph,
+    ConstraintGraphFactory,
+    Handle,
+    MovableObject,
+    Rule,
+    State,
+    Transition,
+    read_semantics,
+)
+from constraints.planning import Limits, Plan, PlanningStatus, plan, walk
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+FAR = (0.85, -0.8, 0.25)
+"""Middle of a table 1.2 m from the arm's base, further than a UR5 reaches."""
+TAKE, RELEASE = "ur5/gripper > box/side | f", "ur5/gripper < box/side | 0-1"
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def imported(name: str) -> Any:
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+@pytest.fixture(scope="module")
+def told() -> Any:
+    made = imported("pick_and_place").story()
+    loaded(made)
+    return made
+
+
+def loaded(made: Any) -> None:
+    """Read kernels, and cover the solids."""
+    made.graph.target(TAKE, made.start, made.robot.random(generator()))
+    walk(made.graph, made.start, ["Loop | f"], rng=generator(), collisions=made.collisions)
+
+
+def at_once(graph: ConstraintGraph, q: Any, steps: Any, targets: int = 0, **options: Any) -> Plan:
+    """A walk, and a plan where there is a goal, that end in less than a second of this process, after few targets."""
+    began = process_time()
+    found = walk(graph, q, steps, rng=generator(), **options)
+    assert process_time() - began < 1.0
+    assert not found.success
+    assert found.targets <= targets
+    assert found.path is None
+    return found
+
+
+@needs_robot_data
+@pytest.mark.parametrize("what", ["start", "goal"])
+def test_ends_in_collision(told: Any, what: str) -> None:
+    """An arm that reaches into a table, with the box where it was; a walk and a plan name the pairs."""
+    rng, q = generator(1), getattr(told, what).copy()
+    met: Any = ()
+    while not any("table" in pair.a + pair.b for pair in met):
+        q[:6] = told.robot.random(rng)[:6]
+        met = told.collisions.collisions(q)
+    ends = {"start": told.start, "goal": told.goal} | {what: q}
+    found = at_once(told.graph, ends["start"], [TAKE, RELEASE], goal=ends["goal"], collisions=told.collisions)
+    other = plan(told.graph, ends["start"], ends["goal"], rng=generator(), collisions=told.collisions)
+    for each in (found, other):
+        assert each.status is PlanningStatus.of_end(what, "COLLIDES")
+        assert {frozenset((p.a, p.b)) for p in each.collisions} == {frozenset((p.a, p.b)) for p in met}
+        assert all(f"{pair.a} collides with {pair.b}" in str(each) for pair in met)
+
+
+@needs_robot_data
+def test_a_goal_with_the_box_where_no_transition_brings_it(told: Any) -> None:
+    found = at_once(told.graph, told.start, ["Loop | f"], goal=told.goal)
+    assert found.status is PlanningStatus.NO_SEQUENCE
+    assert "the goal has 'place_box' elsewhere, and no transition moves it" in str(found)
+    same = np.r_[told.goal[:6], told.start[6:]]
+    assert walk(told.graph, told.start, ["Loop | f"], rng=generator(), goal=same).success
+
+
+@needs_robot_data
+def test_a_release_that_the_arm_does_not_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The take before it is possible, and is not what is blamed; of the top handle it is proved."""
+    example = imported("pick_and_place")
+    monkeypatch.setitem(example.TABLES, "right", FAR)
+    told = example.story()
+    loaded(told)
+    found = at_once(told.graph, told.start, [TAKE, RELEASE], 30, goal=told.goal, collisions=told.collisions)
+    assert f"no target of '{TAKE}' was found from the goal" in str(found)
+    planned = plan(told.graph, told.start, told.goal, rng=generator(), collisions=told.collisions)
+    assert planned.status is PlanningStatus.NO_SEQUENCE
+    assert planned.seconds < 30.0
+    top = TAKE.replace("side", "top")
+    for words in (f"no target of '{TAKE}' was found from the goal", f"'{top}_01' is further away than the joints span"):
+        assert words in planned.describe()
+
+
+def points(name: str, x: float) -> Implicit:
+    return Implicit.between(Position(arm(), "tool"), [x, 0.2, 0.5], [x, 0.2, 0.5], name=name)
+
+
+def graph() -> ConstraintGraph:
+    """Near, far out of reach, and anywhere."""
+    anywhere, near, far = State("anywhere"), State("near", [points("near", 0.3)], 1), State("far", [points("far", 9.0)])
+    there = [Transition(f"to {s}", anywhere, s, anywhere) for s in (near, far)]
+    back = [Transition(f"from {s}", s, anywhere, anywhere) for s in (near, far)]
+    return ConstraintGraph(
+        arm(), [near, far, anywhere], [*there, *back, Transition("stay", anywhere, anywhere, anywhere)]
+    )
+
+
+def test_a_state_out_of_reach_and_an_end_in_no_state() -> None:
+    """After targets that missed it, and random configurations; of a plan for this state, too."""
+    q = np.full(7, 0.2)
+    planned = plan(graph(), q, "far", rng=generator())
+    for found in (at_once(graph(), q, ["to near", "from near", "to far"], 300), planned):
+        assert found.status is PlanningStatus.NO_SEQUENCE
+        assert "the state 'far' was reached from none of 40 random configurations" in str(found)
+        assert any(name == "to far" for name, _ in found.refusals)
+    first = Implicit.zero(Affine([np.eye(7)[0]], [-0.1], arm().space), name="held")
+    only = State("only", [first])
+    lone = ConstraintGraph(arm(), [only], [Transition("stay", only, only, only)])
+    with pytest.raises(GraphError, match="only"):
+        walk(lone, np.full(7, 0.2), ["stay"], rng=generator())
+
+
+def test_what_can_be_done_is_not_ruled_out() -> None:
+    found = walk(graph(), np.full(7, 0.2), ["to near", "from near"], rng=generator(3))
+    assert found.success
+    assert (found.impossible, found.reason, found.collisions) == ((), "", ())
+
+
+def made(scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1")) -> ConstraintGraph:
+    """The graph of `examples/swap.py` with other floors, and balls that no gripper may hold."""
+    example, objects = imported("swap"), list[MovableObject]()
+    for name in example.BALLS:
+        mask = [True, True, True, False, True, True]
+        handle = Handle(f"{name}/handle", scene.robot.frame(f"{name}_top"), 0.05, mask=mask)
+        corners = np.c_[example.FOOT * example.SQUARE[::-1], np.full(4, -example.RADIUS)]
+        foot = Surface(f"{name}/foot", scene.robot.frame(f"{name}/body"), corners)
+        objects.append(MovableObject(name, [handle], [foot]))
+    grippers = list(read_semantics(scene.robot, example.SRDF, "ur3").grippers.values())
+    rules = [Rule(["ur3/gripper"], [f"{name}/handle"], name in held) for name in example.BALLS]
+    rules.append(Rule(["ur3/gripper"], [""]))
+    made = ConstraintGraphFactory(scene.robot, grippers, objects, floors, rules=rules, margin=0.0, attempts=1)
+    return made.generate()
+
+
+def floor(scene: Any, name: str, x: float, z: float, half: float) -> Surface:
+    """A square of the world that looks up."""
+    square = imported("swap").SQUARE
+    return Surface(
+        name, scene.robot.frame("universe", [x, 0.0, z, 0.0, 0.0, 0.0, 1.0]), np.c_[half * square, np.zeros(4)]
+    )
+
+
+def in_time(found: Plan, limit: float) -> None:
+    """It ended within its limit and a tenth, without a path, and says in words which transition was refused."""
+    assert not found.success
+    assert found.seconds <= 1.1 * limit
+    said = found.describe()
+    assert found.refusals
+    assert all(f"'{name}' refused {count} times: {reason}" in said for (name, reason), count in found.refusals.items())
+
+
+@pytest.fixture(scope="module")
+def scene() -> Any:
+    return imported("swap").swap()
+
+
+@needs_robot_data
+def test_an_object_that_no_gripper_may_hold(scene: Any) -> None:
+    """By a rule of the factory: where the goal has it elsewhere, that is said before anything is drawn."""
+    graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45)], ["s0"])
+    start = scene.at(0.3, 0.2)
+    found = plan(graph, start, scene.at(0.3, 0.25), rng=generator(), collisions=scene.collisions)
+    assert (found.status, found.targets) == (PlanningStatus.NO_SEQUENCE, 0)
+    assert "the goal has 'place_s1' elsewhere, and no transition moves it" in found.describe()
+    assert plan(graph, start, scene.at(0.35, 0.2), rng=generator(), collisions=scene.collisions).success
+
+
+@needs_robot_data
+def test_a_place_below_the_table(scene: Any) -> None:
+    """On a shelf under a slab: no gripper comes there; the pair that is in the way is named.
+
+    A goal below all floors is in no state; as a problem it has no solution in any, and the constraint is named.
+    """
+    place = [0.0, 0.0, -0.0105, 0.0, 0.0, 0.0, 1.0]
+    slab, files = Shape("slab", "Box", (0.9, 0.9, 0.02), placement=place), {"ur3": imported("swap").ARM}
+    model = CollisionModel(scene.robot, [*scene.shapes, slab], files, ignored=[("slab", "ur3/base_link_0")])
+    graph = made(scene, [floor(scene, "floor", 0.0, 0.0, 0.45), floor(scene, "shelf", 0.3, -0.1, 0.1)])
+    start, goal, limit = scene.at(0.2, 0.3), scene.at(0.2, 0.3), 3.0
+    goal[15] -= 0.1
+    found = plan(graph, start, goal, rng=generator(), collisions=model, limits=Limits(seconds=limit))
+    in_time(found, limit)
+    assert any("s1/handle" in name and "slab" in reason for name, reason in found.refusals)
+    below = scene.at(0.2, 0.3)
+    below[15] = -0.4
+    with pytest.raises(GraphError, match="place_s1"):
+        plan(scene.graph, start, below, rng=generator(), collisions=scene.collisions)
+    there = Problem(scene.robot, [Implicit.equal(Position(scene.robot, "s1/body"), below[13:16], name="below")])
+    found = plan(scene.graph, start, there, rng=generator(), collisions=scene.collisions, limits=Limits(seconds=limit))
+    assert found.status is PlanningStatus.NO_GOAL
+    assert found.seconds <= 1.1 * limit
+    assert "below" in found.describe()
+
+
+@needs_robot_data
+def test_a_swap_without_a_third_place(scene: Any) -> None:
+    """Two floors on which one ball has room each: the balls are in each other's way, which is said."""
+    graph = made(scene, [floor(scene, "left", 0.2, 0.0, 0.004), floor(scene, "right", 0.3, 0.0, 0.004)])
+    start, goal, limit = scene.at(0.2, 0.3), scene.at(0.3, 0.2), 3.0
+    found = plan(graph, start, goal, rng=generator(), collisions=scene.collisions, limits=Limits(seconds=limit))
+    in_time(found, limit)
+    assert found.status in (PlanningStatus.TIME, PlanningStatus.NO_SEQUENCE)
+    pairs = {reason for name, reason in found.refusals if "handle" in name}
+    assert pairs & {"s0 collides with s1", "s1 collides with s0"}
+    assert found.impossible == ("s0 collides with s1 where start and goal put them",)
