@@ -91,7 +91,7 @@ class _Answer:
     @property
     def on(self) -> tuple[str, ...]:
         """The transition without waypoints of each piece of the path; empty of a problem."""
-        return tuple(part.name for part in self.found.on) if isinstance(self.found, Plan) else ()
+        return self.found.on if isinstance(self.found, Plan) else ()
 
     @property
     def steps(self) -> tuple[str, ...]:

@@ -64,12 +64,12 @@ class Tried(NamedTuple):
 
     Attributes:
         path: along all of it; None where a step failed.
-        on: for each piece of the path the transition that it is a part of.
+        on: for each piece of the path the name of the transition that it is a part of.
         failed: number of the step that failed; 0 where none did.
     """
 
     path: Path | None
-    on: tuple[Transition, ...]
+    on: tuple[str, ...]
     failed: int
 
 
@@ -167,7 +167,7 @@ class Attempts:
                     break
                 done.append((motion, path))
             else:
-                on = tuple(leg.part for leg, path in done for _ in path.pieces)
+                on = tuple(leg.part.name for leg, path in done for _ in path.pieces)
                 return Tried(joined([path for _, path in done]), on, 0)
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):

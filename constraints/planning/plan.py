@@ -65,8 +65,8 @@ class Plan(WithPath):
         reason: what is wrong with an end, or why no sequence leads to the goal, in words; else empty.
         collisions: pairs that collide at an end.
         refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
-        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
-            its inner transition.
+        on: for each piece of the path the name of the transition that it is a part of; where that leads through
+            waypoint states, of its inner transition.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
@@ -86,7 +86,7 @@ class Plan(WithPath):
     reason: str = ""
     collisions: tuple[Collision, ...] = ()
     refused: Vector | None = None
-    on: tuple[Transition, ...] = ()
+    on: tuple[str, ...] = ()
     nodes: int = 0
     projections: int = 0
     checks: int = 0

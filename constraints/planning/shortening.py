@@ -139,9 +139,10 @@ def shorten(
     kept = {whole_number(number, "piece that a shortening keeps", 0, last) for number in keep}
     models = [collisions] * (last + 1)
     if isinstance(path, Plan) and graph is not None:
-        kept |= {number for number, transition in enumerate(path.on) if transition.short}
+        on = [graph.transition(name) for name in path.on]
+        kept |= {number for number, transition in enumerate(on) if transition.short}
         if collisions is not None:
-            models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in path.on]
+            models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in on]
     after = _shortened(whole, kept, models, rng, Clock(limits.seconds))
     return replace(path, path=after) if isinstance(path, Plan) else after
 

@@ -101,8 +101,8 @@ def test_a_plan_is_shortened_by_the_pairs_that_move_on_each_transition() -> None
     nothing_wrong(shorter, start, goal)
     assert shorter.or_raise().length < found.or_raise().length
     assert shorter.on == found.on
-    for part, old, new in zip(found.on, found.or_raise().pieces, shorter.or_raise().pieces, strict=True):
-        assert not part.short or new is old
+    for name, old, new in zip(found.on, found.or_raise().pieces, shorter.or_raise().pieces, strict=True):
+        assert not scene.graph.transition(name).short or new is old
     with pytest.raises(OptionError, match="a plan needs its graph"):
         shorten(found, rng=generator())
     with pytest.raises(OptionError, match="a path has no graph"):

@@ -248,15 +248,15 @@ def test_bad_input_is_named() -> None:
     _, model, *_ = arm_scene()
     path, rng = two_pieces(), generator()
     with pytest.raises(WrongObjectError, match="path to be shortened"):
-        shorten(path.samples, rng=rng)  # pyright: ignore[reportArgumentType]
+        shorten(path.samples, rng=rng)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(WrongObjectError, match="rng"):
-        shorten(path, rng=0)  # pyright: ignore[reportArgumentType]
+        shorten(path, rng=0)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(WrongObjectError, match="limits"):
-        shorten(path, rng=rng, limits=0.05)  # pyright: ignore[reportArgumentType]
+        shorten(path, rng=rng, limits=0.05)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(WrongObjectError, match="collisions"):
-        shorten(path, rng=rng, collisions=ARM)  # pyright: ignore[reportArgumentType]
+        shorten(path, rng=rng, collisions=ARM)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(WrongObjectError, match="keeps"):
-        shorten(path, rng=rng, keep=1)  # pyright: ignore[reportArgumentType]
+        shorten(path, rng=rng, keep=1)  # pyright: ignore[reportCallIssue, reportArgumentType]
     with pytest.raises(OptionError, match="from 0 to 1, got 2"):
         shorten(path, rng=rng, keep=[2])
     with pytest.raises(SpaceMismatchError, match="collision model"):

@@ -35,8 +35,8 @@ DRAWN = 20
 PERIOD = 2.0
 """How long a period of a mode is shown [s]."""
 SHOWABLE = (
-    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Connection, a Plan, a Trajectory, a MotionRecord, a "
-    "Sweep, a Mode, an Assembly, a Closing, a Projection or a ProjectionBatch; for configurations, "
+    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Connection, a Plan, a Trajectory, a "
+    "MotionRecord, a Sweep, a Mode, an Assembly, a Closing, a Projection or a ProjectionBatch; for configurations, "
     "show(robot, configurations)"
 )
 

@@ -35,8 +35,7 @@ def of_connection(what: Connection, most: int) -> Film:
 def of_plan(what: Plan, most: int) -> Film:
     """The path, each piece named by its transition; or the end that was refused."""
     if what.path is not None:
-        names = [f"{part} (in '{part.containing}')" for part in what.on]
-        return of_path(what.path, most, lambda i: names[i] if names else "")
+        return of_path(what.path, most, lambda i: what.on[i] if what.on else "")
     if what.refused is None or what.robot is None:
         hint = "; a Connection in `plan.cases` can be shown" if what.cases else ""
         raise WrongObjectError("path to show", f"a plan with a path, or with an end that was refused{hint}", str(what))

@@ -47,9 +47,9 @@ def show(
 
     Args:
         what: a Robot; a Mechanism, at its posture "closed" or its first one; a Scene; or what has configurations of its
-            own: Path, Interpolation, Connection, Plan (named by its transitions), Trajectory, MotionRecord, Sweep,
-            Mode, Assembly, Closing, Projection, ProjectionBatch. A Connection or Plan whose start or goal was refused is
-            shown there, what collides in red; a Connection without a path at the ends of its trees.
+            own: Path, Interpolation, Connection, Plan (named by its transitions), Trajectory, MotionRecord,
+            Sweep, Mode, Assembly, Closing, Projection, ProjectionBatch. A Connection or Plan whose start or goal was
+            refused is shown there, what collides in red; a Connection without a path at the ends of its trees.
         q: of a robot, mechanism or scene: a configuration (nq,), several (n, nq), name -> configuration, or the name of
             a reference posture. By default the neutral configuration, moved into the bounds.
         drawing: frames, placements, shapes, and where meshes are.
