@@ -26,6 +26,7 @@ COMMANDS = {
     "demo": "project random configurations of robots; print a table, write a picture",
     "graph": "build the constraint graph of a scene file, print it, draw it, sample it",
     "info": "print versions, linear algebra, threads and extras, for a bug report",
+    "plan": "find a path from the start to the goal of a scene or problem file",
     "describe": "describe the problem of a file in words",
     "project": "project random configurations onto the problem of a file, or repeat a reported case",
     "show": "show a robot, mechanism or scene in a browser, or write the page to a file",

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "entry": "entries", "vertex": "vertices"}
+_PLURALS = {
+    "try": "tries",
+    "guess": "guesses",
+    "axis": "axes",
+    "entry": "entries",
+    "vertex": "vertices",
+    "branch": "branches",
+}
 
 
 def counted(number: int, noun: str) -> str:

@@ -31,7 +31,7 @@ _BLOCK = re.compile(
 )
 _VARIES = re.compile(r"\b\d[\d.]*(?:e[+-]?\d+)? (?:ms|us|s|iterations?|tries|restarts?)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.\d*|\.\d+|\d+(?=e[+-]\d))(?:e[+-]?\d+)?")
-_NEIGHBOUR = re.compile(r"^(?:from|import) (ompl)\b", re.MULTILINE)  # packages that no extra of this library brings
+_NEIGHBOUR = re.compile(r"^(?:from|import) (ompl)\b", re.MULTILINE)  # packages that may be absent
 _SMALL, _RELATIVE = 1e-4, 0.02
 
 

@@ -51,7 +51,7 @@ autodoc_type_aliases = {
     for name in (
         *("ArrayLike", "BoolVector", "ComplexVector", "Indices", "Matrix", "Objects", "Placement", "Vector"),
         *("BatchRightHandSides", "GivenPoint", "GivenTargets", "Guess", "InTime", "OfThree", "OfTwo", "OfVector"),
-        *("Goal", "TangentLike"),
+        *("FollowedTargets", "Goal", "TangentLike"),
     )
 }
 autodoc_member_order = "bysource"

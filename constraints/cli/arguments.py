@@ -8,7 +8,8 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,17 @@ def natural(text: str) -> int:
     return _at_least(0, text)
 
 
+def seconds(text: str) -> float:
+    """A positive number of seconds, for `argparse`."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number < inf:
+        raise argparse.ArgumentTypeError(f"expected a positive number of seconds, got {text!r}")
+    return number
+
+
 def _at_least(least: int, text: str) -> int:
     try:
         number = int(text)
@@ -42,13 +54,13 @@ def _at_least(least: int, text: str) -> int:
     return number
 
 
-def outputs(inputs: Iterable[str | None], **paths: str | None) -> None:
+def outputs(inputs: Iterable[str | None], *, saved: Sequence[str] = (".npz", ""), **paths: str | None) -> None:
     """Refuse outputs that cannot be written, before the work whose result they shall hold.
 
     Args:
         inputs: files that the command reads, and must not write over.
-        paths: path of each output, by the name of its option; those of `plot` and `output` are pictures, that of `save`
-            is an npz file.
+        saved: endings that the file of `save` may have.
+        paths: path of each output, by the name of its option; those of `plot` and `output` are pictures.
 
     Raises:
         FileError: the path cannot be written, is one of the inputs, or that of two outputs, or has the ending of
@@ -67,8 +79,8 @@ def outputs(inputs: Iterable[str | None], **paths: str | None) -> None:
             raise FileError(path, f"cannot be written by --{option}: this is {taken[where]}")
         taken[where] = f"the output of --{option} too"
         ending = Path(path).suffix
-        if option == "save" and ending and ending.lower() != ".npz":
-            raise FileError(path, f"--save writes arrays as .npz, which numpy.load reads; {ending} is another format")
+        if option == "save" and ending.lower() not in saved:
+            raise FileError(path, f"--save writes {' or '.join(filter(None, saved))} files, not {ending or 'others'}")
         if option in _PICTURES:
             _drawable(path, is_wanted=option == "plot")
 

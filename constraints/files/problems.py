@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, NotSavableError
 from ..problem.problem import Problem
@@ -23,14 +24,41 @@ from .robots import bounds_on
 _ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
 
 
-def save_problem(problem: Problem, path: str | os.PathLike[str]) -> None:
+class PlanningTask(NamedTuple):
+    """What a file asks for: a path on the constraints of a problem.
+
+    Attributes:
+        problem: the constraints.
+        start, goal: configurations (nq,); None where the file has none.
+    """
+
+    problem: Problem
+    start: Vector | None
+    goal: Vector | None
+
+
+def save_problem(
+    problem: Problem,
+    path: str | os.PathLike[str],
+    *,
+    start: ArrayLike | None = None,
+    goal: ArrayLike | None = None,
+) -> None:
     """Write a problem.
+
+    Args:
+        problem: the problem.
+        path: the file.
+        start, goal: configurations (nq,) for the command `plan`, and for `load_task`.
 
     Raises:
         NotSavableError: a constraint is not data; nothing is written.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with start or goal.
         FileError: the file cannot be written.
     """
-    write_document(path, "problem", problem_data(problem))
+    ends = {"start": start, "goal": goal}
+    given = {name: problem.check(q, name).tolist() for name, q in ends.items() if q is not None}
+    write_document(path, "problem", problem_data(problem) | given)
 
 
 def load_problem(path: str | os.PathLike[str]) -> Problem:
@@ -40,8 +68,26 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         FileError: the file does not exist, cannot be read, or is from a later version.
         FileContentError: its content is wrong; the message names the place in the file.
     """
+    return load_task(path).problem
+
+
+def load_task(path: str | os.PathLike[str]) -> PlanningTask:
+    """Read a problem, and the start and goal that its file may have: numbers, or the name of a reference posture.
+
+    Raises:
+        FileError, FileContentError: as `load_problem`.
+    """
     _, data = read_document(path, "problem")
-    return problem_from_data(data)
+    problem = problem_from_data(data.without("start", "goal"))
+    ends = data.those({name: lambda entry: _end(entry, problem) for name in ("start", "goal")})
+    return PlanningTask(problem, ends.get("start"), ends.get("goal"))
+
+
+def _end(entry: JsonValue, problem: Problem) -> Vector:
+    """A configuration (nq,)."""
+    if entry.holds(str) and problem.robot is not None:
+        return entry.build(problem.robot.reference, entry.text())
+    return np.array(entry.build(problem.check, entry.vector(problem.space.nq), "configuration"))
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:

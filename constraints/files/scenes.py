@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -14,12 +14,14 @@ from liegroups.arrays import Matrix, Vector
 
 from ..collisions.model import CollisionModel
 from ..collisions.shapes import Shape
+from ..errors import UnknownNameError
 from ..functions.contact.contact_surface import Surface
 from ..manipulation.factory.factory import ConstraintGraphFactory, MovableObject
 from ..manipulation.factory.rules import Rule
 from ..manipulation.factory.semantics import Semantics, read_semantics
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.gripper import Gripper, Handle
+from ..manipulation.states import State
 from ..robot import Base, Part, Robot
 from ..robot.model.pinocchio import Placement, pin
 from ..solvers import Options
@@ -29,6 +31,10 @@ from .json_values import JsonValue
 
 MOST = 200
 """Robots, objects, tables, rules a scene may have of each."""
+MOST_PAIRS = 10_000
+"""Pairs of shapes that may collide a scene may have."""
+POSE_SIZE = 7
+"""Numbers of a pose."""
 BODY = "<robot name='object'><link name='body'/></robot>"
 BASES = {"fixed": Base.FIXED, "planar": Base.PLANAR, "free_flyer": Base.FREE_FLYER}
 FACES = {
@@ -50,6 +56,9 @@ class Scene:
         shapes: boxes of sized objects and tables, for pictures and collisions.
         urdfs: URDF files by part, used for collision geometry.
         packages: folders in which packages are searched.
+        start: configuration (nq,) where a plan starts; None if the file has none.
+        goal: configuration (nq,), or the state, where it ends; None if the file has none.
+        may_collide: pairs of names of shapes that may collide.
     """
 
     name: str
@@ -59,14 +68,18 @@ class Scene:
     shapes: tuple[Shape, ...]
     urdfs: Mapping[str, str]
     packages: tuple[str, ...] = ()
+    start: Vector | None = None
+    goal: Vector | State | None = None
+    may_collide: tuple[tuple[str, str], ...] = ()
 
     def collision_model(self, **options: Any) -> CollisionModel:
-        """Collision model of the shapes and of the geometry of the URDF files.
+        """Collision model of the shapes and of the geometry of the URDF files, without the pairs that may collide.
 
         Args:
-            **options: the other arguments of `CollisionModel`.
+            **options: the other arguments of `CollisionModel`; pairs that are `ignored` are left out too.
         """
-        return CollisionModel(self.robot, self.shapes, self.urdfs, self.packages, **options)
+        model = CollisionModel(self.robot, self.shapes, self.urdfs, self.packages, **options)
+        return model.without(*self.may_collide) if self.may_collide else model
 
 
 def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Scene:
@@ -82,7 +95,9 @@ def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLik
             includes errors in the files that it names.
     """
     _, data = read_document(path, "scene")
-    data.only("name", "workspace", "robots", "objects", "tables", "rules", "options")
+    data.only(
+        "name", "workspace", "robots", "objects", "tables", "rules", "options", "start", "goal", "may_collide"
+    )  # fmt: skip
     folders = tuple(os.fspath(folder) for folder in packages)
     return _SceneReader(data, Path(path).resolve().parent, folders).scene()
 
@@ -132,7 +147,9 @@ class _SceneReader:
             ConstraintGraphFactory, robot, grippers, things, floors, self._rules(), name=name, **self._options()
         )
         graph: ConstraintGraph = data.build(factory.generate)
-        return Scene(name, robot, factory, graph, tuple(shapes), urdfs, self.packages)
+        start, goal = self._ends(graph, names[len(robots) :])
+        scene = Scene(name, robot, factory, graph, tuple(shapes), urdfs, self.packages, start, goal)
+        return replace(scene, may_collide=self._may_collide(scene))
 
     @staticmethod
     def _name(entry: JsonValue, i: int, others: list[JsonValue]) -> str:
@@ -227,6 +244,39 @@ class _SceneReader:
             rules.append(entry.build(Rule, *patterns, entry.entry("allowed").flag()))
         return rules
 
+    def _ends(self, graph: ConstraintGraph, objects: Sequence[str]) -> tuple[Vector | None, Vector | State | None]:
+        """Start and goal of a plan, where the file has them."""
+        start: Vector | None = None
+        goal: Vector | State | None = None
+        if self.data.has("start"):
+            start = _configuration(self.data.entry("start"), graph.robot, objects)
+        if self.data.has("goal"):
+            entry = self.data.entry("goal")
+            states = {state.name: state for state in graph.states}
+            if entry.holds(str) and entry.text() in states:
+                goal = states[entry.text()]
+            else:
+                goal = _configuration(entry, graph.robot, objects, start, [*states])
+        return start, goal
+
+    def _may_collide(self, scene: Scene) -> tuple[tuple[str, str], ...]:
+        """Pairs of names of shapes, each of which names pairs that the collision model has."""
+        if not self.data.has("may_collide"):
+            return ()
+        pairs = list[tuple[str, str]]()
+        entry = self.data.entry("may_collide")
+        model: CollisionModel = entry.build(scene.collision_model)
+        for item in entry.items(MOST_PAIRS):
+            names = item.items()
+            if len(names) != 2:
+                item.refuse(f"expected the names of two shapes, got {len(names)}")
+            a, b = names[0].text(), names[1].text()
+            if a == b and not a.endswith("*"):
+                item.refuse(f"expected two shapes, got '{a}' twice")
+            item.build(model.without, (a, b))
+            pairs.append((a, b))
+        return tuple(pairs)
+
     def _options(self) -> dict[str, Any]:
         """Options of the factory and of its projections."""
         if not self.data.has("options"):
@@ -244,19 +294,67 @@ _OF_FACTORY = {
 _OF_PROJECTIONS = {"threshold": JsonValue.number, "max_iterations": JsonValue.integer, "seed": JsonValue.integer}
 
 
+def _configuration(
+    entry: JsonValue, robot: Robot, objects: Sequence[str], like: Vector | None = None, states: Sequence[str] = ()
+) -> Vector:
+    """A configuration (nq,): all its numbers, the name of a reference posture, or what each part has.
+
+    Args:
+        entry: where it is.
+        robot: all parts.
+        objects: names of the parts that have poses.
+        like: where parts are that are left out; None if none may be.
+        states: names that might stand there too, for messages.
+    """
+    if entry.holds(str):
+        return _posture(entry, robot, entry.text(), states)
+    if entry.holds(list):
+        return np.array(entry.build(robot.check, entry.vector(robot.nq), "the configuration"))
+    columns: dict[str, list[int]] = {}
+    for factor in robot.space.factors:
+        columns.setdefault(factor.name.split("/")[0], []).extend(range(factor.q.start, factor.q.stop))
+    entry.only(*columns)
+    q = np.array(robot.neutral if like is None else like)
+    for name, places in columns.items():
+        if not entry.has(name):
+            if like is None:
+                entry.refuse(f"has no entry '{name}': expected one for each of {', '.join(columns)}")
+            continue
+        part = entry.entry(name)
+        if part.holds(str):
+            q[places] = _posture(part, robot, f"{name}/{part.text()}")[places]
+        elif name in objects and len(places) == POSE_SIZE:
+            q[places] = _seven(part)
+        else:
+            q[places] = part.vector(len(places))
+        part.build(robot.check, q, "the configuration")
+    return q
+
+
+def _posture(entry: JsonValue, robot: Robot, name: str, states: Sequence[str] = ()) -> Vector:
+    """A reference posture (nq,)."""
+    if name not in robot.references:
+        kind = "state or reference posture" if states else "reference posture"
+        unknown = UnknownNameError(kind, name, (*states, *robot.references))
+        entry.refuse(str(unknown), unknown)
+    return robot.reference(name)
+
+
 def _pose(entry: JsonValue) -> Placement:
-    """The pose of an entry: translation [m], then quaternion xyzw; or a translation alone; the identity if absent."""
-    if not entry.has("pose"):
-        return pin.SE3.Identity()
-    pose = entry.entry("pose")
+    """The pose of an entry; the identity if absent."""
+    return pin.XYZQUATToSE3(_seven(entry.entry("pose"))) if entry.has("pose") else pin.SE3.Identity()
+
+
+def _seven(pose: JsonValue) -> Vector:
+    """A pose (7,): translation [m], then quaternion xyzw, normalised; or a translation alone."""
     numbers = pose.vector()
-    if numbers.size not in (3, 7):
+    if numbers.size not in (3, POSE_SIZE):
         pose.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), got {numbers.size}")
-    turn = numbers[3:] if numbers.size == 7 else np.array([0.0, 0.0, 0.0, 1.0])
+    turn = numbers[3:] if numbers.size == POSE_SIZE else np.array([0.0, 0.0, 0.0, 1.0])
     norm = float(np.sqrt(turn @ turn))
     if abs(norm - 1.0) > 1e-3:  # files have few digits
         pose.refuse(f"the quaternion must have norm 1, its norm is {norm:.4g}")
-    return pin.XYZQUATToSE3(np.r_[numbers[:3], turn / norm])
+    return np.r_[numbers[:3], turn / norm]
 
 
 def _up(height: float) -> Placement:

@@ -1,14 +1,19 @@
-"""Trajectories as files: JSON with names and events, or CSV."""
+"""Paths and trajectories as files: JSON with names and events, or tables."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import Vector
 
 from ..errors import OptionError
+from ..paths.path import Path
 from ..planning.trajectories.limits_of_motion import entry_names
 from .motions import save_motion
 from .writing import as_path, write_file
@@ -17,6 +22,8 @@ if TYPE_CHECKING:
     from ..planning import Trajectory
 
 ENDINGS = (".json", ".csv")
+"""Of files of trajectories."""
+ENDINGS_OF_PATHS = (".json", ".csv", ".npz")
 
 
 def save_trajectory(trajectory: Trajectory, path: str | os.PathLike[str], rate: float) -> None:
@@ -31,13 +38,69 @@ def save_trajectory(trajectory: Trajectory, path: str | os.PathLike[str], rate: 
         OptionError: another ending, or a rate that is not positive.
         FileError: the file cannot be written.
     """
-    ending = as_path(path).suffix.lower()
-    if ending not in ENDINGS:
-        raise OptionError(f"file of a trajectory: expected .json or .csv, got '{os.fspath(path)}'")
-    if ending == ".json":
+    if _ending(path, ENDINGS, "trajectory") == ".json":
         write_file(path, _json(trajectory, rate))
     else:
         save_motion(_columns(trajectory, rate), path)
+
+
+def save_path(path: Path, file: str | os.PathLike[str], names: Sequence[str] = ()) -> None:
+    """Write the samples of a path.
+
+    Args:
+        path: the path.
+        file: .json has the names of joints, the pieces (name, begin and end [s], constraints), times [s] and
+            configurations; .csv and .npz are tables with the columns time, piece (its number, from 0) and q of each
+            coordinate. Where two pieces meet, both samples are there.
+        names: of the pieces, as `plan(...).on`; none by default.
+
+    Raises:
+        WrongObjectError: no path.
+        OptionError: another ending, or not a name for each piece.
+        FileError: the file cannot be written.
+    """
+    expect(path, Path, "path to be saved")
+    each = as_tuple(names, "names of the pieces of a path", "one text a piece") or ("",) * len(path.pieces)
+    if len(each) != len(path.pieces):
+        raise OptionError(f"names of the pieces of a path: expected {len(path.pieces)}, got {len(each)}")
+    if _ending(file, ENDINGS_OF_PATHS, "path") == ".json":
+        write_file(file, _json_of_path(path, each))
+        return
+    counts = [len(piece.samples) for piece in path.pieces]
+    columns = {"time": path.times, "piece": np.repeat(np.arange(float(len(counts))), counts)}
+    entries = entry_names(path.pieces[0].problem.space, configuration=True)
+    save_motion(columns | {f"q {name}": path.samples[:, i] for i, name in enumerate(entries)}, file)
+
+
+def _ending(path: str | os.PathLike[str], endings: Sequence[str], what: str) -> str:
+    """The ending of a file.
+
+    Raises:
+        OptionError: another one.
+    """
+    ending = as_path(path).suffix.lower()
+    if ending not in endings:
+        raise OptionError(f"file of a {what}: expected {' or '.join(endings)}, got '{os.fspath(path)}'")
+    return ending
+
+
+def _json_of_path(path: Path, names: Sequence[str]) -> bytes:
+    """Names, pieces and samples; numbers with all their digits."""
+    ends = np.cumsum(path.durations)
+    pieces: list[dict[str, Any]] = [
+        {"name": str(name), "begin": end - duration, "end": end, "constraints": [*piece.problem.constraints.names]}
+        for name, end, duration, piece in zip(names, ends.tolist(), path.durations, path.pieces, strict=True)
+    ]
+    document = {
+        "format": "lie-constraints path",
+        "version": 1,
+        "joint_names": [factor.name for factor in path.pieces[0].problem.space.factors],
+        "duration": path.duration,
+        "pieces": pieces,
+        "times": path.times.tolist(),
+        "configurations": path.samples.tolist(),
+    }
+    return f"{json.dumps(document, allow_nan=False)}\n".encode()
 
 
 def _json(trajectory: Trajectory, rate: float) -> bytes:

@@ -1,7 +1,8 @@
-"""Neighbours: SciPy's optimisers over tangent steps, crocoddyl, CasADi, pink's tasks, Pinocchio's constraint models."""
+"""Neighbours: SciPy over tangent steps, crocoddyl, CasADi, OMPL, pink's tasks, Pinocchio's constraint models."""
 
 from .casadi_callbacks import CasadiProgram as CasadiProgram, as_casadi as as_casadi
 from .crocoddyl_actions import as_crocoddyl_action as as_crocoddyl_action, as_crocoddyl_state as as_crocoddyl_state
+from .ompl_spaces import OmplSpace as OmplSpace
 from .pink_tasks import PinkFunction as PinkFunction, as_pink_task as as_pink_task
 from .pinocchio_models import (
     NoCounterpartError as NoCounterpartError,

@@ -2,6 +2,9 @@
 
 from ..keywords import answer as _answer
 from .connection import Branchings as Branchings, Connection as Connection, Effort as Effort, connect as connect
+from .following.follow import Following as Following, follow as follow
+from .following.reasons import BranchEnd as BranchEnd
+from .following.straight import straight_line as straight_line
 from .limits import Limits as Limits
 from .plan import Plan as Plan, plan as plan
 from .shortening import shorten as shorten

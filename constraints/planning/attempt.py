@@ -33,6 +33,8 @@ TARGETS_AT_FIRST = 30
 """Targets that are drawn for a sequence when it is tried first; each failure of it doubles them."""
 NODES_AT_FIRST = 1000
 """Nodes of the first search for a motion; each failure of the same motion doubles them."""
+NOT_STRAIGHT = "no free straight way"
+"""Why a short motion is refused."""
 MOTIONS_REFUSED = 3
 """Motions of one sequence that may fail before another one is tried."""
 
@@ -46,7 +48,7 @@ class Leg(NamedTuple):
     Attributes:
         part: a transition without waypoints.
         q0, q1: its ends (nq,).
-        path: where it is known already; else None.
+        path: where it is straight, free at its samples; else None.
         step: number of the step that it is part of.
     """
 
@@ -62,12 +64,12 @@ class Tried(NamedTuple):
 
     Attributes:
         path: along all of it; None where a step failed.
-        on: for each piece of the path the transition that it is a part of.
+        on: for each piece of the path the name of the transition that it is a part of.
         failed: number of the step that failed; 0 where none did.
     """
 
     path: Path | None
-    on: tuple[Transition, ...]
+    on: tuple[str, ...]
     failed: int
 
 
@@ -116,6 +118,10 @@ class Attempts:
         guess: of targets.
         limits: of each search.
         clock: of all.
+
+    Attributes:
+        refusals, counts, targets, nodes: what was refused, and what it took, so far.
+        on: for each piece of the path that was found the transition that it is a part of, without waypoints.
     """
 
     def __init__(
@@ -155,13 +161,13 @@ class Attempts:
             if chain is None:
                 return Tried(None, (), at)
             for motion in chain:
-                path = motion.path or self._connected(motion)
+                path = self._connected(motion) if motion.path is None else self._looked_at(motion, motion.path)
                 if path is None:
                     failed = motion.step
                     break
                 done.append((motion, path))
             else:
-                on = tuple(leg.part for leg, path in done for _ in path.pieces)
+                on = tuple(leg.part.name for leg, path in done for _ in path.pieces)
                 return Tried(joined([path for _, path in done]), on, 0)
             refused += 1
             if refused == MOTIONS_REFUSED or failed == len(steps):
@@ -226,13 +232,20 @@ class Attempts:
         for part, point in parts:
             path = None
             if part.short:
-                path = self._edges(part, q).laid(np.array([q, point])).path
+                path = self._edges(part, q).sketched(np.array([q, point])).path
                 if path is None:
-                    self.refusals.add(part, "no free straight way")
+                    self.refusals.add(part, NOT_STRAIGHT)
                     return None
             motions.append(Leg(part, q, point, path, number))
             q = point
         return motions
+
+    def _looked_at(self, motion: Leg, path: Path) -> Path | None:
+        """A straight path of one motion, if it is free between its samples too; most are given up before."""
+        if self._edges(motion.part, motion.q0).met(path) is None:
+            return path
+        self.refusals.add(motion.part, NOT_STRAIGHT)
+        return None
 
     def _connected(self, motion: Leg) -> Path | None:
         """A path of one motion."""

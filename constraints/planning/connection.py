@@ -90,6 +90,7 @@ class Connection(WithPath):
         effort: what it took.
         reason: what is wrong with an end, in words; else empty.
         collisions: pairs that collide at an end.
+        refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
         meets_without_collisions: whether the trees meet where nothing collides; None where this was not tried.
         trees: of the search; None where the straight way was free, or an end refused.
     """
@@ -102,6 +103,7 @@ class Connection(WithPath):
     collisions: tuple[Collision, ...] = ()
     meets_without_collisions: bool | None = None
     trees: Branchings | None = None
+    refused: Vector | None = None
 
     @property
     def start(self) -> Vector | None:
@@ -235,7 +237,7 @@ class LeafSearch:
             if self._clock.is_over:
                 break
         words = f"{counted(goals.tried, 'projection')}; {in_words(goals.collisions) or goals.nearest}"
-        return Refused(PlanningStatus.NO_GOAL, words, goals.collisions)
+        return Refused(PlanningStatus.NO_GOAL, words, goals.collisions, goals.colliding)
 
     def _straight(self, starts: Matrix, goals: Matrix) -> Path | None:
         """The straight way between the two ends that are nearest to each other, if it is free."""
@@ -327,7 +329,7 @@ class LeafSearch:
 
     def _refused(self, refused: Refused) -> Connection:
         result = self._result(refused.status, None)
-        return replace(result, reason=refused.words, collisions=refused.collisions)
+        return replace(result, reason=refused.words, collisions=refused.collisions, refused=refused.q)
 
     def _result(self, status: PlanningStatus, path: Path | None) -> Connection:
         counts, trees = self._leaf.counts, self._trees

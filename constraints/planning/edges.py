@@ -8,6 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix
 
+from ..errors import FailedError
 from ..paths.edges import interpolate_edges
 from ..paths.interpolation import PathStatus
 from ..paths.moving_rhs import MovingRightHandSide
@@ -24,10 +25,12 @@ class Laid(NamedTuple):
     Attributes:
         path: along the nodes; None where an edge fails.
         refused: numbers of edges that fail, edge i leads from node i to node i + 1.
+        edges: the edge of each sample but the last.
     """
 
     path: Path | None
     refused: Indices
+    edges: Indices
 
 
 class Halved(NamedTuple):
@@ -59,20 +62,31 @@ class EdgeJudge:
 
     def laid(self, Q: Matrix) -> Laid:
         """The path along nodes (n, nq), whose samples are so close to each other that nothing jumps, and free."""
+        laid = self.sketched(Q)
+        met = None if laid.path is None else self.met(laid.path)
+        if laid.path is None or met is None:
+            return laid
+        times, edges = laid.path.pieces[0].times, laid.edges
+        return laid._replace(path=None, refused=edges[[min(int(np.searchsorted(times, met, "right")), len(edges)) - 1]])
+
+    def sketched(self, Q: Matrix) -> Laid:
+        """The same, free at its samples: whether it is free between them `met` says."""
         halved = self.halved(Q, np.zeros(len(Q), dtype=np.intp))
-        if halved.refused.size:
-            return Laid(None, halved.refused)
-        samples = halved.samples
-        path = self.path(samples)
-        met = self.met(path)
-        if met is None:
-            return Laid(path, halved.refused)
-        before = int(np.searchsorted(path.pieces[0].times, met, side="right")) - 1
-        return Laid(None, halved.edges[[min(before, len(samples) - 2)]])
+        path = None if halved.refused.size else self.path(halved.samples)
+        return Laid(path, halved.refused, halved.edges[:-1])
 
     def met(self, path: Path) -> float | None:
-        """When something collides first on a path, thin things too, as `CollisionModel.first_collision` says."""
-        found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path)
+        """When something collides first on a path, thin things too, as `CollisionModel.first_collision` says.
+
+        Where the constraints are not reached between two samples, as may be near singular ones: when that is.
+        """
+        try:
+            found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path)
+        except FailedError as lost:
+            (piece,), last = path.pieces, np.broadcast_to(lost.result.q, path.pieces[0].samples.shape)
+            away = self._leaf.chart.distances(piece.samples, last)
+            i = int((away[:-1] + away[1:]).argmin())
+            return float(0.5 * (piece.times[i] + piece.times[i + 1]))
         return None if found is None else found.time
 
     def halved(self, Q: Matrix, ways: Indices) -> Halved:

@@ -37,11 +37,13 @@ class Refused(NamedTuple):
         status: why.
         words: what is wrong, with names.
         collisions: pairs that collide there.
+        q: the end (nq,) of which this is said; None where there is none.
     """
 
     status: PlanningStatus
     words: str
     collisions: tuple[Collision, ...] = ()
+    q: Vector | None = None
 
 
 @final
@@ -65,6 +67,7 @@ class Goals:
                 )
             )
         self.tried, self.collisions = 0, tuple[Collision, ...]()
+        self.colliding: Vector | None = None
         self.nearest = ""
 
     @staticmethod
@@ -88,7 +91,7 @@ class Goals:
                 self.nearest = str(batch[int(batch.residual.argmin())])
             free = leaf.free(Q)
             if len(Q) and not free.any() and leaf.collisions is not None:
-                self.collisions = leaf.collisions.collisions(Q[0])
+                self.colliding, self.collisions = Q[0], leaf.collisions.collisions(Q[0])
             found.append(Q[free])
         return np.concatenate(found)
 
@@ -153,11 +156,11 @@ def usable(leaf: LeafOfProblem, Q: Matrix, what: str) -> Matrix | Refused:
         lines = errors_of(leaf.problem, q, leaf.rhs, threshold)
         other = _is_on_another_leaf(leaf.problem, q, threshold)
         words = "; it lies on another leaf: its own right-hand sides are `problem.rhs_from(q)`" if other else ""
-        return Refused(PlanningStatus.of_end(what, "OFF"), f"{'; '.join(lines)}{words}")
+        return Refused(PlanningStatus.of_end(what, "OFF"), f"{'; '.join(lines)}{words}", q=q)
     free = leaf.free(Q[on])
     if not free.any():
         pairs = () if leaf.collisions is None else leaf.collisions.collisions(Q[on][0])
-        return Refused(PlanningStatus.of_end(what, "COLLIDES"), in_words(pairs), pairs)
+        return Refused(PlanningStatus.of_end(what, "COLLIDES"), in_words(pairs), pairs, Q[on][0])
     return Q[on][free]
 
 

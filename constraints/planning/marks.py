@@ -152,6 +152,9 @@ class Sites:
         if not action.onto:
             return None
         marks = dict(action.to.marks)
+        ends = {marks[f.name] for f in action.onto}
+        if len(ends) == 1:  # constraints of the whole graph hold there, which they may not where two ends are mixed
+            return self._ends[ends.pop()].copy()
         q = self._ends[START].copy()
         for f in action.onto:
             columns = self._coordinates(f)

@@ -24,6 +24,7 @@ from ..paths.path import Path
 from ..paths.with_path import WithPath
 from ..problem.problem import Problem
 from ..ranges import whole_number
+from ..robot import Robot
 from ..solvers import Projector
 from ..words import counted
 from .attempt import Attempts, Guess, Tried, loop_of
@@ -62,12 +63,14 @@ class Plan(WithPath):
         impossible: why what is struck out cannot be done, in words: objects that collide where start and goal put
             them; what is out of reach for certain; a state that neither targets nor random configurations reach.
         reason: what is wrong with an end, or why no sequence leads to the goal, in words; else empty.
-        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
-            its inner transition.
         collisions: pairs that collide at an end.
+        refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
+        on: for each piece of the path the name of the transition that it is a part of; where that leads through
+            waypoint states, of its inner transition.
         nodes, projections, checks: what the search took.
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
+        robot: whose configurations these are.
     """
 
     path: Path | None
@@ -81,13 +84,15 @@ class Plan(WithPath):
     )
     impossible: tuple[str, ...] = ()
     reason: str = ""
-    on: tuple[Transition, ...] = ()
     collisions: tuple[Collision, ...] = ()
+    refused: Vector | None = None
+    on: tuple[str, ...] = ()
     nodes: int = 0
     projections: int = 0
     checks: int = 0
     seconds: float = 0.0
     seed: int | None = None
+    robot: Robot | None = None
 
     def describe(self, details: bool = False) -> str:
         """The result in words: sequences, what refused which transition and how often, a case of each."""
@@ -289,6 +294,7 @@ class PlanningTask:
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,
             (*places.struck_out, *ruled_out), reason, on=found.on,
             nodes=attempts.nodes, projections=counts.projections, checks=counts.checks, seconds=clock.spent,
+            robot=graph.robot,
         )  # fmt: skip
 
     def _solution(self, goal: Problem, rng: np.random.Generator, clock: Clock) -> Vector | Plan:
@@ -308,7 +314,7 @@ class PlanningTask:
             if clock.is_over:
                 break
             guess = draw.beside(self.start, rng)
-        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent)
+        return Plan(None, PlanningStatus.NO_GOAL, reason=nearest, seconds=clock.spent, robot=graph.robot)
 
     def _refusal(self, what: str, q: Vector) -> Plan | None:
         """Why nothing can be planned from or to a configuration.
@@ -321,13 +327,14 @@ class PlanningTask:
         outside = graph.robot.bounds.violations(q)
         if outside:
             words = f"out of bounds: {', '.join(map(str, outside))}"
-            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words)
+            return Plan(None, PlanningStatus.of_end(what, "OFF"), reason=words, refused=np.array(q), robot=graph.robot)
         refuse_off(graph, q, state, f"{what} of a plan")
         met = met_at_end(graph, loop_of(graph, state) or self._given(what), q, model, self.start)
         if not met or model is None:
             return None
+        status = PlanningStatus.of_end(what, "COLLIDES")
         words = "; ".join(filter(None, (in_words(met), always_in_words(model.always_colliding()))))
-        return Plan(None, PlanningStatus.of_end(what, "COLLIDES"), reason=words, collisions=met)
+        return Plan(None, status, reason=words, collisions=met, refused=np.array(q), robot=graph.robot)
 
     def _given(self, what: str) -> Transition | None:
         """The first or last motion of the transitions that are given."""

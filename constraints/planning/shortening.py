@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import NamedTuple, final
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, final, overload
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..collisions.model import CollisionModel
+from ..errors import OptionError
+from ..manipulation.graph import ConstraintGraph
 from ..paths.length import lengths_between
 from ..paths.path import Path, Piece
 from ..ranges import whole_number
@@ -21,6 +24,7 @@ from .edges import EdgeJudge
 from .ends import check_space
 from .leaf import LeafOfProblem
 from .limits import Clock, Limits
+from .plan import Plan
 
 _log = logging.getLogger(__package__)
 
@@ -38,6 +42,7 @@ ROUNDS_WITHOUT_GAIN = 10
 """Rounds without gain after which a piece is short enough."""
 
 
+@overload
 def shorten(
     path: Path,
     *,
@@ -45,7 +50,31 @@ def shorten(
     collisions: CollisionModel | None = None,
     limits: Limits | None = None,
     keep: Iterable[int] = (),
-) -> Path:
+    graph: None = None,
+) -> Path: ...
+
+
+@overload
+def shorten(
+    path: Plan,
+    *,
+    rng: np.random.Generator,
+    collisions: CollisionModel | None = None,
+    limits: Limits | None = None,
+    keep: Iterable[int] = (),
+    graph: ConstraintGraph | None = None,
+) -> Plan: ...
+
+
+def shorten(
+    path: Path | Plan,
+    *,
+    rng: np.random.Generator,
+    collisions: CollisionModel | None = None,
+    limits: Limits | None = None,
+    keep: Iterable[int] = (),
+    graph: ConstraintGraph | None = None,
+) -> Path | Plan:
     r"""A shorter path between the same ends, on the same constraints and leaves, by random shortcuts.
 
     A stretch between two samples of a piece is pulled towards the straight way between them, in all joints, in one, or
@@ -62,8 +91,11 @@ def shorten(
     left as they are: these say where a tool is at each time. Where nothing is gained the path itself comes back;
     `path.length` before and after says what was, and a log line of level INFO also how many shortcuts were taken.
 
+    Of a plan each piece is looked at by the pairs that move against each other on its transition, and short transitions
+    are left as they are.
+
     Args:
-        path: the path.
+        path: the path; or a plan that was found, with its graph.
         rng: generator, for instance `numpy.random.default_rng(0)`. The same generator gives the same bits, unless the
             clock ends it.
         collisions: what must be free; None for nothing.
@@ -71,11 +103,16 @@ def shorten(
             after 10 rounds that gained next to nothing. `first_collision` has the last word after that, which takes
             tens of milliseconds more near obstacles. Its other limits are of searches.
         keep: numbers of pieces that are left as they are.
+        graph: of a plan.
+
+    Returns:
+        A path; of a plan the same plan with the shorter path.
 
     Raises:
         WrongObjectError: an argument of another type.
         SpaceMismatchError: a collision model of another robot.
-        OptionError: a piece to keep that the path does not have.
+        OptionError: a piece to keep that the path does not have; a plan without its graph, or a path with one.
+        FailedError: a plan without a path.
 
     Example:
         >>> import numpy as np
@@ -88,15 +125,34 @@ def shorten(
         >>> shorten(path, rng=rng) is path  # it is straight
         True
     """
-    expect(path, Path, "path to be shortened")
+    expect(path, (Path, Plan), "path to be shortened", "a Path or a Plan")
     expect(rng, np.random.Generator, "rng of a shortening", "a Generator, as numpy.random.default_rng(0)")
     expect(collisions, (CollisionModel, type(None)), "collisions of a shortening", "a CollisionModel, or None")
+    expect(graph, (ConstraintGraph, type(None)), "graph of a shortening", "the ConstraintGraph of a Plan, or None")
     limits = Limits() if limits is None else expect(limits, Limits, "limits of a shortening", "Limits")
     expect(keep, Iterable, "pieces that a shortening keeps", "their numbers")
-    clock, last = Clock(limits.seconds), len(path.pieces) - 1
+    if isinstance(path, Plan) != isinstance(graph, ConstraintGraph):
+        words = "a plan needs its graph, `shorten(plan, graph=graph, ...)`" if graph is None else "a path has no graph"
+        raise OptionError(f"graph of a shortening: {words}")
+    whole = path.or_raise() if isinstance(path, Plan) else path
+    last = len(whole.pieces) - 1
     kept = {whole_number(number, "piece that a shortening keeps", 0, last) for number in keep}
+    models = [collisions] * (last + 1)
+    if isinstance(path, Plan) and graph is not None:
+        on = [graph.transition(name) for name in path.on]
+        kept |= {number for number, transition in enumerate(on) if transition.short}
+        if collisions is not None:
+            models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in on]
+    after = _shortened(whole, kept, models, rng, Clock(limits.seconds))
+    return replace(path, path=after) if isinstance(path, Plan) else after
+
+
+def _shortened(
+    path: Path, kept: set[int], models: Sequence[CollisionModel | None], rng: np.random.Generator, clock: Clock
+) -> Path:
+    """A shorter path, with a collision model for each piece."""
     pieces = dict[int, _Shortened]()
-    for number, piece in enumerate(path.pieces):
+    for number, (piece, collisions) in enumerate(zip(path.pieces, models, strict=True)):
         check_space(piece.problem.space, collisions)
         if number not in kept and (rhs := _leaf_of(piece)) is not None:
             pieces[number] = _Shortened(piece, rhs, collisions)

@@ -36,6 +36,7 @@ from .arguments import (
     wrapping_columns,
 )
 from .description import describe, printed, summary
+from .free_coordinates import FreeCoordinates
 from .questions import ask
 from .resolution import Resolution, left_to_steps, order
 from .tangent import project_tangent, reduced_jacobian, tangent_basis
@@ -253,8 +254,7 @@ class Problem:
         """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors; bounds are ignored.
 
         Args:
-            q: configuration (nq,); it need not satisfy the constraints.
-            rhs: right-hand sides; the default ones if absent.
+            q, rhs: as for `error`; q need not satisfy the constraints.
         """
         return tangent_basis(self, self.at(q), self.check_rhs(rhs))
 
@@ -300,6 +300,10 @@ class Problem:
             q, rhs: as `resolution_jacobian`.
         """
         return reduced_jacobian(self, as_point(q, self.space), self.check_rhs(rhs))
+
+    def free_coordinates(self, like: ArrayLike | None = None) -> FreeCoordinates:
+        """Which coordinates of q are free, and q from them; `like` (nq,) has the values of frozen dofs, if any are."""
+        return FreeCoordinates(self, like)
 
     @property
     def mandatory(self) -> tuple[Stack, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import expect
-from liegroups.arrays import BoolVector, Matrix
+from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..point import Point
@@ -117,6 +117,21 @@ class Resolution:
             f.evaluate(point, value, J)
             T[explicit.outputs.v_indices] = J @ T
         return T
+
+    def resolved(self, q: Vector, rhs: RightHandSide) -> Vector:
+        """The configuration with all computed outputs written; a copy.
+
+        Args:
+            q: configuration (nq,) whose outputs may be anything.
+            rhs: right-hand sides of the problem.
+
+        Raises:
+            UndefinedError: a map has no value there.
+        """
+        q = q.copy()
+        for explicit in self.explicits:
+            q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
+        return q
 
     @property
     def has_branches(self) -> bool:

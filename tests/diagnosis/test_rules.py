@@ -13,7 +13,7 @@ from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, follows, waves
 
 import constraints as lc
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial
-from constraints.solvers.diagnosis.dependent_rows import dependence, resolved
+from constraints.solvers.diagnosis.dependent_rows import dependence
 from liegroups import Rn, Segments
 
 N = ROBOT.nq
@@ -348,7 +348,7 @@ def test_dependence_is_what_ranks_say(seed: int) -> None:
             assert (np.abs(c) * np.linalg.norm(J[repeats], axis=1) > 1e-6 * np.linalg.norm(J[i])).all()
             assert entry.mismatch == pytest.approx(e[i] - c @ e[repeats], abs=1e-7)
         if not idle.any():
-            there = [problem.jacobian(resolved(problem, p, problem.rhs))[:, moving] for p in near]
+            there = [problem.jacobian(problem.resolution.resolved(p, problem.rhs))[:, moving] for p in near]
             kept = [labels_of(problem).index(other) for other in unused]
             mine = labels_of(problem).index(row)
             off = [spanned(K[kept], K[mine : mine + 1])[0] / longest(K) for K in there]

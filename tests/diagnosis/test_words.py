@@ -25,7 +25,7 @@ from constraints.functions import Identity
 from constraints.robot.bounds import Violation
 from constraints.solvers import Diagnosis, Kind, Member, Status
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Trial, error_norm
-from constraints.solvers.diagnosis.dependent_rows import Dependence, RedundantRow, Row, dependence, resolved
+from constraints.solvers.diagnosis.dependent_rows import Dependence, RedundantRow, Row, dependence
 from constraints.solvers.diagnosis.diagnosis import ConstraintNorm, Undefined, diagnose
 from constraints.solvers.diagnosis.parameters import parameters_of, same_layout
 from constraints.solvers.diagnosis.rounding import rounding_of
@@ -340,7 +340,7 @@ def test_computed_constraints_are_the_first_level() -> None:
     follow = Explicit(Affine([[2.0]]), Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space,
                       name="follow")  # fmt: skip
     problem = Problem(space, [Implicit.zero(Affine([[1.0, 1.0]], [-3.0])), follow])
-    np.testing.assert_array_equal(resolved(problem, np.array([0.7, 9.0]), problem.rhs), [0.7, 1.4])
+    np.testing.assert_array_equal(problem.resolution.resolved(np.array([0.7, 9.0]), problem.rhs), [0.7, 1.4])
     found = dependence(problem, np.array([0.7, 1.4]), problem.rhs)
     assert (found.levels, found.rows, found.ranks) == (("computed", "level 0"), (1, 1), (1, 1))
     np.testing.assert_allclose(found.singular_values[1], [3.0 / np.sqrt(5.0)], atol=1e-12)

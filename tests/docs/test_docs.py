@@ -77,7 +77,7 @@ def test_commands_of_the_page_on_sidecars_print_what_it_says(tmp_path, monkeypat
 
 
 def test_a_page_is_run_up_to_a_neighbour_that_is_not_installed(tmp_path, monkeypatch):
-    """Welcome: the page on OMPL, which no extra brings, is checked where OMPL is, and its first half everywhere."""
+    """Welcome: the page on OMPL is checked where OMPL is, and its first half everywhere."""
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(1)\n```\n\n```python\nfrom ompl import base\n```\n\n```python\nprint(2)\n```\n")
     monkeypatch.setattr(blocks, "find_spec", lambda name: None)

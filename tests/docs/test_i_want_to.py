@@ -19,6 +19,7 @@ import constraints.loops
 import constraints.manipulation
 import constraints.models
 import constraints.pictures
+import constraints.planning
 import constraints.testing
 import liegroups
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Status

@@ -113,6 +113,7 @@ def test_srdf_urdf_rules_and_options_are_read(tmp_path: Path) -> None:
             {"grippers": [".*"], "handles": [".*"], "allowed": True},
         ]
         data["options"] = {"attempts": 2, "threshold": 1e-5, "max_iterations": 30, "empty_level_sets": True}
+        del data["start"], data["goal"]
 
     scene = read_scene(written(tmp_path, changed(change)))
     handles = {handle.name: handle for thing in scene.factory.objects for handle in thing.handles}
@@ -125,6 +126,79 @@ def test_srdf_urdf_rules_and_options_are_read(tmp_path: Path) -> None:
     assert scene.graph.threshold == 1e-5
     assert scene.factory.empty_level_sets
     assert set(scene.urdfs) == {"ur5", "mug"}
+
+
+# Start, goal, pairs that may collide
+
+
+def read_with(folder: Path, **entries: Any) -> Scene:
+    """The example with other entries."""
+    return read_scene(written(folder, changed(lambda data: data.update(entries))))
+
+
+REST = [0.0, -1.6, 1.8, -1.8, -1.57, 0.0]
+
+
+def test_start_and_goal_are_what_the_file_says(scene: Scene) -> None:
+    """By plain pinocchio: the box stands on the left table, then upside down on the right one; the arm at rest."""
+    assert isinstance(scene.goal, np.ndarray)
+    assert scene.start is not None
+    model: Any = scene.robot.model
+    data = model.createData()
+    for q, (x, y, up) in ((scene.start, (0.5, 0.35, 1.0)), (scene.goal, (0.5, -0.35, -1.0))):
+        assert q[:6].tolist() == REST
+        pin.forwardKinematics(model, data, q)
+        oMb = data.oMi[model.getJointId("box/root_joint")]
+        np.testing.assert_array_equal(oMb.translation, [x, y, 0.3501])
+        assert oMb.rotation[2, 2] == up
+        assert scene.graph.state_of(q).name == "free"
+    assert scene.may_collide == ()
+
+
+def test_configurations_are_written_in_three_ways(tmp_path: Path, scene: Scene) -> None:
+    """By part, as all numbers, by the name of a reference posture; a goal may be a state; a turn has few digits."""
+    assert scene.start is not None
+    whole = read_with(tmp_path, start=scene.start.tolist(), goal="ur5/gripper grasps box/top")
+    assert whole.start is not None
+    assert whole.start.tobytes() == scene.start.tobytes()
+    assert whole.goal is whole.graph.state("ur5/gripper grasps box/top")
+    turned = read_with(tmp_path, goal={"box": [0.5, 0.0, 0.4, 0.0, 0.0, 0.7071, 0.7071]})
+    assert isinstance(turned.goal, np.ndarray)
+    np.testing.assert_allclose(turned.goal[9:], [0.0, 0.0, 0.5**0.5, 0.5**0.5], atol=1e-12)
+    assert turned.goal[:6].tolist() == REST
+    (tmp_path / "arm.srdf").write_text(
+        "<robot name='ur5'><group name='arm'><joint name='elbow_joint'/></group><group_state name='bent' group='arm'>"
+        "<joint name='elbow_joint' value='1.25'/></group_state><gripper name='g' clearance='0'>"
+        "<position>0 0 0 1 0 0 0</position><link name='ee_link'/></gripper></robot>"
+    )
+    robots = [json.loads(EXAMPLE.read_text())["robots"][0] | {"srdf": "arm.srdf"}]
+    bent = read_with(tmp_path, robots=robots, start={"ur5": "bent", "box": [0.5, 0.35, 0.3501]}, goal="ur5/bent")
+    assert bent.start is not None
+    assert bent.start[:6].tolist() == [0.0, 0.0, 1.25, 0.0, 0.0, 0.0]
+    assert isinstance(bent.goal, np.ndarray)
+    assert bent.goal[2] == 1.25
+
+
+def test_a_file_without_start_and_goal_has_none(tmp_path: Path) -> None:
+    """They are optional, null too."""
+    read = read_with(tmp_path, start=None, goal=None)
+    assert read.start is None
+    assert read.goal is None
+
+
+def test_pairs_that_may_collide_are_left_out(tmp_path: Path, scene: Scene) -> None:
+    """By coal on plain placements: the box in the table collides in the example, and may in the file that says so."""
+    q = np.array(scene.start)
+    q[8] = 0.3
+    met = {frozenset((c.a, c.b)) for c in scene.collision_model().collisions(q)}
+    assert frozenset(("box", "left")) in met
+    read = read_with(tmp_path, may_collide=[["left", "box"], ["ur5/tool0*", "box"]])
+    model = read.collision_model()
+    assert not any({c.a, c.b} == {"box", "left"} for c in model.collisions(q))
+    gone = {frozenset(pair) for pair in scene.collision_model().pairs} - {frozenset(pair) for pair in model.pairs}
+    assert gone == {frozenset(("box", other)) for other in ("left", "ur5/tool0_0", "ur5/tool0_1", "ur5/tool0_2")}
+    both = read.collision_model(ignored=[("box", "right")])
+    assert not any(set(pair) in ({"box", "left"}, {"box", "right"}) for pair in both.pairs)
 
 
 def entry(*keys: Any, value: Any) -> Callable[[Any], None]:
@@ -175,6 +249,22 @@ BAD: dict[str, tuple[Callable[[Any], object], str, str]] = {
     ),
     "option": (entry("options", "attempts", value=0), "$", "attempts"),
     "threshold": (entry("options", "threshold", value=-1.0), "$.options", "threshold"),
+    "part": (entry("start", "bax", value=[0, 0, 0]), "$.start", "'bax', which is unknown here; known are ur5, box"),
+    "missing part": (entry("start", value={"ur5": REST}), "$.start", "no entry 'box'"),
+    "goal without start": (lambda data: data.pop("start"), "$.goal", "no entry 'ur5'"),
+    "joints": (entry("start", "ur5", value=[0.0] * 5), "$.start.ur5", "expected 6 numbers, got 5"),
+    "another robot": (entry("start", value=[0.0] * 12), "$.start", "expected 13 numbers, got 12"),
+    "not finite": (entry("start", "ur5", value=["inf"] * 6), "$.start.ur5[0]", "finite"),
+    "norm": (entry("goal", "box", value=[0, 0, 0, 1, 1, 0, 0]), "$.goal.box", "its norm is 1.414"),
+    "norm of all": (entry("start", value=[0.0] * 13), "$.start", "norm"),
+    "short pose of a part": (entry("goal", "box", value=[0, 0]), "$.goal.box", "3 or 7 numbers"),
+    "state": (entry("goal", value="fre"), "$.goal", "the nearest names are free"),
+    "posture": (entry("start", value="free"), "$.start", "no reference posture is named 'free'"),
+    "posture of a part": (entry("start", "ur5", value="home"), "$.start.ur5", "'ur5/home'"),
+    "shape": (entry("may_collide", value=[["box", "lft"]]), "$.may_collide[0]", "the nearest names are left"),
+    "three shapes": (entry("may_collide", value=[["box", "left", "right"]]), "$.may_collide[0]", "two shapes, got 3"),
+    "one shape": (entry("may_collide", value=[["box", "box"]]), "$.may_collide[0]", "'box' twice"),
+    "no text": (entry("may_collide", value=[["box", 1]]), "$.may_collide[0][1]", "expected a text"),
     "unknown option": (entry("options", "magrin", value=1.0), "$.options", "'magrin'"),
 }  # fmt: skip
 
@@ -245,13 +335,14 @@ def test_page_on_scene_files_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     """The Python of the page, and its names: those that are read."""
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "scene_files.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
-        exec(compile(block, "scene_files.md", "exec"), {})
+        exec(compile(block, "scene_files.md", "exec"), names)
         for line in capsys.readouterr().out.splitlines():
             assert f"# {line}" in block
     source = (ROOT / "constraints" / "files" / "scenes.py").read_text(encoding="utf-8")
-    for names in re.findall(r"\.only\(([^*)]*)\)", source):
-        for name in re.findall(r'"(\w+)"', names):
+    for entries in re.findall(r"\.only\(([^*)]*)\)", source):
+        for name in re.findall(r'"(\w+)"', entries):
             assert f"`{name}`" in page, name
     with pytest.raises(FileError):
         read_scene("nowhere.json")

@@ -6,10 +6,12 @@ import sys
 
 import pytest
 
+from constraints import Implicit, Position, Problem
 from constraints.actions import ContactForwardDynamics, SemiImplicitEuler, StateSpace
 from constraints.errors import MissingExtraError
 from constraints.interop import (
     MultipleShooting,
+    OmplSpace,
     as_casadi,
     as_crocoddyl_action,
     as_crocoddyl_state,
@@ -32,6 +34,15 @@ def test_absent_solvers_are_named_with_their_extra(monkeypatch: pytest.MonkeyPat
             call()
     with pytest.raises(MissingExtraError, match=r"lie-constraints\[casadi\]"):
         as_casadi(program)
+
+
+def test_absent_ompl_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+    robot = sample_arm()
+    level = Implicit.zero(Position(robot, "tool"), mask=[False, False, True])
+    monkeypatch.setitem(sys.modules, "ompl", None)
+    monkeypatch.delitem(sys.modules, "ompl.base", raising=False)
+    with pytest.raises(MissingExtraError, match=r"lie-constraints\[ompl\]"):
+        OmplSpace(Problem(robot, [level]), robot.neutral)
 
 
 @pytest.mark.parametrize(

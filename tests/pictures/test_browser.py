@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,9 +14,11 @@ import numpy as np
 import pytest
 from browser import browser, console, needs_browser, picture, requested, wait
 
-from constraints import Robot
+from constraints import Implicit, Position, Problem, Robot
+from constraints.collisions import Collision, Shape
 from constraints.models import mechanisms, sample_arm
-from constraints.pictures import PageOptions, View, show
+from constraints.pictures import Drawing, PageOptions, View, show
+from constraints.planning import Branchings, Connection, Effort, PlanningStatus
 
 Keys = pytest.importorskip("selenium.webdriver", reason='no selenium: pip install "lie-constraints[browser]"').Keys
 viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
@@ -121,6 +124,48 @@ def test_a_path_is_seen_and_its_slider_moves_the_robot(driver: Any, tmp_path: Pa
 
 def assert_label(driver: Any, text: str) -> None:
     wait(f"the label {text}", lambda: text in driver.execute_script("return document.body.textContent"))
+
+
+def reddish(pixels: np.ndarray) -> float:
+    """The part of a picture that is red."""
+    r, g, b = (pixels[..., i].astype(int) for i in range(3))
+    return float(((r > 60) & (g < 0.35 * r) & (b < 0.35 * r)).mean())
+
+
+def bluish(pixels: np.ndarray) -> float:
+    """The part of a picture that is blue."""
+    r, g, b = (pixels[..., i].astype(int) for i in range(3))
+    return float(((b > 80) & (r < 0.6 * b) & (g < b)).mean())
+
+
+def test_what_collides_is_red_and_trees_are_seen(driver: Any) -> None:
+    """A ball in a post: both are red where the start is refused, and neither where it is not; points of two trees."""
+    arm = sample_arm()
+    post = Shape("post", "Box", (0.1, 0.1, 1.0), placement=[0.4, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0])
+    drawing, page = Drawing(shapes=[post]), PageOptions(port=0)
+    home = arm.reference("home")
+    problem = Problem(arm, [Implicit.zero(Position(arm, "tool"), name="tool")])
+    rest = Effort(0, 0, 0, 0, 0, 0.0)
+    met = (Collision("post", "arm"),)
+    refused = Connection(None, PlanningStatus.START_COLLIDES, problem, rest, collisions=met, refused=home)
+    with show(refused, drawing=drawing, page=page) as view:
+        assert reddish(opened(driver, view)) > 0.01
+        assert_label(driver, "START_COLLIDES")
+    stuck = Connection(
+        None, PlanningStatus.STUCK, problem, rest,
+        trees=Branchings(np.array([home]), np.array([-1]), np.array([home]), np.array([-1])),
+    )  # fmt: skip
+    with show(stuck, drawing=drawing, page=page) as view:
+        without = opened(driver, view)
+        assert reddish(without) == 0.0
+        assert_label(driver, "start: STUCK")
+    rng = np.random.default_rng(0)
+    grown = np.vstack([home, arm.random(rng, 300)])
+    parents = np.array([-1, *[0] * 300])
+    stuck = replace(stuck, trees=Branchings(grown, parents, np.array([home]), np.array([-1])))
+    with show(stuck, drawing=drawing, trees=True, page=page) as view:
+        assert bluish(opened(driver, view)) > bluish(without) + 0.001
+        assert not console(driver)
 
 
 def test_a_closed_mechanism_is_seen(driver: Any) -> None:

@@ -23,7 +23,8 @@ from constraints.models import load, mechanisms, sample_arm
 from constraints.models.files.visuals import visuals_of
 from constraints.models.structure.visual_shapes import Mesh, Solid, Triangles
 from constraints.pictures import Drawing, PageOptions, View, show
-from constraints.pictures.browser.films import Film, film_of
+from constraints.pictures.browser.film import Film
+from constraints.pictures.browser.films import film_of
 from constraints.pictures.browser.meshes import between
 from constraints.pictures.browser.sticks import StickEnds, sticks_of
 from constraints.reduced import equilibrium

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
 from typing import Any
 
 import coal
@@ -77,8 +78,10 @@ def faults(
         request.gjk_tolerance = 1e-9
     last = Q[0]
     for q in Q[:1] + Q:
-        angle, length = moved(model, last, q)
-        parts = max(1, int(np.ceil(max(angle / CLOSE_ANGLE, length / CLOSE_LENGTH))))
+        parts = 1
+        if np.abs(q - last).sum() > CLOSE_LENGTH:  # else nothing moves by more: a quaternion turns by twice its chord
+            angle, length = moved(model, last, q)
+            parts = max(1, int(np.ceil(max(angle / CLOSE_ANGLE, length / CLOSE_LENGTH))))
         for k in range(1, parts + 1):
             between = q if k == parts else pin.interpolate(model, last, q, k / parts)
             if pin.computeCollisions(model, data, geometry, solids, between, True):
@@ -86,6 +89,127 @@ def faults(
                 return found
         last = q
     return found
+
+
+Error = Callable[[list[Any]], float]
+"""Of the placements of all joints."""
+STILL = 3e-4
+"""Two bodies whose relative pose changes by less along a piece stand or are held together [m], [rad]."""
+THIN = 1e-3
+"""Resolution of the last look at a path: contact that is not deeper than half of it may be missed [m]."""
+JOINED = 1e-6
+"""Most by which a piece may begin elsewhere than the one before ended [m], [rad]."""
+
+
+@dataclass(frozen=True)
+class Handle:
+    """Where an object may be held: a pose on a joint, and the rows (6,) of the pose in the gripper that are fixed."""
+
+    joint: int
+    place: pin.SE3
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """A scene of things that are carried.
+
+    Args:
+        model, geometry: pinocchio's, with the pairs that must not collide where they move against each other.
+        grippers: joint and pose on it, by name.
+        objects: joint of each, by name.
+        handles: of each object.
+        standing: of each object the error of its pose where it stands on a floor.
+        margin: distance that two joints keep [m]; half of `THIN` less is no fault.
+    """
+
+    model: Any
+    geometry: Any
+    grippers: Mapping[str, tuple[int, pin.SE3]]
+    objects: Mapping[str, int]
+    handles: Mapping[str, Sequence[Handle]]
+    standing: Mapping[str, Callable[[Any], float]]
+    margin: Callable[[int, int], float] = lambda a, b: 0.0
+    data: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Memory of pinocchio."""
+        object.__setattr__(self, "data", self.model.createData())
+
+    def faults(self, path: Path, ends: tuple[np.ndarray, np.ndarray], threshold: float = 1e-4) -> list[str]:
+        """What is wrong with a path on which each object of a piece stands where it is, or is held without slip."""
+        found = list[str]()
+        if not (np.array_equal(path.start, ends[0]) and np.array_equal(path.end, ends[1])):
+            found.append("an end is not the given one, bit for bit")
+        for number, piece in enumerate(path.pieces):
+            last = path.pieces[number - 1].samples[-1] if number else piece.samples[0]
+            if np.abs(pin.difference(self.model, last, piece.samples[0])).max() > JOINED:
+                found.append(f"piece {number}: begins elsewhere than the one before ended")
+            error, together = self._kept(piece.samples)
+            geometry, margins = self.geometry.copy(), list[float]()
+            for pair in list(geometry.collisionPairs):
+                joints = [geometry.geometryObjects[i].parentJoint for i in (pair.first, pair.second)]
+                if frozenset(joints) in together:
+                    geometry.removeCollisionPair(pair)
+                else:
+                    margin = self.margin(*joints)
+                    margins.append(margin - 0.5 * THIN if margin > 0.0 else margin)
+            own = piece.samples[0], piece.samples[-1]
+            found += [
+                f"piece {number}: {f}" for f in faults(Path((piece,)), self.model, geometry, error, own, threshold)
+            ]
+        return found
+
+    def _kept(self, Q: np.ndarray) -> tuple[Callable[[np.ndarray], float], set[frozenset[int]]]:
+        """Error of what each object keeps along samples; pairs of joints that do not move against each other."""
+        placed = [self._placed(q) for q in Q]
+        chosen = list[Error]()
+        for name, joint in self.objects.items():
+            kept = [self._stands(name, joint, placed[0])]
+            for handle in self.handles[name]:
+                hands = [hand for hand in self.grippers.values() if hand[0] != joint]
+                kept += [self._held(handle, *hand, placed[0]) for hand in hands]
+            chosen.append(min(kept, key=lambda error: max(error(at) for at in placed)))
+        count = self.model.njoints
+        together = set[frozenset[int]]()
+        for a, b in combinations(range(count), 2):
+            first = placed[0][a].actInv(placed[0][b])
+            if all(far(first, at[a].actInv(at[b])) < STILL for at in placed[1:]):
+                together.add(frozenset((a, b)))
+
+        def worst(q: np.ndarray) -> float:
+            at = self._placed(q)
+            return max(error(at) for error in chosen)
+
+        return worst, together
+
+    def _placed(self, q: np.ndarray) -> list[Any]:
+        pin.forwardKinematics(self.model, self.data, q)
+        return [pose.copy() for pose in self.data.oMi]
+
+    def _stands(self, name: str, joint: int, start: list[Any]) -> Error:
+        first, standing = start[joint], self.standing[name]
+        return lambda at: max(0.5 * far(first, at[joint]), standing(at[joint]))
+
+    def _held(self, handle: Handle, joint: int, place: pin.SE3, start: list[Any]) -> Error:
+        def pose(at: list[Any]) -> Any:
+            return (at[joint] * place).actInv(at[handle.joint] * handle.place)
+
+        first = pose(start)
+
+        def error(at: list[Any]) -> float:
+            now = pose(at)
+            rows = np.concatenate([now.translation, pin.log3(now.rotation)])[handle.rows]
+            return max(float(np.linalg.norm(rows)), 0.5 * far(first, now))  # first has an error of its own
+
+        return error
+
+
+def far(a: pin.SE3, b: pin.SE3) -> float:
+    """How far two poses are apart [m], [rad]."""
+    return float(
+        np.hypot(np.linalg.norm(a.translation - b.translation), np.linalg.norm(pin.log3(a.rotation.T @ b.rotation)))
+    )
 
 
 assert coal.__version__

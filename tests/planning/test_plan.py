@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +17,9 @@ import pytest
 from robots import needs_robot_data
 
 from constraints import ConstraintError, Implicit, Position, Problem
-from constraints.errors import GraphError, OptionError, UnknownNameError
-from constraints.planning import Limits, Plan, PlanningStatus, plan
+from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
+from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
+from constraints.planning.marks import Sites
 
 pytestmark = needs_robot_data
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -91,6 +93,25 @@ def test_a_ball_that_is_where_it_shall_be_is_not_touched() -> None:
     assert np.abs(found.or_raise().samples[:, 6:9] - start[6:9]).max() < 1e-9
 
 
+def test_a_plan_is_shortened_by_the_pairs_that_move_on_each_transition() -> None:
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    found = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions)
+    shorter = shorten(found, graph=scene.graph, collisions=scene.collisions, rng=generator())
+    nothing_wrong(shorter, start, goal)
+    assert shorter.or_raise().length < found.or_raise().length
+    assert shorter.on == found.on
+    for name, old, new in zip(found.on, found.or_raise().pieces, shorter.or_raise().pieces, strict=True):
+        assert not scene.graph.transition(name).short or new is old
+    with pytest.raises(OptionError, match="a plan needs its graph"):
+        shorten(found, rng=generator())
+    with pytest.raises(OptionError, match="a path has no graph"):
+        shorten(found.or_raise(), rng=generator(), graph=scene.graph)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    nowhere = plan(scene.graph, start, goal, rng=generator(), limits=Limits(seconds=1e-9))
+    with pytest.raises(FailedError):
+        shorten(nowhere, rng=generator(), graph=scene.graph)
+
+
 def test_a_state_or_a_problem_as_goal() -> None:
     scene = swap()
     start = scene.at(0.2, 0.3)
@@ -103,7 +124,7 @@ def test_a_state_or_a_problem_as_goal() -> None:
     assert np.abs(found.or_raise().end[6:9] - start[6:9]).max() < 1e-3
 
 
-def test_seeds_give_the_lowest_that_succeeds_in_threads_too() -> None:
+def test_seeds_give_the_lowest_that_succeeds_in_threads_and_processes_too() -> None:
     scene = swap()
     start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
     task = {"collisions": scene.collisions, "limits": Limits(seconds=None)}
@@ -111,8 +132,12 @@ def test_seeds_give_the_lowest_that_succeeds_in_threads_too() -> None:
     assert alone.seed == 1
     with ThreadPoolExecutor(2) as pool:
         together = plan(scene.graph, start, goal, seeds=range(1, 4), executor=pool, **task)
-    assert together.seed == 1
-    assert together.or_raise().samples.tobytes() == alone.or_raise().samples.tobytes()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
+        elsewhere = plan(scene.graph, start, goal, seeds=[1], executor=processes, **task)
+    for other in (together, elsewhere):
+        assert other.seed == 1
+        assert other.or_raise().samples.tobytes() == alone.or_raise().samples.tobytes()
+        assert other.transitions == alone.transitions
 
 
 def test_what_cannot_be_ends_in_time_and_says_why() -> None:
@@ -154,3 +179,19 @@ def test_bad_input_is_named() -> None:
         plan(scene.graph, start, "no such state", rng=generator())
     with pytest.raises(ConstraintError, match="goal"):
         plan(scene.graph, start, start[:-1], rng=generator())
+
+
+def test_the_leaf_of_an_action_is_that_of_one_end_as_a_whole() -> None:
+    """Arm of the goal and the rest of the start, mixed, would not satisfy constraints of the whole graph."""
+    scene, rng = swap(), generator()
+    start, take = scene.at(0.2, 0.3), scene.graph.transition("ur3/gripper > s0/handle | f")
+    targets = (scene.graph.target(take, start, scene.robot.random(rng)) for _ in range(100))
+    goal = next(target.q for target in targets if target.success).copy()
+    goal[13:15] += 0.1  # the other ball is elsewhere, too
+    sites = Sites(scene.graph, start, goal, None)
+    onto_goal = [move for move in sites.actions(sites.start) if move.onto and "s0" in move.transition.name]
+    assert onto_goal
+    for move in onto_goal:
+        leaf = sites.leaf_for(move)
+        assert leaf is not None
+        assert np.array_equal(leaf, goal)

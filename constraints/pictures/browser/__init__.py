@@ -1,7 +1,8 @@
 """Robots in a browser, by viser (extra `view`), imported on use."""
 
 from ...keywords import answer as _answer
-from .films import Film as Film, film_of as film_of
+from .film import Film as Film
+from .films import film_of as film_of
 from .rendered import PhotoOptions as PhotoOptions, render as render
 from .serving import PageOptions as PageOptions
 from .view import View as View, show as show

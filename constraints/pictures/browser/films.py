@@ -1,117 +1,44 @@
-"""What is shown: configurations of a robot, one after the other, with their times and their names."""
+"""What is shown of each kind of result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import singledispatch
-from typing import Any, cast, final
+from typing import Any, cast
 
 import numpy as np
 
-from liegroups.arguments import as_mapping, as_tuple, expect
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arguments import as_flag, as_mapping, as_tuple, expect
+from liegroups.arrays import Matrix, Vector
 
-from ...collisions.shapes import Shape
+from ...collisions import Shape
 from ...dynamics import MotionRecord
-from ...errors import ConstraintError, GraphError, OptionError, WrongObjectError
+from ...errors import ConstraintError, GraphError, WrongObjectError
 from ...files.scenes import Scene
 from ...loops import Assembly
-from ...loops.frame_rows import FrameRows
 from ...manipulation.graph import ConstraintGraph
 from ...models import Mechanism
 from ...paths.interpolation import Interpolation
 from ...paths.path import Path
-from ...planning.plan import Plan
+from ...planning import Connection, Plan, Trajectory
 from ...ranges import whole_number
 from ...reduced import Closing, Mode, Sweep
-from ...robot import Frame, Robot
+from ...robot import Robot
 from ...rows.row_owner import RowOwner
 from ...solvers import Projection, ProjectionBatch
+from .film import A_SECOND, Film, of_path, thinned
+from .searches import of_connection, of_plan, of_trajectory, trees_of
 
-A_SECOND = 25.0
-"""Pictures of a motion that has times."""
 DRAWN = 20
 """Configurations of a scene that are drawn to find one without collisions."""
-STEPS_A_SECOND = 8.0
-"""Configurations that are shown in a second where they have no times."""
 PERIOD = 2.0
 """How long a period of a mode is shown [s]."""
 SHOWABLE = (
-    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Plan, a MotionRecord, a Sweep, a Mode, an Assembly, a "
-    "Closing, a Projection or a ProjectionBatch; for configurations, show(robot, configurations)"
+    "a Robot, a Mechanism, a Scene, a Path, an Interpolation, a Connection, a Plan, a Trajectory, a "
+    "MotionRecord, a Sweep, a Mode, an Assembly, a Closing, a Projection or a ProjectionBatch; for configurations, "
+    "show(robot, configurations)"
 )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Film:
-    """Configurations that are shown one after the other.
-
-    Attributes:
-        robot: whose.
-        configurations: (n, nq), n at least 1.
-        times: (n,) when each is shown [s]; rising.
-        labels: a name for each; empty where they have none.
-        closures: the two frames of each closure.
-        shapes: solids on frames.
-        timed: whether the times are those of a motion.
-    """
-
-    robot: Robot
-    configurations: Matrix
-    times: Vector
-    labels: tuple[str, ...] = ()
-    closures: tuple[tuple[Frame, Frame], ...] = ()
-    shapes: tuple[Shape, ...] = field(default=())
-    timed: bool = False
-
-    @property
-    def name(self) -> str:
-        """Of the robot."""
-        return self.robot.name
-
-    def __len__(self) -> int:
-        return len(self.configurations)
-
-    def label(self, i: int) -> str:
-        """Name of a configuration, empty where it has none."""
-        return self.labels[i] if self.labels else ""
-
-    @staticmethod
-    def of(
-        robot: Robot,
-        configurations: Iterable[ArrayLike],
-        times: ArrayLike | None = None,
-        labels: Sequence[str] = (),
-        owners: Iterable[RowOwner] = (),
-    ) -> Film:
-        """Check the configurations.
-
-        Args:
-            robot: whose.
-            configurations: (nq,) each.
-            times: of each [s]; in equal steps if None.
-            labels: a name for each, or none.
-            owners: of rows; closures among them are shown.
-        """
-        rows = [np.array(robot.check(q, f"configuration {i}")) for i, q in enumerate(configurations)]
-        if not rows:
-            raise WrongObjectError("configurations to show", "at least one configuration", "none")
-        steps = np.arange(len(rows)) / STEPS_A_SECOND if times is None else np.array(times, dtype=np.float64)
-        pairs = tuple((owner.predecessor, owner.successor) for owner in owners if isinstance(owner, FrameRows))
-        return Film(robot, np.array(rows), steps, tuple(labels), pairs, timed=times is not None)
-
-    def with_labels(self, labels: Any) -> Film:
-        """The same with other names.
-
-        Raises:
-            OptionError: not as many as configurations.
-        """
-        names = tuple(str(name) for name in as_tuple(labels, "labels", "one text a configuration"))
-        if len(names) != len(self):
-            raise OptionError(f"labels: expected {len(self)}, one a configuration, got {len(names)}")
-        return replace(self, labels=names)
 
 
 def film_of(
@@ -121,15 +48,16 @@ def film_of(
     shapes: Iterable[Shape] = (),
     labels: Iterable[str] | ConstraintGraph | None = None,
     most: int = 400,
+    trees: bool = False,
 ) -> Film:
     """What is shown of something.
 
     Args:
-        what, q, shapes, labels, most: as in `show`.
+        what, q, shapes, labels, most, trees: as in `show`.
 
     Raises:
         WrongObjectError: something that cannot be shown, or a configuration given with something that has its own.
-        OptionError: a name for more or fewer than all configurations.
+        OptionError: a name for more or fewer than all configurations; trees of what has none.
     """
     whole_number(most, "most configurations of a view", 2)
     if q is not None and not isinstance(what, Robot | Mechanism | Scene):
@@ -138,7 +66,7 @@ def film_of(
     solids = as_tuple(shapes, "shapes to show", "Shape")
     for shape in solids:
         expect(shape, Shape, "shape to show")
-    film = replace(film, shapes=(*film.shapes, *solids))
+    film = replace(film, shapes=(*film.shapes, *solids), trees=trees_of(what) if as_flag(trees, "trees") else None)
     if labels is None:
         return film
     is_graph = isinstance(labels, ConstraintGraph)
@@ -181,10 +109,12 @@ def _(what: Scene, q: Any, most: int) -> Film:
 
 
 def _at_rest(scene: Scene) -> Vector | None:
-    """The first random configuration (nq,) without grasps that collides with nothing; the first one if all collide.
+    """The start (nq,) of the file; without one a random configuration without grasps, free of collisions if one is.
 
     None if the graph has no state without grasps, or nothing is found in it.
     """
+    if scene.start is not None:
+        return scene.start
     free = next((state for state in scene.graph.states if state.priority == 0), None)
     if free is None:
         return None
@@ -219,42 +149,29 @@ def _of_configurations(robot: Robot, q: Any, owners: Iterable[RowOwner]) -> Film
 
 @_film.register
 def _(what: Path, q: Any, most: int) -> Film:
-    return _of_path(what, most, lambda i: "")
+    return of_path(what, most, lambda i: "")
 
 
 @_film.register
 def _(what: Interpolation, q: Any, most: int) -> Film:
     if what.path is None:
         raise WrongObjectError("path to show", "an interpolation that got anywhere", str(what))
-    return _of_path(what.path, most, lambda i: "")
+    return of_path(what.path, most, lambda i: "")
+
+
+@_film.register
+def _(what: Connection, q: Any, most: int) -> Film:
+    return of_connection(what, most)
 
 
 @_film.register
 def _(what: Plan, q: Any, most: int) -> Film:
-    if what.path is None:
-        raise WrongObjectError("path to show", "a plan that has a path", str(what))
-    names = [f"{part} (in '{part.containing}')" for part in what.on]
-    return _of_path(what.path, most, lambda i: names[i])
+    return of_plan(what, most)
 
 
-def _of_path(path: Path, most: int, name: Callable[[int], str]) -> Film:
-    """A path at equal steps of time, each piece from its start to its end; a piece has one name."""
-    problem = path.pieces[0].problem
-    if problem.robot is None:
-        raise WrongObjectError("path to show", "a path of a robot", path)
-    count = int(np.clip(round(A_SECOND * path.duration), 2, most - 1))
-    rows: list[Vector] = []
-    times: list[float] = []
-    labels: list[str] = []
-    begun = 0.0
-    for i, (piece, duration) in enumerate(zip(path.pieces, path.durations, strict=True)):
-        steps = max(2, round(count * duration / path.duration) + 1)
-        at = np.linspace(0.0, 1.0, steps)[0 if i == 0 else 1 :]
-        rows += [*piece.at_times(at)]
-        times += [begun + duration * float(t) for t in at]
-        labels += [name(i)] * len(at)
-        begun += duration
-    return Film.of(problem.robot, rows, times, labels if any(labels) else (), problem.constraints)
+@_film.register
+def _(what: Trajectory, q: Any, most: int) -> Film:
+    return of_trajectory(what, most)
 
 
 @_film.register
@@ -267,17 +184,12 @@ def _(what: MotionRecord, q: Any, most: int) -> Film:
     return Film.of(rows.robot, what.qs[chosen], times[chosen], owners=rows.stack)
 
 
-def _thinned(count: int, most: int) -> list[int]:
-    """Which of so many are taken where at most some are: evenly spaced, the first and the last among them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
-
-
 @_film.register
 def _(what: Sweep, q: Any, most: int) -> Film:
     rows = what.coordinates.constraint_set
     if not len(what.qs):
         raise WrongObjectError("sweep to show", "one that reached a value", str(what))
-    chosen = _thinned(len(what.qs), most)
+    chosen = thinned(len(what.qs), most)
     labels = [f"{what.driver.name} = {value:.4g}" for value in what.values[chosen]]
     return Film.of(rows.robot, what.qs[chosen], None, labels, rows.stack)
 
@@ -312,6 +224,6 @@ def _(what: ProjectionBatch, q: Any, most: int) -> Film:
     robot = what.problem.robot
     if robot is None or not len(what):
         raise WrongObjectError("batch to show", "one of a robot, with a row", what)
-    chosen = _thinned(len(what), most)
+    chosen = thinned(len(what), most)
     labels = [f"row {i}: {what.status[i].name}" for i in chosen]
     return Film.of(robot, [what.q[i] for i in chosen], None, labels, what.problem.constraints)

@@ -44,9 +44,11 @@ class Meshes:
 
     def __init__(self) -> None:
         self._trimesh = from_extra("trimesh", "view")
-        self._read: dict[str, Painted | Triangles] = {}
+        self._read: dict[tuple[str, bool], Painted | Triangles] = {}
 
-    def add(self, scene: Any, name: str, placement: Placement, form: Form, colour: Colour | None) -> Matrix:
+    def add(
+        self, scene: Any, name: str, placement: Placement, form: Form, colour: Colour | None, *, bare: bool = False
+    ) -> Matrix:
         """Add a shape to a scene of viser; the corners (8, 3) of the box around it, where it is on the node above [m].
 
         Args:
@@ -55,12 +57,13 @@ class Meshes:
             placement: of the shape on the node above.
             form: the shape.
             colour: of a shape that has no colours of its own.
+            bare: whether one that has some is drawn in this colour all the same.
 
         Raises:
             FileError: the file of a mesh cannot be read; the reason says why.
         """
         seat = at(placement)
-        made = self._made(form)
+        made = self._made(form, bare)
         if isinstance(made, Painted):
             scene.add_glb(name, made.glb, scale=made.scale, **seat)
             return _corners(made.bounds * np.array(made.scale), placement)
@@ -78,20 +81,21 @@ class Meshes:
         )
         return _corners(np.array([made.vertices.min(axis=0), made.vertices.max(axis=0)]), placement)
 
-    def _made(self, form: Form) -> Triangles | Painted:
+    def _made(self, form: Form, bare: bool) -> Triangles | Painted:
         if isinstance(form, Triangles):
             return form
         if isinstance(form, Solid):
             return self.solid(form)
-        read = self._read.get(form.path)
+        key = form.path, bare
+        read = self._read.get(key)
         if read is None:
-            read = self._read[form.path] = self._loaded(form)
+            read = self._read[key] = self._loaded(form, bare)
         if isinstance(read, Painted):
             return read._replace(scale=form.scale)
         return Triangles(read.vertices * np.array(form.scale), read.faces)
 
-    def _loaded(self, mesh: Mesh) -> Painted | Triangles:
-        """A file: as a glTF where it has colours, as triangles where it has none."""
+    def _loaded(self, mesh: Mesh, bare: bool) -> Painted | Triangles:
+        """A file: as a glTF where it has colours that are wanted, as triangles otherwise."""
         refuse_large(mesh.path)
         ending = os.path.splitext(mesh.path)[1].lower()
         if ending == ".dae":
@@ -102,7 +106,7 @@ class Meshes:
                 scene: Any = self._trimesh.load_scene(mesh.path)
                 if not scene.geometry:
                     raise FileError(mesh.path, "it has no triangles")
-                if any(_has_colours(part) for part in scene.geometry.values()):
+                if not bare and any(_has_colours(part) for part in scene.geometry.values()):
                     return Painted(_painted(scene), np.array(scene.bounds))
                 whole = scene.to_mesh()
             except FileError:

@@ -15,13 +15,19 @@ from ...errors import ConstraintError
 from ...models.files.visuals import visuals_of
 from ...models.structure.visual_shapes import Solid, Triangles, Visual
 from ...robot import Frame, FrameKind, Robot
+from ...robot.files.disabled_collisions import link_names
 from ...robot.files.packages import VisualFile
 from ...words import first_names
+from ..robots import ends_of
 from ..views import Region
-from .films import Film
+from .film import Film
 from .meshes import Meshes, at, between
 from .sticks import StickEnds, Sticks, sticks_of
 
+COLLIDES = (214 / 255, 39 / 255, 40 / 255, 1.0)
+"""Of what collides."""
+FROM_START, FROM_GOAL = "#0072b2", "#d55e00"
+"""Of the trees of a search."""
 OPEN, SHUT, FIXED = (214, 39, 40), (44, 160, 44), (90, 90, 90)
 """Colours of closures: ends that are apart, ends that meet, ends that are fixed in the world."""
 MOVED, STANDS = (217 / 255, 115 / 255, 13 / 255, 1.0), (0.6, 0.6, 0.6, 1.0)
@@ -30,6 +36,8 @@ SEEN_APART = 1e-3
 """Ends of a closure that are further apart than this part of the picture are joined by a rod."""
 THICK = 0.024
 """Radius of a stick, as a part of the width of what is shown."""
+NODE = 0.25
+"""Size of a node of a tree, as a part of the radius of a stick."""
 SAMPLED = 25
 """Configurations from which the camera finds its place."""
 LOOK = np.array([0.62, -1.0, 0.42])
@@ -63,6 +71,7 @@ class Stage:
         self._carriers: dict[int, Any] = {}
         self._corners: list[tuple[int, Matrix]] = []
         self.missing: list[str] = []
+        self._met = {name: False for name in film.met}
         seen = self._add_visuals(visuals)
         self._add_shapes()
         ends = [frame for pair in film.closures for frame in pair]
@@ -72,6 +81,11 @@ class Stage:
         self._radius = THICK * 2.0 * self.region.reach
         self._lines = self._add_sticks(self._sticks)
         self._rods = self._add_closures()
+        self._add_trees(frames)
+        unseen = (name for name, is_seen in self._met.items() if not is_seen)
+        self.missing += [f"'{name}', which collides: no shape or link of this name is drawn" for name in unseen]
+        if self.missing:
+            _log.warning("%s: not drawn: %s", film.robot.name, first_names(self.missing, 3))
         for frame in frames:
             self.add_arrows(f"{self._carrier(frame.joint)}/frame {plain(frame.name)}", frame.placement)
         self._add_floor()
@@ -107,8 +121,6 @@ class Stage:
             drawn = [self._add_visual(robot, file.prefix, i, visual) for i, visual in enumerate(found)]
             if any(drawn):  # a link without geometry of a robot that has some is not seen elsewhere either
                 seen |= {i for i, name in enumerate(robot.model.names) if i and str(name).startswith(file.prefix)}
-        if self.missing:
-            _log.warning("%s: not drawn: %s", robot.name, first_names(self.missing, 3))
         return seen
 
     def _add_visual(self, robot: Robot, prefix: str, i: int, visual: Visual) -> bool:
@@ -116,8 +128,9 @@ class Stage:
         try:
             frame = robot.frame(prefix + visual.link, kind=FrameKind.BODY)
             name = f"{self._carrier(frame.joint)}/{plain(prefix + visual.link)} {i}"
-            placement = frame.placement * visual.placement
-            corners = self._meshes.add(self._scene, name, placement, visual.form, visual.colour)
+            placement, met = frame.placement * visual.placement, self._collides(prefix + visual.link)
+            colour = COLLIDES if met else visual.colour
+            corners = self._meshes.add(self._scene, name, placement, visual.form, colour, bare=met)
             self._corners.append((frame.joint, corners))
         except ConstraintError as error:
             self.missing.append(f"link '{prefix}{visual.link}': {error}")
@@ -130,18 +143,52 @@ class Stage:
             frame = robot.frame(shape.frame)
             name = f"{self._carrier(frame.joint)}/shape {i} {plain(shape.name)}"
             solid, colour = Solid(shape.kind.lower(), shape.size), MOVED if frame.joint else STANDS
+            colour = COLLIDES if self._collides(shape.name) else colour
             corners = self._meshes.add(self._scene, name, frame.placement * shape.placement, solid, colour)
             self._corners.append((frame.joint, corners))
+
+    def _collides(self, drawn: str) -> bool:
+        """Whether something collides that is drawn under a name: a shape; a link, whose solids have a number more."""
+        met = [name for name in self._met if drawn in (name, name.rpartition("_")[0])]
+        self._met.update(dict.fromkeys(met, True))
+        return bool(met)
+
+    def _add_trees(self, frames: Sequence[Frame]) -> None:
+        """Where frames are at the nodes of a search, a point each.
+
+        Args:
+            frames: which; those at the ends of the robot if there are none.
+        """
+        trees, robot = self._film.trees, self._film.robot
+        if trees is None:
+            return
+        shown, size = frames or ends_of(robot), NODE * self._radius
+        for side, Q, colour in (("start", trees.from_start, FROM_START), ("goal", trees.from_goal, FROM_GOAL)):
+            postures = (robot.at(q) for q in Q)
+            places = np.array([[at.placement(frame).translation for frame in shown] for at in postures], np.float32)
+            for i, frame in enumerate(shown):
+                name = f"/trees/{side} {plain(frame.name)}"
+                self._scene.add_point_cloud(name, places[:, i], rgb(colour), point_size=size, point_shape="circle")
 
     def _add_sticks(self, sticks: Sticks) -> list[Any]:
         """Bars from joint to joint, and a ball at each end."""
         bars: list[Any] = []
         r = self._radius
+        links = self._links_of_joints() if self._met else {}
         for i, (name, colour) in enumerate(zip(sticks.names, sticks.colours, strict=True)):
-            bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, rgb(colour)))
+            met = [link for link in links.get(sticks.start.joints[i], ()) if self._collides(link)]
+            paint = OPEN if met else rgb(colour)
+            bars.append(self._bar(f"/sticks/{i} {plain(name)}", r, paint))
             for side, ends in (("a", sticks.start), ("b", sticks.end)):
-                self._ball(f"stick {i}{side}", ends.joints[i], ends.points[i], 1.35 * r, rgb(colour))
+                self._ball(f"stick {i}{side}", ends.joints[i], ends.points[i], 1.35 * r, paint)
         return bars
+
+    def _links_of_joints(self) -> dict[int, list[str]]:
+        """Names of the links that each joint carries."""
+        found, robot = dict[int, list[str]](), self._film.robot
+        for link in link_names(robot.model):
+            found.setdefault(robot.frame(link, kind=FrameKind.BODY).joint, []).append(link)
+        return found
 
     def _add_closures(self) -> list[Any]:
         """Balls at the ends of closures, and a rod between the two, seen where they are apart."""

@@ -21,7 +21,8 @@ from ...ranges import whole_number
 from ...robot import Robot
 from ...robot.description import Drawing
 from ...robot.files.packages import VisualFile, as_folders
-from .films import Film, film_of
+from .film import Film
+from .films import film_of
 from .joint_sliders import JointSliders
 from .serving import PageOptions, quiet, served
 from .stage import Stage
@@ -34,6 +35,7 @@ def show(
     drawing: Drawing | None = None,
     labels: Iterable[str] | ConstraintGraph | None = None,
     most: int = 400,
+    trees: bool = False,
     page: PageOptions | None = None,
 ) -> View:
     """Show a robot, a path or a mechanism on a page of a browser, which this process serves until it ends.
@@ -45,21 +47,24 @@ def show(
 
     Args:
         what: a Robot; a Mechanism, at its posture "closed" or its first one; a Scene; or what has configurations of its
-            own: Path, Interpolation, Plan (named by its transitions), MotionRecord, Sweep, Mode, Assembly, Closing,
-            Projection, ProjectionBatch.
+            own: Path, Interpolation, Connection, Plan (named by its transitions), Trajectory, MotionRecord,
+            Sweep, Mode, Assembly, Closing, Projection, ProjectionBatch. A Connection or Plan whose start or goal was
+            refused is shown there, what collides in red; a Connection without a path at the ends of its trees.
         q: of a robot, mechanism or scene: a configuration (nq,), several (n, nq), name -> configuration, or the name of
             a reference posture. By default the neutral configuration, moved into the bounds.
         drawing: frames, placements, shapes, and where meshes are.
         labels: a name for each configuration; or a constraint graph, which names them by their states in it.
         most: how many configurations are taken at most of a path, motion, sweep or batch, evenly spaced.
+        trees: draw the trees of a Connection: where the frames of the drawing are at each node, that from the start
+            blue, that from the goal orange; without frames, the ends of the robot.
         page: where it is served; by default for this machine alone.
 
     Raises:
         WrongObjectError: something that cannot be shown.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a configuration.
         UnknownNameError, UnknownFrameError: lists the names that come closest.
-        OptionError: the port is taken, labels are not as many as configurations, or a drawing of what only stick
-            figures have.
+        OptionError: the port is taken, labels are not as many as configurations, trees of what has none, or a drawing
+            of what only stick figures have.
         MissingExtraError: viser or trimesh is not installed.
 
     Example:
@@ -71,7 +76,7 @@ def show(
     """
     shapes = in_browser(drawing).shapes
     where = PageOptions() if page is None else expect(page, PageOptions, "page of a view")
-    view = View(film_of(what, q, shapes=shapes, labels=labels, most=most), drawing, where)
+    view = View(film_of(what, q, shapes=shapes, labels=labels, most=most, trees=trees), drawing, where)
     if where.open_browser:
         webbrowser.open(view.url)
     return view
@@ -226,6 +231,8 @@ class View:
             self._button.on_click(self._pressed)
             self._words = gui.add_markdown(self._said(0))
         else:
+            if film.label(0):
+                gui.add_markdown(f"**{film.label(0)}**")
             self._joints = JointSliders(gui, film.robot, film.configurations[0], self._turned)
         if self.missing:
             lines = "".join(f"- {reason}\n" for reason in self.missing)

@@ -85,7 +85,8 @@ def timed(
     runs = runs_of(whole, stop_at_corners)
     made = [_Timing(run, q0, q1, limits).made() for run, (q0, q1) in zip(runs, pairwise(stops_of(runs)), strict=True)]
     parts, slowdown = tuple(each.part for each in made), max(each.slowdown for each in made)
-    names = tuple(str(path.on[run.number]) if isinstance(path, Plan) else "" for run in runs)
+    on = path.on if isinstance(path, Plan) else ()
+    names = tuple(on[run.number] if on else "" for run in runs)
     events = _events(runs, names, np.cumsum([part.law.duration for part in parts]))
     if slowdown > EXCESS:
         _log.info("a trajectory is slower by a factor of up to %.3g than toppra found, to keep its limits", slowdown)

@@ -124,18 +124,6 @@ def dependence(problem: Problem, q: Vector, rhs: RightHandSide) -> Dependence:
     )
 
 
-def resolved(problem: Problem, q: Vector, rhs: RightHandSide) -> Vector:
-    """The configuration with all computed outputs written.
-
-    Raises:
-        UndefinedError: a map has no value there.
-    """
-    q = q.copy()
-    for explicit in problem.resolution.explicits:
-        q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
-    return q
-
-
 class _Block(NamedTuple):
     """Rows of one level: errors, Jacobian by the dofs that move; satisfied inequalities do not count."""
 
@@ -191,7 +179,7 @@ def _everywhere(
     for _ in range(PLACES if spare else 0):
         near = problem.space.integrate(q, NEARBY * problem.free * rng.standard_normal(problem.space.nv))
         try:
-            near = resolved(problem, near, rhs)
+            near = problem.resolution.resolved(near, rhs)
             J = _together([_block(problem, stack, near, rhs) for stack in stacks], problem).jacobian
         except UndefinedError:
             continue

@@ -28,7 +28,7 @@ from ..projection.projection import Projection
 from ..result import Verdict
 from ..status import Status
 from .conflict import Conflict, Finder, Kind, Trial, error_norm
-from .dependent_rows import Dependence, dependence, resolved
+from .dependent_rows import Dependence, dependence
 from .text import suggestions_of, text_of
 
 OURS = (repr(NewtonEngine()), repr(CompiledEngine()))
@@ -174,7 +174,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
     if conflict is not None:
         involved |= {m.position for m in conflict.members if m.kind is Kind.CONSTRAINT}
     try:
-        rows = dependence(problem, resolved(problem, q, rhs), rhs)
+        rows = dependence(problem, problem.resolution.resolved(q, rhs), rhs)
     except (UndefinedError, NotFiniteError, np.linalg.LinAlgError):
         rows = None
     return Diagnosis(
@@ -248,7 +248,11 @@ def _differences(problem: Problem, q: Vector, position: int, rhs: RightHandSide,
 def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, ...]:
     """Functions without value at the result, with its outputs computed, or after the next step from there."""
     problem = projection.problem
-    places = (lambda: projection.q, lambda: resolved(problem, projection.q, rhs), lambda: _next(projection, rhs))
+    places = (
+        lambda: projection.q,
+        lambda: problem.resolution.resolved(projection.q, rhs),
+        lambda: _next(projection, rhs),
+    )
     for i, place in enumerate(places):
         if i == 2 and projection.status is not Status.UNDEFINED:
             break
@@ -272,7 +276,7 @@ def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, .
 
 def _without_slopes(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:
     """Constraints that have a value at a configuration, and a Jacobian that is not finite."""
-    q = resolved(problem, q, rhs)
+    q = problem.resolution.resolved(q, rhs)
     J = problem.rows(q, rhs).jacobian
     for i, (owner, block) in enumerate(zip(problem.constraints, problem.constraints.slices, strict=True)):
         if not np.isfinite(J[block]).all():
@@ -293,11 +297,11 @@ def _maps_without_value(problem: Problem, q: Vector, rhs: RightHandSide) -> Iter
 def _next(projection: Projection, rhs: RightHandSide) -> Vector:
     """The configuration after a full step on all rows at once, within bounds."""
     problem, options = projection.problem, projection.options
-    q = resolved(problem, projection.q, rhs)
+    q = problem.resolution.resolved(projection.q, rhs)
     rows = problem.rows(q, rhs)
     J = np.ascontiguousarray(rows.jacobian @ problem.resolution_jacobian(problem.at(q), rhs))
     step = DampedCholesky(len(J)).solve(rows.error, J, options.damping * rows.merit + 1e-12)
-    return resolved(problem, problem.bounds.clip(problem.space.integrate(q, capped(step, options.cap))), rhs)
+    return problem.resolution.resolved(problem.bounds.clip(problem.space.integrate(q, capped(step, options.cap))), rhs)
 
 
 def _explicits(problem: Problem, positions: Iterable[int]) -> tuple[str, ...]:

@@ -1,0 +1,222 @@
+"""Plans from starts to goals: success, processor seconds, length and effort, beside roboplan and HPP in the same run.
+
+    python benchmarks/planning.py [--scene NAME ...] [--seeds N] [--json FILE]
+                                  [--hpp-python PATH] [--roboplan-python PATH] [--share FOLDER]
+    python benchmarks/planning.py --judge N      # judges N paths of each scene, as found and shortened
+
+No sequence of grasps and no guess is given. Seconds are those of the processor, all threads, around one search, to a
+path or to its end without one (Limits.seconds of the scene, wall time); the first search of a process, which reads the
+kernels, is not counted. Peers run in a process of their own, after each search of ours, with the same start and goal,
+and their seconds are `time.process_time()` in that process around their `solve`.
+
+A success of ours is a path with which `tests/planning/judge.py` finds nothing wrong: plain pinocchio and coal, outside
+of the measured time. A peer's success is what it says. Lengths are sums of the norms of steps [rad, m]; HPP measures
+its own way.
+
+Scenes construction_set and placard take the objects of the wheel `hpp-environments`: from the peer's interpreter, or
+from `--share`.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+from peer import Child, NoPeer
+from planning_graphs import construction_set, placard, spheres, story
+from planning_leaves import bar, glass, talos
+from planning_scenes import Query, Scene
+from projection import OneLine
+
+from constraints import ConstraintError
+from constraints.planning import Connection, Limits, shorten
+from constraints.robot.files.packages import robot_data_folder
+
+Row = dict[str, Any]
+HERE = File(__file__).resolve().parent
+OURS = "ours"
+PLANNERS = {
+    "roboplan": "planning_roboplan.py", "ManipulationPlanner": "planning_hpp.py", "StatesPathFinder": "planning_hpp.py"
+}  # fmt: skip
+"""Drivers of the peers' planners."""
+SCENES: dict[str, Callable[[str | None], Scene]] = {
+    "glass": glass, "bar": bar, "talos": talos, "spheres": spheres, "pick_and_place": story,
+    "construction_set": construction_set, "placard": placard,
+}  # fmt: skip
+"""Each is made from the folder that holds hpp_environments."""
+WARM = 10**6
+"""Seed of the search that is not counted."""
+
+
+def ours(scene: Scene, query: Query, seed: int) -> Row:
+    """One search, and what is wrong with its path."""
+    began = time.process_time()
+    found = scene.solve(query, np.random.default_rng(seed), Limits(seconds=scene.seconds))
+    row: Row = {"seconds": time.process_time() - began, "status": found.status.name}
+    effort = found.effort if isinstance(found, Connection) else found
+    row |= {"nodes": effort.nodes, "projections": effort.projections, "checks": effort.checks}
+    if found.path is None:
+        return {**row, "success": False}
+    row["length"], row["faults"] = found.path.length, scene.faults(found.path, query)
+    return {**row, "success": not row["faults"]}
+
+
+def theirs(child: Child, planner: str, scene: Scene, query: Query, seed: int) -> Row:
+    """The same search of a peer."""
+    start, goal = (q.tolist() for q in query)
+    answer = child.ask({"planner": planner, "start": start, "goal": goal, "seed": seed, "limit": scene.seconds})
+    return {key: value for key, value in answer.items() if key != "path"}
+
+
+def measure(name: str, scene: Scene, children: dict[str, Child], options: argparse.Namespace) -> list[Row]:
+    """Each query with each seed, ours and the peers in turns."""
+    scene.solve(scene.queries[0], np.random.default_rng(WARM), Limits(seconds=scene.seconds))
+    rows = list[Row]()
+    for number, query in enumerate(scene.queries):
+        for seed in range(options.seeds or scene.seeds):
+            here = {"scene": name, "query": number, "seed": seed}
+            rows.append({**here, "planner": OURS, **ours(scene, query, seed)})
+            for planner, child in list(children.items()):
+                if seed >= scene.peers[planner]:
+                    continue
+                try:
+                    rows.append({**here, "planner": planner, **theirs(child, planner, scene, query, seed)})
+                except NoPeer as why:
+                    print(f"{name}: {planner} is left out from query {number}, seed {seed} on: {why}", file=sys.stderr)
+                    children.pop(planner).close()
+    return rows
+
+
+def peers(name: str, scene: Scene, options: argparse.Namespace, share: str) -> dict[str, Child]:
+    """The processes of the peers, those that are there and know the scene."""
+    found = dict[str, Child]()
+    for planner in scene.peers:
+        driver = PLANNERS[planner]
+        interpreter = options.roboplan_python if planner == "roboplan" else options.hpp_python
+        if interpreter is None:
+            continue
+        try:
+            child = Child(interpreter, HERE / driver)
+            child.opened({"open": name, "share": share})
+            found[planner] = child
+        except NoPeer as why:
+            print(f"{name}: no {planner}: {why}", file=sys.stderr)
+    return found
+
+
+def judged(name: str, scene: Scene, count: int) -> list[str]:
+    """What is wrong with paths of a scene, as they are found and shortened."""
+    said = list[str]()
+    for i in range(count):
+        number, rng = i % len(scene.queries), np.random.default_rng(1000 + i)
+        query = scene.queries[number]
+        path = scene.solve(query, rng, Limits(seconds=scene.seconds)).path
+        if path is None:
+            said.append(f"{name}, query {number}, seed {1000 + i}: no path")
+            continue
+        shorter = shorten(path, rng=rng, collisions=scene.collisions)
+        for kind, each in (("found", path), ("shortened", shorter)):
+            said += [f"{name}, query {number}, seed {1000 + i}, {kind}: {f}" for f in scene.faults(each, query)]
+        if shorter.length > path.length:
+            said.append(f"{name}, query {number}, seed {1000 + i}: longer by shortening")
+    return said
+
+
+def figures(rows: list[Row]) -> list[Row]:
+    """By scene and planner."""
+    by = dict[tuple[str, str], list[Row]]()
+    for row in rows:
+        by.setdefault((row["scene"], row["planner"]), []).append(row)
+    found = list[Row]()
+    for (scene, planner), each in by.items():
+        good = [row for row in each if row["success"]]
+        seconds = np.array([row["seconds"] for row in each])
+        median = {k: float(np.median([row[k] for row in good])) for k in EFFORT if good and k in good[0]}
+        found.append({
+            "scene": scene, "planner": planner, "runs": len(each), "success": len(good), "mean": float(seconds.mean()),
+            "median": float(np.median(seconds)), "p90": float(np.quantile(seconds, 0.9)), "max": float(seconds.max()),
+            **median,
+        })  # fmt: skip
+    return found
+
+
+EFFORT = ("length", "nodes", "projections", "checks")
+
+
+def table(found: list[Row]) -> str:
+    """The figures as text."""
+    columns = ("mean", "median", "p90", "max", *EFFORT)
+    lines: list[tuple[str, ...]] = [("scene", "planner", "success", *columns)]
+    for row in found:
+        numbers = [f"{row[k]:.3g}" if k in row else "-" for k in columns[:5]]
+        numbers += [f"{row[k]:.0f}" if k in row else "-" for k in columns[5:]]
+        lines.append((row["scene"], row["planner"], f"{row['success']}/{row['runs']}", *numbers))
+    return "\n".join("| " + " | ".join(line) + " |" for line in (lines[0], ("---",) * len(lines[0]), *lines[1:]))
+
+
+def arguments() -> argparse.Namespace:
+    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scene", action="append", choices=SCENES, help=f"one of {', '.join(SCENES)}; all if absent")
+    parser.add_argument("--seeds", type=int, metavar="N", help="searches of each start and goal")
+    parser.add_argument("--json", type=File, metavar="FILE", help="write figures and all runs there")
+    parser.add_argument("--judge", type=int, metavar="N", help="judge N paths of each scene; no times")
+    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
+    parser.add_argument("--roboplan-python", metavar="PATH", help="interpreter that has roboplan")
+    parser.add_argument("--share", metavar="FOLDER", help="folder that holds hpp_environments")
+    options = parser.parse_args()
+    for name in ("seeds", "judge"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            parser.error(f"--{name}: expected a whole number from 1, got {getattr(options, name)}")
+    return options
+
+
+def share_of(interpreter: str) -> str | None:
+    """The share folder of the wheels of an interpreter."""
+    ask = "import sys, pathlib as p; print(*(s for e in sys.path if (s := p.Path(e) / 'cmeel.prefix/share').is_dir()))"
+    done = subprocess.run([interpreter, "-c", ask], capture_output=True, text=True, check=False)
+    return next(iter(done.stdout.split()), None)
+
+
+def main() -> int:
+    options = arguments()
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    folder = robot_data_folder()
+    environments = options.share or (options.hpp_python and share_of(options.hpp_python))
+    rows, said = list[Row](), list[str]()
+    for name in options.scene or SCENES:
+        try:
+            scene = SCENES[name](environments)
+        except ConstraintError as missing:
+            print(f"{name}: left out, {missing}", file=sys.stderr)
+            continue
+        if options.judge is not None:
+            said += judged(name, scene, options.judge)
+            continue
+        children = peers(name, scene, options, str(folder and folder.parent))
+        rows += measure(name, scene, children, options)
+        for child in children.values():
+            child.close()
+        print(table(figures([row for row in rows if row["scene"] == name])), flush=True)
+    said += [f"{r['scene']}, query {r['query']}, seed {r['seed']}: {f}" for r in rows for f in r.get("faults", ())]
+    if options.json is not None:
+        options.json.write_text(json.dumps({"figures": figures(rows), "runs": rows}, indent=1) + "\n", encoding="utf-8")
+    print("\n".join(said) or "the judge finds nothing wrong")
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

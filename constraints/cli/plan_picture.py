@@ -1,0 +1,113 @@
+"""The picture of `plan`: configurations and errors along a path, transitions marked."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from liegroups import SE3, SO3, R3xSO3
+from liegroups.arrays import Matrix, Vector
+
+from ..paths.path import Path
+from ..pictures.figures import BAD, PALETTE, QUIET, TEXT, new_figure, save_figure
+from ..planning.trajectories.limits_of_motion import entry_names
+
+WIDTH, PANEL, LINE = 9.0, 2.2, 0.21
+"""Width of the figure, height of a panel and of a line of text [inch]."""
+LETTERS = 110
+"""Of a line of text."""
+MOST = 8
+"""So many lines a panel has: those that change most."""
+LEAST_ERROR = 1e-16
+"""Smaller errors are drawn at this."""
+
+
+def draw(path: Path, steps: tuple[str, ...], file: str) -> None:
+    """Write the picture: a panel for each part of the robot, and one for the errors; bands by transition.
+
+    Args:
+        path: what is drawn.
+        steps: the transition of each piece; empty if they have none.
+        file: where it is written.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    panels = _panels(path)
+    bands = _bands(path, steps)
+    text = textwrap.wrap("    ".join(f"{i}: {name}" for i, (name, _, _) in enumerate(bands, start=1)), LETTERS)
+    height = PANEL * (len(panels) + 1) + LINE * len(text) + 0.3
+    figure = new_figure(WIDTH, height, shown=False)
+    axes = figure.subplots(len(panels) + 1, 1, sharex=True, squeeze=False)[:, 0]
+    for ax, (name, curves) in zip(axes, panels.items(), strict=False):
+        for i, (label, values) in enumerate(curves.items()):
+            ax.plot(path.times, values, label=label, color=(*PALETTE, BAD, QUIET)[i % 8], linewidth=1.2)
+        ax.set_ylabel(f"{name} [m, rad]" if name else "q [m, rad]")
+        ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _errors(axes[-1], path)
+    for ax in axes:
+        for i, (_, begin, end) in enumerate(bands):
+            ax.axvspan(begin, end, color=QUIET, alpha=0.1 * (i % 2), linewidth=0.0)
+    for i, (_, begin, end) in enumerate(bands, start=1):
+        place = axes[0].get_xaxis_transform()
+        axes[0].text(0.5 * (begin + end), 1.02, str(i), transform=place, ha="center", color=TEXT)
+    if text:
+        figure.suptitle("\n".join(text), fontsize="small", ha="left", x=0.01)
+    save_figure(figure, file)
+
+
+def _panels(path: Path) -> dict[str, dict[str, Vector]]:
+    """Coordinates by the part of the system that they are of, each by its name: of many those that change most."""
+    space, samples = path.pieces[0].problem.space, _without_flips(path)
+    found: dict[str, dict[str, Vector]] = {}
+    for i, name in enumerate(entry_names(space, configuration=True)):
+        part, _, joint = name.rpartition("/")
+        found.setdefault(part, {})[joint] = samples[:, i]
+    return {part: _most(curves) for part, curves in found.items()}
+
+
+def _without_flips(path: Path) -> Matrix:
+    """Samples (n, nq); of a quaternion and its opposite, which are one rotation, that which is near the one before."""
+    samples = path.samples
+    for leaf in path.pieces[0].problem.space.leaves():
+        if leaf.space not in (SO3, SE3, R3xSO3):
+            continue
+        turns = samples[:, leaf.q.stop - 4 : leaf.q.stop]
+        signs = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+        turns[1:] *= np.cumprod(signs)[:, None]
+    return samples
+
+
+def _most(curves: dict[str, Vector]) -> dict[str, Vector]:
+    order = sorted(curves, key=lambda name: -float(np.ptp(curves[name])))[:MOST]
+    return {name: values for name, values in curves.items() if name in order}
+
+
+def _bands(path: Path, steps: tuple[str, ...]) -> list[tuple[str, float, float]]:
+    """Transitions, when each begins and ends."""
+    ends = np.cumsum(path.durations).tolist()
+    rows = zip(steps, ends, path.durations, strict=False)
+    bands: list[tuple[str, float, float]] = []
+    for name, group in groupby(rows, key=lambda row: row[0]):
+        pieces = [*group]
+        bands.append((name, pieces[0][1] - pieces[0][2], pieces[-1][1]))
+    return bands
+
+
+def _errors(ax: Any, path: Path) -> None:
+    """The largest error of a constraint at each sample, and the threshold."""
+    errors = [
+        piece.projector.residual(q, piece.sides.at(t))
+        for piece in path.pieces
+        for q, t in zip(piece.samples, piece.times.tolist(), strict=True)
+    ]
+    ax.semilogy(path.times, np.maximum(errors, LEAST_ERROR), color=PALETTE[0], linewidth=1.2)
+    threshold = max(piece.options.threshold for piece in path.pieces)
+    ax.axhline(threshold, color=QUIET, linestyle="--", linewidth=1.0, label="threshold")
+    ax.set_ylabel("largest error")
+    ax.set_xlabel("time [s]")
+    ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -1,0 +1,83 @@
+"""The benchmark of plans: a short run, and its judge, which must find what is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+import pytest
+import scripts
+from robots import needs_robot_data
+
+from constraints.paths import Path
+from constraints.paths.path import Piece
+from constraints.planning import Limits
+
+pytestmark = needs_robot_data
+SCRIPT = File(__file__).resolve().parent.parent.parent / "benchmarks" / "planning.py"
+
+
+@cache
+def spheres() -> tuple[Any, Path]:
+    """The scene, and a path that is all right."""
+    sys.path.insert(0, str(SCRIPT.parent))
+    try:
+        scene = __import__("planning_graphs").spheres()
+    finally:
+        sys.path.remove(str(SCRIPT.parent))
+    return scene, scene.solve(scene.queries[0], np.random.default_rng(0), Limits()).or_raise()
+
+
+def changed(path: Path, number: int, samples: np.ndarray) -> Path:
+    """The path with other samples in a piece."""
+    old = path.pieces[number]
+    piece = Piece(old.problem, old.sides, samples, np.linspace(0.0, 1.0, len(samples)), old.options)
+    return Path((*path.pieces[:number], piece, *path.pieces[number + 1 :]))
+
+
+def test_a_short_run_writes_its_figures(tmp_path: File) -> None:
+    done = scripts.run(SCRIPT, "--scene", "glass", "--seeds", "1", "--json", str(tmp_path / "figures.json"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("the judge finds nothing wrong")
+    said = json.loads((tmp_path / "figures.json").read_text())
+    (row,) = said["figures"]
+    assert (row["scene"], row["planner"], row["runs"], row["success"]) == ("glass", "ours", 10, 10)
+    assert 0.0 < row["median"] <= row["p90"] <= row["max"]
+    assert row["median"] == pytest.approx(np.median([run["seconds"] for run in said["runs"]]))
+
+
+def test_objects_of_another_wheel_and_bad_options_are_named() -> None:
+    done = scripts.run(SCRIPT, "--scene", "placard", "--share", "/nowhere")
+    assert "placard: left out" in done.stderr
+    assert "hpp_environments" in done.stderr
+    done = scripts.run(SCRIPT, "--seeds", "0")
+    assert done.returncode == 2
+    assert "--seeds" in done.stderr
+
+
+def test_the_judge_sees_a_ball_that_slips_or_flies() -> None:
+    """A ball is moved by a millimetre in the hand, another one while it stands; the rest stays as it is."""
+    scene, path = spheres()
+    query = scene.queries[0]
+    assert scene.faults(path, query) == []
+    for number in (0, 4):  # the arm comes near; a ball is carried
+        samples = path.pieces[number].samples.copy()
+        moved = int(np.ptp(samples[:, 6:], axis=0).argmax()) if number else 0
+        first = 13 if moved >= 7 else 6
+        samples[1:-1, first + 1] += 1e-3
+        found = scene.faults(changed(path, number, samples), query)
+        assert any("error" in fault for fault in found), (number, found)
+
+
+def test_the_judge_sees_ends_and_steps_that_are_wrong() -> None:
+    scene, path = spheres()
+    start, goal = scene.queries[0]
+    other = start.copy()
+    other[0] += 1e-12
+    assert any("an end" in fault for fault in scene.faults(path, (other, goal)))
+    coarse = path.pieces[0].samples[[0, -1]]
+    assert any("apart" in fault for fault in scene.faults(changed(path, 0, coarse), (start, goal)))
