@@ -190,7 +190,7 @@ def task_of(
     guess: Guess | None,
     who: str,
     along: tuple[Transition, ...] = (),
-) -> PlanningTask:
+) -> GraphTask:
     """A task, the rest of its arguments checked.
 
     Raises:
@@ -202,7 +202,7 @@ def task_of(
     if guess is not None:
         as_callable(guess, f"guess of {who}", "a function of transition, configuration and generator")
     check_space(graph.robot.space, collisions)
-    return PlanningTask(graph, start, goal, collisions, limits, guess, along)
+    return GraphTask(graph, start, goal, collisions, limits, guess, along)
 
 
 def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Vector | State | Problem:
@@ -216,7 +216,7 @@ def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Ve
     return np.array(graph.robot.check(goal, "goal"))
 
 
-def _first_of(task: PlanningTask, seeds: Sequence[int], executor: Executor | None) -> Plan:
+def _first_of(task: GraphTask, seeds: Sequence[int], executor: Executor | None) -> Plan:
     """The plan of the lowest seed that succeeds; if none does, that of the last."""
     futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
     plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
@@ -232,7 +232,7 @@ def _first_of(task: PlanningTask, seeds: Sequence[int], executor: Executor | Non
 
 @final
 @dataclass(frozen=True, eq=False)
-class PlanningTask:
+class GraphTask:
     """What is to be planned; along some transitions where they are given."""
 
     graph: ConstraintGraph
