@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .arguments import as_name, as_tuple, natural_number
-from .arrays import Matrix, Vector
+from .arrays import Indices, Matrix, Vector
 from .errors import SizeError
 from .formulas.batch_maps import BatchMaps
 from .formulas.group_maps import GroupMaps
@@ -193,9 +193,16 @@ def _by_kind(groups: tuple[tuple[Space, slice, slice], ...]) -> tuple[tuple[Spac
         kinds.setdefault(space, []).append((at, along))
     found = list[tuple[Space, Any, Any]]()
     for space, places in kinds.items():
-        q, v = ([np.arange(one.start, one.stop) for one in each] for each in zip(*places, strict=True))
-        found.append((space, *places[0]) if len(places) == 1 else (space, np.array(q), np.array(v)))
+        if len(places) == 1:
+            found.append((space, *places[0]))
+        else:
+            found.append((space, _indices([at for at, _ in places]), _indices([along for _, along in places])))
     return tuple(found)
+
+
+def _indices(places: list[slice]) -> Indices:
+    """Slices of one size as indices (slices, size)."""
+    return np.array([range(place.start, place.stop) for place in places], dtype=np.intp)
 
 
 def join(left: Space, right: Space) -> Space:

@@ -81,10 +81,11 @@ class Refusals:
         cases: by (transition, reason) the last result that says more.
         reached: states that some target reached, waypoint states too.
         missed: how often none was found, by the state that was not reached.
+        done: steps of which a target was found.
     """
 
     def __init__(self) -> None:
-        self.reached, self.missed = set[State](), Counter[State]()
+        self.reached, self.missed, self.done = set[State](), Counter[State](), set[PlanStep]()
         self.counts: Counter[tuple[str, str]] = Counter()
         self.cases: dict[tuple[str, str], TargetConfiguration | Connection] = {}
 
@@ -222,6 +223,7 @@ class Attempts:
         target = self._graph.target(transition, q, guess, leaf=leaf, onto=step.action.onto)
         if self.refusals.of_target(target):
             return None
+        self.refusals.done.add(step)
         parts = tuple(zip(transition.inner or (transition,), target.waypoints, strict=True))
         for part, point in parts:
             model = self._model(part)

@@ -288,7 +288,7 @@ class PlanSearch:
                 ruled_out[words] = None
                 sequences.strike_out(step)
             else:
-                sequences.failed(step)
+                sequences.failed(step, step in attempts.refusals.done)
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,

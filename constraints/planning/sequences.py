@@ -12,6 +12,8 @@ from .marks import Move, Site, Sites
 
 PENALTY = 1.0
 """Cost, in transitions, that each failure of an action adds to it."""
+PENALTY_WITHOUT_TARGET = 3.0
+"""The same where no target of it was ever found: a way round by a regrasp, two transitions longer, comes first then."""
 MOST_PLACES = 100_000
 """Sites that one search for a sequence looks at."""
 
@@ -65,9 +67,14 @@ class Sequences:
             found = self._known[place] = tuple(self._places.actions(place))
         return found
 
-    def failed(self, step: PlanStep) -> None:
-        """Let a step cost more."""
-        self._penalties[_key(step)] += PENALTY
+    def failed(self, step: PlanStep, has_target: bool) -> None:
+        """Let a step cost more.
+
+        Args:
+            step: which failed.
+            has_target: whether a target of it was ever found.
+        """
+        self._penalties[_key(step)] += PENALTY if has_target else PENALTY_WITHOUT_TARGET
 
     def strike_out(self, step: PlanStep) -> None:
         """Let no sequence have a step."""
