@@ -128,6 +128,8 @@ class _Search:
     def run(self) -> Met | None:
         """The first collision; None if there is none."""
         samples, times, b = self._piece.samples, self._piece.times, 0
+        if np.array_equal(samples[1:], samples[:-1]):
+            return _first(self._near(samples[:1], np.zeros((1, self._count))), times)
         while b < len(times) - 1:
             a, b = b, min(2 * b + ROWS_AT_FIRST, len(times) - 1)
             Q, t, every = samples[a : b + 1], times[a : b + 1], np.ones((b - a, self._count), dtype=np.bool_)

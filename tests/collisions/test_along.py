@@ -133,6 +133,15 @@ def test_what_passes_by_is_free_and_said_to_be_near() -> None:
     assert wide.time == pytest.approx(0.3 - np.sqrt(0.07**2 - 0.0501**2), abs=1.1e-3)
 
 
+def test_what_does_not_move_is_looked_at_once() -> None:
+    robot = body()
+    ball, wall = Shape("ball", "Sphere", (0.05,), "l"), Shape("wall", "Box", (0.1, 1.0, 1.0), "universe", pose(0.5))
+    model = CollisionModel(robot, [ball, wall])
+    for x, met in ((0.0, False), (0.5, True)):
+        check = model.check_path(straight(robot, pose(x), pose(x), "l"))
+        assert (check.collision is not None, check.looked) == (met, 1)
+
+
 def test_open_space_is_looked_at_once_a_part() -> None:
     robot = body()
     ball, wall = (
