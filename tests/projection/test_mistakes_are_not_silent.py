@@ -363,7 +363,7 @@ def test_what_is_saved_is_npz(tmp_path: Path, command: Callable[..., Done]) -> N
             done = command(*arguments, "--save", wrong)
             assert done.returncode == 2
             assert done.stdout == ""
-            assert f"error: {wrong}: --save writes arrays as .npz" in done.stderr
+            assert f"error: {wrong}: --save writes .npz files" in done.stderr
             assert not (tmp_path / wrong).exists()
     for right in ("out.npz", "OUT.NPZ", "plain"):
         assert command("project", "reach.json", "--starts", "3", "--save", right).returncode == 0

@@ -158,8 +158,8 @@ def follow(
         >>> from constraints.planning import follow
         >>> height = Function.from_callable(lambda q: q[1:], Rn(2), Rn(1), name="height")
         >>> problem = Problem(Rn(2), [Implicit.equal(height)])
-        >>> follow(problem, lambda s: [s], [0.0, 0.0], rng=np.random.default_rng(0)).or_raise().end[1] > 1 - 1e-4
-        True
+        >>> follow(problem, lambda s: [s], [0.0, 0.0], rng=np.random.default_rng(0)).reached
+        1.0
 
     Source: G. Oriolo, M. Ottaviani, S. Cefalo, Probabilistic motion planning for redundant robots along given
     end-effector paths, IROS 2002; R. Holladay, O. Salzman, S. Srinivasa, Minimizing task-space Frechet error via
