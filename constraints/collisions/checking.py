@@ -72,7 +72,7 @@ class Hulls(NamedTuple):
     """The geometry with convex hulls in place of its meshes.
 
     Attributes:
-        geometry: pinocchio's.
+        geometry: pinocchio's; None where no pair has a hull.
         pairs: numbers of the pairs with a hull.
     """
 
@@ -135,17 +135,17 @@ class Checker:
             return None
 
     @cached_property
-    def _hulls(self) -> Hulls | None:
-        """Hulls of meshes; None where no pair has one."""
+    def _hulls(self) -> Hulls:
+        """Hulls of meshes."""
         hulled = {i for i, solid in enumerate(self._solids) if solid.body.hull is not None}
         pairs = frozenset(k for k, pair in enumerate(self._margins) if not hulled.isdisjoint(pair))
-        return Hulls(geometry_of_hulls(self.geometry, self._solids), pairs) if pairs else None
+        return Hulls(geometry_of_hulls(self.geometry, self._solids) if pairs else None, pairs)
 
     def _memory(self) -> CoalMemory:
         bodies = [solid.body for solid in self._solids]
         margins = [d + bodies[i].padding + bodies[j].padding for (i, j), d in self._margins.items()]
         hulls, wider = self._hulls, [max(d, 0.0) + HULLS_APART for d in margins]
-        of_hulls = None if hulls is None else data_of(hulls.geometry, wider)
+        of_hulls = data_of(hulls.geometry, wider) if hulls.pairs else None
         return CoalMemory(self._model.createData(), data_of(self.geometry, margins), of_hulls)
 
     def _with_manager(self) -> tuple[CoalMemory, Any]:
@@ -241,14 +241,14 @@ class Checker:
     def _meets(self, memory: CoalMemory, pair: int) -> bool:
         """Whether a pair collides, where the solids are placed."""
         hulls = self._hulls
-        if hulls is not None and pair in hulls.pairs and not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+        if pair in hulls.pairs and not pin.computeCollision(hulls.geometry, memory.hulls, pair):
             return False
         return bool(pin.computeCollision(self.geometry, memory.solids, pair))
 
     def _is_near(self, memory: CoalMemory, pair: int, more: float) -> bool:
         """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance, where they are."""
         hulls = self._hulls
-        if hulls is None or pair not in hulls.pairs:
+        if pair not in hulls.pairs:
             return _within(self.geometry, memory.solids, pair, more)
         return _within(hulls.geometry, memory.hulls, pair, more) and (
             not pin.computeCollision(hulls.geometry, memory.hulls, pair)
@@ -257,7 +257,7 @@ class Checker:
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)
-        if self._hulls is not None:
+        if self._hulls.pairs:
             pin.updateGeometryPlacements(self._model, memory.data, self._hulls.geometry, memory.hulls)
 
     def met(self, q: Vector) -> list[int]:

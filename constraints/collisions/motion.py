@@ -172,14 +172,6 @@ class MotionBounds:
         squares = D**2
         return _Speeds(np.sqrt(squares @ self._motions.linear), np.sqrt(squares @ self._motions.angular))
 
-    def along_joints(self, D: Matrix) -> Matrix:
-        """How much nearer each pair comes (..., pairs) [m], at most, by what each joint moves.
-
-        Args:
-            D: sizes of what each coordinate of the tangent moves by (..., nv).
-        """
-        return self._of_pairs.way(self._speeds(D))
-
     def between(self, D: Matrix, bends: Matrix, balls: Matrix) -> Matrix:
         """How much nearer each pair comes between neighbours of a row (n, k, pairs) [m], at most.
 

@@ -108,9 +108,7 @@ def _balls_beside_clouds(solids: Sequence[CollisionSolid]) -> dict[int, int]:
 
 
 def geometry_of_hulls(geometry: Any, solids: Sequence[CollisionSolid]) -> Any:
-    """The same geometry with the hulls of its meshes in place of these; None where no mesh has one."""
-    if not any(solid.body.hull for solid in solids):
-        return None
+    """The same geometry with the hulls of its meshes in place of these."""
     other = geometry.copy()
     for n, solid in enumerate(solids):
         if solid.body.hull is not None:

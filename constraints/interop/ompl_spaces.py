@@ -23,12 +23,12 @@ from ..paths.interpolation import interpolate
 from ..paths.path import TOGETHER, Path
 from ..planning.edges import EdgeJudge
 from ..planning.ends import Refused, check_space, rows_of, usable
-from ..planning.leaf import LeafOfProblem
+from ..planning.leaf import LeafOfProblem, path_projector
 from ..planning.status import PlanningStatus
 from ..problem.problem import Problem
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
-from ..solvers import Options, Projector
+from ..solvers import Projector
 from ..words import counted
 
 _log = logging.getLogger(__package__)
@@ -96,8 +96,7 @@ class OmplSpace:
         base = from_extra("ompl.base", "ompl")
         expect(problem, (Problem, Projector), "problem for OMPL", "a Problem, or a Projector of one")
         expect(collisions, (CollisionModel, type(None)), "collisions for OMPL", "a CollisionModel, or None")
-        projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
-        projector.options.without_clock("of a path")
+        projector = path_projector(problem)
         given, step = projector.problem, positive_number(delta, "delta for OMPL")
         check_space(given.space, collisions)
         leaf = LeafOfProblem(projector, given.check_rhs(rhs), collisions)

@@ -122,7 +122,6 @@ class Attempts:
 
     Attributes:
         refusals, counts, targets, nodes: what was refused, and what it took, so far.
-        on: for each piece of the path that was found the transition that it is a part of, without waypoints.
     """
 
     def __init__(

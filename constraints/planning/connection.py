@@ -15,11 +15,11 @@ from ..collisions.model import Collision, CollisionModel
 from ..paths.path import Path
 from ..paths.with_path import WithPath
 from ..problem.problem import Problem
-from ..solvers import Options, Projector
+from ..solvers import Projector
 from ..words import counted
 from .edges import EdgeJudge
 from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, rows_of, usable
-from .leaf import LeafOfProblem
+from .leaf import LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
 from .trees import SearchTree
@@ -185,8 +185,7 @@ def connect(
     expect(rng, np.random.Generator, "rng of a connection", "a Generator, as numpy.random.default_rng(0)")
     limits = Limits() if limits is None else expect(limits, Limits, "limits of a connection", "Limits")
     expect(collisions, (CollisionModel, type(None)), "collisions of a connection", "a CollisionModel, or None")
-    projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
-    projector.options.without_clock("of a path")
+    projector = path_projector(problem)
     check_space(projector.problem.space, collisions)
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
     search = LeafSearch(leaf, rng, limits.nodes, Clock(limits.seconds))

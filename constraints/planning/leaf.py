@@ -14,10 +14,12 @@ from ..collisions.model import CollisionModel
 from ..problem.problem import Problem
 from ..robot.configuration import random_points
 from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projector
+from ..solvers import Options, Projector
 from ..solvers.growth import GrowthProgram, Rules
 from .metric import Metric
 
+THRESHOLD_OF_PATHS = 5e-5
+"""Half of the usual one, so that what lies between samples is within the usual one [m, rad]."""
 MAX_ANGLE, MAX_LENGTH = 0.1, 0.02
 """Most that a joint moves between two samples of a path [rad], [m]."""
 FARTHEST_OF_STEP = 2.0
@@ -143,3 +145,15 @@ class LeafOfProblem:
         near = np.flatnonzero(done)
         done[near] = self.free(q[near])
         return Stepped(q, left, done)
+
+
+def path_projector(problem: Problem | Projector) -> Projector:
+    """A projector for paths: the one that is given, or one with `Options.local()` and half its threshold.
+
+    Raises:
+        OptionError: its options have a clock, so that paths would not be the same each time.
+    """
+    local = Options.local(threshold=THRESHOLD_OF_PATHS)
+    projector = Projector(problem, local) if isinstance(problem, Problem) else problem
+    projector.options.without_clock("of a path")
+    return projector

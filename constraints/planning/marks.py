@@ -10,6 +10,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Indices, Vector
+from liegroups.segments import entries_of
 
 from ..collisions.model import CollisionModel
 from ..manipulation.foliation import Foliation, Leaf
@@ -163,11 +164,7 @@ class Sites:
 
     def _coordinates(self, f: Foliation) -> Indices:
         """Coordinates of q that a foliation depends on."""
-        space, columns = self._graph.robot.space, f.hold.columns
-        taken = np.zeros(space.nq, dtype=np.bool_)
-        for leaf in space.leaves():
-            taken[leaf.q] = columns[leaf.v].any()
-        return np.flatnonzero(taken)
+        return np.flatnonzero(~entries_of(self._graph.robot.space, ~f.hold.columns))
 
     def collision(self, place: Site) -> str | None:
         """Objects that collide wherever the rest is, because the leaves of start and goal fix their poses; in words."""

@@ -10,6 +10,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix
 
 from ..solvers.machine import layout
 from .leaf import LeafOfProblem
+from .nodes import ROOM, NodeTable
 from .ways import STEPS_OF_GROWTH, ways_to
 
 
@@ -34,57 +35,47 @@ class SearchTree:
         roots: configurations (n, nq).
 
     Attributes:
-        count: number of nodes, those that were cut included.
         still: targets in a row that led to no node farther than a step from all nodes before.
     """
 
     def __init__(self, leaf: LeafOfProblem, roots: Matrix) -> None:
-        self._leaf, self._room = leaf, 1024
-        self.count = self.still = 0
-        self._q = np.empty((self._room, leaf.space.nq))
-        self._x = np.empty((self._room, leaf.chart.size))
-        self._parents = np.full(self._room, -1, dtype=np.intp)
-        self._cut = np.zeros(self._room, dtype=np.bool_)
+        self._leaf, self.still = leaf, 0
+        self._nodes = NodeTable(
+            q=np.empty((ROOM, leaf.space.nq)),
+            x=np.empty((ROOM, leaf.chart.size)),
+            parents=np.empty(ROOM, dtype=np.intp),
+            cut=np.empty(ROOM, dtype=np.bool_),
+        )
         self.add(roots, np.full(len(roots), -1))
+
+    @property
+    def count(self) -> int:
+        """Number of nodes, those that were cut included."""
+        return self._nodes.count
 
     @property
     def q(self) -> Matrix:
         """The nodes (count, nq)."""
-        return self._q[: self.count]
+        return self._nodes["q"]
 
     @property
     def parents(self) -> Indices:
         """Their parents (count,), -1 for roots."""
-        return self._parents[: self.count]
+        return self._nodes["parents"]
 
     def add(self, Q: Matrix, parents: Indices) -> Indices:
         """New nodes; their numbers."""
-        first, after = self.count, self.count + len(Q)
-        while after > self._room:
-            self._grow_room()
-        new = slice(first, after)
-        self._q[new], self._parents[new], self._cut[new] = Q, parents, False
-        self._x[new] = self._leaf.chart.coordinates(Q)
-        self.count = after
-        return np.arange(first, after)
-
-    def _grow_room(self) -> None:
-        more = self._room
-        self._q = np.concatenate([self._q, np.empty((more, self._q.shape[1]))])
-        self._x = np.concatenate([self._x, np.empty((more, self._x.shape[1]))])
-        self._parents = np.concatenate([self._parents, np.full(more, -1, dtype=np.intp)])
-        self._cut = np.concatenate([self._cut, np.zeros(more, dtype=np.bool_)])
-        self._room += more
+        return self._nodes.add(len(Q), q=Q, x=self._leaf.chart.coordinates(Q), parents=parents, cut=False)
 
     def nearest(self, targets: Matrix) -> Indices:
         """The node that is nearest to each target."""
-        leaf, n = self._leaf, self.count
-        return leaf.chart.nearest(self._x[:n], leaf.chart.coordinates(targets), self._cut[:n])[0]
+        chart = self._leaf.chart
+        return chart.nearest(self._nodes["x"], chart.coordinates(targets), self._nodes["cut"])[0]
 
     def grow(self, targets: Matrix) -> Grown:
         """Steps from the nearest nodes towards targets (m, nq), all at once, up to where a step fails."""
         at, before = self.nearest(targets), self.count
-        starts = self._q[at]
+        starts = self.q[at]
         ways = ways_to(self._leaf, starts, targets, self._leaf.chart.distances(starts, targets))
         taken = np.arange(STEPS_OF_GROWTH)[:, None] < ways.steps  # numbers go by steps, as they are taken at once
         numbers = np.tile(at, (1 + STEPS_OF_GROWTH, 1))
@@ -96,22 +87,19 @@ class SearchTree:
 
     def _see(self, ends: Indices, before: int, targets: int) -> None:
         """Note whether some nodes are new ground: farther than a step from all nodes up to a number."""
-        leaf, self.still = self._leaf, self.still + targets
+        chart, x, self.still = self._leaf.chart, self._nodes["x"], self.still + targets
         if ends.size:
-            rows, _ = leaf.chart.nearest(self._x[:before], self._x[ends], self._cut[:before])
-            if (leaf.chart.distances(self._q[rows], self._q[ends]) > 1.0).any():
+            rows, _ = chart.nearest(x[:before], x[ends], self._nodes["cut"][:before])
+            if (chart.distances(self.q[rows], self.q[ends]) > 1.0).any():
                 self.still = 0
 
     def branch(self, node: int) -> Indices:
         """Nodes from the root to a node."""
-        nodes = [node]
-        while self._parents[nodes[-1]] >= 0:
-            nodes.append(int(self._parents[nodes[-1]]))
-        return np.array(nodes[::-1], dtype=np.intp)
+        return self._nodes.way(node)
 
     def cut(self, node: int) -> None:
         """Take a node out of the tree, with all that grew from it."""
-        gone, parents = self._cut[: self.count], self.parents
+        gone, parents = self._nodes["cut"], self.parents
         gone[node] = True
         while True:
             more = ~gone & gone[parents] & (parents >= 0)
@@ -121,4 +109,4 @@ class SearchTree:
 
     def is_cut(self, node: int) -> bool:
         """Whether a node was taken out."""
-        return bool(self._cut[node])
+        return bool(self._nodes["cut"][node])

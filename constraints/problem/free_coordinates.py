@@ -11,6 +11,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.errors import NotFiniteError
 from liegroups.frozen import read_only
 from liegroups.layout import Factor
+from liegroups.segments import entries_of
 from liegroups.unit_blocks import refuse_unnormalized
 
 from ..errors import WrongObjectError
@@ -64,7 +65,7 @@ class FreeCoordinates:
         still = bounds.lower == bounds.upper
         base[still] = bounds.lower[still]
         self._problem, self._base = problem, read_only(base)
-        self._free: BoolVector = _entries_that_move(problem) & ~still
+        self._free: BoolVector = ~(entries_of(space, ~problem.free) | still)
         self.indices: Indices = read_only(np.flatnonzero(self._free))
         place = np.cumsum(self._free) - 1
         self.unit_blocks = tuple(
@@ -160,14 +161,6 @@ class FreeCoordinates:
 
     def __repr__(self) -> str:
         return f"FreeCoordinates({len(self)} of {self._problem.space.nq} coordinates)"
-
-
-def _entries_that_move(problem: Problem) -> BoolVector:
-    """Entries of q (nq,) of columns that are neither computed nor frozen."""
-    entries = np.zeros(problem.space.nq, dtype=np.bool_)
-    for leaf in problem.space.leaves():
-        entries[leaf.q] = problem.free[leaf.v] if leaf.space.is_flat else problem.free[leaf.v].any()
-    return entries
 
 
 def _tangent_slope(leaf: Factor, q: Vector) -> Matrix:

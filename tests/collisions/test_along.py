@@ -185,7 +185,7 @@ def test_motions_are_within_their_bounds() -> None:
             ends = ways[[0, -1]]
             asked = MotionBounds(motions, solids, pairs, ends, d[None])
             bounds = asked.between(d[None, None], np.zeros((1, 1, robot.nv)), model.checker.balls(ends)[None])[0, 0]
-            along_joints = asked.along_joints(np.abs(d))
+            along_joints = asked._of_pairs.way(asked._speeds(np.abs(d)))  # pyright: ignore[reportPrivateUsage]
             assert (bounds <= along_joints).all()
             smaller.append(float(np.mean(bounds < along_joints)))
             centers = list[np.ndarray]()
@@ -215,10 +215,13 @@ def test_solids_on_one_side_of_a_joint_do_not_approach() -> None:
     """Two boxes carried by one joint keep their distance, whatever that joint does."""
     robot = Robot.system([Part(name, body()) for name in "ab"])
     shapes = [Shape("one", "Box", (0.1,) * 3, "a/l"), Shape("two", "Box", (0.1,) * 3, "b/l", pose(9.0))]
-    solids = CollisionModel(robot, shapes)._has.solids  # pyright: ignore[reportPrivateUsage]
+    model = CollisionModel(robot, shapes)
+    solids = model._has.solids  # pyright: ignore[reportPrivateUsage]
     d = np.zeros((1, 12))
     d[0, 4] = 0.5  # only the first turns
-    bound = MotionBounds(JointMotions(robot), solids, [(0, 1)], robot.neutral[None], d).along_joints(d)
+    balls = model.checker.balls(np.array([robot.neutral, robot.space.integrate(robot.neutral, d[0])]))
+    bounds = MotionBounds(JointMotions(robot), solids, [(0, 1)], robot.neutral[None], d)
+    bound = bounds.between(d[None], np.zeros((1, 1, 12)), balls[None])[0]
     assert bound[0, 0] == pytest.approx(0.5 * np.sqrt(0.03) / 2, rel=1e-9)
 
 

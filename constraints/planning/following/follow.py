@@ -19,11 +19,11 @@ from ...paths.path import Path
 from ...paths.with_path import WithPath
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...solvers import Options, Projector
+from ...solvers import Projector
 from ...words import counted
 from ..connection import Effort
 from ..ends import Refused, check_space, in_words, rows_of, usable
-from ..leaf import LeafOfProblem
+from ..leaf import LeafOfProblem, path_projector
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
 from .random_solutions import RandomSolutions
@@ -171,8 +171,7 @@ def follow(
     expect(collisions, (CollisionModel, type(None)), "collisions of a path to be followed", "a CollisionModel, or None")
     if not is_finite_number(shortest) or not 0.0 < shortest <= LONGEST_STEP:
         raise OptionError(f"shortest step of a path to be followed: expected a number in (0, 1/32], got {shortest!r}")
-    projector = Projector(problem, Options.local(threshold=5e-5)) if isinstance(problem, Problem) else problem
-    projector.options.without_clock("of a path")
+    projector = path_projector(problem)
     check_space(projector.problem.space, collisions)
     along = Targets(projector.problem, targets)
     given = None if starts is None else rows_of(projector.problem, starts, "starts")
