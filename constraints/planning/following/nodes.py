@@ -9,7 +9,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..leaf import LeafOfProblem
-from ..nodes import ROOM, NodeTable
+from ..trees import ROOM, NodeTable
 
 
 @final
