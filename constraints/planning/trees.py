@@ -12,7 +12,6 @@ from ..solvers.machine import layout
 from .leaf import LeafOfProblem
 from .ways import STEPS_OF_GROWTH, ways_to
 
-
 ROOM = 1024
 """Nodes that there is room for at first."""
 
