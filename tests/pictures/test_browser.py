@@ -42,7 +42,11 @@ def driver() -> Iterator[Any]:
 
 
 def opened(driver: Any, view: View) -> np.ndarray:
-    """The page of a view as it is seen, without the panels above it, as soon as it shows colours."""
+    """The page of a view as it is seen, without the panels above it, as soon as it shows colours.
+
+    The page before is left first: what it says when its own view has ended is not of this one.
+    """
+    driver.get("about:blank")
     console(driver)
     driver.get(view.url)
     return seen(driver, lambda p: coloured(p) > 0.02)
