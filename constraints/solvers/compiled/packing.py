@@ -138,6 +138,7 @@ class Packer:
 
     def arrays(self) -> tuple[Integers, Vector, Vector]:
         """I, F, and W as a projection finds it."""
+        self.header[layout.SIZE] = len(self._work)
         integers = np.array([*self.header, *self._integers], dtype=np.int64)
         return integers, np.array(self._floats), np.array(self._work)
 

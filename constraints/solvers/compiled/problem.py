@@ -94,6 +94,8 @@ class _ProblemPacker:
             layout.Q_BEST,
             layout.Q_NEXT,
             layout.Q_TRIAL,
+            layout.Q_QUICK,
+            layout.Q_BODIES,
         ):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size

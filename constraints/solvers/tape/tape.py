@@ -25,6 +25,7 @@ from .pose_maps import pose_map
 @kernel
 def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
     """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
+    defined = True
     for n in range(I[tape]):
         r = tape + 1 + at.INSTRUCTION_SIZE * n
         operation = I[r + at.OPERATION]
@@ -60,6 +61,5 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
         elif at.CONTACT <= operation and operation <= at.CONTACT_HOLD:
             contact(I, F, W, r, jacobian)
         elif operation == at.POSE_OF_CONTACT:
-            if not pose_of_contact(I, F, W, r, jacobian):
-                return False
-    return True
+            defined = defined & pose_of_contact(I, F, W, r, jacobian)
+    return defined
