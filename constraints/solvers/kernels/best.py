@@ -16,9 +16,9 @@ def copied_where(m: bool, W: Floats, x: int, n: int, y: int) -> None:
 
 
 @kernel
-def written_where(m: bool, W: Floats, at_: int, x: float) -> None:
-    """W[at] = x where a mask says so."""
-    W[at_] = chosen(m, x, W[at_])
+def written_where(m: bool, W: Floats, place: int, x: float) -> None:
+    """W[place] = x where a mask says so."""
+    W[place] = chosen(m, x, W[place])
 
 
 @kernel
@@ -46,12 +46,12 @@ def take(I: Integers, W: Floats, q: int, residual: float, merit: float, asked: b
 @kernel
 def keep(I: Integers, W: Floats, q: int, residual: float, merit: float, asked: bool) -> bool:
     """Make an iterate the best one if it is: of lower score, ties by merit."""
-    better, open_ = merit < W[I[at.STATE] + at.MERIT], True
+    better, undecided = merit < W[I[at.STATE] + at.MERIT], True
     for n in range(max(I[at.MANDATORY], 1)):
         a, b = W[I[at.SCORE] + n], W[I[at.SCORE_BEST] + n]
-        tells = open_ & (a != b)
+        tells = undecided & (a != b)
         better = (tells & (a < b)) | (better & off(tells))  # R21
-        open_ = open_ & off(tells)
+        undecided = undecided & off(tells)
     better = better & asked
     if any_of(better):
         take(I, W, q, residual, merit, better)
@@ -61,12 +61,12 @@ def keep(I: Integers, W: Floats, q: int, residual: float, merit: float, asked: b
 @kernel
 def falls(I: Integers, W: Floats, ratio: float) -> bool:
     """Whether the score is below `ratio` times the reference, as `rules.falls`."""
-    found, open_ = False, True
+    found, undecided = False, True
     for n in range(max(I[at.MANDATORY], 1)):
         new, old = W[I[at.SCORE] + n], W[I[at.SCORE_REFERENCE] + n]
         less = new < ratio * old  # R22
-        found = found | (open_ & less)
-        open_ = open_ & off(less | (new > 0.0))
+        found = found | (undecided & less)
+        undecided = undecided & off(less | (new > 0.0))
         if n > 0:
-            open_ = open_ & off(old > 0.0)
+            undecided = undecided & off(old > 0.0)
     return found

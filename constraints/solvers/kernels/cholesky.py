@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel
 
 
 @kernel

@@ -10,7 +10,7 @@ from ..tape.trees import place
 from .best import copied_where, forget, take
 from .bodies import columns_turned
 from .configurations import copy_to, is_finite, turned, within
-from .levels import level_at, measure, rows_at
+from .levels import cleared, level_at, measure, rows_at
 from .rows import measured
 from .substitution import resolved
 
@@ -127,5 +127,6 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
         return int(W[state + at.STATUS])
     copy_to(W, best, I[at.NQ], I[at.Q_NOW])
     if not rows_at(I, F, W, I[at.Q_NOW], at.WITH_JACOBIAN):
+        cleared(I, W, True)
         return at.UNDEFINED
     return at.STATIONARY if _is_stationary(I, F, W) else int(W[state + at.STATUS])

@@ -75,6 +75,16 @@ def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
 
 
 @kernel
+def cleared(I: Integers, W: Floats, asked: bool) -> None:
+    """Jacobians as they were at first, where one was evaluated without a value: NaN times zero would stay in them."""
+    table = I[at.JACOBIANS]
+    for n in range(I[table]):
+        first = I[table + 1 + 2 * n]
+        for i in range(first, first + I[table + 2 + 2 * n]):
+            W[i] = chosen(asked, 0.0, W[i])
+
+
+@kernel
 def measure(I: Integers, F: Floats, W: Floats) -> tuple[float, float]:
     """Write the score of each mandatory level; residual and merit."""
     count, half = I[at.MANDATORY], 0.5 * F[I[at.THRESHOLDS] + at.THRESHOLD]

@@ -1,4 +1,4 @@
-"""Many projections side by side: a lane that ends takes the next start at once, so that no slow one holds the others."""
+"""Many projections side by side: a lane that ends takes the next start at once, and no slow one holds the others."""
 
 from __future__ import annotations
 
@@ -75,7 +75,15 @@ def _written_down(
 
 @kernel
 def _looked_ahead(
-    I: Integers, F: Floats, V: Floats, first: int, end: int, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
+    I: Integers,
+    F: Floats,
+    V: Floats,
+    first: int,
+    end: int,
+    starts: Matrix,
+    sides: Matrix,
+    ends: Matrix,
+    figures: Matrix,
 ) -> int:
     """Look at starts from a row on, as many as there are lanes: those that end here are written down, the others wait.
 

@@ -16,7 +16,7 @@ from .advance import advanced
 from .best import copied_where, falls, forget, keep, written_where
 from .configurations import clamped, copy_to, is_point, normalised, same_numbers, turned, within
 from .finish import accepted, contains, failed
-from .levels import level_at, measure, rows_at
+from .levels import cleared, level_at, measure, rows_at
 from .lower import caps_adapted, caps_begun
 from .rows import measured
 from .substitution import written
@@ -38,7 +38,9 @@ def check_sum(I: Integers, numbers: Floats, first: int, stride: int) -> int:
 
 
 @kernel
-def _draw(I: Integers, F: Floats, row: int, numbers: Floats, lane: int, stride: int, to: Floats, place_: int, by: int) -> None:
+def _draw(
+    I: Integers, F: Floats, row: int, numbers: Floats, lane: int, stride: int, to: Floats, place_: int, by: int
+) -> None:
     """Write the start in a lane of numbers, with its drawn entries from a row of the table, to a place."""
     for i in range(I[at.NQ]):
         to[place_ + i * by] = numbers[(I[at.Q_READY] + i) * stride + lane]
@@ -181,7 +183,7 @@ def gone_on(I: Integers, F: Floats, W: Floats, defined: bool, asked: bool) -> No
         cheap = (residual < CHEAP_RESIDUAL) & (length2 < CHEAP_STEP2)
         W[state + at.CHEAP] = chosen(goes, chosen(cheap, 1.0, 0.0), W[state + at.CHEAP])
         W[state + at.HOLDING] = chosen(goes, chosen(held, 1.0, 0.0), W[state + at.HOLDING])
-        W[state + at.PART_LEFT] = chosen(goes, part, W[state + at.PART])
+        W[state + at.PART_LEFT] = chosen(goes, part, W[state + at.PART_LEFT])
     written_where(asked, W, state + at.NOW, now)
 
 
@@ -190,6 +192,9 @@ def try_ended(I: Integers, F: Floats, W: Floats, asked: bool) -> None:
     """What comes after a try: NOW is the status of the projection, FAILS, or TRIES_AGAIN."""
     state = I[at.STATE]
     now = W[state + at.NOW]
+    undefined = asked & (now == at.UNDEFINED)
+    if any_of(undefined):
+        cleared(I, W, undefined)
     ends = now == at.CONVERGED
     if I[I[at.LEAVING]] > 0:  # R31
         kept = within(I, F, W, I[at.LEAVING], I[at.LEAVING_LIMITS], I[at.Q_BEST])
@@ -232,9 +237,7 @@ def tries(I: Integers, F: Floats, W: Floats, usable: bool) -> int:
 
 
 @kernel
-def _outputs_measured(
-    I: Integers, F: Floats, W: Floats, twins: int, worst: float, asked: bool
-) -> tuple[bool, float]:
+def _outputs_measured(I: Integers, F: Floats, W: Floats, twins: int, worst: float, asked: bool) -> tuple[bool, float]:
     """Who of the asked has no too large error of explicit constraints; the largest of each."""
     if I[twins + at.ROWS] == 0 or not any_of(asked):
         return asked, worst

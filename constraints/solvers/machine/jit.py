@@ -125,8 +125,9 @@ def kernel(function: _F) -> _F:
     """The function, compiled for the types of its annotations when another kernel that calls it is; for lanes too.
 
     Where it is given something in lanes it is compiled once more: `float` and `bool` are then lanes or the same for
-    all, as they come, and what it returns is what comes of them. Kernels take their memory as arguments and allocate nothing; they use scalar mathematics and each other. Divisions
-    are those of IEEE 754, no floating-point operation is reordered, the interpreter's lock is released.
+    all, as they come, and what it returns is what comes of them. Kernels take their memory as arguments and allocate
+    nothing; they use scalar mathematics and each other. Divisions are those of IEEE 754, no floating-point operation
+    is reordered, the interpreter's lock is released.
     """
     if _PLAIN:
         return function

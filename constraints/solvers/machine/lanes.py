@@ -12,7 +12,7 @@ import math
 import operator
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ConstraintError
 from ...exports import from_extra
@@ -68,6 +68,7 @@ class LanesType(_types.Type):
         super().__init__(name=f"lanes({LANES})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
+        """Whether a number of another type becomes one of this."""
         return _safe if isinstance(other, _types.Float | _types.Integer) else None
 
 
@@ -78,6 +79,7 @@ class MaskType(_types.Type):
         super().__init__(name=f"mask({LANES})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
+        """Whether a truth value of another type becomes one of this."""
         return _safe if isinstance(other, _types.Boolean) else None
 
 
@@ -129,11 +131,15 @@ def _cast_truth(context: Any, builder: Any, kind: Any, to: Any, x: Any) -> Any:
     return _truth(context, builder, x, kind)
 
 
-def _named(builder: Any, name: str, x: Any) -> Any:
+def _named(name: str) -> Callable[..., Any]:
     """One of LLVM's own functions of one number."""
-    kind = f"v{LANES}f64" if x.type == _vector else "f64"
-    function = _ir.FunctionType(x.type, [x.type])
-    return builder.call(_cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.{kind}"), [x])
+
+    def make(builder: Any, x: Any) -> Any:
+        kind = f"v{LANES}f64" if x.type == _vector else "f64"
+        function = _ir.FunctionType(x.type, [x.type])
+        return builder.call(_cgutils.get_or_insert_function(builder.module, function, f"llvm.{name}.{kind}"), [x])
+
+    return make
 
 
 def _pairs(kind: Any, others: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -144,7 +150,7 @@ def _teach(what: Any, result: Any, arguments: list[tuple[Any, ...]], make: Calla
     """Have numba know what an operation gives for these types, and how its code is made."""
 
     class Template(_templates.ConcreteTemplate):
-        cases = [_templates.signature(result, *kinds) for kinds in arguments]
+        cases: ClassVar[Any] = [_templates.signature(result, *kinds) for kinds in arguments]
 
     _templates.infer_global(what)(Template)
     as_lanes = _truth if arguments[0][0] == mask else _number
@@ -175,14 +181,24 @@ def _teach_all() -> None:
     for name, made_by in {"and_": "and_", "or_": "or_", "iand": "and_", "ior": "or_"}.items():
         _teach(getattr(operator, name), mask, truths, _method(made_by))
     _teach(operator.neg, lanes, [(lanes,)], _method("fneg"))
-    _teach(math.sqrt, lanes, [(lanes,)], lambda builder, x: _named(builder, "sqrt", x))
-    _teach(abs, lanes, [(lanes,)], lambda builder, x: _named(builder, "fabs", x))
+    _teach(math.sqrt, lanes, [(lanes,)], _named("sqrt"))
+    _teach(abs, lanes, [(lanes,)], _named("fabs"))
     for what, sign in ((min, "<"), (max, ">")):  # as Python's: the second one where it is less, or more
-        _teach(what, lanes, pairs, lambda b, x, y, s=sign: b.select(b.fcmp_ordered(s, y, x), y, x))
+        _teach(what, lanes, pairs, _better(sign))
 
 
 def _method(name: str) -> Callable[..., Any]:
-    return lambda builder, *x: getattr(builder, name)(*x)
+    def make(builder: Any, *given: Any) -> Any:
+        return getattr(builder, name)(*given)
+
+    return make
+
+
+def _better(sign: str) -> Callable[..., Any]:
+    def make(builder: Any, x: Any, y: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(sign, y, x), y, x)
+
+    return make
 
 
 if LANES > 1:
@@ -198,6 +214,7 @@ def _kind_of(*kinds: Any) -> Any:
 
 @_extending.intrinsic
 def chosen(context: Any, m: Any, x: Any, y: Any) -> Any:
+    """As `jit.chosen`."""
     kinds = [_types.unliteral(kind) for kind in (m, x, y)]
     of = _kind_of(*kinds)
 
@@ -233,9 +250,17 @@ def _is_not_zero(builder: Any, m: Any) -> Any:
     return builder.icmp_unsigned("!=", one, one.type(0))
 
 
-off = _of_mask(lambda builder, m: builder.not_(m), None)
+def _opposite(builder: Any, m: Any) -> Any:
+    return builder.not_(m)
+
+
+def _as_bits(builder: Any, m: Any) -> Any:
+    return builder.zext(_as_one_integer(builder, m), _ir.IntType(64))
+
+
+off = _of_mask(_opposite, None)
 any_of = _of_mask(_is_not_zero, _bool)
-which_of = _of_mask(lambda builder, m: builder.zext(_as_one_integer(builder, m), _ir.IntType(64)), _int)
+which_of = _of_mask(_as_bits, _int)
 
 
 def _of_numbers(count: int, make: Callable[..., Any], gives_truth: bool = False) -> Any:
@@ -247,9 +272,13 @@ def _of_numbers(count: int, make: Callable[..., Any], gives_truth: bool = False)
 
         return ((mask if of == lanes else _bool) if gives_truth else of)(*([of] * count)), generate
 
-    one = lambda context, x: typed(x)  # noqa: E731
-    two = lambda context, x, y: typed(x, y)  # noqa: E731
-    return _extending.intrinsic(one if count == 1 else two)
+    def of_one(context: Any, x: Any) -> Any:
+        return typed(x)
+
+    def of_two(context: Any, x: Any, y: Any) -> Any:
+        return typed(x, y)
+
+    return _extending.intrinsic(of_one if count == 1 else of_two)
 
 
 def _integers(x: Any) -> Any:
@@ -275,6 +304,13 @@ def _same(target: Any, builder: Any, x: Any, y: Any) -> Any:
     return builder.icmp_signed("==", builder.bitcast(x, _integers(x)), builder.bitcast(y, _integers(y)))
 
 
+def _by_name(name: str) -> Callable[..., Any]:
+    def make(target: Any, builder: Any, x: Any) -> Any:
+        return _named(name)(builder, x)
+
+    return make
+
+
 def _one_by_one(function: Any) -> Callable[..., Any]:
     """A function of the C library, lane for lane."""
 
@@ -296,14 +332,16 @@ def _one_by_one(function: Any) -> Callable[..., Any]:
 is_odd = _of_numbers(1, _odd, gives_truth=True)
 signed = _of_numbers(2, _signed)
 has_same_bits = _of_numbers(2, _same, gives_truth=True)
-rounded = _of_numbers(1, lambda target, builder, x: _named(builder, "rint", x))
-ceiling = _of_numbers(1, lambda target, builder, x: _named(builder, "ceil", x))
+rounded = _of_numbers(1, _by_name("rint"))
+ceiling = _of_numbers(1, _by_name("ceil"))
 sine_by_library = _of_numbers(1, _one_by_one(math.sin))
 cosine_by_library = _of_numbers(1, _one_by_one(math.cos))
 
 
 @_extending.intrinsic
 def count_of(context: Any, numbers: Any) -> Any:
+    """As `jit.count_of`."""
+
     def generate(target: Any, builder: Any, signature: Any, given: Any) -> Any:
         return target.get_constant(_int, LANES if is_in_lanes(numbers) else 1)
 
@@ -312,6 +350,7 @@ def count_of(context: Any, numbers: Any) -> Any:
 
 @_extending.intrinsic
 def one_by_one(context: Any, numbers: Any) -> Any:
+    """As `jit.one_by_one`."""
     to = _types.CPointer(_float)
 
     def generate(target: Any, builder: Any, signature: Any, given: Any) -> Any:

@@ -13,9 +13,10 @@ from ...functions.contact.contact_pose import ON_THE_FLOOR
 from ...functions.contact.contact_rows import NO_TWIST, SMALL_TILT, STEEP_TILT, UPSIDE_DOWN
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
+from .coefficients import exp_third, half_sinc
 from .elementary import arc_tangent, length, sine_and_cosine
 from .frames import relative_pose
-from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
+from .groups import exp_times, quaternion_product, rotate
 from .trees import product_of_poses
 
 
@@ -103,9 +104,7 @@ def _placed(I: Integers, F: Floats, W: Floats, pair: int) -> int:
 
 
 @kernel
-def _squared_error(
-    W: Floats, M: int, ny: float, nz: float, margin: float
-) -> float:
+def _squared_error(W: Floats, M: int, ny: float, nz: float, margin: float) -> float:
     """Of the five rows of a contact, with the nearest point of the floor."""
     x, y, z = W[M + 9] + margin, W[M + 10], W[M + 11]
     _, u, w, ratio = swing(W[M], W[M + 3], W[M + 6])
@@ -116,7 +115,7 @@ def _squared_error(
 def _nearest_pair(
     I: Integers, F: Floats, W: Floats, pairs: int, margin: float
 ) -> tuple[float, float, float, float, float, float]:
-    """The pair of surfaces that counts, the one whose contact has the smallest error: its number, and its floor's point.
+    """The pair of surfaces that counts, that whose contact has the smallest error: its number, and its floor's point.
 
     All are placed; the places of that one are then at those of the first one, whichever it is in a lane.
     """

@@ -15,9 +15,10 @@ from liegroups.unit_vectors import NEAR_HALF_TURN, UNIT_LOG
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, chosen, kernel, rounded
+from .coefficients import log_coefficient
 from .elementary import arc_cosine, arc_sine, arc_tangent
 from .frames import frames_placed
-from .groups import log_carried, log_coefficient, log_times, quaternion_of, rotation_vector
+from .groups import log_carried, log_times, quaternion_of, rotation_vector
 
 UNDETERMINED = 1e-24
 """As in `loops.hinge_fit.twist_angle`."""
