@@ -170,14 +170,15 @@ def project_in_lanes(
     take_sides(I, U, sides[0])
     run_tape(I, F, L, I[at.PREPARE], at.VALUES)
     run_tape(I, F, U, I[at.PREPARE], at.VALUES)
-    L[state + at.WHOSE] = -1.0
+    L[state + at.WHOSE], none_left = -1.0, False
     while True:
         entered = False
         while busy != full:
             if waiting == 0:
-                if first >= end:
+                if first >= end and not none_left:
                     first = taken(turn, AT_ONCE)
                     end = min(first + AT_ONCE, rows)
+                    none_left = first >= end
                 if first >= end:
                     break
                 waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures)

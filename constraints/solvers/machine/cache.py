@@ -48,8 +48,9 @@ def digest() -> str:
     numba, llvm = from_extra("numba", "fast"), importlib.import_module("llvmlite")
     binding: Any = importlib.import_module("llvmlite.binding")
     made_of = [numba.__version__, llvm.__version__, sys.version, sys.platform]
-    lanes = importlib.import_module(f"{__package__}.lanes").LANES
-    made_of += [str(lanes), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    from .lanes import LANES  # asks numba
+
+    made_of += [str(LANES), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
     whole = hashlib.sha256("\n".join(made_of).encode())
     for path in sources():
         whole.update(path.read_bytes())

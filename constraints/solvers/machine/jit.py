@@ -257,7 +257,7 @@ as_bits = _as_bits if _PLAIN else _as_bits_compiled
 
 LANES = lanes.LANES
 """Number of lanes; 1 without a compiler."""
-_TURNS = 1.5 * 2.0**52
+TO_INTEGER = 1.5 * 2.0**52
 """Added to a number it leaves the nearest integer in the last bits."""
 
 
@@ -278,11 +278,11 @@ def _chosen(m: Any, x: Any, y: Any) -> Any:
 
 
 def _is_odd(turns: Any) -> Any:
-    return int(turns - _TURNS) % 2 == 1
+    return int(turns - TO_INTEGER) % 2 == 1
 
 
 def _signed(turns: Any, x: Any) -> Any:
-    return -x if int(turns - _TURNS) % 4 > 1 else x
+    return -x if int(turns - TO_INTEGER) % 4 > 1 else x
 
 
 def _has_same_bits(x: Any, y: Any) -> Any:

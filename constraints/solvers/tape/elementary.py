@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ..machine.jit import any_of, chosen, cosine_by_library, is_odd, kernel, off, signed, sine_by_library
+from ..machine.jit import TO_INTEGER, any_of, chosen, cosine_by_library, is_odd, kernel, off, signed, sine_by_library
 
 FAR_TURNED = 1e5
-"""Angle [rad] up to which the reduction is exact."""
-_TO_INTEGER = 1.5 * 2.0**52
+"""Angle [rad] up to which whole quarter turns are taken off without an error."""
 _QUARTERS = 0.6366197723675814
-_P1, _P2, _P3, _P4 = (
+"""Quarter turns in a radian."""
+_QUARTER = (
     1.57079632673412561417,
     6.07710050630396597660e-11,
     2.02226624871116645580e-21,
     8.47842766036889956997e-32,
 )
-_S1, _S2, _S3, _S4, _S5, _S6 = (
+(_P1, _P2, _P3, _P4) = _QUARTER
+_SINE = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
     -1.98412698298579493134e-04,
@@ -29,7 +30,8 @@ _S1, _S2, _S3, _S4, _S5, _S6 = (
     -2.50507602534068634195e-08,
     1.58969099521155010221e-10,
 )
-_C1, _C2, _C3, _C4, _C5, _C6 = (
+(_S1, _S2, _S3, _S4, _S5, _S6) = _SINE
+_COSINE = (
     4.16666666666666019037e-02,
     -1.38888888888741095749e-03,
     2.48015872894767294178e-05,
@@ -37,7 +39,8 @@ _C1, _C2, _C3, _C4, _C5, _C6 = (
     2.08757232129817482790e-09,
     -1.13596475577881948265e-11,
 )
-_A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10 = (
+(_C1, _C2, _C3, _C4, _C5, _C6) = _COSINE
+_ARC = (
     3.33333333333329318027e-01,
     -1.99999999998764832476e-01,
     1.42857142725034663711e-01,
@@ -50,17 +53,22 @@ _A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10 = (
     -3.65315727442169155270e-02,
     1.62858201153657823623e-02,
 )
-_HALF, _HALF_LOW = 4.63647609000806093515e-01, 2.26987774529616870924e-17  # atan(1/2)
-_ONE, _ONE_LOW = 7.85398163397448278999e-01, 3.06161699786838301793e-17  # atan(1)
-_RIGHT, _RIGHT_LOW = 1.57079632679489655800e00, 6.12323399573676603587e-17  # pi/2
-_FLAT, _FLAT_LOW = 3.14159265358979311600e00, 1.22464679914735317636e-16  # pi
+(_A0, _A1, _A2, _A3, _A4, _A5, _A6, _A7, _A8, _A9, _A10) = _ARC
+_ARC_OF_HALF = 4.63647609000806093515e-01, 2.26987774529616870924e-17
+(_HALF, _HALF_LOW) = _ARC_OF_HALF
+_EIGHTH_TURN = 7.85398163397448278999e-01, 3.06161699786838301793e-17
+(_ONE, _ONE_LOW) = _EIGHTH_TURN
+_QUARTER_TURN = 1.57079632679489655800e00, 6.12323399573676603587e-17
+(_RIGHT, _RIGHT_LOW) = _QUARTER_TURN
+_HALF_TURN = 3.14159265358979311600e00, 1.22464679914735317636e-16
+(_FLAT, _FLAT_LOW) = _HALF_TURN
 
 
 @kernel
 def _turned_back(x: float) -> tuple[float, float, float]:
     """Whole quarter turns, in the last bits of a number, and the angle that is left, with what it was rounded by."""
-    turns = x * _QUARTERS + _TO_INTEGER
-    n = turns - _TO_INTEGER
+    turns = x * _QUARTERS + TO_INTEGER
+    n = turns - TO_INTEGER
     a = x - n * _P1
     w = n * _P2
     b = a - w
