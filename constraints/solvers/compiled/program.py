@@ -39,7 +39,7 @@ _log = logging.getLogger(__package__)
 
 ROWS_A_TASK = 128
 """A task costs 0.1 ms beside its rows, mostly with the interpreter's lock; a row of an arm 0.01 ms."""
-FIRST_ROWS, DOFS = 64, 800
+FIRST_ROWS, DOFS = 16, 200
 """The first call of a batch has that many rows, fewer where they have more dofs together than that."""
 CALL = 0.05
 """Time of a call of a batch [s], between which Ctrl-C is seen: one has four times the rows of the one before, as long

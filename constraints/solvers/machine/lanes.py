@@ -10,22 +10,14 @@ from __future__ import annotations
 import importlib
 import math
 import operator
-import os
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ...errors import ConstraintError
-from ...exports import from_extra
+from .cache import lanes_wanted
 
-VARIABLE = "LIE_CONSTRAINTS_LANES"
-"""Environment variable that names another number of lanes."""
-WIDTHS = (1, 2, 4, 8, 16)
-"""Numbers of lanes that there are."""
-
-_numba: Any = from_extra("numba", "fast")
+_numba: Any = importlib.import_module("numba")
 _extending: Any = importlib.import_module("numba.extending")
 _ir: Any = importlib.import_module("llvmlite.ir")
-_binding: Any = importlib.import_module("llvmlite.binding")
 _cgutils: Any = importlib.import_module("numba.core.cgutils")
 _imputils: Any = importlib.import_module("numba.core.imputils")
 _templates: Any = importlib.import_module("numba.core.typing.templates")
@@ -34,27 +26,7 @@ _types: Any = _numba.types
 _float, _int, _bool = _types.float64, _types.int64, _types.boolean
 
 
-def width() -> int:
-    """Number of lanes: 8 where a register holds four doubles or more, 4 elsewhere; 1 without a compiler.
-
-    Raises:
-        ConstraintError: the environment names a number that is none of `WIDTHS`.
-    """
-    if _numba.config.DISABLE_JIT:
-        return 1
-    named = os.environ.get(VARIABLE, "")
-    if named:
-        if named not in map(str, WIDTHS):
-            raise ConstraintError(
-                f"{VARIABLE}={named}: expected a number of lanes, one of {', '.join(map(str, WIDTHS))}; unset it for "
-                "what the processor has"
-            )
-        return int(named)
-    features = _binding.get_host_cpu_features()
-    return 8 if features.get("avx2") or features.get("avx512f") else 4
-
-
-LANES = width()
+LANES = lanes_wanted()
 """Number of lanes."""
 _vector = _ir.VectorType(_ir.DoubleType(), LANES)
 _bits = _ir.VectorType(_ir.IntType(64), LANES)
