@@ -516,9 +516,7 @@ def test_what_would_differ_when_it_is_read_is_named(tmp_path: Path, monkeypatch:
     arm = sample_arm()
     one, other = (Problem(arm, [Implicit.equal(Position(arm, "tool"), [x, 0.0, 0.5])]) for x in (0.4, 0.41))
     monkeypatch.setattr(problems, "problem_from_data", lambda data: other)
-    with pytest.raises(
-        NotSavableError, match=r"would differ at \$\.levels\[0\]\[0\].*: 0\.4, then 0\.41; a class"
-    ):
+    with pytest.raises(NotSavableError, match=r"would differ at \$\.levels\[0\]\[0\].*: 0\.4, then 0\.41; a class"):
         one.save(tmp_path / "reach.json")
     assert not list(tmp_path.iterdir())
 
