@@ -11,18 +11,27 @@ from typing import Any
 from .errors import MissingExtraError
 
 ABOVE = {
-    "files": (
-        *("load_options", "load_problem", "load_rhs"),
-        *("save_motion", "save_options", "save_problem", "save_report", "save_rhs", "save_trajectory"),
-    ),
-    "pictures": (
-        *("animate", "animate_mode", "plot_dependencies", "plot_graph", "plot_iterates", "plot_modes", "plot_motion"),
-        *("plot_robot", "plot_sweep", "plot_trace"),
-    ),
-    "solvers": ("solved_by",),
-    "solvers.diagnosis": ("Sensitivity", "diagnose"),
+    "files.motions": "save_motion",
+    "files.options": "load_options save_options",
+    "files.problems": "load_problem save_problem",
+    "files.reports": "save_report",
+    "files.right_hand_sides": "load_rhs save_rhs",
+    "files.trajectories": "save_trajectory",
+    "pictures.assemblies": "plot_iterates",
+    "pictures.configurations": "plot_robot",
+    "pictures.graphs.dependencies": "plot_dependencies",
+    "pictures.graphs.graph": "plot_graph",
+    "pictures.modes": "animate_mode plot_modes",
+    "pictures.motions": "plot_motion",
+    "pictures.paths": "animate",
+    "pictures.sweeps": "plot_sweep",
+    "pictures.traces": "plot_trace",
+    "solvers.diagnosis.diagnosis": "diagnose",
+    "solvers.diagnosis.sensitivity": "Sensitivity",
+    "solvers.projection.engines": "solved_by",
 }
-"""Rooms -> what methods of lower rooms reach for in them: `problem.save(path)` is where people look for it."""
+"""Modules -> what methods of lower rooms reach for in them, with blanks between: `problem.save(path)` is where people
+look for it. What has such a method has no name in the door of its room beside it."""
 
 
 def on_use(
@@ -95,5 +104,5 @@ def from_above(name: str) -> Any:
     Args:
         name: in `ABOVE`.
     """
-    room = next(room for room, names in ABOVE.items() if name in names)
-    return getattr(importlib.import_module(f"{__package__}.{room}"), name)
+    module = next(module for module, names in ABOVE.items() if name in names.split())
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name)

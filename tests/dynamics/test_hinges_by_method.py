@@ -21,12 +21,12 @@ from constraints.loops import (
     ConstraintSet,
     Form,
     Hinge,
-    HingeTypeError,
     PointClosure,
     PointContact,
     RodClosure,
     SurfaceContact,
 )
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.models import sample_humanoid
 from constraints.rows import Order, stack_rows
 

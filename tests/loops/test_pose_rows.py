@@ -27,7 +27,6 @@ from constraints.errors import (
 from constraints.loops import (
     Axes,
     ConstraintSet,
-    FixedClosureError,
     Form,
     PointContact,
     PoseClosure,
@@ -37,6 +36,7 @@ from constraints.loops import (
     assemble_position,
     assemble_velocity,
 )
+from constraints.loops.closures import FixedClosureError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.reduced import explicit_loops, minimal_coordinates
 from constraints.testing import CheckFailed, check_function
