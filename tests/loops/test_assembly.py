@@ -453,7 +453,7 @@ def test_a_driven_parallelogram_does_not_pass_its_flat_pose(way: float, step: fl
 
 
 @pytest.mark.parametrize("way", [-1.0, 1.0])
-@pytest.mark.parametrize("step", [0.5, 0.1, 0.0123])
+@pytest.mark.parametrize("step", [0.5, 0.1, pytest.param(0.0123, marks=pytest.mark.long)])
 def test_a_crank_that_turns_all_the_way_stays_on_its_branch(way: float, step: float) -> None:
     """Mend 12: a crank-rocker has no dead centre when its crank is driven: no step of a whole turn is LEFT_BRANCH, and
     the coupler is where two circles meet."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from broken_mechanisms import KINDS, Broken, broken, taken, untouched
+from each_choice import draws
 from explicit_samples import arm_and_box
 from robots import mixed_tree
 from samples import arm_frames
@@ -294,9 +295,8 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("carried", 120), ("mixed", 80), ("loops", 80), ("product", 200), ("report", 150)]
-)
+@draws(20, 120)
+@pytest.mark.parametrize("name", ["carried", "mixed", "loops", "product", "report"])
 def test_whatever_is_wrong_anywhere_is_an_error_or_a_problem(name: str, count: int, tmp_path: Path) -> None:
     """Broken files: wrong values at places chosen by a seed, one a time: a typed error, or a problem that can be
     described. No other exception, no warning, no crash."""
