@@ -2,7 +2,7 @@
 
 A law that is asked of 7 mechanisms by 5 methods has 35 cases. Seven of them have every mechanism and every method (each
 choice, in the words of combinatorial testing); the other 28 are `long`. A law over one list is not thinned, but where
-its members are many of a kind and slow: `some` of them. `draws` is for a law that is asked of many random cases.
+its members are many of a kind and slow: `a_few` of them. `draws` is for a law that is asked of many random cases.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def draws(few: int, all_of_them: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("count", [few, pytest.param(all_of_them, marks=pytest.mark.long)])
 
 
-def some(values: Iterable[Any], few: int) -> list[Any]:
+def a_few(values: Iterable[Any], few: int) -> list[Any]:
     """Values of `parametrize`: a few of them, evenly spread from the first to the last; the others have `long`."""
     found = list(values)
     kept = {round(i * (len(found) - 1) / max(1, few - 1)) for i in range(few)}

@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scripts
-from each_choice import some
+from each_choice import a_few
 
 from constraints import Options, Projector
 
@@ -67,7 +67,7 @@ def test_the_set_has_what_it_was_made_for(files: Any) -> None:
     assert words == set(files.COMPARISONS)
 
 
-@pytest.mark.parametrize("path", some(PROBLEMS, 6), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", a_few(PROBLEMS, 6), ids=lambda path: path.stem)
 def test_the_script_makes_each_problem_again(files: Any, making: Any, path: Path) -> None:
     file = files.read(path)
     description, starts = making.made(path.stem)

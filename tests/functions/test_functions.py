@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from house.doors import offered
 from mpmath import mp as _mp, mpf
 from robots import arm, humanoid, mixed_tree, needs_robot_data, panda, pr2, talos, two_arms, ur5
@@ -88,15 +89,17 @@ def test_every_exported_function_has_a_sample() -> None:
     assert not without, f"give {', '.join(without)} a sample in tests/samples.py: all laws are then tested"
 
 
+@draws(2, 8)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_laws(name: str) -> None:
+def test_laws(name: str, count: int) -> None:
     """Property 1: Jacobians against differences, declared columns, buffers, determinism, copies, drift."""
-    check_function(sample(name), samples=8)
+    check_function(sample(name), samples=count)
 
 
+@draws(20, 100)
 @needs_robot_data
 @pytest.mark.parametrize("robot", ["ur5", "talos"])
-def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str) -> None:
+def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str, count: int) -> None:
     """Property 1: within 1e-6 of central differences."""
     frames = {
         "ur5": lambda: (
@@ -104,7 +107,7 @@ def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str) -> Non
         ),
         "talos": lambda: talos().with_frame("a", "left_sole_link").with_frame("b", "gripper_right_base_link"),
     }[robot]
-    check_jacobians_of(functools.cache(frames), 100)
+    check_jacobians_of(functools.cache(frames), count)
 
 
 def test_jacobians_with_every_joint_type() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from chained_loops import closures, robot, start
-from each_choice import draws, some
+from each_choice import a_few, draws
 from models.test_mechanism_files import closed, path_of
 
 from constraints import (
@@ -129,7 +129,7 @@ def test_loops_in_a_circle_are_refused_by_their_cycle() -> None:
 # The functions.
 
 
-@pytest.mark.parametrize("name", some([*BY_NEWTON, *FILES, "cassie_mjcf"], 5))
+@pytest.mark.parametrize("name", a_few([*BY_NEWTON, *FILES, "cassie_mjcf"], 5))
 def test_laws_of_loops_by_newton(name: str) -> None:
     """Value, Jacobian B and drift by differences, purity, pickling; the rows close, with balls and free joints too."""
     mechanism, q = made(name)

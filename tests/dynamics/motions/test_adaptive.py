@@ -104,7 +104,7 @@ def test_order_by_halving_the_step(kind: str, scheme: str, order: float) -> None
     elif kind == "closed by projection":
         made = bricard()
         rows, q, v = made.constraint_set, made.q, made.v
-        duration = 0.8 if scheme == "dop853" else 0.3
+        duration = 0.8 if scheme == "dop853" else 0.1
     else:
         robot = balls() if kind == "ball joints" else body()
         rows, q = ConstraintSet(robot, []), robot.neutral
