@@ -110,9 +110,10 @@ def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str, count:
     check_jacobians_of(functools.cache(frames), count)
 
 
-def test_jacobians_with_every_joint_type() -> None:
+@draws(6, 30)
+def test_jacobians_with_every_joint_type(count: int) -> None:
     """Property 1: within 1e-6 of central differences."""
-    check_jacobians_of(mixed_frames, 30)
+    check_jacobians_of(mixed_frames, count)
 
 
 def check_jacobians_of(robot: Callable[[], Robot], count: int) -> None:

@@ -126,7 +126,7 @@ def compared(s: ConstraintSet, q: Any, v: Any, rng: np.random.Generator, close: 
 # The lift.
 
 
-@pytest.mark.parametrize("stages", [1, 2, 10, 30, 100])
+@pytest.mark.parametrize("stages", [1, 2, 10, 30, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("speed", [0.0, 0.7])
 def test_the_lift_moves_as_its_closed_form(growth: Any, stages: int, speed: float) -> None:
     """Issue 14, growth: an error of at most 1e-8 at every n, with gravity and velocity (n = 300: the benchmark)."""
