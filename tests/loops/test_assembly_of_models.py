@@ -88,7 +88,7 @@ def test_built_in_mechanisms_close_from_disturbed_postures(name: str, count: int
 def test_random_starts_are_open() -> None:
     for name in (*URDF, *MJCF, "cassie_sdf"):
         mechanism = load(path_of(name))
-        assert min(mechanism.judge(q).residual for q in starts(mechanism, NEAR)[1:]) > 1e-3
+        assert min(mechanism.judge(q).residual for q in starts(mechanism, NEAR, count=4)[1:]) > 1e-3
 
 
 @pytest.mark.parametrize("noise", [NEAR, FAR])
