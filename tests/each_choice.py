@@ -19,11 +19,17 @@ def draws(few: int, all_of_them: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("count", [few, pytest.param(all_of_them, marks=pytest.mark.long)])
 
 
-def a_few(values: Iterable[Any], few: int) -> list[Any]:
-    """Values of `parametrize`: a few of them, evenly spread from the first to the last; the others have `long`."""
+def a_few(values: Iterable[Any], few: int, arguments: int = 1) -> list[Any]:
+    """Values of `parametrize`, each for so many arguments: a few of them, evenly spread; the others have `long`."""
     found = list(values)
     kept = {round(i * (len(found) - 1) / max(1, few - 1)) for i in range(few)}
-    return [value if i in kept else pytest.param(value, marks=pytest.mark.long) for i, value in enumerate(found)]
+    return [value if i in kept else _long(value, arguments) for i, value in enumerate(found)]
+
+
+def _long(value: Any, arguments: int) -> Any:
+    if isinstance(value, type(pytest.param())):
+        return value._replace(marks=(*value.marks, pytest.mark.long))
+    return pytest.param(*(value if arguments > 1 else [value]), marks=pytest.mark.long)
 
 
 def choices_of(case: pytest.Function) -> tuple[Hashable, ...]:

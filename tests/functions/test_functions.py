@@ -397,7 +397,7 @@ STRETCHED = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "robot"), a_few(STRETCHED, 7))
+@pytest.mark.parametrize(("kind", "robot"), a_few(STRETCHED, 7, 2))
 def test_jacobian_of_a_stretched_arm(kind: str, robot: str) -> None:
     """Property 1: at the singular zero posture, and where only the elbow is stretched."""
     f, r = sample(f"{kind} ({robot})"), ROBOTS[robot]()

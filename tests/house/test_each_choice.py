@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
-from each_choice import covering, mark_long
+from each_choice import a_few, covering, draws, mark_long
 
 
 @pytest.mark.parametrize("sizes", [(1,), (5,), (2, 2), (7, 5), (3, 4, 5), (2, 1, 6)], ids=str)
@@ -15,6 +16,27 @@ def test_each_choice_is_covered_by_as_many_cases_as_the_longest_list(sizes: tupl
     kept = covering(cases)
     assert {choice for i in kept for choice in cases[i]} == {choice for case in cases for choice in case}
     assert len(kept) == max(sizes)
+
+
+def is_long(value: Any) -> bool:
+    return any(mark.name == "long" for mark in getattr(value, "marks", ()))
+
+
+def test_a_few_are_spread_from_the_first_to_the_last() -> None:
+    """The others are there, with the mark; whatever else is said of a value stays."""
+    found = a_few("abcdefg", 3)
+    assert [i for i, value in enumerate(found) if not is_long(value)] == [0, 3, 6]
+    assert [value.values for value in found if is_long(value)] == [("b",), ("c",), ("e",), ("f",)]
+    (first, second) = a_few([("x", 1), ("y", 2)], 1, arguments=2)
+    assert (first, second.values) == (("x", 1), ("y", 2))
+    slow = pytest.param("s", marks=pytest.mark.skip, id="slow")
+    (_, kept) = a_few(["r", slow], 1)
+    assert (kept.id, [mark.name for mark in kept.marks]) == ("slow", ["skip", "long"])
+
+
+def test_draws_are_few_or_long() -> None:
+    names, (few, every) = draws(3, 40).args
+    assert (names, few, every.values, is_long(every)) == ("count", 3, (40,), True)
 
 
 def test_choices_that_never_meet_are_covered_too() -> None:

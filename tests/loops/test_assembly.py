@@ -46,7 +46,7 @@ def ids(entries: list[Any]) -> list[str]:
     return [f"{model}-{entry['label']}" for model, entry in entries]
 
 
-@pytest.mark.parametrize(("model", "entry"), a_few(NEAR, 8), ids=ids(NEAR))
+@pytest.mark.parametrize(("model", "entry"), a_few(NEAR, 8, 2), ids=ids(NEAR))
 def test_near_guesses_close_in_five_quadratic_steps(model: str, entry: Any) -> None:
     """RBDL case 10: at most 5 iterations to 1e-12 with a quadratic tail, where RBDL took up to 38, or failed."""
     rows = set_of(model)
@@ -59,7 +59,7 @@ def test_near_guesses_close_in_five_quadratic_steps(model: str, entry: Any) -> N
         assert after <= 20.0 * before**2 + 1e-12
 
 
-@pytest.mark.parametrize(("model", "entry"), a_few(NEAR, 8), ids=ids(NEAR))
+@pytest.mark.parametrize(("model", "entry"), a_few(NEAR, 8, 2), ids=ids(NEAR))
 def test_the_nearest_closed_configuration(model: str, entry: Any) -> None:
     """RBDL case 11: the weighted distance is stationary to 1e-8, and costs what the true projection costs."""
     rows, weights = set_of(model), np.array(entry["weights"], dtype=float)

@@ -154,7 +154,7 @@ def test_pose_from_rows_is_what_a_transformation_takes_apart(angle: float) -> No
     np.testing.assert_allclose(value.rotation, pin.exp3(x[3:]), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13))
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13, 3))
 def test_twin_keeps_the_laws_of_functions(group: Space, form: str, lives: str) -> None:
     """Property 1: Jacobian, declared columns, drift with the bracket of each group, of h = f^-1 g."""
     constraint = sample(group, form, lives)
@@ -185,7 +185,7 @@ def test_twin_refuses_functions_that_do_not_meet() -> None:
 # --- the map and its twin --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 9))
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 9, 3))
 def test_computed_outputs_satisfy_the_twin(group: Space, form: str, lives: str) -> None:
     """Property 10: q_out = g_inverse(f(q_in) rhs) leaves no error in the twin, for random right-hand sides."""
     constraint = sample(group, form, lives)
@@ -202,7 +202,7 @@ def test_computed_outputs_satisfy_the_twin(group: Space, form: str, lives: str) 
         np.testing.assert_allclose(constraint.space.difference(q, read_q), 0.0, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13))
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13, 3))
 def test_jacobian_of_the_twin_is_right_at_and_away_from_zero_error(group: Space, form: str, lives: str) -> None:
     """Property 1: finite differences along the manifold; columns neither input nor output are exactly zero."""
     constraint = sample(group, form, lives)
