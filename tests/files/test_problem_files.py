@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few
 from explicit_samples import Arsinh, Sinh, Swing, arm_and_box, arm_with_tray, humanoid_and_box, pose
 from house.doors import offered
 from robots import humanoid, mixed_tree, needs_robot_data, panda, robots, talos, two_arms
@@ -461,8 +462,11 @@ def test_known_robots_come_back(factory: Callable[[], Robot], tmp_path: Path) ->
     assert_same_projections(problem, copy)
 
 
+BENCHMARKED = sorted((ROOT / "benchmarks" / "problems").glob("*.npz"))
+
+
 @needs_robot_data
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "problems").glob("*.npz")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", a_few(BENCHMARKED, 4), ids=lambda path: path.stem)
 def test_problems_of_the_benchmark_come_back(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Problem files: every reference problem of the benchmark projects its recorded starts to the same bits."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))

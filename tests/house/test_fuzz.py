@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import re
 
 import pytest
@@ -106,7 +105,7 @@ def test_errors_keep_their_data_and_travel():
     import pickle
 
     caught: list[ConstraintError] = []
-    for bad in itertools.islice(bad_inputs(SEED, COUNT), 0, COUNT, 7):
+    for bad in all_inputs()[::7]:
         try:
             bad.call()
         except ConstraintError as error:
