@@ -157,7 +157,11 @@ class Difference(Combined):
         if f.jacobian is None and f.velocity is None:
             return Jet(value)
         by_f, by_g = space.difference_dq1(g.value, f.value), space.difference_dq0(g.value, f.value)
-        made = linear(value, jets, lambda x, y: by_f @ x + by_g @ y)
+
+        def of_both(x: Matrix, y: Matrix) -> Matrix:
+            return by_f @ x + by_g @ y
+
+        made = linear(value, jets, of_both)
         if f.velocity is None:
             return made
         h = space.compose(space.inverse(g.value), f.value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from liegroups import Segments
 from liegroups.arguments import integers
+from liegroups.arrays import Matrix
 from liegroups.frozen import set_fields
 
 from ..words import bracketed
@@ -43,12 +44,13 @@ class Restriction(Combined):
         if not isinstance(rows, Segments):
             rows = Segments.coordinates(f.outputs, integers(rows, f"rows of {f.name}", "Segments, or row numbers"))
         set_fields(self, rows=rows, _rows=rows)
+        name = f"{bracketed(f.name)}[{', '.join(map(str, rows.v))}]"
         self.declare(
             f.inputs,
             rows.space,
             f.columns,
             periodic=f.periodic,
-            name=f"{bracketed(f.name)}[{', '.join(map(str, rows.v))}]",
+            name=name,
         )
 
     is_linear = True
@@ -60,5 +62,7 @@ class Restriction(Combined):
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """Rows of all."""
-        rows = self._rows.v_indices
-        return linear(jets[0].value[self._rows.q_indices], jets, lambda part: part[rows])
+        return linear(jets[0].value[self._rows.q_indices], jets, self._taken)
+
+    def _taken(self, whole: Matrix) -> Matrix:
+        return whole[self._rows.v_indices]

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from liegroups import ProductSpace
+from liegroups.arrays import Matrix
 from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
@@ -73,5 +74,8 @@ class Stacked(Combined):
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """One under the other."""
-        value = np.concatenate([jet.value for jet in jets])
-        return linear(value, jets, lambda *parts: np.concatenate(parts))
+        return linear(_joined(*(jet.value for jet in jets)), jets, _joined)
+
+
+def _joined(*parts: Matrix) -> Matrix:
+    return np.concatenate(parts)

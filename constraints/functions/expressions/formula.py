@@ -55,12 +55,16 @@ def named(f: Function) -> str:
     Args:
         f: an expression, that is not declared yet.
     """
-    text = (
-        _Writer(lambda writer, part: Words(part.name, ATOM if bracketed(part.name) == part.name else SUM))
-        .operator(f)
-        .text
-    )
+    text = _Writer(_name).operator(f).text
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _is_vector(f: Function) -> bool:
+    return f.outputs.is_flat
+
+
+def _name(writer: _Writer, f: Function) -> Words:
+    return Words(f.name, ATOM if bracketed(f.name) == f.name else SUM)
 
 
 class _Writer:
@@ -71,7 +75,7 @@ class _Writer:
 
     def words(self, f: Function, beside: Function | None = None, filled: bool = False) -> Words:
         """A function; numbers alone, if it is a constant beside another operand; one, if that stands for all rows."""
-        if isinstance(f, Constant) and f.outputs.is_flat and beside is not None and not isinstance(beside, Constant):
+        if type(f) is Constant and _is_vector(f) and beside is not None and type(beside) is not Constant:
             numbers = cast("list[float]", np.asarray(f.constant).tolist())
             shown = [self.number(x) for x in numbers]
             alone = shown[0] if len(shown) == 1 or (filled and len(set(shown)) == 1) else f"[{', '.join(shown)}]"
@@ -173,13 +177,18 @@ def _built(writer: _Writer, f: Any) -> Words:
     skipped = False
     for entry in dataclasses.fields(f):
         value = getattr(f, entry.name)
-        default = dataclasses.replace(f, name="").name if entry.name == "name" and entry.init else entry.default
+        default: Any = _default_name(f) if entry.name == "name" and entry.init else entry.default
         if not entry.init or value is default or (isinstance(value, str | float | int) and value == default):
             skipped = True
             continue
         text = _argument(writer, value, f)
         arguments.append(f"{entry.name}={text}" if skipped or entry.kw_only else text)
     return Words(f"{type(f).__name__}({', '.join(arguments)})", ATOM)
+
+
+def _default_name(f: Any) -> str:
+    """The name that it has where nobody gives one."""
+    return str(dataclasses.replace(f, name="").name)
 
 
 def _argument(writer: _Writer, value: Any, f: Any) -> str:
@@ -195,7 +204,8 @@ def _argument(writer: _Writer, value: Any, f: Any) -> str:
     if isinstance(value, pin.SE3):
         return repr(pose_vector(value).tolist())
     if isinstance(value, np.ndarray | np.generic):
-        return repr(value.tolist())
+        numbers: Any = value
+        return repr(numbers.tolist())
     if isinstance(value, tuple | list):
         inside = [_argument(writer, entry, f) for entry in cast("tuple[Any, ...]", value)]
         return f"[{', '.join(inside)}]"

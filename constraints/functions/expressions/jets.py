@@ -38,7 +38,7 @@ class Jet(NamedTuple):
     by_v: Any = None
 
 
-def linear(value: Vector, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Jet:
+def linear(value: Any, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Jet:
     """A linear map of some values.
 
     Args:
@@ -109,7 +109,7 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
     )
 
 
-def cross_columns(a: Matrix, b: Matrix) -> Matrix:
+def cross_columns(a: Any, b: Any) -> Any:
     """Cross products of columns (3, c) and (3, c), or of all of them and one."""
     return a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
 
@@ -130,7 +130,7 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
     """
     P, K = p.value[:, None], p.jacobian
     z = Jet(R @ p.value)
-    seen = None if K is None else K + cross_columns(turn.jacobian, P)
+    seen: Any = None if K is None else K + cross_columns(turn.jacobian, P)
     if seen is not None:
         z = z._replace(jacobian=R @ seen)
     if p.velocity is None:

@@ -41,7 +41,8 @@ class Likeness:
         if isinstance(thing, str | int | float | None):
             return type(thing), repr(thing)
         if isinstance(thing, np.ndarray):
-            return thing.shape, thing.dtype.str, thing.tobytes()
+            array: Any = thing
+            return array.shape, array.dtype.str, array.tobytes()
         if isinstance(thing, Function):
             return Function, self.number(thing)
         if isinstance(thing, tuple | list):

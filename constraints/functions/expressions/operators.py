@@ -15,17 +15,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liegroups import SO3, Rn, Space
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import bracket_matrix
 
 from ...errors import SizeError, SpaceMismatchError, UndefinedError
+from .domains import COINCIDENT, LARGEST_EXPONENT
 from .jets import Jet, bilinear, cross_columns, linear, pointwise, rotated_jet
 
-COINCIDENT = 1e-12
-"""A norm below this is that of no vector: rounding of positions, 1e-16, would be a part in 1e4 of its direction."""
-
-LARGEST_EXPONENT = math.log(np.finfo(np.float64).max)
-"""Beyond this an exponential is no finite number."""
+Combination = Callable[[Sequence[Jet], float, Space], Jet]
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Operator:
     sign: str
     count: int
     outputs: Callable[[Sequence[Space], str], Space]
-    combine: Callable[[Sequence[Jet], float, Space], Jet]
+    combine: Combination
     takes_number: bool = False
 
 
@@ -184,15 +181,15 @@ def _smooth_abs_of(width: float) -> Callable[[float], tuple[float, ...]]:
 # Combinations.
 
 
-def _of(derivatives: Callable[[Any], Sequence[Any]]) -> Callable[..., Jet]:
+def _of(derivatives: Callable[[Any], Sequence[Any]]) -> Combination:
     return lambda jets, number, space: pointwise(derivatives, jets[0])
 
 
-def _with_number(derivatives_of: Callable[[float], Callable[[Any], Sequence[Any]]]) -> Callable[..., Jet]:
+def _with_number(derivatives_of: Callable[[float], Callable[[Any], Sequence[Any]]]) -> Combination:
     return lambda jets, number, space: pointwise(derivatives_of(number), jets[0])
 
 
-def _bilinear_of(times: Callable[[Any, Any], Any]) -> Callable[..., Jet]:
+def _bilinear_of(times: Callable[[Any, Any], Any]) -> Combination:
     return lambda jets, number, space: bilinear(times, *jets)
 
 
@@ -215,16 +212,23 @@ def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:
 def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     """The imaginary part of the logarithm of x + iy."""
     y, x = jets
-    z = linear(x.value + 1j * y.value, [y, x], lambda b, a: a + 1j * b)
-    log = pointwise(_complex_logarithm, z)
-    return linear(log.value.imag, [log], np.imag)._replace(value=np.arctan2(y.value, x.value))
+    log = pointwise(_complex_logarithm, linear(x.value + 1j * y.value, [x, y], _as_complex))
+    return linear(np.arctan2(y.value, x.value), [log], np.imag)
 
 
-def _extreme(first: Callable[[Vector, Vector], Any]) -> Callable[..., Jet]:
+def _as_complex(x: Any, y: Any) -> Any:
+    return x + 1j * y
+
+
+def _extreme(first: Callable[[Vector, Vector], Any]) -> Combination:
     def combine(jets: Sequence[Jet], number: float, space: Space) -> Jet:
         x, y = jets
         taken = first(x.value, y.value)
-        return linear(np.where(taken, x.value, y.value), jets, lambda a, b: np.where(taken[:, None], a, b))
+
+        def chosen(a: Matrix, b: Matrix) -> Matrix:
+            return np.where(taken[:, None], a, b)
+
+        return linear(np.where(taken, x.value, y.value), jets, chosen)
 
     return combine
 
@@ -238,7 +242,7 @@ def _inverse(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     r"""With :math:`h = g^{-1}`: :math:`\nu_h = -Ad_g\,\nu_g`, and so its derivative, since :math:`[\nu, \nu] = 0`."""
     (g,) = jets
     A = space.adjoint(g.value)
-    made = linear(space.inverse(g.value), jets, lambda part: -(A @ part))
+    made = linear(space.inverse(g.value), jets, (-A).dot)
     if g.rate_q is None:
         return made
     by_velocity, by_acceleration = (bracket_matrix(space, x[:, 0]) @ g.jacobian for x in (g.velocity, g.acceleration))
