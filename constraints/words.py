@@ -77,7 +77,7 @@ def row_numbers(rows: Sequence[int]) -> str:
 
 
 def bracketed(name: str) -> str:
-    """A name as a factor of a product is written: "(f - g)" where it is more than a word or a call, "f" where it is one.
+    """A name as a factor of a product is written: "(f - g)" where it is more than a word or call, "f" where it is one.
 
     Args:
         name: of a function.

@@ -18,6 +18,7 @@ from ..errors import SpaceMismatchError
 from ..point import motion_at, place
 from ..words import signed_sum
 from ..workspace import Workspace
+from .affine import Constant
 from .expressions.combined import Combined, jet_of, moving_of
 from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
@@ -272,4 +273,14 @@ class Sum(Combined):
 
 
 def _name(functions: Sequence[Function], factors: Vector) -> str:
-    return signed_sum(factors.tolist(), [f.name for f in functions])
+    """The sum as it is written; a constant that is called by its number is that number."""
+    numbers = [_number(f) for f in functions]
+    sizes = [c if x is None else c * x for c, x in zip(factors.tolist(), numbers, strict=True)]
+    return signed_sum(sizes, [f.name if x is None else "" for f, x in zip(functions, numbers, strict=True)])
+
+
+def _number(f: Function) -> float | None:
+    if isinstance(f, Constant) and f.outputs.is_flat:
+        x = float(np.asarray(f.constant)[0])
+        return x if f.name == f"{x:.4g}" else None
+    return None

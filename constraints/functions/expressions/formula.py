@@ -76,11 +76,14 @@ class _Writer:
     def words(self, f: Function, beside: Function | None = None, filled: bool = False) -> Words:
         """A function; numbers alone, if it is a constant beside another operand; one, if that stands for all rows."""
         if type(f) is Constant and _is_vector(f) and beside is not None and type(beside) is not Constant:
-            numbers = cast("list[float]", np.asarray(f.constant).tolist())
-            shown = [self.number(x) for x in numbers]
-            alone = shown[0] if len(shown) == 1 or (filled and len(set(shown)) == 1) else f"[{', '.join(shown)}]"
-            return Words(alone, ATOM if alone[0] != "-" else MINUS)
+            return self.numbers(cast("list[float]", np.asarray(f.constant).tolist()), filled)
         return self.leaf(self, f)
+
+    def numbers(self, numbers: Sequence[float], filled: bool) -> Words:
+        """A vector; its number alone where it has one, or one for all rows."""
+        shown = [self.number(x) for x in numbers]
+        alone = shown[0] if len(shown) == 1 or (filled and len(set(shown)) == 1) else f"[{', '.join(shown)}]"
+        return Words(alone, MINUS if alone[0] == "-" else ATOM)
 
     def number(self, x: float) -> str:
         """A number: exactly in a formula, shortly in a name."""
@@ -117,6 +120,10 @@ def _sum(writer: _Writer, f: Sum) -> Words:
     beside = next((g for g in f.functions if not isinstance(g, Constant)), None)
     for g, c in zip(f.functions, cast("list[float]", np.asarray(f.factors).tolist()), strict=True):
         own = writer.words(g, beside, filled=True)
+        if beside is not None and type(g) is Constant:  # a list has no sign
+            own, c = writer.numbers([c * x for x in np.asarray(g.constant).tolist()], filled=True), 1.0
+            if own.binds == MINUS:
+                own, c = Words(own.text[1:], ATOM), -1.0
         size = abs(c)
         part = own if size == 1.0 else Words(f"{size!r} * {own.within(MINUS)}", PRODUCT)
         parts.append(part)
