@@ -63,7 +63,7 @@ autodoc_preserve_defaults = True
 # solvers in their own bases; of other bases without an entry the members are shown with the class.
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "object, Action, BaseException, Calculation, ConstraintError, Derivatives, Enum, Exception, "
+    "inherited-members": "object, Action, BaseException, Calculation, Combined, ConstraintError, Derivatives, Enum, Exception, "
     "FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, Result, "
     "RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
 }
