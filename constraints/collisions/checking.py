@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -13,10 +14,11 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
+from ..solvers.division import MovedSolids
 from ..solvers.growth import Doubts
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
-from .motion import JointMotions
+from .motion import CarriedSolids, JointMotions, Reaches
 from .pairs import IndexPair
 from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hulls
 
@@ -135,6 +137,28 @@ class Checker:
             return None
 
     @cached_property
+    def carried(self) -> CarriedSolids:
+        """The solids, on their joints."""
+        return CarriedSolids(self.joints.motions, self._solids)
+
+    @cached_property
+    def _motions(self) -> Any:
+        """The same for a kernel; None where there is none that compares covers."""
+        if self._packed is None:
+            return None
+        from .packed import PackedMotions
+
+        return PackedMotions(self.carried, self._packed.moving, tuple(self._margins))
+
+    def solids_along(self, reaches: Reaches) -> MovedSolids | None:
+        """The solids on a path, for a kernel; None where there is none.
+
+        Args:
+            reaches: what joints do to them there.
+        """
+        return None if self._motions is None else self._motions.along(reaches.reaches, self._packed.pool)
+
+    @cached_property
     def _hulls(self) -> Hulls:
         """Hulls of meshes."""
         hulled = {i for i, solid in enumerate(self._solids) if solid.body.hull is not None}
@@ -223,6 +247,10 @@ class Checker:
             asked = np.argwhere(more >= 0.0)
         else:
             asked = self._packed.in_doubt(Q, np.ascontiguousarray(more))
+        return self.near_of(Q, more, asked)
+
+    def near_of(self, Q: Matrix, more: Matrix, asked: Indices) -> NearPairs:
+        """The same of some pairs, rows (row of Q, number of the pair): of all others it is known that they are apart."""
         memory, last, met = self._pool.take(), -1, False
         found = list[tuple[int, int, bool]]()
         for n, pair in asked.tolist():
@@ -260,11 +288,13 @@ class Checker:
         if self._hulls.pairs:
             pin.updateGeometryPlacements(self._model, memory.data, self._hulls.geometry, memory.hulls)
 
-    def met(self, q: Vector) -> list[int]:
-        """Numbers of the pairs that collide at a configuration (nq,)."""
+    def met(self, q: Vector, most: int | None = None) -> list[int]:
+        """Numbers of the pairs that collide at a configuration (nq,); the first ones, where not all are asked."""
+        packed = self._packed
+        doubts = range(len(self._margins)) if packed is None else packed.in_doubt(q[None])[:, 1].tolist()
         memory = self._pool.take()
-        pin.computeCollisions(self._model, memory.data, self.geometry, memory.solids, q, False)
-        met = [k for k, result in enumerate(memory.solids.collisionResults) if result.isCollision()]
+        self._place(memory, q)
+        met = list(islice((k for k in doubts if self._meets(memory, k)), most))
         self._pool.give(memory)
         return met
 

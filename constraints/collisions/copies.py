@@ -12,6 +12,7 @@ from liegroups.arguments import as_mapping, as_name, as_tuple, expect
 
 from ..paths.relative_motion import CollisionPair
 from ..robot import Frame
+from ..workspace import Kept
 from .changes import (
     Contents,
     PairRules,
@@ -39,6 +40,7 @@ class ChangedCopies(ABC):
 
     _has: Contents
     _rules: PairRules
+    _among: Kept[Any]
 
     @abstractmethod
     def _changed(self: _Model, has: Contents, moved: Sequence[int] = ()) -> _Model:
@@ -165,7 +167,8 @@ class ChangedCopies(ABC):
             OptionError: a margin that is no number, or a pair with two margins.
         """
         kept = margins_of_joints(pairs, ("universe", *self._rules.robot.joint_names))
-        return self._changed(among_joints(self._rules, self._has, kept))
+        has = among_joints(self._rules, self._has, kept)
+        return self._among.get(tuple(has.margins.items()), lambda: self._changed(has))
 
     def _say_if_empty(self) -> None:
         """A warning if no pair is checked."""

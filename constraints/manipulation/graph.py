@@ -21,7 +21,7 @@ from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
-from ..solvers import Engine, Options, Projection, ProjectionBatch
+from ..solvers import Engine, Options, Projection, ProjectionBatch, Projector
 from ..solvers.projection.engines import as_engine
 from ..words import counted
 from .arguments import as_owners, configurations, each_of, graph_options, path_options
@@ -330,7 +330,11 @@ class ConstraintGraph:
         """
         if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
             return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
-        return relative_motion(self.robot, self._problems.on_path(self._network.without_waypoints(where)))
+        return self._problems.motion(self._network.without_waypoints(where))
+
+    def path_projector(self, problem: Problem) -> Projector:
+        """What puts configurations onto a `path_problem`, with `path_options`; it is made once."""
+        return self._problems.path_projector(problem)
 
     def collision_pairs(
         self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]

@@ -9,6 +9,7 @@ from liegroups import Rn
 from liegroups.arrays import Vector
 
 from ..functions.affine import Constant
+from ..paths.relative_motion import RelativeMotion, relative_motion
 from ..problem.problem import Problem
 from ..problem.span import Span, spans_of
 from ..robot import Robot
@@ -16,6 +17,7 @@ from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, Projector
+from .arguments import path_options
 from .foliation import Foliation, merge_foliations
 from .leaf_problem import Evaluations, ProblemFamily
 from .memory import GraphMemory, GraphMemoryPool
@@ -64,11 +66,13 @@ class GraphProblems:
         engine: Engine,
     ) -> None:
         self.robot, self.foliations, self.options = robot, tuple(foliations), options
-        self.everywhere = constraints
+        self.everywhere, self._engine = constraints, engine
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
         self._families: dict[tuple[int, ...], ProblemFamily] = {}
         self._spans: dict[Problem, list[Span]] = {}
+        self._path_projectors: dict[Problem, Projector] = {}
+        self._motions: dict[int, RelativeMotion] = {}
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -106,6 +110,20 @@ class GraphProblems:
         path = PathProblem(found.problem, found.rhs_at(q_start, memory.workspace))
         self.memories.give(memory)
         return path
+
+    def path_projector(self, problem: Problem) -> Projector:
+        """What puts configurations onto a problem of paths; the graph holds it."""
+        found = self._path_projectors.get(problem)
+        if found is None:
+            found = self._path_projectors[problem] = Projector(problem, path_options(self.options), self._engine)
+        return found
+
+    def motion(self, transition: Transition) -> RelativeMotion:
+        """How bodies move relative to each other along paths of a transition of the graph."""
+        found = self._motions.get(id(transition))
+        if found is None:
+            found = self._motions[id(transition)] = relative_motion(self.robot, self.on_path(transition))
+        return found
 
     def on_path(self, transition: Transition) -> list[RowOwner]:
         """Constraints of the paths of a transition, holds in place; where surfaces are not chosen, of all of them."""
