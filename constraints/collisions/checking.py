@@ -250,7 +250,7 @@ class Checker:
         return self.near_of(Q, more, asked)
 
     def near_of(self, Q: Matrix, more: Matrix, asked: Indices) -> NearPairs:
-        """The same of some pairs, rows (row of Q, number of the pair): of all others it is known that they are apart."""
+        """The same of some pairs, rows (row of Q, number of the pair); all others are known to be apart."""
         memory, last, met = self._pool.take(), -1, False
         found = list[tuple[int, int, bool]]()
         for n, pair in asked.tolist():
@@ -259,9 +259,10 @@ class Checker:
                     break
                 self._place(memory, Q[n])
                 last = n
-            if self._is_near(memory, pair, float(more[n, pair])):
-                found.append((n, pair, self._meets(memory, pair)))
-                met = met or found[-1][2]
+            near, hit = self._looked_at(memory, pair, float(more[n, pair]))
+            if near:
+                found.append((n, pair, hit))
+                met = met or hit
         self._pool.give(memory)
         rows, pairs, hits = np.array(found, dtype=np.int64).reshape(-1, 3).T
         return NearPairs(rows, pairs, hits.astype(np.bool_))
@@ -273,15 +274,23 @@ class Checker:
             return False
         return bool(pin.computeCollision(self.geometry, memory.solids, pair))
 
-    def _is_near(self, memory: CoalMemory, pair: int, more: float) -> bool:
-        """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance, where they are."""
+    def _looked_at(self, memory: CoalMemory, pair: int, more: float) -> tuple[bool, bool]:
+        """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance; whether it meets.
+
+        Where the solids are placed. What collides is near.
+        """
         hulls = self._hulls
-        if pair not in hulls.pairs:
-            return _within(self.geometry, memory.solids, pair, more)
-        return _within(hulls.geometry, memory.hulls, pair, more) and (
-            not pin.computeCollision(hulls.geometry, memory.hulls, pair)
-            or _within(self.geometry, memory.solids, pair, more)
-        )
+        if more == 0.0:
+            met = self._meets(memory, pair)
+            return met, met
+        if pair in hulls.pairs:
+            if not _within(hulls.geometry, memory.hulls, pair, more):
+                return False, False
+            if not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+                return True, False
+        if not _within(self.geometry, memory.solids, pair, more):
+            return False, False
+        return True, bool(pin.computeCollision(self.geometry, memory.solids, pair))
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)

@@ -204,17 +204,22 @@ class PackedMotions:
 
     def __init__(self, carried: CarriedSolids, moving: Sequence[int], pairs: Sequence[IndexPair]) -> None:
         packer, motions, legs = Packer(0), carried.motions, layout.MOST_LEGS
-        header, (nv, joints), count = packer.header, motions.linear.shape, len(moving)
+        header, joints, count = packer.header, len(motions.offsets), len(moving)
         self._moving, self._shape = list(moving), (count, joints)
         number = dict(zip(moving, range(count), strict=True))
         header[layout.CARRIERS], header[layout.CARRIED] = joints, count
         header[layout.CARRIER_OF] = packer.table((motions.linear + motions.angular).argmax(axis=1).tolist())
-        header[layout.RATES] = packer.constants(np.column_stack((motions.linear.sum(axis=1), motions.angular.sum(axis=1))))
+        header[layout.RATES] = packer.constants(
+            np.column_stack((motions.linear.sum(axis=1), motions.angular.sum(axis=1)))
+        )
         header[layout.CARRIES] = packer.constants(carried.carries[:, self._moving].T)
         header[layout.RADII] = packer.constants(carried.radii[self._moving])
         header[layout.CARRIED_PAIRS] = packer.table([number.get(i, -1) for pair in pairs for i in pair])
         header[layout.REACHES], header[layout.SPEEDS] = packer.memory(count * joints), packer.memory(4 * joints * legs)
-        header[layout.BALLS], header[layout.APPROACHES] = packer.memory(12 * count * (legs + 1)), packer.memory(count * legs)
+        header[layout.BALLS], header[layout.APPROACHES] = (
+            packer.memory(12 * count * (legs + 1)),
+            packer.memory(count * legs),
+        )
         self._arrays, self._reaches = packer.arrays(), header[layout.REACHES]
         self._places, self.pool = entrances().places, Pool(self._made)
 

@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike
 
 from ..exports import from_above
 from ..keywords import FieldOf, closed
-from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins
 from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..robot import Robot
@@ -328,9 +328,7 @@ class ConstraintGraph:
         Raises:
             GraphError: the transition leads through waypoints; they are listed.
         """
-        if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
-            return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
-        return self._problems.motion(self._network.without_waypoints(where))
+        return self._problems.motion(self._network.state_or_motion(where))
 
     def path_projector(self, problem: Problem) -> Projector:
         """What puts configurations onto a `path_problem`, with `path_options`; it is made once."""
@@ -347,7 +345,7 @@ class ConstraintGraph:
             where: as in `relative_motion`.
             pairs: pairs of joints by name; "universe" is the world.
         """
-        return collision_pairs(self.relative_motion(where), self.margins, pairs)
+        return self._problems.pairs(self._network.state_or_motion(where), self.margins, pairs)
 
     # Reading.
 

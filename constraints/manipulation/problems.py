@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, final
 
 from liegroups import Rn
 from liegroups.arrays import Vector
 
 from ..functions.affine import Constant
-from ..paths.relative_motion import RelativeMotion, relative_motion
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..problem.span import Span, spans_of
 from ..robot import Robot
@@ -17,12 +18,15 @@ from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, Projector
+from ..workspace import Kept
 from .arguments import path_options
 from .foliation import Foliation, merge_foliations
 from .leaf_problem import Evaluations, ProblemFamily
 from .memory import GraphMemory, GraphMemoryPool
 from .states import State, Transition
 
+PAIRS = 512
+"""So many tables of pairs of joints that move against each other a graph keeps."""
 NOTHING = "no constraint"
 """Name of the constraint of a problem that has none: it is always satisfied."""
 
@@ -73,6 +77,7 @@ class GraphProblems:
         self._spans: dict[Problem, list[Span]] = {}
         self._path_projectors: dict[Problem, Projector] = {}
         self._motions: dict[int, RelativeMotion] = {}
+        self._pairs: Kept[tuple[CollisionPair, ...]] = Kept(PAIRS)
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -118,11 +123,25 @@ class GraphProblems:
             found = self._path_projectors[problem] = Projector(problem, path_options(self.options), self._engine)
         return found
 
-    def motion(self, transition: Transition) -> RelativeMotion:
-        """How bodies move relative to each other along paths of a transition of the graph."""
-        found = self._motions.get(id(transition))
+    def pairs(
+        self, where: State | Transition, margins: SecurityMargins, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[CollisionPair, ...]:
+        """The pairs of some that move against each other.
+
+        Args:
+            where: as for `motion`.
+            margins: those of the graph.
+            pairs: of joints by name.
+        """
+        make = partial(collision_pairs, self.motion(where), margins, pairs)
+        return self._pairs.get((id(where), *pairs), make)
+
+    def motion(self, where: State | Transition) -> RelativeMotion:
+        """How bodies move relative to each other in a state of the graph, or along paths of a transition of it."""
+        found = self._motions.get(id(where))
         if found is None:
-            found = self._motions[id(transition)] = relative_motion(self.robot, self.on_path(transition))
+            own = self.on_path(where) if isinstance(where, Transition) else [*self.everywhere, *where.constraints]
+            found = self._motions[id(where)] = relative_motion(self.robot, own)
         return found
 
     def on_path(self, transition: Transition) -> list[RowOwner]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -164,6 +164,10 @@ def path_projector(problem: Problem | Projector) -> Projector:
         OptionError: its options have a clock, so that paths would not be the same each time.
     """
     local = Options.local(threshold=THRESHOLD_OF_PATHS)
-    projector = Projector(problem, local) if isinstance(problem, Problem) else problem
-    projector.options.without_clock("of a path")
-    return projector
+    if isinstance(problem, Projector):
+        problem.options.without_clock("of a path")
+        return problem
+    if problem.robot is None:
+        return Projector(problem, local)
+    kept: Projector = problem.robot.kept.get(("projector of paths", problem), partial(Projector, problem, local))
+    return kept

@@ -61,7 +61,13 @@ class DivisionProgram(ABC):
 
     @abstractmethod
     def divide(
-        self, parts: Matrix, legs: int, samples: Matrix, sides: RightHandSide | Matrix, asked: Matrix, solids: MovedSolids
+        self,
+        parts: Matrix,
+        legs: int,
+        samples: Matrix,
+        sides: RightHandSide | Matrix,
+        asked: Matrix,
+        solids: MovedSolids,
     ) -> Divided | None:
         """Divide parts into legs of equal time; None where a configuration between them is not reached.
 

@@ -63,7 +63,13 @@ class CompiledDivision(DivisionProgram):
         return _Memory(self._places(*held), held[2][sides : sides + int(integers[layout.RHS_SIZE])], held)
 
     def divide(
-        self, parts: Matrix, legs: int, samples: Matrix, sides: RightHandSide | Matrix, asked: Matrix, solids: MovedSolids
+        self,
+        parts: Matrix,
+        legs: int,
+        samples: Matrix,
+        sides: RightHandSide | Matrix,
+        asked: Matrix,
+        solids: MovedSolids,
     ) -> Divided | None:
         """As `DivisionProgram.divide`."""
         memory, covers, motions = self._pool.take(), solids.covers.take(), solids.motions.take()
@@ -73,9 +79,7 @@ class CompiledDivision(DivisionProgram):
         more, (count, pairs) = np.repeat(asked, legs - 1, axis=0), asked.shape
         inner, moved = np.empty((len(more), samples.shape[1])), np.zeros((count * legs, pairs))
         found = np.empty(2 * more.size, dtype=np.int64)
-        size = self._divide(
-            memory.where, covers.where, motions.where, parts, samples, sides, inner, moved, more, found
-        )
+        size = self._divide(memory.where, covers.where, motions.where, parts, samples, sides, inner, moved, more, found)
         self._pool.give(memory)
         solids.covers.give(covers)
         solids.motions.give(motions)
