@@ -11,7 +11,8 @@ import numpy as np
 from liegroups import Group, ProductSpace, Rn, Segments, Space
 
 from ...point import PlacedSpace
-from ...robot import Frame, Robot, pose_vector
+from ...robot import Frame, Robot
+from ...robot.placement import pose_vector
 from ...robot.model.pinocchio import pin
 from ...words import bracketed
 from ..affine import Affine, Constant
