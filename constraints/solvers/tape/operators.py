@@ -218,3 +218,22 @@ def rotated_vector(I: Integers, W: Floats, r: int, jacobian: int) -> None:
             p, q, s = W[g], W[g + 1], W[g + 2]
             u, v, t = W[h] + (q * f - s * e), W[h + 1] + (s * d - p * f), W[h + 2] + (p * e - q * d)
             W[o], W[o + 1], W[o + 2] = rotate(a, b, c, w, u, v, t)
+
+
+@kernel
+def operated(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
+    """One operator; False where it has no value."""
+    operation, defined = I[r + at.OPERATION], True
+    if operation == at.POINTWISE:
+        defined = pointwise(I, F, W, r, jacobian)
+    elif operation == at.PAIRED:
+        defined = paired(I, W, r, jacobian)
+    elif operation == at.DOT:
+        dot_product(I, W, r, jacobian)
+    elif operation == at.CROSS_PRODUCT:
+        cross_product(I, W, r, jacobian)
+    elif operation == at.NORM_OF:
+        defined = norm_of(I, W, r, jacobian)
+    elif operation == at.ROTATED_VECTOR:
+        rotated_vector(I, W, r, jacobian)
+    return defined

@@ -11,11 +11,11 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import Matrix, Vector
 
-from ...point import MovingPoint, Point
-from ...workspace import Workspace
-from ..function import Function
-from ..group_motion import GroupMotion
-from .jets import Jet
+from ..point import MovingPoint, Point
+from ..workspace import Workspace
+from .expressions.jets import Jet
+from .function import Function
+from .group_motion import GroupMotion
 from .likeness import Likeness
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from liegroups import Segments, Space
 
-from ...point import PlacedSpace
-from ...robot import Frame
-from ..function import Function
+from ..point import PlacedSpace
+from ..robot import Frame
+from .function import Function
 
 
 class Likeness:
