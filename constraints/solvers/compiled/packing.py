@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from liegroups import Space
 from liegroups.arrays import Vector
 
+from ...functions.combined import Likeness
 from ...functions.function import Function
-from ...functions.likeness import Likeness
 from ...robot import Frame, Robot
 from ..machine import layout
 from .tree import PackedTree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import atan2, cos, exp, inf, log, sin, sqrt
 
-from ...functions.expressions.domains import COINCIDENT, LARGEST_EXPONENT
+from ...functions.expressions.domains import LARGEST_EXPONENT, LEAST_NORM
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
 from .groups import rotate
@@ -176,7 +176,7 @@ def norm_of(I: Integers, W: Floats, r: int, jacobian: int) -> bool:
     square = 0.0
     for k in range(size):
         square += W[x + k] * W[x + k]
-    has = square > COINCIDENT * COINCIDENT
+    has = square > LEAST_NORM * LEAST_NORM
     norm = sqrt(_chosen(has, square, 1.0))
     W[I[r + at.Y]] = norm
     if jacobian != 0:
