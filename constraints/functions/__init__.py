@@ -10,7 +10,7 @@ from .contact.contact import (
     SurfacePair as SurfacePair,
 )
 from .contact.contact_surface import Surface as Surface
-from .expressions.expression import (
+from .expression import (
     Expression as Expression,
     atan2 as atan2,
     cos as cos,

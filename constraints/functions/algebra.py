@@ -19,7 +19,7 @@ from ..point import motion_at, place
 from ..words import signed_sum
 from ..workspace import Workspace
 from .affine import Constant
-from .expressions.combined import Combined, jet_of, moving_of
+from .combined import Combined, jet_of, moving_of
 from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
 from .group_motion import force_derivative_of

@@ -22,8 +22,8 @@ from .differences import (
     force_derivative_by_differences,
     force_derivative_by_rates,
 )
-from .expressions.signs import Signs
 from .function_guard import Answering, declared, watch
+from .signs import Signs
 
 if TYPE_CHECKING:
     from .from_callable import FromCallable

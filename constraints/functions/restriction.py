@@ -12,7 +12,7 @@ from liegroups.frozen import set_fields
 
 from ..words import bracketed
 from ..workspace import Workspace
-from .expressions.combined import Combined
+from .combined import Combined
 from .expressions.jets import Jet, linear
 from .function import Function, as_function
 

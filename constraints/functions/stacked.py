@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..workspace import Workspace
-from .expressions.combined import Combined
+from .combined import Combined
 from .expressions.jets import Jet, linear
 from .function import Function, as_functions
 from .lifted import common_inputs

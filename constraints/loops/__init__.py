@@ -1,6 +1,6 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
-from ..functions.slopes import Slopes as Slopes
+from ..functions.frames.slopes import Slopes as Slopes
 from ..keywords import answer as _answer
 from ..solvers.compiled.functions import TABLE as _PACKERS
 from .assembling.assembly import (

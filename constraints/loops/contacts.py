@@ -16,7 +16,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import OptionError
 from ..functions.frames.frame_function import as_frame
-from ..functions.slopes import STRAIGHT, Slopes
+from ..functions.frames.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import Placement, pin

@@ -19,7 +19,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import bracket_matrix
 
 from ...errors import SizeError, SpaceMismatchError, UndefinedError
-from .domains import COINCIDENT, LARGEST_EXPONENT
+from .domains import LARGEST_EXPONENT, LEAST_NORM
 from .jets import Jet, bilinear, cross_columns, linear, pointwise, rotated_jet
 
 Combination = Callable[[Sequence[Jet], float, Space], Jet]
@@ -204,7 +204,7 @@ def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
 
 def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     squared = bilinear(_dot_columns, jets[0], jets[0])
-    if not squared.value[0] > COINCIDENT * COINCIDENT:
+    if not squared.value[0] > LEAST_NORM * LEAST_NORM:
         _none("a norm has no derivative at 0")
     return pointwise(_root, squared)
 

@@ -26,7 +26,7 @@ from ..differences import force_derivative_by_differences
 from ..function import Function
 
 if TYPE_CHECKING:
-    from ..slopes import TwistRowSlopes
+    from .slopes import TwistRowSlopes
 
 RowsAt = Callable[[Any, Vector, Vector, Vector], "TwistRowSlopes | None"]
 """TwistRowSlopes of a pose, by its twist, acceleration and multipliers: `FrameFunction.rows_at`."""

@@ -17,7 +17,7 @@ from liegroups.frozen import set_fields
 from liegroups.segments import as_slice
 
 from ...functions.frames.frame_function import FrameFunction, kinematics_at
-from ...functions.slopes import Slopes, TwistRowSlopes, translation_slopes
+from ...functions.frames.slopes import Slopes, TwistRowSlopes, translation_slopes
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin

@@ -28,7 +28,7 @@ OF_TWO_NUMBERS = {
 }
 """Operators of pairs of numbers of two operands."""
 
-OF_VECTORS = {"cross": layout.CROSS_PRODUCT, "rotated": layout.ROTATED}
+OF_VECTORS = {"cross": layout.CROSS_PRODUCT, "rotated": layout.ROTATED_VECTOR}
 """Operators of two vectors, or a rotation and a vector."""
 
 
@@ -52,7 +52,7 @@ def emit_operator(
         packer.emit(layout.POINTWISE, x.value, result, columns, *fields, numbers)
         return
     if f.operator == "norm":
-        packer.emit(layout.NORM, x.value, result, columns, sizes[0], x.jacobian)
+        packer.emit(layout.NORM_OF, x.value, result, columns, sizes[0], x.jacobian)
         return
     y = operands[1]
     if f.operator in OF_TWO_NUMBERS:

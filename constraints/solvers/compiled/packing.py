@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from liegroups import Space
 from liegroups.arrays import Vector
 
-from ...functions.expressions.likeness import Likeness
+from ...functions.combined import Likeness
 from ...functions.function import Function
 from ...robot import Frame, Robot
 from ..machine import layout

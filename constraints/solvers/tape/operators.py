@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import atan2, cos, exp, inf, log, sin, sqrt
 
-from ...functions.expressions.domains import COINCIDENT, LARGEST_EXPONENT
+from ...functions.expressions.domains import LARGEST_EXPONENT, LEAST_NORM
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
 from .groups import rotate
@@ -176,7 +176,7 @@ def norm_of(I: Integers, W: Floats, r: int, jacobian: int) -> bool:
     square = 0.0
     for k in range(size):
         square += W[x + k] * W[x + k]
-    has = square > COINCIDENT * COINCIDENT
+    has = square > LEAST_NORM * LEAST_NORM
     norm = sqrt(_chosen(has, square, 1.0))
     W[I[r + at.Y]] = norm
     if jacobian != 0:
@@ -218,3 +218,22 @@ def rotated_vector(I: Integers, W: Floats, r: int, jacobian: int) -> None:
             p, q, s = W[g], W[g + 1], W[g + 2]
             u, v, t = W[h] + (q * f - s * e), W[h + 1] + (s * d - p * f), W[h + 2] + (p * e - q * d)
             W[o], W[o + 1], W[o + 2] = rotate(a, b, c, w, u, v, t)
+
+
+@kernel
+def operated(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
+    """One operator; False where it has no value."""
+    operation, defined = I[r + at.OPERATION], True
+    if operation == at.POINTWISE:
+        defined = pointwise(I, F, W, r, jacobian)
+    elif operation == at.PAIRED:
+        defined = paired(I, W, r, jacobian)
+    elif operation == at.DOT:
+        dot_product(I, W, r, jacobian)
+    elif operation == at.CROSS_PRODUCT:
+        cross_product(I, W, r, jacobian)
+    elif operation == at.NORM_OF:
+        defined = norm_of(I, W, r, jacobian)
+    elif operation == at.ROTATED_VECTOR:
+        rotated_vector(I, W, r, jacobian)
+    return defined

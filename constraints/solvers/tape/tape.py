@@ -19,7 +19,7 @@ from .algebra import (
 from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .masses import center_of_mass, com_between_feet
-from .operators import cross_product, dot_product, norm_of, paired, pointwise, rotated_vector
+from .operators import operated
 from .pose_maps import pose_map
 
 
@@ -63,16 +63,6 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             contact(I, F, W, r, jacobian)
         elif operation == at.POSE_OF_CONTACT:
             defined = defined & pose_of_contact(I, F, W, r, jacobian)
-        elif operation == at.POINTWISE:
-            defined = defined & pointwise(I, F, W, r, jacobian)
-        elif operation == at.PAIRED:
-            defined = defined & paired(I, W, r, jacobian)
-        elif operation == at.DOT:
-            dot_product(I, W, r, jacobian)
-        elif operation == at.CROSS_PRODUCT:
-            cross_product(I, W, r, jacobian)
-        elif operation == at.NORM:
-            defined = defined & norm_of(I, W, r, jacobian)
-        elif operation == at.ROTATED:
-            rotated_vector(I, W, r, jacobian)
+        elif operation >= at.POINTWISE:
+            defined = defined & operated(I, F, W, r, jacobian)
     return defined

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, final
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
-from liegroups import Space
+from liegroups import Segments, Space
 from liegroups.arrays import Matrix, Vector
 
-from ...point import MovingPoint, Point
-from ...workspace import Workspace
-from ..function import Function
-from ..group_motion import GroupMotion
-from .jets import Jet
-from .likeness import Likeness
+from ..point import MovingPoint, PlacedSpace, Point
+from ..robot import Frame
+from ..workspace import Workspace
+from .expressions.jets import Jet
+from .function import Function
+from .group_motion import GroupMotion
 
 
 class Combined(Function):
@@ -144,7 +144,7 @@ class Combined(Function):
         )
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """A function that another one is made of, with memory for its value and Jacobian.
 
     Attributes:
@@ -157,6 +157,53 @@ class Part(NamedTuple):
     operands: tuple[int, ...]
     value: Vector
     jacobian: Matrix
+
+
+class Likeness:
+    """Numbers for functions: those that are alike get the same one. It keeps the functions that it has met."""
+
+    def __init__(self) -> None:
+        self._met: dict[int, tuple[int, object]] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, f: Function) -> int:
+        """The number of a function.
+
+        Functions of classes that are not of this library are alike only if they are the same object.
+
+        Args:
+            f: the function.
+        """
+        met = self._met.get(id(f))
+        if met is None:
+            ours = type(f).__module__.partition(".")[0] == "constraints"
+            key = (type(f), *((name, self._key(entry)) for name, entry in vars(f).items())) if ours else id(f)
+            met = self._met[id(f)] = self._numbers.setdefault(key, len(self._numbers)), f
+        return met[0]
+
+    def _key(self, thing: Any) -> Hashable:
+        """What stands for something that a function is made of; itself, by its identity, where nothing else does."""
+        if isinstance(thing, str | int | float | None):
+            return type(thing), repr(thing)
+        if isinstance(thing, np.ndarray):
+            array: Any = thing
+            return array.shape, array.dtype.str, array.tobytes()
+        if isinstance(thing, Function):
+            return Function, self.number(thing)
+        if isinstance(thing, tuple | list):
+            return tuple(self._key(entry) for entry in cast("tuple[Any, ...]", thing))
+        if isinstance(thing, Frame):
+            return Frame, thing.name, thing.joint, thing.placement.homogeneous.tobytes()
+        if isinstance(thing, Segments):
+            return thing.q, thing.v, self._key(thing.space)
+        if isinstance(thing, Space) and not _of_robots(thing):
+            return thing
+        self._met[id(thing)] = -1, thing  # its id is its own as long as it lives
+        return id(thing)
+
+
+def _of_robots(space: Space) -> bool:
+    return isinstance(space, PlacedSpace) or any(isinstance(factor.space, PlacedSpace) for factor in space.factors)
 
 
 def distinct(f: Function) -> list[tuple[Function, tuple[int, ...]]]:
@@ -192,18 +239,18 @@ def moving_of(group: Space, jet: Jet) -> GroupMotion:
     return GroupMotion(group, jet.value, jet.jacobian, velocity, acceleration, jet.rate_q, jet.by_q, jet.by_v)
 
 
-def _laid_out(f: Function) -> list[Part]:
+def _laid_out(f: Function) -> list[_Part]:
     return [
-        Part(part, operands, np.zeros(part.outputs.nq), np.zeros((part.outputs.nv, part.inputs.nv)))
+        _Part(part, operands, np.zeros(part.outputs.nq), np.zeros((part.outputs.nv, part.inputs.nv)))
         for part, operands in distinct(f)
     ]
 
 
-def _parts(f: Function, point: Point) -> list[Part]:
+def _parts(f: Function, point: Point) -> list[_Part]:
     return point.workspace.resource(f, "parts", _laid_out, f)
 
 
-def _jets(parts: list[Part], point: Point, with_jacobian: bool) -> list[Jet]:
+def _jets(parts: list[_Part], point: Point, with_jacobian: bool) -> list[Jet]:
     """Of each part, to first order."""
     jets = list[Jet]()
     for f, operands, value, jacobian in parts:

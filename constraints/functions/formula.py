@@ -10,18 +10,18 @@ import numpy as np
 
 from liegroups import Group, ProductSpace, Rn, Segments, Space
 
-from ...point import PlacedSpace
-from ...robot import Frame, Robot
-from ...robot.model.pinocchio import pin
-from ...robot.placement import pose_vector
-from ...words import bracketed
-from ..affine import Affine, Constant
-from ..algebra import Composition, Difference, Sum
-from ..from_callable import FromCallable
-from ..function import Function
-from ..restriction import Restriction
-from ..stacked import Stacked
-from .operators import OPERATORS
+from ..point import PlacedSpace
+from ..robot import Frame, Robot
+from ..robot.model.pinocchio import pin
+from ..robot.placement import pose_vector
+from ..words import bracketed
+from .affine import Affine, Constant
+from .algebra import Composition, Difference, Sum
+from .expressions.operators import OPERATORS
+from .from_callable import FromCallable
+from .function import Function
+from .restriction import Restriction
+from .stacked import Stacked
 
 LONGEST = 160
 """Characters of a name that is made of a formula; a longer one is cut."""

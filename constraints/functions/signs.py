@@ -14,14 +14,14 @@ from liegroups import Segments
 from liegroups.arguments import integers
 from liegroups.arrays import ArrayLike
 
-from ...errors import OperatorError, SizeError, SpaceMismatchError, WrongObjectError
-from ...words import bracketed
+from ..errors import OperatorError, SizeError, SpaceMismatchError, WrongObjectError
+from ..words import bracketed
 
 if TYPE_CHECKING:
-    from ..algebra import Composition, Difference, Sum
-    from ..function import Function
-    from ..restriction import Restriction
+    from .algebra import Composition, Difference, Sum
     from .expression import Expression
+    from .function import Function
+    from .restriction import Restriction
 
     Operand = Function | ArrayLike
 
@@ -37,14 +37,14 @@ class Signs:
     @final
     def __matmul__(self, other: Function) -> Composition:
         """`(f @ g)(q) = f(g(q))`."""
-        from ..algebra import Composition
+        from .algebra import Composition
 
         return Composition(_own(self), other)
 
     @final
     def __rmatmul__(self, A: ArrayLike) -> Composition:
         """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
-        from ..affine import Affine
+        from .affine import Affine
 
         f = _own(self)
         try:
@@ -59,7 +59,7 @@ class Signs:
     @final
     def __add__(self, other: Operand) -> Sum:
         """`(f + g)(q) = f(q) + g(q)`, of functions into R^n."""
-        from ..algebra import Sum
+        from .algebra import Sum
 
         f = _own(self)
         return Sum.of(f, _beside(f, other, f"what is added to {f.name}"))
@@ -70,14 +70,14 @@ class Signs:
         f = _own(self)
         if type(other) is int and other == 0:
             return f
-        from ..algebra import Sum
+        from .algebra import Sum
 
         return Sum.of(_beside(f, other, f"what {f.name} is added to"), f)
 
     @final
     def __sub__(self, other: Operand) -> Difference:
         """`(f - g)(q) = f(q) (-) g(q)`, in the tangent space of the outputs."""
-        from ..algebra import Difference
+        from .algebra import Difference
 
         f = _own(self)
         return Difference(f, _beside(f, other, f"right of {f.name} - ..."))
@@ -85,7 +85,7 @@ class Signs:
     @final
     def __rsub__(self, other: Operand) -> Difference:
         """`c - f` of a number or vector c."""
-        from ..algebra import Difference
+        from .algebra import Difference
 
         f = _own(self)
         return Difference(_beside(f, other, f"left of ... - {f.name}"), f)
@@ -93,7 +93,7 @@ class Signs:
     @final
     def __mul__(self, other: Operand) -> Sum | Expression:
         """`(c f)(q) = c f(q)` of a number; of a function, or a vector, the product by row."""
-        from ..algebra import Sum
+        from .algebra import Sum
         from .expression import expression
 
         f = _own(self)
@@ -109,7 +109,7 @@ class Signs:
     @final
     def __truediv__(self, other: Operand) -> Sum | Expression:
         """`(f / c)(q) = f(q) / c` of a number; of a function, or a vector, the quotient by row."""
-        from ..algebra import Sum
+        from .algebra import Sum
         from .expression import expression
 
         f = _own(self)
@@ -141,7 +141,7 @@ class Signs:
     @final
     def __neg__(self) -> Sum:
         """`(-f)(q) = -f(q)`, of a function into R^n."""
-        from ..algebra import Sum
+        from .algebra import Sum
 
         return Sum.scaled(-1.0, _own(self))
 
@@ -211,8 +211,8 @@ def _is_number(candidate: object) -> bool:
 
 def _beside(f: Function, candidate: object, what: str) -> Function:
     """What is added to a function, or taken off: another one, or numbers where its outputs are such."""
-    from ..function import Function
     from .expression import operand
+    from .function import Function
 
     if isinstance(candidate, Function) or f.outputs.is_flat:
         return operand(candidate, f, what, f.outputs.nv)

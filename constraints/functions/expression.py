@@ -12,16 +12,16 @@ from liegroups.arguments import finite_number, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike
 from liegroups.frozen import set_fields
 
-from ...errors import OptionError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
-from ...workspace import Workspace
-from ..affine import Constant
-from ..function import Function, as_functions
-from ..lifted import common_inputs
-from ..stacked import Stacked
+from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
+from ..workspace import Workspace
+from .affine import Constant
 from .combined import Combined
+from .expressions.jets import Jet
+from .expressions.operators import OPERATORS
 from .formula import named
-from .jets import Jet
-from .operators import OPERATORS
+from .function import Function, as_functions
+from .lifted import common_inputs
+from .stacked import Stacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
