@@ -1,4 +1,4 @@
-"""What a simulation gave: the motion, with its energy, how well it kept the constraints, and its events."""
+"""Result of a simulation: the motion, with its energy, how well it kept the constraints, and its events."""
 
 from __future__ import annotations
 
