@@ -2,7 +2,8 @@
 
 In pinocchio 4.1 the derivatives of inverse dynamics and of accelerations leave out how the motion subspace of a joint
 changes with its own coordinates: of universal, ZYX, composite and ellipsoid joints their error is as large as the
-derivatives themselves. A chain of their parts, with bodies without mass between them, has the same coordinates and the same motions.
+derivatives themselves. A chain of their parts, with bodies without mass between them, has the same coordinates and the
+same motions.
 """
 
 from __future__ import annotations
