@@ -56,7 +56,7 @@ def on_use(
 
     def get(name: str) -> Any:
         if name not in homes:
-            where = f": {others[name]}" if name in others else ""
+            where = f": {others.get(name) or _in_a_room(package, name)}".removesuffix(": ")
             if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):
                 where = f" yet: `import {package}.{name}` comes first"
             raise AttributeError(f"module '{package}' has no attribute '{name}'{where}")
@@ -66,6 +66,16 @@ def on_use(
         return sorted({*vars(sys.modules[package]), *homes})
 
     return get, names
+
+
+def _in_a_room(package: str, name: str) -> str:
+    """Which rooms of a package, of those that are imported, have a public name; empty where none has."""
+    rooms = [
+        room for room in sorted(sys.modules)
+        if room.startswith(f"{package}.") and room.count(".") == package.count(".") + 1 and not name.startswith("_")
+        and hasattr(sys.modules[room], "__path__") and name in vars(sys.modules[room])
+    ]  # fmt: skip
+    return f"it is in {', '.join(f'`{room}`' for room in rooms)}" if rooms else ""
 
 
 def from_extra(module: str, extra: str, library: str = "") -> Any:

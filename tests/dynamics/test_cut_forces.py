@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few
 from linkages import moving, upright
 from models.test_mechanism_files import MJCF, URDF, closed, path_of
 from samples import placement
@@ -422,7 +423,7 @@ def test_flags_on_every_built_in_mechanism(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [*URDF, *MJCF, "cassie_sdf"])
+@pytest.mark.parametrize("name", a_few([*URDF, *MJCF, "cassie_sdf"], 4))
 def test_flags_on_every_reference_model(name: str) -> None:
     """Case 10: the same on models of files, Cassie among them, whose plantar loop is planar but for its digits."""
     mechanism = load(path_of(name))

@@ -96,7 +96,7 @@ SUBSETS = st.sets(st.integers(0, len(PIECES) - 1))
 
 
 @seed(3)
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=60, deadline=None, database=None)
 @given(left=SUBSETS, right=SUBSETS)
 def test_set_algebra_is_that_of_coordinates(left: set[int], right: set[int]) -> None:
     def block(pieces: set[int]) -> Segments:

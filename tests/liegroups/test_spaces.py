@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import draws
 from house.doors import offered
 from hypothesis import given, seed, settings, strategies as st
 
@@ -132,9 +133,10 @@ class Arm(Space):
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
+@draws(20, 60)
 @pytest.mark.parametrize("space", SPACES + PRODUCTS, ids=str)
-def test_laws(space: Space) -> None:
-    check_space(space, rng_seed=1, samples=60, twins=1e-14)
+def test_laws(space: Space, count: int) -> None:
+    check_space(space, rng_seed=1, samples=count, twins=1e-14)
 
 
 @pytest.mark.parametrize("space", [Heisenberg(), Arm(), Arm() * SO3, Heisenberg() * Rn(1)], ids=repr)
