@@ -40,7 +40,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.files import load_problem
+from constraints.files.problems import load_problem
 from constraints.functions import (
     Constant,
     Expression,

@@ -12,8 +12,8 @@ from liegroups import Group, ProductSpace, Rn, Segments, Space
 
 from ...point import PlacedSpace
 from ...robot import Frame, Robot
-from ...robot.placement import pose_vector
 from ...robot.model.pinocchio import pin
+from ...robot.placement import pose_vector
 from ...words import bracketed
 from ..affine import Affine, Constant
 from ..algebra import Composition, Difference, Sum
