@@ -84,11 +84,18 @@ def known_bases(thing: type) -> list[str]:
     for base in thing.__bases__:
         if base.__module__.split(".")[0] not in ("constraints", "liegroups"):
             found += [base.__name__] if issubclass(base, (Exception, tuple)) or base.__module__ == "enum" else []
-        elif any(getattr(door, base.__name__, None) is base for door in doors()):
+        elif base.__name__ in described() or any(getattr(door, base.__name__, None) is base for door in doors()):
             found.append(base.__name__)
         else:
             found += known_bases(base)
     return list(dict.fromkeys(found))
+
+
+@cache
+def described() -> frozenset[str]:
+    """Names of classes that the pages of the API describe, those that no door offers among them."""
+    pages = (page.read_text(encoding="utf-8") for page in (Path(__file__).parent / "api").rglob("*.rst"))
+    return frozenset(name for page in pages for name in re.findall(r"^\.\. autoclass:: (\w+)", page, re.MULTILINE))
 
 
 @cache

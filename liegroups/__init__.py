@@ -17,7 +17,6 @@ from .element import Element as Element
 from .errors import ConstraintError as ConstraintError
 from .formulas.batch_maps import BatchMaps as BatchMaps
 from .formulas.group_maps import GroupMaps as GroupMaps
-from .formulas.looped_maps import LoopedMaps as LoopedMaps
 from .groups import SE2 as SE2, SE3 as SE3, SO2 as SO2, SO3 as SO3, Group as Group, R3xSO3 as R3xSO3, Rn as Rn
 from .layout import Layout as Layout
 from .product import ProductSpace as ProductSpace

@@ -2,7 +2,6 @@
 
 from .action import (
     Action as Action,
-    Calculation as Calculation,
     Derivatives as Derivatives,
     DifferentialAction as DifferentialAction,
     DiscreteAction as DiscreteAction,
@@ -14,11 +13,7 @@ from .contact_dynamics import ContactForwardDynamics as ContactForwardDynamics
 from .costs import Cost as Cost, CostStack as CostStack
 from .frame_velocity import FrameVelocity as FrameVelocity
 from .impulse import ImpulseDynamics as ImpulseDynamics
-from .integrated import (
-    IntegratedAction as IntegratedAction,
-    RungeKutta4 as RungeKutta4,
-    SemiImplicitEuler as SemiImplicitEuler,
-)
+from .integrated import RungeKutta4 as RungeKutta4, SemiImplicitEuler as SemiImplicitEuler
 from .quasi_static import QuasiStatic as QuasiStatic, StanceStatus as StanceStatus
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .stance import Load as Load

@@ -3,7 +3,6 @@
 from ..keywords import answer as _answer
 from .clouds import PointCloud as PointCloud
 from .model import Collision as Collision, CollisionModel as CollisionModel
-from .pairs import LeftOutReason as LeftOutReason
 from .sampling import NoFreeConfigurationError as NoFreeConfigurationError
 from .shapes import Shape as Shape
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ..collisions import (
     Collision as Collision,
     CollisionModel as CollisionModel,
-    LeftOutReason as LeftOutReason,
     NoFreeConfigurationError as NoFreeConfigurationError,
     PointCloud as PointCloud,
     Shape as Shape,
@@ -13,7 +12,6 @@ from ..collisions import (
 from ..exports import on_use as _on_use
 from ..keywords import answer as _answer
 from ..paths import (
-    CollisionPair as CollisionPair,
     Interpolation as Interpolation,
     MovingRightHandSide as MovingRightHandSide,
     Path as Path,
@@ -31,7 +29,7 @@ from .factory.placement import (
     preplacement as preplacement,
 )
 from .factory.rules import Rule as Rule
-from .factory.semantics import Semantics as Semantics, read_semantics as read_semantics
+from .factory.semantics import read_semantics as read_semantics
 from .foliation import Foliation as Foliation, Leaf as Leaf
 from .graph import ConstraintGraph as ConstraintGraph
 from .gripper import Gripper as Gripper, Handle as Handle

@@ -24,11 +24,7 @@ from .equilibria.equilibrium import (
     equilibrium as equilibrium,
 )
 from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind, KeptMotion as KeptMotion
-from .equilibria.linearisation import (
-    Linearisation as Linearisation,
-    NoLinearisationError as NoLinearisationError,
-    linearisation as linearisation,
-)
+from .equilibria.linearisation import Linearisation as Linearisation, linearisation as linearisation
 from .equilibria.modes import Mode as Mode, ModeClass as ModeClass, Modes as Modes, modes as modes
 from .explicit_loops.explicit_loop import ExplicitLoops as ExplicitLoops
 from .explicit_loops.loop_finding import explicit_loops as explicit_loops
@@ -41,7 +37,7 @@ from .inverse import (
 )
 from .state import ClosedState as ClosedState, RankError as RankError
 from .sweeps.branches import Branches as Branches, branches as branches
-from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
+from .sweeps.singularities import Singularity as Singularity
 from .sweeps.sweep import sweep as sweep
 from .sweeps.sweep_result import Sweep as Sweep
 from .sweeps.travel import SweepOptions as SweepOptions, SweepStatus as SweepStatus

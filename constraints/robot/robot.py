@@ -39,7 +39,7 @@ from .system import Part, join
 _log = logging.getLogger(__package__)
 
 KEPT = 32
-"""So many things made ready a robot keeps."""
+"""Size of the cache of a robot: number of results that it keeps."""
 
 
 @final

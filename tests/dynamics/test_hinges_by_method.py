@@ -28,7 +28,7 @@ from constraints.loops import (
 )
 from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.models import sample_humanoid
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 
 X, Y, Z = np.eye(3)
 TILTED = np.array([0.6, 0.0, 0.8])

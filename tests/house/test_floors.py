@@ -32,7 +32,6 @@ FLOORS = {
     "constraints.exports": 1,
     "constraints.foreign_words": 1,
     "constraints.keywords": 1,
-    "constraints.named": 1,
     "constraints.questions": 1,
     "constraints.ranges": 1,
     "constraints.words": 1,

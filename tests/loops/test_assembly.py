@@ -35,7 +35,7 @@ from constraints.loops import (
 from constraints.loops.branch import branch_between
 from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 from constraints.solvers import DampedCholesky, LeastChange, NewtonEngine, SparseKKT
 from constraints.solvers.projection.engines import USUAL
 

@@ -26,7 +26,7 @@ from constraints.loops import (
     SurfaceContact,
 )
 from constraints.loops.closures import FixedClosureError
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 from constraints.testing import check_function
 from liegroups import Rn
 

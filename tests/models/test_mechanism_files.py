@@ -17,7 +17,8 @@ from constraints.errors import FileError, OptionError, UnknownJointError
 from constraints.models import Mechanism, load
 from constraints.models.files.mjcf import from_qpos
 from constraints.models.files.sdf_document import read_sdf
-from constraints.robot import Base, FrameKind
+from constraints.robot import Base
+from constraints.robot.frame_table import FrameKind
 
 FOLDER = Path(__file__).parent.parent / "data" / "mechanisms"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

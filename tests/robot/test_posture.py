@@ -39,7 +39,7 @@ from constraints import (
 )
 from constraints.point import Point, SpacePoint, place, place_motion
 from constraints.robot.frame_pair import FramePair
-from constraints.rows import stack_rows
+from constraints.rows.stacking import stack_rows
 from constraints.workspace import CROWDED
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
 

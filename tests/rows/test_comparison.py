@@ -13,8 +13,8 @@ from robots import arm
 from constraints import Comparison, Function, Implicit, Pose, Position, Stack
 from constraints.errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from constraints.functions import Identity
-from constraints.rows import stack_rows
 from constraints.rows.comparison import RowTable
+from constraints.rows.stacking import stack_rows
 from liegroups import R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

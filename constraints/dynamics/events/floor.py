@@ -61,7 +61,7 @@ class Friction:
         return self.floor.seen(motion, self._t, self._holds).friction()
 
     def energy(self, q: ArrayLike) -> float:
-        """Zero: friction gives nothing back."""
+        """Zero: friction stores no energy."""
         return 0.0
 
 
@@ -185,7 +185,7 @@ class Floor:
 
 
 def refuse_half_a_floor(constraint_set: ConstraintSet, events: Iterable[Event], forces: object) -> None:
-    """Refuse the set of a floor without its events, or without its forces: points would fall through it, or be on ice.
+    """Refuse the set of a floor without its events or its forces: points would fall through, or slide without friction.
 
     Args:
         constraint_set: of a motion.

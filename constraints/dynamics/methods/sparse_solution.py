@@ -49,7 +49,7 @@ DETERMINED = 1e-4
 @final
 @dataclass(frozen=True, eq=False)
 class SparseSolution:
-    r"""Accelerations and multipliers, with what is known of them.
+    r"""Accelerations and multipliers, with their status, rank and accuracy.
 
     Attributes:
         acceleration: of the joints (nv,); not to be used where the status is no success.
@@ -168,7 +168,7 @@ def _found(structure: _Structure, state: _State, forces: Vector, wrenches: Vecto
 
 
 class _Structure(NamedTuple):
-    """What of a stack does not depend on the motion; `placed` are position rows, where velocity rows are others."""
+    """The part of a stack that does not depend on the motion; `placed` are position rows where velocity rows differ."""
 
     kinds: list[RowsOfAKind]
     placed: list[RowsOfAKind] | None
