@@ -38,7 +38,8 @@ from constraints import (
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
 from constraints.models import installed_robots, load
-from constraints.solvers import Diagnosis, Kind, Member, diagnose
+from constraints.solvers import Diagnosis, diagnose
+from constraints.solvers.diagnosis.conflict import Kind, Member
 from liegroups import ProductSpace, Rn, Segments
 
 HOME = np.array([0.3, -1.2, 1.0, 0.5, 0.7, 0.1])

@@ -13,14 +13,8 @@ from models.test_mechanism_files import MJCF, URDF, closed, path_of
 from samples import placement
 
 from constraints import Affine, Frame, Implicit, Robot, rigid_transform
-from constraints.dynamics import (
-    ConstraintForce,
-    DynamicsStatus,
-    ForwardDynamics,
-    NoWrenchError,
-    forward_dynamics,
-    inverse_dynamics,
-)
+from constraints.dynamics import ConstraintForce, DynamicsStatus, ForwardDynamics, forward_dynamics, inverse_dynamics
+from constraints.dynamics.multipliers import NoWrenchError
 from constraints.errors import OptionError, UndefinedError, UnknownNameError, WrongObjectError
 from constraints.loops import (
     AssemblyOptions,

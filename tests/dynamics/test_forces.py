@@ -19,11 +19,12 @@ from constraints.dynamics import (
     HingeMaps,
     HingeSpring,
     Method,
-    NoWrenchError,
     PointSpring,
     constrained_system,
     forward_dynamics,
 )
+from constraints.dynamics.multipliers import NoWrenchError
+from constraints.loops.closures import FixedClosureError
 from constraints.models import mechanisms, sample_two_arms
 
 WORLD = loops.Axes.LOCAL_WORLD_ALIGNED
@@ -679,7 +680,7 @@ def test_bad_forces_are_refused_by_name() -> None:
         (lambda: PointSpring(robot, None, "left_outer_end", -1.0), errors.OptionError, "stiffness"),
         (lambda: PointSpring(robot, None, "left_outer_end", length=-1.0), errors.OptionError, "length"),
         (lambda: PointSpring(robot, None, "left_outer_end", tension=np.inf), errors.NotFiniteError, "tension"),
-        (lambda: PointSpring(robot, "left_outer", "left_outer_end", 1.0), loops.FixedClosureError, "left_outer"),
+        (lambda: PointSpring(robot, "left_outer", "left_outer_end", 1.0), FixedClosureError, "left_outer"),
         (lambda: PointSpring(nothing, None, None), errors.WrongObjectError, "robot of a point spring"),
     ]
     for make, kind, said in made:

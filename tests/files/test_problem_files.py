@@ -47,7 +47,7 @@ from constraints import (
     mimic_constraints,
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
-from constraints.files import shapes
+from constraints.files import problems, shapes
 from constraints.functions import FromCallable
 from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.translation import RightTranslation
@@ -514,6 +514,15 @@ def test_what_is_not_data_is_refused_and_nothing_is_written(tmp_path: Path) -> N
             arm_problem(more=constraint).save(path)
         assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["problem.json"]
+
+
+def test_what_would_differ_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = sample_arm()
+    one, other = (Problem(arm, [Implicit.equal(Position(arm, "tool"), [x, 0.0, 0.5])]) for x in (0.4, 0.41))
+    monkeypatch.setattr(problems, "problem_from_data", lambda data: other)
+    with pytest.raises(NotSavableError, match=r"would differ at \$\.levels\[0\]\[0\].*: 0\.4, then 0\.41; a class"):
+        one.save(tmp_path / "reach.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_functions_nested_beyond_reading_are_refused(tmp_path: Path) -> None:

@@ -63,7 +63,6 @@ def test_every_public_callable_is_tried():
         *(
             "ConstraintError",
             "Function",
-            "Reference",
             "RowOwner",
             "Engine",
             "Comparison",
@@ -73,7 +72,6 @@ def test_every_public_callable_is_tried():
             "Status",
         ),
         *(
-            "ValueAndJacobian",
             "Rows",
             "Point",
             "MovingPoint",
@@ -83,9 +81,7 @@ def test_every_public_callable_is_tried():
             "Projection",
             "Step",
             "Diagnosis",
-            "Refined",
             "SensitivityError",
-            "SensitivityKind",
         ),
         *("ProjectionBatch", "SurfacePair"),
         *(
@@ -101,7 +97,7 @@ def test_every_public_callable_is_tried():
         text = file.read()
     public = {name for door in (constraints, functions, rows) for name in offered(door)}
     missing = sorted(name for name in public - given_by_the_library if name not in text)
-    assert not missing
+    assert not missing, f"add an @entry that gives each argument badly to tests/fuzz.py for {missing}"
 
 
 def test_errors_keep_their_data_and_travel():

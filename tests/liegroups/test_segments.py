@@ -10,19 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, seed, settings, strategies as st
 
-from liegroups import (
-    SE2,
-    SE3,
-    SO2,
-    SO3,
-    OverlapError,
-    ProductSpace,
-    Rn,
-    Segments,
-    SizeError,
-    SpaceMismatchError,
-    UnknownNameError,
-)
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments
+from liegroups.errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError
 
 ARM = ProductSpace([SE3, Rn(3), SO2, Rn(2), SO3], ["base", "arm", "wheel", "wrist", "ball"])
 

@@ -19,13 +19,13 @@ from constraints.loops import (
     Axes,
     Closure,
     ConstraintSet,
-    FixedClosureError,
     Hinge,
     PointClosure,
     PointContact,
     RodClosure,
     SurfaceContact,
 )
+from constraints.loops.closures import FixedClosureError
 from constraints.rows import Order, stack_rows
 from constraints.testing import check_function
 from liegroups import Rn

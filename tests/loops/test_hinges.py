@@ -15,7 +15,8 @@ from samples import placement, two_arms_frames
 
 from constraints import Frame, Robot
 from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
-from constraints.loops import Closure, Hinge, HingeError, HingeKind, HingeTypeError
+from constraints.loops import Closure, Hinge, HingeError, HingeKind
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import fitted, hinge_rows, rate_matrix
 from liegroups.unit_vectors import unit_log
 

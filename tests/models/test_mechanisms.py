@@ -16,7 +16,8 @@ from each_choice import a_few
 from constraints import ConstraintError, Projector, Robot
 from constraints.errors import OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from constraints.loops import Closure, Hinge, PointClosure
-from constraints.models import Mechanism, Unread, mechanisms, sample_two_arms
+from constraints.models import Mechanism, mechanisms, sample_two_arms
+from constraints.models.structure.mechanism import Unread
 
 MADE: list[tuple[str, dict[str, Any], tuple[int, int, int, int]]] = [
     ("four_bar", {}, (3, 5, 2, 1)),

@@ -41,6 +41,7 @@ from constraints import (
     linear_coupling,
 )
 from constraints.actions import ImpulseDynamics
+from constraints.dynamics.multipliers import NoWrenchError
 from constraints.errors import FailedError, WrongObjectError
 from constraints.functions import Identity, Polynomial
 from constraints.loops import (
@@ -360,7 +361,7 @@ def test_functions_without_formulas_are_named() -> None:
     found = check(rows, robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv), 1e-4)
     assert found.by_differences == ("own",)
     assert "by differences: own" in str(found)
-    with pytest.raises(dynamics.NoWrenchError):
+    with pytest.raises(NoWrenchError):
         found.wrench("own")
 
 
