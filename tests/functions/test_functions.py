@@ -71,7 +71,9 @@ KINEMATIC = (*SEEN, CenterOfMass, ComBetweenFeet, DistanceBetween)
 OFFERED = [
     name
     for name in offered(functions)
-    if issubclass(getattr(functions, name), Function) and getattr(functions, name) is not Function
+    if isinstance(getattr(functions, name), type)
+    and issubclass(getattr(functions, name), Function)
+    and getattr(functions, name) is not Function
 ]
 
 

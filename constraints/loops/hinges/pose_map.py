@@ -21,18 +21,8 @@ from ...functions.slopes import Slopes, TwistRowSlopes, translation_slopes
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
-from ...robot.placement import pose_log
+from ...robot.placement import pose_log, pose_log_second
 from .rotation_rows import RotationRows
-
-
-def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
-    r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.
-
-    Args:
-        pose: a placement, its rotation short of half a turn.
-        twist, acceleration: its body twist (6,) and the derivative of that.
-    """
-    return se3_log_second(pose_log(pose), twist, acceleration)
 
 
 class PoseMap(ABC):
@@ -209,7 +199,7 @@ class LogPose(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = second_of_pose_log(pose, twist, acceleration)
+        out[:] = pose_log_second(pose, twist, acceleration)
 
     def value_and_second(
         self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector

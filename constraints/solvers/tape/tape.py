@@ -19,12 +19,14 @@ from .algebra import (
 from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .masses import center_of_mass, com_between_feet
+from .operators import cross_product, dot_product, norm_of, paired, pointwise, rotated_vector
 from .pose_maps import pose_map
 
 
 @kernel
 def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
     """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
+    defined = True
     for n in range(I[tape]):
         r = tape + 1 + at.INSTRUCTION_SIZE * n
         operation = I[r + at.OPERATION]
@@ -60,6 +62,17 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
         elif at.CONTACT <= operation and operation <= at.CONTACT_HOLD:
             contact(I, F, W, r, jacobian)
         elif operation == at.POSE_OF_CONTACT:
-            if not pose_of_contact(I, F, W, r, jacobian):
-                return False
-    return True
+            defined = defined & pose_of_contact(I, F, W, r, jacobian)
+        elif operation == at.POINTWISE:
+            defined = defined & pointwise(I, F, W, r, jacobian)
+        elif operation == at.PAIRED:
+            defined = defined & paired(I, W, r, jacobian)
+        elif operation == at.DOT:
+            dot_product(I, W, r, jacobian)
+        elif operation == at.CROSS_PRODUCT:
+            cross_product(I, W, r, jacobian)
+        elif operation == at.NORM:
+            defined = defined & norm_of(I, W, r, jacobian)
+        elif operation == at.ROTATED:
+            rotated_vector(I, W, r, jacobian)
+    return defined
