@@ -13,7 +13,7 @@ import networkx as nx
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, imports_of, module_name
+from house.sources import FILES, MODULE_NAMES, PACKAGES, ROOT, imports_of, module_name
 
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
 DOORS = (

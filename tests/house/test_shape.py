@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
-from house.test_floors import parsed
+from house.sources import parsed
 
 import constraints
 from constraints.dynamics import Method, forward_dynamics

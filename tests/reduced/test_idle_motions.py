@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each_choice import a_few
 from linkages_with_balls import ball_delta
 from matplotlib.text import Text
 
@@ -47,7 +48,7 @@ def test_there_are_none_where_something_else_moves() -> None:
         assert made.judge(made.posture("closed")).idle == ()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", a_few(range(4), 1))
 def test_rods_that_spin_do_not_stall_a_search(delta: Mechanism, seed: int) -> None:
     """7 of 40 starts were STALLED at the equilibrium, whose arms are at one angle by symmetry."""
     found = searched(delta, seed)
