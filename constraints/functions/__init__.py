@@ -18,7 +18,7 @@ from .frames.position import Position as Position
 from .frames.rotation import Rotation as Rotation
 from .frames.transformation import Transformation as Transformation
 from .from_callable import FromCallable as FromCallable
-from .function import Function as Function, ValueAndJacobian as ValueAndJacobian
+from .function import Function as Function
 from .lifted import Lifted as Lifted
 from .polynomial import Polynomial as Polynomial
 from .restriction import Restriction as Restriction

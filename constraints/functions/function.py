@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
@@ -62,6 +62,8 @@ class Function(Answering, ABC):
     name: str = declared()
     columns: BoolVector = declared()
     periodic: BoolVector = declared()
+    written_in: ClassVar[Mapping[str, str]] = {}
+    """Where the user writes what a method gives, where that is not in the method: for words of `check_function`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Watch classes that are not of this library: what they forget to write is an error, no value."""

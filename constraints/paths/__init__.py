@@ -2,14 +2,9 @@
 
 from ..keywords import answer as _answer
 from .held import Held as Held
-from .interpolation import (
-    Interpolation as Interpolation,
-    PathStatus as PathStatus,
-    Stop as Stop,
-    interpolate as interpolate,
-)
+from .interpolation import Interpolation as Interpolation, PathStatus as PathStatus, interpolate as interpolate
 from .moving_rhs import MovingRightHandSide as MovingRightHandSide
-from .path import Jump as Jump, Path as Path
+from .path import Path as Path
 from .relative_motion import (
     CollisionPair as CollisionPair,
     RelativeMotion as RelativeMotion,

@@ -12,9 +12,10 @@ from typing import Any, Self, final, overload
 
 import numpy as np
 
-from liegroups import Factor, Segments
+from liegroups import Segments
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, TangentLike, Vector
+from liegroups.layout import Factor
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, unchanging

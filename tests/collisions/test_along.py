@@ -10,7 +10,8 @@ import pytest
 from robots import mixed_tree, panda
 
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, errors
-from constraints.collisions import CollisionModel, PathCheck, Shape, checking
+from constraints.collisions import CollisionModel, Shape, checking
+from constraints.collisions.model import PathCheck
 from constraints.collisions.motion import CarriedSolids, JointMotions, MotionBounds
 from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm

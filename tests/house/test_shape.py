@@ -68,6 +68,20 @@ def test_results_raise_in_one_way() -> None:
     assert len({kind for kind in public if issubclass(kind, Result)} - {Result}) <= 26
 
 
+def test_doors_offer_few_names() -> None:
+    """What users call, make, compare with, subclass or catch; parts of results are imported from their modules."""
+    offered = {
+        alias.name
+        for path in SOURCES
+        if path.name == "__init__.py"
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    assert 200 < len(offered) <= 330
+
+
 def test_statuses_name_their_successes_and_are_few() -> None:
     kinds = StatusEnum.__subclasses__()
     assert len(kinds) <= 11

@@ -9,7 +9,7 @@ from matplotlib.text import Text
 
 from constraints.dynamics import Force, JointSpring
 from constraints.models import Mechanism, mechanisms
-from constraints.pictures import plot_modes
+from constraints.pictures.modes import plot_modes
 from constraints.reduced import Equilibrium, equilibrium, minimal_coordinates
 from constraints.reduced.equilibria.idle_unknowns import idle_in
 

@@ -16,10 +16,11 @@ from liegroups.frozen import set_fields
 
 from ...errors import WrongObjectError
 from ...point import ALL_JOINTS, MovingPoint, Point
-from ...robot import Frame, Motion, Posture, Robot, as_placement, pose_vector
+from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
 from ...robot.frame_pair import FramePair
 from ...robot.model.pinocchio import Placement, pin
+from ...robot.placement import as_placement, pose_vector
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
 from ..function import Function

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -338,6 +339,14 @@ class OfRelativePose(FrameFunction):
     b: Frame
     pose_map: PoseMap
     name: str = field(default="", kw_only=True)
+
+    written_in: ClassVar[Mapping[str, str]] = {
+        "evaluate": "D in `value` of the map, by the body twist: linear, then angular, in the axes of b "
+        "(the velocity of its origin in the axes of a is pose.rotation @ twist[:3])",
+        "drift": "`second` of the map",
+        "drift_derivatives": "`by_pose` and `by_twist` in `slopes` of the map",
+        "force_derivative": "`force` in `slopes` of the map",
+    }
 
     _indices: Indices = field(init=False)
     _block: slice | None = field(init=False)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arguments import with_article
 
 from ...functions import (
     Affine,
@@ -53,7 +54,7 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Packe
     """
     pack = TABLE.get(type(f))
     if pack is None:
-        raise NotPacked(f"{f.name}, a {type(f).__name__}")
+        raise NotPacked(f"{f.name}, {with_article(type(f))}")
     if isinstance(f, (Framed, MassFunction)) and not argument.is_configuration:
         raise NotPacked(f"{f.name}, at a configuration that is computed by other functions")
     pack(packer, f, argument, result)
