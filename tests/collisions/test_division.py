@@ -1,4 +1,4 @@
-"""Parts of paths divided by a kernel: what numpy gives, and what plain pinocchio and coal say of parts that are free."""
+"""Parts of paths divided by a kernel: what numpy gives, and what plain pinocchio and coal say of free ones."""
 
 from __future__ import annotations
 
