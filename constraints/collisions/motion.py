@@ -14,7 +14,7 @@ from ..linear_algebra import row_lengths
 from ..robot import Robot
 from ..robot.elementary import expanded
 from ..robot.model.joints import JOINT_TYPES, joint_whole, type_name
-from ..solvers.machine.layout import FAR
+from ..solvers.machine.layout import UNHELD
 from .pairs import IndexPair
 from .solids import CollisionSolid
 
@@ -111,14 +111,14 @@ class CarriedSolids:
         motions: as given.
         carries: (joints, n) 1 where a joint carries a solid.
         radii: of the balls around them (n,) [m].
-        unheld: (n,) `FAR` where a solid moves that no ball holds, else 0 [m].
+        unheld: (n,) `UNHELD` where a solid moves that no ball holds, else 0 [m].
     """
 
     def __init__(self, motions: JointMotions, solids: Sequence[CollisionSolid]) -> None:
         self.motions = motions
         self.carries, self._own = np.zeros((len(motions.offsets), len(solids))), np.zeros(len(solids))
-        self.radii = np.array([FAR if s.spheres is None else s.spheres[0, 3] for s in solids])
-        self.unheld = np.array([FAR if s.spheres is None and s.joint else 0.0 for s in solids])
+        self.radii = np.array([UNHELD if s.spheres is None else s.spheres[0, 3] for s in solids])
+        self.unheld = np.array([UNHELD if s.spheres is None and s.joint else 0.0 for s in solids])
         for i, solid in enumerate(solids):
             self._own[i] = self.radii[i]
             if solid.spheres is not None:

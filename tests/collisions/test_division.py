@@ -1,4 +1,4 @@
-"""Parts of paths divided by a kernel: what numpy gives, what plain pinocchio and coal say of parts that are free."""
+"""Parts of paths divided by a kernel: what numpy gives, and what plain pinocchio and coal say of free ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import mixed_tree
 
-from constraints import Implicit, Options, Position, Problem, Projector, Robot, errors
+from constraints import Implicit, Options, Position, Problem, Projector, errors
 from constraints.collisions import CollisionModel, Shape
 from constraints.collisions.along import _Parts, _Search  # pyright: ignore[reportPrivateUsage]
 from constraints.models import sample_arm
@@ -25,7 +25,7 @@ UP = [0.0, 0.0, 0.0, 1.0]
 LOCAL = Options.local(threshold=5e-5)
 
 
-def balls(robot: Robot, rng: np.random.Generator, count: int, size: float = 0.05) -> CollisionModel:
+def balls(robot: Any, rng: np.random.Generator, count: int, size: float = 0.05) -> CollisionModel:
     """Balls on frames of a robot, and solids around it; pairs that always collide are left out."""
     names = [name for name in robot.frame_names if name != "universe"]
     chosen = [names[i] for i in rng.choice(len(names), min(count, len(names)), replace=False)]
@@ -101,7 +101,9 @@ def searched(model: CollisionModel, path: Path) -> tuple[_Search, _Parts]:
     (piece,), pairs = path.pieces, tuple(model._has.margins)  # pyright: ignore[reportPrivateUsage]
     Q, t, n = piece.samples, piece.times, len(piece.times) - 1
     every = np.ones((n, len(pairs)), dtype=np.bool_)
-    return _Search(model.checker, pairs, piece, 1e-3), _Parts(t[:-1], t[1:], Q[:-1], Q[1:], 1.0 * every, every)
+    return _Search(model.checker, pairs, piece, 1e-3), _Parts(
+        t[:-1], t[1:], Q[:-1], Q[1:], every.astype(np.float64), every
+    )
 
 
 @pytest.mark.parametrize("make", WAYS)

@@ -179,7 +179,7 @@ def _approaches(S: Integers, K: Integers, L: Floats, B: Floats, k: int) -> None:
                 strayed += B[speeds + 2 * joints + j] + B[speeds + 3 * joints + j] * B[reaches + j]
                 turning += B[speeds + joints + j]
         here, radius = ball + 12 * n, L[K[at.RADII] + n]
-        straight = at.FAR
+        straight = at.UNHELD
         if n < S[at.MOVING_COVERS]:
             straight = _straight_way(B, here, here + 12 * solids, radius)
         B[out + n] = straight + strayed + 0.25 * turning * whole
