@@ -26,7 +26,7 @@ from constraints.dynamics import (
     impact,
 )
 from constraints.loops import ConstraintSet, PointContact, SurfaceContact
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

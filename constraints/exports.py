@@ -11,18 +11,27 @@ from typing import Any
 from .errors import MissingExtraError
 
 ABOVE = {
-    "files": (
-        *("load_options", "load_problem", "load_rhs"),
-        *("save_motion", "save_options", "save_problem", "save_report", "save_rhs", "save_trajectory"),
-    ),
-    "pictures": (
-        *("animate", "animate_mode", "plot_dependencies", "plot_graph", "plot_iterates", "plot_modes", "plot_motion"),
-        *("plot_robot", "plot_sweep", "plot_trace"),
-    ),
-    "solvers": ("solved_by",),
-    "solvers.diagnosis": ("Sensitivity", "diagnose"),
+    "files.motions": "save_motion",
+    "files.options": "load_options save_options",
+    "files.problems": "load_problem save_problem",
+    "files.reports": "save_report",
+    "files.right_hand_sides": "load_rhs save_rhs",
+    "files.trajectories": "save_trajectory",
+    "pictures.assemblies": "plot_iterates",
+    "pictures.configurations": "plot_robot",
+    "pictures.graphs.dependencies": "plot_dependencies",
+    "pictures.graphs.graph": "plot_graph",
+    "pictures.modes": "animate_mode plot_modes",
+    "pictures.motions": "plot_motion",
+    "pictures.paths": "animate",
+    "pictures.sweeps": "plot_sweep",
+    "pictures.traces": "plot_trace",
+    "solvers.diagnosis.diagnosis": "diagnose",
+    "solvers.diagnosis.sensitivity": "Sensitivity",
+    "solvers.projection.engines": "solved_by",
 }
-"""Rooms -> what methods of lower rooms reach for in them: `problem.save(path)` is where people look for it."""
+"""Modules -> what methods of lower rooms reach for in them, with blanks between: `problem.save(path)` is where people
+look for it. What has such a method has no name in the door of its room beside it."""
 
 
 def on_use(
@@ -47,7 +56,7 @@ def on_use(
 
     def get(name: str) -> Any:
         if name not in homes:
-            where = f": {others[name]}" if name in others else ""
+            where = f": {others.get(name) or _in_a_room(package, name)}".removesuffix(": ")
             if not where and not name.startswith("_") and find_spec(f"{package}.{name}"):
                 where = f" yet: `import {package}.{name}` comes first"
             raise AttributeError(f"module '{package}' has no attribute '{name}'{where}")
@@ -57,6 +66,16 @@ def on_use(
         return sorted({*vars(sys.modules[package]), *homes})
 
     return get, names
+
+
+def _in_a_room(package: str, name: str) -> str:
+    """Which rooms of a package, of those that are imported, have a public name; empty where none has."""
+    rooms = [
+        room for room in sorted(sys.modules)
+        if room.startswith(f"{package}.") and room.count(".") == package.count(".") + 1 and not name.startswith("_")
+        and hasattr(sys.modules[room], "__path__") and name in vars(sys.modules[room])
+    ]  # fmt: skip
+    return f"it is in {', '.join(f'`{room}`' for room in rooms)}" if rooms else ""
 
 
 def from_extra(module: str, extra: str, library: str = "") -> Any:
@@ -85,5 +104,5 @@ def from_above(name: str) -> Any:
     Args:
         name: in `ABOVE`.
     """
-    room = next(room for room, names in ABOVE.items() if name in names)
-    return getattr(importlib.import_module(f"{__package__}.{room}"), name)
+    module = next(module for module, names in ABOVE.items() if name in names.split())
+    return getattr(importlib.import_module(f"{__package__}.{module}"), name)

@@ -63,7 +63,7 @@ FOREIGN_WORDS: dict[str, dict[str, dict[str, str]]] = {
             "show display visualize view viewer viz": "`constraints.pictures.show(robot, q)`, in a browser; `plot(q)` "
             "draws a figure",
         },
-        "RobotSpace": {"distance": "`numpy.linalg.norm(space.difference(q0, q1))`"},
+        "space.RobotSpace": {"distance": "`numpy.linalg.norm(space.difference(q0, q1))`"},
         "Posture": {
             "v": f"`v` {_MOVING}",
             "velocity twist": f"`velocity(frame)` {_MOVING}",

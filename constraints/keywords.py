@@ -249,6 +249,28 @@ def _answer_attributes(cls: type, words: Mapping[str, str]) -> None:
         setattr(whole, *(("__add__", _no_sum(said)) if name == "+" else (name, Absent(name, said))))
 
 
+@final
+class Named(dict[str, _T]):
+    """A dictionary by name; `named["crnk"]` raises an UnknownNameError with the nearest names.
+
+    Args:
+        what: a name is of what, in messages.
+        entries: what it holds.
+    """
+
+    def __init__(self, what: str, entries: Mapping[str, _T] | Iterable[tuple[str, _T]] = ()) -> None:
+        super().__init__(entries)
+        self._what = what
+
+    def __missing__(self, name: str) -> NoReturn:
+        """Refuse a name that there is not.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
+        raise UnknownNameError(self._what, name, tuple(self))
+
+
 def closed(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
     """A class whose public attributes are set by `__init__` alone and that answers later ones, misspelt ones too.
 

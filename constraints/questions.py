@@ -31,9 +31,9 @@ LONG_DISTANCE = 10.0
 _ASKED_OF: set[str] = set()
 """Things that `say_once` has asked about."""
 MANY = 1024
-"""So many of them are remembered, and of what `ask_once` has asked."""
+"""Number of questions that are remembered, and of what `ask_once` has asked."""
 SHOWN = 3
-"""So many of several questions are asked."""
+"""Number of questions that are asked, where there are several."""
 
 
 class Coordinate(NamedTuple):

@@ -77,12 +77,17 @@ def row_numbers(rows: Sequence[int]) -> str:
 
 
 def bracketed(name: str) -> str:
-    """A name as a factor of a product is written: "(f - g)" where it is more than a word, "f" where it is one.
+    """A name as a factor of a product is written: "(f - g)" where it is more than a word or call, "f" where it is one.
 
     Args:
         name: of a function.
     """
-    return f"({name})" if " " in name else name
+    depth = 0
+    for letter in name:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == " " and depth == 0:
+            return f"({name})"
+    return name
 
 
 def one_line(text: str) -> str:

@@ -63,9 +63,9 @@ autodoc_preserve_defaults = True
 # solvers in their own bases; of other bases without an entry the members are shown with the class.
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "object, Action, BaseException, Calculation, ConstraintError, Derivatives, Enum, Exception, "
-    "FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, Result, "
-    "RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
+    "inherited-members": "object, Action, BaseException, Calculation, Combined, ConstraintError, Derivatives, Enum, "
+    "Exception, FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, "
+    "Result, RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
 }
 autosummary_generate = False
 default_role = "py:obj"

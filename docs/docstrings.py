@@ -16,7 +16,7 @@ from shutil import copyfile
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import pending_xref, toctree as toctree_node
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.inspect import TypeAliasForwardRef, signature, stringify_signature
@@ -84,11 +84,18 @@ def known_bases(thing: type) -> list[str]:
     for base in thing.__bases__:
         if base.__module__.split(".")[0] not in ("constraints", "liegroups"):
             found += [base.__name__] if issubclass(base, (Exception, tuple)) or base.__module__ == "enum" else []
-        elif any(getattr(door, base.__name__, None) is base for door in doors()):
+        elif base.__name__ in described() or any(getattr(door, base.__name__, None) is base for door in doors()):
             found.append(base.__name__)
         else:
             found += known_bases(base)
     return list(dict.fromkeys(found))
+
+
+@cache
+def described() -> frozenset[str]:
+    """Names of classes that the pages of the API describe, those that no door offers among them."""
+    pages = (page.read_text(encoding="utf-8") for page in (Path(__file__).parent / "api").rglob("*.rst"))
+    return frozenset(name for page in pages for name in re.findall(r"^\.\. autoclass:: (\w+)", page, re.MULTILINE))
 
 
 @cache
@@ -131,6 +138,37 @@ def names_of(env: BuildEnvironment) -> dict[str, tuple[str, ...]]:
     return known
 
 
+def titles_alone(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """Make the tree of titles beside a page of titles; Sphinx copies all that pages describe, to throw it away."""
+    whole = context.get("toctree")
+    if whole is None:
+        return
+
+    def toctree(**options: Any) -> str:
+        everything = app.env.tocs
+        try:
+            app.env.tocs = titles_of(app.env) if options.get("titles_only") else everything
+            return whole(**options)
+        finally:
+            app.env.tocs = everything
+
+    context["toctree"] = toctree
+
+
+@cache
+def titles_of(env: BuildEnvironment) -> dict[str, nodes.bullet_list]:
+    """The contents of each page without what is below its title, but for lists of other pages."""
+    found = {name: contents.deepcopy() for name, contents in env.tocs.items()}
+    for top in (item for contents in found.values() for item in contents.children):
+        if isinstance(top, nodes.Element) and len(top) > 1:
+            lists = list(top.findall(toctree_node))
+            if lists:
+                top[1][:] = lists  # pyright: ignore[reportIndexIssue]
+            else:
+                top.pop(1)
+    return found
+
+
 def bring_formulas(app: Sphinx, error: Exception | None) -> None:
     """Put the one file that draws formulas into the site."""
     if error is None and app.builder.format == "html":
@@ -149,5 +187,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", short_types, priority=600)
     app.connect("autodoc-process-signature", signature_as_written)
     app.connect("missing-reference", public_name)
+    app.connect("html-page-context", titles_alone, priority=400)  # before the theme draws the tree
     app.connect("build-finished", bring_formulas)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,25 +14,11 @@ frame, metres and radians. This package needs only numpy.
 """
 
 from .element import Element as Element
-from .errors import (
-    ConstraintError as ConstraintError,
-    DtypeError as DtypeError,
-    DuplicateNameError as DuplicateNameError,
-    EmptyIntervalError as EmptyIntervalError,
-    NotFiniteError as NotFiniteError,
-    NotNormalizedError as NotNormalizedError,
-    OperatorError as OperatorError,
-    OverlapError as OverlapError,
-    SizeError as SizeError,
-    SpaceMismatchError as SpaceMismatchError,
-    UnknownNameError as UnknownNameError,
-    WrongObjectError as WrongObjectError,
-)
+from .errors import ConstraintError as ConstraintError
 from .formulas.batch_maps import BatchMaps as BatchMaps
 from .formulas.group_maps import GroupMaps as GroupMaps
-from .formulas.looped_maps import LoopedMaps as LoopedMaps
 from .groups import SE2 as SE2, SE3 as SE3, SO2 as SO2, SO3 as SO3, Group as Group, R3xSO3 as R3xSO3, Rn as Rn
-from .layout import Factor as Factor, Layout as Layout
+from .layout import Layout as Layout
 from .product import ProductSpace as ProductSpace
 from .segments import Segments as Segments
 from .space import Space as Space

@@ -41,10 +41,10 @@ def expect(candidate: object, kind: type[_T] | tuple[type[_T], ...], what: str, 
     if isinstance(candidate, kind):
         return candidate
     came = repr(candidate) if isinstance(candidate, str) else candidate
-    raise WrongObjectError(what, words or _with_article(kind), came)
+    raise WrongObjectError(what, words or with_article(kind), came)
 
 
-def _with_article(kind: type | tuple[type, ...]) -> str:
+def with_article(kind: type | tuple[type, ...]) -> str:
     """Classes in words: 'a Problem', 'an Implicit or a Function'."""
     names = [each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,))]
     return " or ".join(f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}" for name in names)

@@ -33,7 +33,7 @@ from constraints.reduced import (
     reduced_residual,
     reduced_system,
 )
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 
 FOLDER = Path(__file__).parent / "data" / "mechanisms"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

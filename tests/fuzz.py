@@ -95,7 +95,7 @@ from constraints.manipulation import (
 )
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
 from constraints.planning import walk
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 from constraints.solvers import Sensitivity, diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
 

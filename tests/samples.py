@@ -31,7 +31,26 @@ from constraints import (
     Transformation,
     rigid_transform,
 )
-from constraints.functions import Constant, Identity, Polynomial
+from constraints.functions import (
+    Constant,
+    Identity,
+    Polynomial,
+    atan2,
+    cos,
+    cross,
+    dot,
+    exp,
+    inverse,
+    log,
+    maximum,
+    minimum,
+    norm,
+    rotated,
+    sin,
+    smooth_abs,
+    sqrt,
+    stack,
+)
 from constraints.functions.frames._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
 
@@ -170,6 +189,9 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
     "FromCallable, to rotations": lambda: Function.from_callable(
         _swing, Rn(3), SO3, columns=[True, True, False], name="swing"
     ),
+    "FromCallable, in an expression": lambda: (
+        sin(Function.from_callable(_twice_the_norm, Rn(4), Rn(1), _twice_the_direction)) ** 2
+    ),
     "Composition": lambda: (
         Affine([[1.0, -1.0, 2.0]]) @ Position(humanoid_frames(), "a", placement(30))
     ),
@@ -211,6 +233,47 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
 }  # fmt: skip
 
 
+def _point() -> Function:
+    return Position(arm_frames(), "b")
+
+
+def _other() -> Function:
+    return Position(arm_frames(), "a", reference=placement(40))
+
+
+_EXPRESSIONS: dict[str, Callable[[], Function]] = {
+    "product": lambda: _point() * _other(),
+    "product, of a number": lambda: _point()[2] * rotated(Rotation(arm_frames(), "b"), [0.0, 0.0, 1.0]),
+    "quotient": lambda: _point() / (3.0 + _other()),
+    "quotient, of a number": lambda: 2.0 / (2.5 + _point()[1]),
+    "power": lambda: _point() ** 2,
+    "power, negative": lambda: (3.0 + _point()) ** -3,
+    "power, broken": lambda: (3.0 + _point()) ** 1.5,
+    "dot": lambda: dot(_point(), CenterOfMass(arm_frames())),
+    "cross": lambda: cross(_point(), _other()),
+    "norm": lambda: norm(Position(humanoid_frames(), "a") - CenterOfMass(humanoid_frames())),
+    "norm, of a difference of poses": lambda: norm(Pose(arm_frames(), "a") - Pose(arm_frames(), "b")),
+    "rotated": lambda: rotated(Rotation(mixed_frames(), "a"), Position(mixed_frames(), "b")),
+    "rotated, an axis": lambda: rotated(Rotation(arm_frames(), "b"), [0.0, 0.0, 1.0])[2],
+    "inverse": lambda: inverse(Rotation(arm_frames(), "b")),
+    "inverse, of a pose": lambda: inverse(Pose(two_arms_frames(), "b", reference="a")),
+    "relative, by hand": lambda: rotated(inverse(Rotation(arm_frames(), "a")), _point() - Position(arm_frames(), "a")),
+    "minimum": lambda: minimum(_point(), _other()),
+    "maximum": lambda: maximum(_point(), 0.1),
+    "smooth_abs": lambda: smooth_abs(_point(), 0.1),
+    "sqrt": lambda: sqrt(1.0 + _point() * _point()),
+    "sin": lambda: sin(Orientation(arm_frames(), "b")),
+    "cos": lambda: cos(Affine([[1.0, -2.0, 0.0], [0.0, 0.5, 0.0]], [1.0, 2.0])),
+    "atan2": lambda: atan2(_point()[1], _point()[0]),
+    "exp": lambda: exp(_point()),
+    "log": lambda: log(2.5 + _point()),
+    "stack": lambda: stack(norm(_point()), _point()[0] * _point()[2], 1.0),
+    "of parts that are alike": lambda: (_point() - _other()) * (norm(_point() - _other()) - 0.5),
+    "of a matrix": lambda: np.array([[1.0, 0.0, -2.0]]) @ (_point() * _other()) - norm(_point()),
+    "of a composition": lambda: exp(Affine([[1.0, -1.0, 2.0]], [0.1]) @ cross(_point(), _other())),
+}
+
+
 def _surfaces(robot: Robot, frame: str) -> list[Surface]:
     """Two surfaces on a frame, of three and of four vertices."""
     square = [[-0.4, -0.3, 0.2], [0.4, -0.3, 0.2], [0.4, 0.3, 0.2], [-0.4, 0.3, 0.2]]
@@ -239,6 +302,7 @@ _CONTACTS: dict[str, Callable[[], Function]] = {
 
 SAMPLES: dict[str, Callable[[], Function]] = (
     _ALGEBRA
+    | {f"Expression, {name}": sample for name, sample in _EXPRESSIONS.items()}
     | _CONTACTS
     | {
         f"{function} ({robot})": sample

@@ -2,11 +2,9 @@
 
 from .action import (
     Action as Action,
-    Calculation as Calculation,
     Derivatives as Derivatives,
     DifferentialAction as DifferentialAction,
     DiscreteAction as DiscreteAction,
-    StageSlopes as StageSlopes,
 )
 from .activations import Activation as Activation, Quadratic as Quadratic, QuadraticBarrier as QuadraticBarrier
 from .actuators import Actuators as Actuators
@@ -14,16 +12,8 @@ from .contact_calculation import ContactCalculation as ContactCalculation, Conta
 from .contact_dynamics import ContactForwardDynamics as ContactForwardDynamics
 from .costs import Cost as Cost, CostStack as CostStack
 from .frame_velocity import FrameVelocity as FrameVelocity
-from .impulse import (
-    ImpulseCalculation as ImpulseCalculation,
-    ImpulseDynamics as ImpulseDynamics,
-)
-from .integrated import (
-    IntegratedAction as IntegratedAction,
-    RungeKutta4 as RungeKutta4,
-    SemiImplicitEuler as SemiImplicitEuler,
-    StepCalculation as StepCalculation,
-)
+from .impulse import ImpulseDynamics as ImpulseDynamics
+from .integrated import RungeKutta4 as RungeKutta4, SemiImplicitEuler as SemiImplicitEuler
 from .quasi_static import QuasiStatic as QuasiStatic, StanceStatus as StanceStatus
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .stance import Load as Load

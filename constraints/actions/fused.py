@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 from liegroups.arrays import Matrix, Vector
 
-from ..dynamics.fused_contacts import FusedContacts
+from ..dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from ..dynamics.methods.pinocchio_rows import has_its_slopes, is_its_own
 from ..linear_algebra import is_finite
 from ..loops import ConstraintSet, PointContact, SurfaceContact
@@ -36,7 +36,7 @@ class Memory:
 
     __slots__ = ("contacts", "holds")
 
-    def __init__(self, contacts: FusedContacts) -> None:
+    def __init__(self, contacts: PinocchioConstraints) -> None:
         self.contacts = contacts
         self.holds: object = None
 
@@ -149,7 +149,7 @@ def _turn(R: Matrix, rows: Matrix) -> None:
 
 
 def _memory(constraint_set: ConstraintSet, damping: float, armature: Vector) -> Memory:
-    return Memory(FusedContacts(constraint_set, damping, armature))
+    return Memory(PinocchioConstraints(constraint_set, True, damping, armature))
 
 
 def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:

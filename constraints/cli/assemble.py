@@ -16,7 +16,7 @@ from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 
 RESTARTS = 20
-"""So many times other ways of closing are looked for."""
+"""Number of times that other ways of closing are looked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

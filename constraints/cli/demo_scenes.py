@@ -15,7 +15,8 @@ from ..errors import FileError
 from ..functions import CenterOfMass, Pose, Position
 from ..models import Mechanism, load, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from ..problem.problem import Problem
-from ..robot import Base, Frame, Part, Robot, as_placement
+from ..robot import Base, Frame, Part, Robot
+from ..robot.placement import as_placement
 from ..rows.explicit_forms import explicit_relative_pose
 from ..rows.implicit import Implicit
 

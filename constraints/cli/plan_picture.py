@@ -20,7 +20,7 @@ WIDTH, PANEL, LINE = 9.0, 2.2, 0.21
 LETTERS = 110
 """Of a line of text."""
 MOST = 8
-"""So many lines a panel has: those that change most."""
+"""Largest number of lines in a panel: those that change most."""
 LEAST_ERROR = 1e-16
 """Smaller errors are drawn at this."""
 

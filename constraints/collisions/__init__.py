@@ -2,13 +2,7 @@
 
 from ..keywords import answer as _answer
 from .clouds import PointCloud as PointCloud
-from .model import (
-    Collision as Collision,
-    CollisionModel as CollisionModel,
-    Grazing as Grazing,
-    PathCheck as PathCheck,
-)
-from .pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
+from .model import Collision as Collision, CollisionModel as CollisionModel
 from .sampling import NoFreeConfigurationError as NoFreeConfigurationError
 from .shapes import Shape as Shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -13,10 +14,11 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..robot import Robot
 from ..robot.model.pinocchio import pin
+from ..solvers.division import MovedSolids
 from ..solvers.growth import Doubts
 from ..solvers.projection.engines import USUAL
 from ..workspace import Pool
-from .motion import JointMotions
+from .motion import CarriedSolids, JointMotions, Reaches
 from .pairs import IndexPair
 from .solids import CollisionSolid, geometry_moved, geometry_of, geometry_of_hulls
 
@@ -135,6 +137,28 @@ class Checker:
             return None
 
     @cached_property
+    def carried(self) -> CarriedSolids:
+        """The solids, on their joints."""
+        return CarriedSolids(self.joints.motions, self._solids)
+
+    @cached_property
+    def _motions(self) -> Any:
+        """The same for a kernel; None where there is none that compares covers."""
+        if self._packed is None:
+            return None
+        from .packed import PackedMotions
+
+        return PackedMotions(self.carried, self._packed.moving, tuple(self._margins))
+
+    def solids_along(self, reaches: Reaches) -> MovedSolids | None:
+        """The solids on a path, for a kernel; None where there is none.
+
+        Args:
+            reaches: what joints do to them there.
+        """
+        return None if self._motions is None else self._motions.along(reaches.reaches, self._packed.pool)
+
+    @cached_property
     def _hulls(self) -> Hulls:
         """Hulls of meshes."""
         hulled = {i for i, solid in enumerate(self._solids) if solid.body.hull is not None}
@@ -223,6 +247,10 @@ class Checker:
             asked = np.argwhere(more >= 0.0)
         else:
             asked = self._packed.in_doubt(Q, np.ascontiguousarray(more))
+        return self.near_of(Q, more, asked)
+
+    def near_of(self, Q: Matrix, more: Matrix, asked: Indices) -> NearPairs:
+        """The same of some pairs, rows (row of Q, number of the pair); all others are known to be apart."""
         memory, last, met = self._pool.take(), -1, False
         found = list[tuple[int, int, bool]]()
         for n, pair in asked.tolist():
@@ -231,9 +259,10 @@ class Checker:
                     break
                 self._place(memory, Q[n])
                 last = n
-            if self._is_near(memory, pair, float(more[n, pair])):
-                found.append((n, pair, self._meets(memory, pair)))
-                met = met or found[-1][2]
+            near, hit = self._looked_at(memory, pair, float(more[n, pair]))
+            if near:
+                found.append((n, pair, hit))
+                met = met or hit
         self._pool.give(memory)
         rows, pairs, hits = np.array(found, dtype=np.int64).reshape(-1, 3).T
         return NearPairs(rows, pairs, hits.astype(np.bool_))
@@ -245,26 +274,36 @@ class Checker:
             return False
         return bool(pin.computeCollision(self.geometry, memory.solids, pair))
 
-    def _is_near(self, memory: CoalMemory, pair: int, more: float) -> bool:
-        """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance, where they are."""
+    def _looked_at(self, memory: CoalMemory, pair: int, more: float) -> tuple[bool, bool]:
+        """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance; whether it meets.
+
+        Where the solids are placed. What collides is near.
+        """
         hulls = self._hulls
-        if pair not in hulls.pairs:
-            return _within(self.geometry, memory.solids, pair, more)
-        return _within(hulls.geometry, memory.hulls, pair, more) and (
-            not pin.computeCollision(hulls.geometry, memory.hulls, pair)
-            or _within(self.geometry, memory.solids, pair, more)
-        )
+        if more == 0.0:
+            met = self._meets(memory, pair)
+            return met, met
+        if pair in hulls.pairs:
+            if not _within(hulls.geometry, memory.hulls, pair, more):
+                return False, False
+            if not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+                return True, False
+        if not _within(self.geometry, memory.solids, pair, more):
+            return False, False
+        return True, bool(pin.computeCollision(self.geometry, memory.solids, pair))
 
     def _place(self, memory: CoalMemory, q: Vector) -> None:
         pin.updateGeometryPlacements(self._model, memory.data, self.geometry, memory.solids, q)
         if self._hulls.pairs:
             pin.updateGeometryPlacements(self._model, memory.data, self._hulls.geometry, memory.hulls)
 
-    def met(self, q: Vector) -> list[int]:
-        """Numbers of the pairs that collide at a configuration (nq,)."""
+    def met(self, q: Vector, most: int | None = None) -> list[int]:
+        """Numbers of the pairs that collide at a configuration (nq,); the first ones, where not all are asked."""
+        packed = self._packed
+        doubts = range(len(self._margins)) if packed is None else packed.in_doubt(q[None])[:, 1].tolist()
         memory = self._pool.take()
-        pin.computeCollisions(self._model, memory.data, self.geometry, memory.solids, q, False)
-        met = [k for k, result in enumerate(memory.solids.collisionResults) if result.isCollision()]
+        self._place(memory, q)
+        met = list(islice((k for k in doubts if self._meets(memory, k)), most))
         self._pool.give(memory)
         return met
 

@@ -6,12 +6,14 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from liegroups.arguments import as_mapping, as_name, as_tuple, expect
 
 from ..paths.relative_motion import CollisionPair
 from ..robot import Frame
+from ..workspace import Kept
 from .changes import (
     Contents,
     PairRules,
@@ -39,6 +41,7 @@ class ChangedCopies(ABC):
 
     _has: Contents
     _rules: PairRules
+    _among: Kept[Any]
 
     @abstractmethod
     def _changed(self: _Model, has: Contents, moved: Sequence[int] = ()) -> _Model:
@@ -164,8 +167,14 @@ class ChangedCopies(ABC):
             UnknownJointError: the robot has no joint with this name.
             OptionError: a margin that is no number, or a pair with two margins.
         """
+        given = as_tuple(pairs, "pairs of joints", "CollisionPairs (graph.collision_pairs)")
+        return self._among.get(given, partial(self._of_joints, given))
+
+    def _of_joints(self: _Model, pairs: tuple[CollisionPair, ...]) -> _Model:
+        """What `among` gives: one model for all that lead to the same margins."""
         kept = margins_of_joints(pairs, ("universe", *self._rules.robot.joint_names))
-        return self._changed(among_joints(self._rules, self._has, kept))
+        has = among_joints(self._rules, self._has, kept)
+        return self._among.get(frozenset(has.margins.items()), partial(self._changed, has))
 
     def _say_if_empty(self) -> None:
         """A warning if no pair is checked."""

@@ -24,6 +24,7 @@ from ..robot.arguments import as_robot
 from ..robot.files.packages import as_folders
 from ..solvers.projection.batch_arguments import starts_of
 from ..words import counted
+from ..workspace import Kept
 from .along import along
 from .changes import (
     Contents,
@@ -101,6 +102,8 @@ class PathCheck:
             raise TruthValueError("PathCheck", "`check.collision is None`")
 
 
+KEPT = 64
+"""So many models of some of its pairs a model keeps, ready to be asked."""
 RESOLUTION = 1e-3
 """Parts of a path in which two solids come nearer by less than this are not halved [m]."""
 
@@ -180,6 +183,7 @@ class CollisionModel(ChangedCopies):
             moved: numbers of the solids that are elsewhere, where all others and the margins are as before.
         """
         solids, margins, *_ = self._has = has
+        self._among: Kept[CollisionModel] = Kept(KEPT)
         if moved:
             self._checker = Checker(self._joints, solids, margins, (self._checker, moved))
             return
@@ -231,9 +235,18 @@ class CollisionModel(ChangedCopies):
         """
         return self._checker.free(starts_of(self.robot.space, Q))
 
-    def collisions(self, q: ArrayLike) -> tuple[Collision, ...]:
-        """The pairs that collide at a configuration (nq,)."""
-        return tuple(Collision(*self.pairs[k]) for k in self._checker.met(self.robot.space.check(q)))
+    def collisions(self, q: ArrayLike, most: int | None = None) -> tuple[Collision, ...]:
+        """The pairs that collide at a configuration.
+
+        Args:
+            q: configuration (nq,).
+            most: so many pairs are enough; all of them by default.
+
+        Raises:
+            OptionError: `most` is not a whole number from 1.
+        """
+        count = None if most is None else whole_number(most, "most of pairs that collide", 1)
+        return tuple(Collision(*self.pairs[k]) for k in self._checker.met(self.robot.space.check(q), count))
 
     def always_colliding(self, samples: int = SAMPLES, seed: int = 0) -> tuple[tuple[str, str], ...]:
         """The pairs that collide in all of some random configurations: they collide wherever the robot is.
@@ -319,7 +332,7 @@ class CollisionModel(ChangedCopies):
         limit, space = as_resolution(resolution), path.pieces[0].problem.space
         if space != self.robot.space:
             raise SpaceMismatchError("path of a collision check", self.robot.space.name, space.name)
-        found = along(self._checker, self._has.solids, tuple(self._has.margins), path, limit)
+        found = along(self._checker, tuple(self._has.margins), path, limit)
         met = None if found.met is None else Collision(*self.pairs[found.met.pair], found.met.time)
         grazing = tuple(Grazing(*self.pairs[part.pair], part.begin, part.end) for part in found.close)
         return PathCheck(met, grazing, found.looked)

@@ -14,11 +14,9 @@ from ..linear_algebra import row_lengths
 from ..robot import Robot
 from ..robot.elementary import expanded
 from ..robot.model.joints import JOINT_TYPES, joint_whole, type_name
+from ..solvers.machine.layout import UNHELD
 from .pairs import IndexPair
 from .solids import CollisionSolid
-
-ENDLESS = 1e6
-"""Reach of a solid without a cover [m]."""
 
 
 @final
@@ -78,7 +76,7 @@ _TURNS = {"revolute": 1, "continuous": 1, "helical": 1, "planar": 1, "spherical"
 """Coordinates of its motions behind these that are angles."""
 
 
-class _Reaches(NamedTuple):
+class Reaches(NamedTuple):
     """What joints do to solids, or to pairs of them.
 
     Attributes:
@@ -99,6 +97,50 @@ class _Speeds(NamedTuple):
 
     linear: Matrix
     angular: Matrix
+
+
+@final
+class CarriedSolids:
+    """Solids on the joints of a robot: which joint carries which, and how far they reach.
+
+    Args:
+        motions: of the robot's joints.
+        solids: all of them.
+
+    Attributes:
+        motions: as given.
+        carries: (joints, n) 1 where a joint carries a solid.
+        radii: of the balls around them (n,) [m].
+        unheld: (n,) `UNHELD` where a solid moves that no ball holds, else 0 [m].
+    """
+
+    def __init__(self, motions: JointMotions, solids: Sequence[CollisionSolid]) -> None:
+        self.motions = motions
+        self.carries, self._own = np.zeros((len(motions.offsets), len(solids))), np.zeros(len(solids))
+        self.radii = np.array([UNHELD if s.spheres is None else s.spheres[0, 3] for s in solids])
+        self.unheld = np.array([UNHELD if s.spheres is None and s.joint else 0.0 for s in solids])
+        for i, solid in enumerate(solids):
+            self._own[i] = self.radii[i]
+            if solid.spheres is not None:
+                self._own[i] += np.linalg.norm(solid.spheres[0, :3])
+            joint = motions.joints[solid.joint]
+            if joint >= 0:
+                self.carries[:, i] = motions.above[:, joint]
+                self.carries[joint, i] = 1.0
+
+    def reaches_along(self, Q: Matrix, D: Matrix) -> Reaches:
+        """What joints do to the solids on a way.
+
+        Args:
+            Q: configurations (n, nq) on the way, and what is moved between them (m, nv): joints that slide go no
+                farther.
+            D: the latter.
+        """
+        motions, carries = self.motions, self.carries
+        away = np.sqrt(Q**2 @ motions.ways).max(axis=0, initial=0.0) + motions.most
+        away = away + 0.5 * np.sqrt(D**2 @ motions.linear).max(axis=0, initial=0.0)
+        lengths = (motions.offsets + away)[:, None] * carries
+        return Reaches(carries, (self._own + motions.above @ lengths) * carries)
 
 
 @final
@@ -127,46 +169,21 @@ class MotionBounds:
     articulated robots in complex environments, IEEE Transactions on Robotics 21 (2005), for the first.
 
     Args:
-        motions: of the robot's joints.
-        solids: all of them.
-        pairs: of solids.
-        Q: configurations (n, nq) on the way, and what is moved between them (m, nv): joints that slide go no farther.
-        D: the latter.
+        carried: the solids.
+        pairs: of them.
+        reaches: what joints do to them on the way.
     """
 
-    def __init__(
-        self,
-        motions: JointMotions,
-        solids: Sequence[CollisionSolid],
-        pairs: Iterable[IndexPair],
-        Q: Matrix,
-        D: Matrix,
-    ) -> None:
-        self._motions, self._solids, self._pairs = motions, solids, np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
-        away = np.sqrt(Q**2 @ motions.ways).max(axis=0, initial=0.0) + motions.most
-        self._away: Vector = away + 0.5 * np.sqrt(D**2 @ motions.linear).max(axis=0, initial=0.0)
-        self._radii = np.array([ENDLESS if s.spheres is None else s.spheres[0, 3] for s in solids])
+    def __init__(self, carried: CarriedSolids, pairs: Iterable[IndexPair], reaches: Reaches) -> None:
+        self._motions, self._carried, self._of_solids = carried.motions, carried, reaches
+        self._pairs = np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
 
     @cached_property
-    def _of_solids(self) -> _Reaches:
-        motions, n = self._motions, len(self._motions.offsets)
-        carries, own = np.zeros((n, len(self._solids))), self._radii.copy()
-        for i, solid in enumerate(self._solids):
-            if solid.spheres is not None:
-                own[i] += np.linalg.norm(solid.spheres[0, :3])
-            joint = motions.joints[solid.joint]
-            if joint >= 0:
-                carries[:, i] = motions.above[:, joint]
-                carries[joint, i] = 1.0
-        lengths = (motions.offsets + self._away)[:, None] * carries
-        return _Reaches(carries, (own + motions.above @ lengths) * carries)
-
-    @cached_property
-    def _of_pairs(self) -> _Reaches:
+    def _of_pairs(self) -> Reaches:
         one, other = self._pairs.T
         carries, reaches = self._of_solids
         alone = carries[:, one] != carries[:, other]
-        return _Reaches(alone.astype(np.float64), alone * (reaches[:, one] + reaches[:, other]))
+        return Reaches(alone.astype(np.float64), alone * (reaches[:, one] + reaches[:, other]))
 
     def _speeds(self, D: Matrix) -> _Speeds:
         squares = D**2
@@ -180,10 +197,11 @@ class MotionBounds:
             bends: how far it strays from that at most (n, k, nv).
             balls: where solids are at the neighbours (n, k + 1, solids, 12), as a `Checker` gives it.
         """
-        whole, strayed, solids = self._speeds(np.abs(D) + bends), self._speeds(bends), self._of_solids
+        whole, strayed = self._speeds(np.abs(D) + bends), self._speeds(bends)
+        carried, solids = self._carried, self._of_solids
         moved = np.diff(balls, axis=1)
         turned = np.sqrt(0.5 * np.einsum("...i,...i->...", moved[..., :9], moved[..., :9]))
-        straight = np.sqrt(np.einsum("...i,...i->...", moved[..., 9:], moved[..., 9:])) + turned * self._radii
+        straight = np.sqrt(np.einsum("...i,...i->...", moved[..., 9:], moved[..., 9:])) + turned * carried.radii
         bent = solids.way(strayed) + 0.25 * (whole.angular @ solids.moves) * solids.way(whole)
-        in_world, (one, other) = straight + bent, self._pairs.T
+        in_world, (one, other) = straight + carried.unheld + bent, self._pairs.T
         return np.minimum(self._of_pairs.way(whole), in_world[..., one] + in_world[..., other])

@@ -12,11 +12,13 @@ from liegroups.arrays import Matrix, Vector
 
 from ..robot import Robot
 from ..solvers.compiled.packing import Argument, Integers, NotPacked, Packer, numbers_of
+from ..solvers.division import MotionMemory, MovedSolids
 from ..solvers.growth import Doubts
 from ..solvers.kernels.loading import entrances
 from ..solvers.machine import layout
 from ..workspace import Pool
 from .clouds import CloudTree
+from .motion import CarriedSolids
 from .pairs import IndexPair
 from .solids import CollisionSolid
 
@@ -105,6 +107,7 @@ class PackedSolids:
 
     Attributes:
         pool: memory of the kernel.
+        moving: solids of pairs that are not in the world, those with a cover first.
 
     Raises:
         NotPacked: no solid has a cover.
@@ -131,6 +134,7 @@ class PackedSolids:
         self._integers, self._floats, self._work = numbers.arrays()
         self._integers[[layout.COVERS, layout.COVER_PAIRS]] = covers, table
         self._moving = [i for i in covered if solids[i].joint > 0]
+        self.moving = (*self._moving, *(i for i in used if solids[i].joint > 0 and solids[i].spheres is None))
         self._integers[layout.MOVING_COVERS] = len(self._moving)
         self._clouds = [tree.numbers for tree in clouds]
         self._joints, self._kernels, self._room = joints, entrances(), 2 * len(margins) + ROOM
@@ -183,6 +187,55 @@ class PackedSolids:
         self.pool.give(memory)
         found[:, self._moving] = moving.reshape(len(Q), -1, 12)
         return found
+
+
+@final
+class PackedMotions:
+    """The solids of a collision model for the kernel that bounds how they move along a path.
+
+    Args:
+        carried: all of them, on their joints.
+        moving: those that are not in the world, in the order of `PackedSolids`.
+        pairs: of solids.
+
+    Attributes:
+        pool: memory of the kernel.
+    """
+
+    def __init__(self, carried: CarriedSolids, moving: Sequence[int], pairs: Sequence[IndexPair]) -> None:
+        packer, motions, legs = Packer(0), carried.motions, layout.MOST_LEGS
+        header, joints, count = packer.header, len(motions.offsets), len(moving)
+        self._moving, self._shape = list(moving), (count, joints)
+        number = dict(zip(moving, range(count), strict=True))
+        header[layout.CARRIERS], header[layout.CARRIED] = joints, count
+        header[layout.CARRIER_OF] = packer.table((motions.linear + motions.angular).argmax(axis=1).tolist())
+        header[layout.RATES] = packer.constants(
+            np.column_stack((motions.linear.sum(axis=1), motions.angular.sum(axis=1)))
+        )
+        header[layout.CARRIES] = packer.constants(carried.carries[:, self._moving].T)
+        header[layout.RADII] = packer.constants(carried.radii[self._moving])
+        header[layout.CARRIED_PAIRS] = packer.table([number.get(i, -1) for pair in pairs for i in pair])
+        header[layout.REACHES], header[layout.SPEEDS] = packer.memory(count * joints), packer.memory(4 * joints * legs)
+        header[layout.BALLS], header[layout.APPROACHES] = (
+            packer.memory(12 * count * (legs + 1)),
+            packer.memory(count * legs),
+        )
+        self._arrays, self._reaches = packer.arrays(), header[layout.REACHES]
+        self._places, self.pool = entrances().places, Pool(self._made)
+
+    def _made(self) -> MotionMemory:
+        integers, floats, work = self._arrays
+        held, first, (count, joints) = (integers, floats, work.copy()), self._reaches, self._shape
+        return MotionMemory(held[2][first : first + count * joints].reshape(self._shape), self._places(*held), held)
+
+    def along(self, reaches: Matrix, covers: Pool[Doubts]) -> MovedSolids:
+        """The solids on one path.
+
+        Args:
+            reaches: how far each solid is from each joint there (joints, solids) [m].
+            covers: memory of the kernel that compares their covers.
+        """
+        return MovedSolids(covers, self.pool, reaches[:, self._moving].T)
 
 
 class _Records(NamedTuple):

@@ -6,15 +6,10 @@ from .constraint_force import ConstraintForce as ConstraintForce
 from .forward import ForwardDynamics as ForwardDynamics, forward_dynamics as forward_dynamics
 from .forward_derivatives import (
     DynamicsDerivatives as DynamicsDerivatives,
-    WrenchDerivatives as WrenchDerivatives,
     dynamics_derivatives as dynamics_derivatives,
 )
 from .impact import Impact as Impact, impact as impact
-from .inverse import (
-    EffortBeyond as EffortBeyond,
-    InverseDynamics as InverseDynamics,
-    inverse_dynamics as inverse_dynamics,
-)
+from .inverse import InverseDynamics as InverseDynamics, inverse_dynamics as inverse_dynamics
 from .laws import (
     BodyForces as BodyForces,
     Forces as Forces,
@@ -29,7 +24,6 @@ from .laws import (
 )
 from .laws.external_force import ExternalForce as ExternalForce, Force as Force
 from .laws.hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
-from .laws.law import NoEnergyError as NoEnergyError, NoTimeError as NoTimeError
 from .methods.status import (
     DynamicsStatus as DynamicsStatus,
     Factorisation as Factorisation,
@@ -39,10 +33,8 @@ from .methods.status import (
 from .methods.system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
 from .motions import (
     Correction as Correction,
-    Crossing as Crossing,
     Event as Event,
     Floor as Floor,
-    LimitPassed as LimitPassed,
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
     Scheme as Scheme,
@@ -50,6 +42,5 @@ from .motions import (
     Stops as Stops,
     simulate as simulate,
 )
-from .multipliers import NoWrenchError as NoWrenchError
 
 _answer(__name__)

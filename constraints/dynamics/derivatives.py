@@ -36,7 +36,7 @@ constant rank leaves 1e-15; and part of the largest entry that no row changes by
 
 
 WELL = 1e10
-"""Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
+"""Condition of J M^-1 J^T up to which the rows are independent; their singular values are not computed then."""
 
 
 ROUGH = 1e7

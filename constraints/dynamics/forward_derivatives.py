@@ -22,8 +22,8 @@ from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from ..words import first_names
 from .derivatives import SolutionSlopes, balance_at, slopes_of_balance
-from .fused_contacts import fused_contacts_of
 from .laws.external_force import force_slopes
+from .methods.pinocchio_constraints import PinocchioConstraints, differentiable_constraints_of
 from .methods.status import DynamicsStatus
 from .methods.system import Question
 from .multipliers import Body, NoWrenchError
@@ -206,10 +206,24 @@ def _by_pinocchio(result: ForwardDynamics, motion: Motion) -> SolutionSlopes | N
     plain = not asked.external and asked.acceleration is None and asked.rhs is None
     if not plain or result.status is not DynamicsStatus.SOLVED:
         return None
-    fused = fused_contacts_of(asked.constraint_set, motion)
-    if fused is None or fused.solve(asked.q, asked.v, asked.tau) is None:
+    own = differentiable_constraints_of(asked.constraint_set, motion)
+    if own is None or own.solve(asked.q, asked.v, asked.tau) is None:
         return None
-    return fused.slopes()
+    return slopes_by_pinocchio(own)
+
+
+def slopes_by_pinocchio(own: PinocchioConstraints) -> SolutionSlopes:
+    """Derivatives of the last solution, copies.
+
+    Args:
+        own: constraints of which pinocchio has derivatives, solved.
+    """
+    by = own.differentiate()
+    a_q, a_v, a_tau = (np.array(each) for each in by[:3])
+    spread = own.constraint_set.spread
+    l_q, l_v, l_tau = (spread(np.array(each)) for each in by[3:])
+    l_gamma = spread(spread(own.operational_inertia()).T).T
+    return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
 
 
 def _by_rows(result: ForwardDynamics, motion: Motion) -> tuple[SolutionSlopes | None, tuple[str, ...]]:

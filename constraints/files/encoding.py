@@ -29,7 +29,7 @@ from .entries import FRAME_OR_NAME, PLACEMENT, PLAIN
 from .json_values import LONGEST_TEXT
 from .loops import LOOPS, NotDataError, loop_data
 from .robots import SPACE, robot_data
-from .shapes import SHIPPED, FieldShape, shape_of
+from .shapes import SHIPPED, FieldShape, not_a_kind, shape_of
 
 GROUPS: dict[str, Group] = {name: group for name, group in vars(liegroups).items() if isinstance(group, Group)}
 """Groups that a file names: those that liegroups offers."""
@@ -182,9 +182,7 @@ class Encoder:
             **{kind: entry.write for kind, entry in PLAIN.items()},
         }
         if field.kind not in writers:
-            raise self._refusal(
-                f"{f.name!r} has a field '{field.name}' of a type ({field.kind}) that files cannot contain"
-            )
+            raise self._refusal(f"{f.name!r} has a field '{field.name}' of a type {not_a_kind(field.kind)}")
         if field.kind == "surfaces" and isinstance(value, Surface):
             value = [value]
         return writers[field.kind](value)

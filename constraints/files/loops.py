@@ -6,6 +6,8 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from liegroups.errors import nearest_names
+
 from ..loops.axes import hinge_of_axes
 from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
@@ -16,7 +18,7 @@ from ..loops.pose_rows import PoseClosure, PoseContact
 from ..robot import Robot
 from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, PLAIN, Entry, member, several, vector
 from .json_values import JsonValue
-from .shapes import MAPS, shape_of
+from .shapes import MAPS, not_a_kind, shape_of
 
 
 class NotDataError(ValueError):
@@ -64,8 +66,8 @@ def _map_data(pose_map: PoseMap) -> dict[str, Any]:
     kind = type(pose_map)
     if MAPS.get(kind.__name__) is not kind:
         raise NotDataError(
-            f"its pose_map is of the class {kind.__name__}, which is not of this library, and files contain data, not "
-            "code: save the problem without this constraint, and add it after loading"
+            f"its pose_map is of the class {kind.__name__}, no dataclass that `constraints.loops` exports, and files "
+            "contain data, not code: save the problem without this constraint, and add it after loading"
         )
     data: dict[str, Any] = {"type": kind.__name__}
     for name, entry, value, _ in _map_entries(kind, pose_map):
@@ -77,8 +79,10 @@ def _map_data(pose_map: PoseMap) -> dict[str, Any]:
 def _map_from_data(data: JsonValue) -> PoseMap:
     word = data.entry("type").text()
     if word not in MAPS:
+        near = ", ".join(nearest_names(word, list(MAPS)) or MAPS) or "none"
         data.entry("type").refuse(
-            f"{word!r} is no map of a pose of this library: files contain data, not code; add the constraint in Python"
+            f"{word!r} is no map of a pose that `constraints.loops` exports (there: {near}); files contain data, not "
+            "code: add the constraint in Python"
         )
     kind = MAPS[word]
     entries = _map_entries(kind, None)
@@ -92,7 +96,7 @@ def _map_entries(kind: type[PoseMap], pose_map: PoseMap | None) -> list[tuple[st
     found: list[tuple[str, Entry, Any, bool]] = []
     for name, word, required in shape_of(kind):
         if word not in PLAIN:
-            raise NotDataError(f"its {kind.__name__} has a field '{name}' of a type ({word}) that files cannot contain")
+            raise NotDataError(f"its {kind.__name__} has a field '{name}' of a type {not_a_kind(word)}")
         found.append((name, PLAIN[word], getattr(pose_map, name, None), required))
     return found
 

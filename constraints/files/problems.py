@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,8 +104,25 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     except ConstraintError as error:
         raise NotSavableError("the problem", f"it could not be read back: {error}") from error
     if text_of(again) != text_of(data):
-        raise NotSavableError("the problem", "the problem read back from the file would differ")
+        where, before, after = next(_differences(data, again))
+        raise NotSavableError(
+            "the problem",
+            f"the problem read back from the file would differ at {where}: {before!r}, then {after!r}; a class keeps "
+            "what it is given, and what it derives from that is another field, `field(init=False)`",
+        )
     return data
+
+
+def _differences(a: Any, b: Any, where: str = "$") -> Iterator[tuple[str, Any, Any]]:
+    """Where two data differ, and what they have there."""
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        for name in a:
+            yield from _differences(a[name], b[name], f"{where}.{name}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, pair in enumerate(zip(a, b, strict=True)):
+            yield from _differences(*pair, f"{where}[{i}]")
+    elif text_of({"": a}) != text_of({"": b}):
+        yield where, a, b
 
 
 def problem_from_data(data: JsonValue) -> Problem:

@@ -39,6 +39,11 @@ KINDS = {
 """Annotation of a field of a function or a map -> how it is written. `| None` beside it makes it optional."""
 
 
+def not_a_kind(word: str) -> str:
+    """Words for an annotation that `KINDS` has not, behind "a type"."""
+    return f"({word}) that files cannot contain; they know fields annotated {', '.join(KINDS)}"
+
+
 _T = TypeVar("_T")
 
 

@@ -10,6 +10,24 @@ from .contact.contact import (
     SurfacePair as SurfacePair,
 )
 from .contact.contact_surface import Surface as Surface
+from .expression import (
+    Expression as Expression,
+    atan2 as atan2,
+    cos as cos,
+    cross as cross,
+    dot as dot,
+    exp as exp,
+    inverse as inverse,
+    log as log,
+    maximum as maximum,
+    minimum as minimum,
+    norm as norm,
+    rotated as rotated,
+    sin as sin,
+    smooth_abs as smooth_abs,
+    sqrt as sqrt,
+    stack as stack,
+)
 from .frames.center_of_mass import CenterOfMass as CenterOfMass
 from .frames.com_between_feet import ComBetweenFeet as ComBetweenFeet
 from .frames.orientation import Orientation as Orientation
@@ -18,7 +36,7 @@ from .frames.position import Position as Position
 from .frames.rotation import Rotation as Rotation
 from .frames.transformation import Transformation as Transformation
 from .from_callable import FromCallable as FromCallable
-from .function import Function as Function, ValueAndJacobian as ValueAndJacobian
+from .function import Function as Function
 from .lifted import Lifted as Lifted
 from .polynomial import Polynomial as Polynomial
 from .restriction import Restriction as Restriction

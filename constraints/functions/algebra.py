@@ -14,17 +14,20 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.log_slopes import is_exact_on
 from liegroups.frozen import set_fields
 
-from ..errors import SpaceMismatchError, WrongObjectError
-from ..point import MovingPoint, Point
-from ..words import bracketed, signed_sum
+from ..errors import SpaceMismatchError
+from ..point import motion_at, place
+from ..words import signed_sum
+from ..workspace import Workspace
+from .affine import Constant
+from .combined import Combined, jet_of, moving_of
+from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
-from .function_guard import APPLIED
-from .group_motion import GroupMotion, force_derivative_of, force_of_logarithm, force_seen_from
+from .group_motion import force_derivative_of
 from .lifted import common_inputs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Composition(Function):
+class Composition(Combined):
     r"""`f @ g`: first the inner function g, then the outer one f.
 
     .. math:: (f \circ g)(q) = f(g(q)), \quad J = J_f(g(q))\, J_g(q), \quad
@@ -52,54 +55,55 @@ class Composition(Function):
             inner.inputs, outer.outputs, inner.columns, periodic=inner.periodic, name=f"{outer.name} @ {inner.name}"
         )
 
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        middle = point.scratch(self, "middle", (self.inner.outputs.nq,))
-        if jacobian is None:
-            self.inner.evaluate(point, middle)
-            self.outer.evaluate(point.at(self.outer.inputs, middle), value)
-            return
-        Jg, Jf = self._jacobians(point)
-        self.inner.evaluate(point, middle, Jg)
-        self.outer.evaluate(point.at(self.outer.inputs, middle), value, Jf)
-        jacobian[:] = Jf.dot(Jg)
+    @property
+    def operands(self) -> tuple[Function, ...]:
+        """The inner function."""
+        return (self.inner,)
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        point = motion.point
-        middle = point.scratch(self, "middle", (self.inner.outputs.nq,))
-        Jg, Jf = self._jacobians(point)
-        self.inner.evaluate(point, middle, Jg)
-        drift = point.scratch(self, "inner drift", (self.inner.outputs.nv,))
-        self.inner.drift(motion, drift)
-        inside = motion.at(self.outer.inputs, middle, Jg @ motion.v)
-        self.outer.evaluate(inside.point, point.scratch(self, "value", (self.outputs.nq,)), Jf)
-        self.outer.drift(inside, out)
-        out += Jf @ drift
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """By the chain rule."""
+        f, (inner,) = self.outer, jets
+        inside = place(f.inputs, inner.value, workspace.child)
+        value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
+        if inner.jacobian is None and inner.velocity is None:
+            f.evaluate(inside, value)
+            return Jet(value)
+        f.evaluate(inside, value, J)
+        made = linear(value, jets, J.dot)
+        if inner.velocity is None:
+            return made
+        moving, drift = motion_at(inside, inner.velocity[:, 0]), np.zeros(f.outputs.nv)
+        f.drift(moving, drift)
+        made = made._replace(acceleration=made.acceleration + drift[:, None])
+        if inner.rate_q is None:
+            return made
+        still = motion_at(inside, np.zeros(f.inputs.nv))
+        by_point, by_velocity, rate, unused = np.zeros((4, *J.shape))
+        f.drift_derivatives(moving, inner.acceleration[:, 0], by_point, by_velocity)
+        f.drift_derivatives(still, inner.velocity[:, 0], rate, unused)
+        return made._replace(
+            rate_q=made.rate_q + rate @ inner.jacobian,
+            by_q=made.by_q + by_point @ inner.jacobian + by_velocity @ inner.rate_q,
+            by_v=made.by_v + by_velocity @ inner.jacobian,
+        )
 
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        inner = GroupMotion.of(self.inner, motion, a)
-        inside = motion.at(self.outer.inputs, inner.point, inner.velocity)
-        k, n = self.outer.outputs.nv, self.outer.inputs.nv
-        by_point, by_velocity = np.zeros((2, k, n))
-        self.outer.drift_derivatives(inside, inner.acceleration, by_point, by_velocity)
-        Jf = self.outer.linearised_at(inside.point).jacobian
-        dq[:] = by_point @ inner.jacobian + by_velocity @ inner.rate_q + Jf @ inner.by_q
-        dv[:] = by_velocity @ inner.jacobian + Jf @ inner.by_v
+    def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
+        """That of the outer function."""
+        return force_derivative_of(self.outer, place(self.outer.inputs, jets[0].value, workspace.child), y)
 
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        middle, Jg = self.inner.linearised_at(point)
-        inside = point.at(self.outer.inputs, middle)
-        Jf = self.outer.linearised_at(inside).jacobian
-        bent = force_derivative_of(self.outer, inside, y)
-        self.inner.force_derivative(point, y @ Jf, out)
-        out += Jg.T @ bent @ Jg
+    @property
+    def combines_exactly(self) -> bool:
+        """Whether the outer function has formulas."""
+        return self.outer.has_exact_derivatives
 
-    def _jacobians(self, point: Point) -> tuple[Matrix, Matrix]:
-        inner = point.scratch(self, "inner", (self.inner.outputs.nv, self.inner.inputs.nv))
-        return inner, point.scratch(self, "outer", (self.outer.outputs.nv, self.outer.inputs.nv))
+    @property
+    def has_exact_drift(self) -> bool:
+        """As of `Function`."""
+        return self.outer.has_exact_drift and self.inner.has_exact_drift
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(Function):
+class Difference(Combined):
     r"""`f - g`: difference of the values of f and g, in the tangent space.
 
     .. math:: (f - g)(q) = f(q) \ominus g(q) \in \mathbb{R}^{n_v}, \quad
@@ -138,52 +142,42 @@ class Difference(Function):
             name=f"{f.name} - {g.name}",
         )
 
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        space = self.left.outputs
-        f = point.scratch(self, "f", (space.nq,))
-        g = point.scratch(self, "g", (space.nq,))
-        if jacobian is None:
-            self.left.evaluate(point, f)
-            self.right.evaluate(point, g)
-            value[:] = space.difference(g, f)
-            return
-        Jf = point.scratch(self, "Jf", (space.nv, self.inputs.nv))
-        Jg = point.scratch(self, "Jg", (space.nv, self.inputs.nv))
-        self.left.evaluate(point, f, Jf)
-        self.right.evaluate(point, g, Jg)
-        value[:] = space.difference(g, f)
-        jacobian[:] = space.difference_dq1(g, f) @ Jf + space.difference_dq0(g, f) @ Jg
+    @property
+    def operands(self) -> tuple[Function, ...]:
+        """The two functions."""
+        return self.left, self.right
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        space = self.left.outputs
-        f, g = self.left.linearised_at(motion.point), self.right.linearised_at(motion.point)
-        drift_f, drift_g = np.zeros(space.nv), np.zeros(space.nv)
-        self.left.drift(motion, drift_f)
-        self.right.drift(motion, drift_g)
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """The logarithm of one seen from the other; of vectors their difference."""
+        (f, g), space = jets, self.left.outputs
+        value = space.difference(g.value, f.value)
+        if space.is_flat:
+            return linear(value, jets, np.subtract)
+        if f.rate_q is not None:
+            return jet_of(moving_of(space, f).seen_from(moving_of(space, g)).logarithm())
+        if f.jacobian is None and f.velocity is None:
+            return Jet(value)
+        by_f, by_g = space.difference_dq1(g.value, f.value), space.difference_dq0(g.value, f.value)
+
+        def of_both(x: Matrix, y: Matrix) -> Matrix:
+            return by_f @ x + by_g @ y
+
+        made = linear(value, jets, of_both)
+        if f.velocity is None:
+            return made
         h = space.compose(space.inverse(g.value), f.value)
-        moving = space.relative_motion(h, (f.jacobian @ motion.v, drift_f), (g.jacobian @ motion.v, drift_g))
-        out[:] = space.log_second_derivative(space.log(h), *moving)
-
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        moving = GroupMotion.of(self.left, motion, a).seen_from(GroupMotion.of(self.right, motion, a)).logarithm()
-        dq[:], dv[:] = moving.by_q, moving.by_v
-
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        space = self.left.outputs
-        f, g = self.left.linearised_at(point), self.right.linearised_at(point)
-        h = space.compose(space.inverse(g.value), f.value)
-        J = f.jacobian - space.adjoint(space.inverse(h)) @ g.jacobian
-        inner, added = force_of_logarithm(space, h, J, y)
-        out[:] = force_seen_from(self.left, self.right, point, inner) + added
+        f_moves, g_moves = ((jet.velocity[:, 0], jet.acceleration[:, 0]) for jet in jets)
+        moving = space.relative_motion(h, f_moves, g_moves)
+        return made._replace(acceleration=space.log_second_derivative(space.log(h), *moving)[:, None])
 
     @property
-    def has_exact_derivatives(self) -> bool:
-        """As for `Function`; the logarithm of the outputs must have a formula too."""
-        return super().has_exact_derivatives and is_exact_on(self.left.outputs)
+    def combines_exactly(self) -> bool:
+        """Whether the logarithm of the outputs has formulas."""
+        return is_exact_on(self.left.outputs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sum(Function):
+class Sum(Combined):
     r"""Weighted sum of functions into one vector space: `f + g`, `0.5 * f`, `f / 2`, `-f`.
 
     .. math:: h(q) = \sum_i c_i\, f_i(q) \in \mathbb{R}^n, \quad J = \sum_i c_i J_i, \quad
@@ -244,19 +238,14 @@ class Sum(Function):
     @staticmethod
     def scaled(factor: object, f: Function) -> Sum:
         """`factor * f`."""
-        way = f"for a matrix, A @ {bracketed(f.name)}"
-        if isinstance(factor, Function):
-            way = f"functions have no product and no norm: {APPLIED}"
-        number = float(expect(factor, Real, f"factor of {f.name}", f"a number ({way})"))
+        number = float(expect(factor, Real, f"factor of {f.name}", "a number"))
         functions, factors = Sum._terms(f)
         return Sum(functions, [number * c for c in factors])
 
     @staticmethod
     def divided(f: Function, divisor: object) -> Sum:
         """`f / divisor`."""
-        if not isinstance(divisor, Real) or not divisor:
-            raise WrongObjectError(f"what {f.name} is divided by", "a number other than 0", repr(divisor))
-        return Sum.scaled(1.0 / float(divisor), f)
+        return Sum.scaled(1.0 / float(expect(divisor, Real, f"what {f.name} is divided by", "a number")), f)
 
     @staticmethod
     def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
@@ -265,36 +254,33 @@ class Sum(Function):
             return f.functions, f._factors.tolist()
         return [f], [1.0]
 
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        part = point.scratch(self, "part", (self.outputs.nq,))
-        value[:] = 0.0
-        if jacobian is not None:
-            jacobian[:] = 0.0
-        for i, (f, c) in enumerate(zip(self.functions, self._factors, strict=True)):
-            J = None if jacobian is None else point.scratch(self, f"jacobian {i}", jacobian.shape)
-            f.evaluate(point, part, J)
-            value += c * part
-            if jacobian is not None:
-                jacobian += c * J
+    is_linear = True
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        part = motion.point.scratch(self, "drift", (self.outputs.nv,))
-        out[:] = 0.0
-        for f, c in zip(self.functions, self._factors, strict=True):
-            f.drift(motion, part)
-            out += c * part
+    @property
+    def operands(self) -> Sequence[Function]:
+        """Its terms."""
+        return self.functions
 
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        by_q, by_v = np.zeros(dq.shape), np.zeros(dq.shape)
-        dq[:], dv[:] = 0.0, 0.0
-        for f, c in zip(self.functions, self._factors, strict=True):
-            f.drift_derivatives(motion, a, by_q, by_v)
-            dq += c * by_q
-            dv += c * by_v
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """The same sum of all."""
+        return linear(self._added(*(jet.value for jet in jets)), jets, self._added)
 
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        out[:] = sum(c * force_derivative_of(f, point, y) for f, c in zip(self.functions, self._factors, strict=True))
+    def _added(self, *parts: Matrix) -> Matrix:
+        whole = np.zeros(parts[0].shape)
+        for part, c in zip(parts, self._factors, strict=True):
+            whole += c * part
+        return whole
 
 
 def _name(functions: Sequence[Function], factors: Vector) -> str:
-    return signed_sum(factors.tolist(), [f.name for f in functions])
+    """The sum as it is written; a constant that is called by its number is that number."""
+    numbers = [_number(f) for f in functions]
+    sizes = [c if x is None else c * x for c, x in zip(factors.tolist(), numbers, strict=True)]
+    return signed_sum(sizes, [f.name if x is None else "" for f, x in zip(functions, numbers, strict=True)])
+
+
+def _number(f: Function) -> float | None:
+    if isinstance(f, Constant) and f.outputs.is_flat:
+        x = float(np.asarray(f.constant)[0])
+        return x if f.name == f"{x:.4g}" else None
+    return None

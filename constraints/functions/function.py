@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ..errors import SizeError, SpaceMismatchError
+from ..errors import SizeError
 from ..point import MovingPoint, Point, motion_at, place_alone
 from .differences import (
     drift_by_differences,
@@ -23,9 +23,9 @@ from .differences import (
     force_derivative_by_rates,
 )
 from .function_guard import Answering, declared, watch
+from .signs import Signs
 
 if TYPE_CHECKING:
-    from .algebra import Composition, Difference, Sum
     from .from_callable import FromCallable
     from .restriction import Restriction
 
@@ -37,7 +37,7 @@ class ValueAndJacobian(NamedTuple):
     jacobian: Matrix
 
 
-class Function(Answering, ABC):
+class Function(Signs, Answering, ABC):
     r"""A differentiable function :math:`h: \mathcal{C} \to \mathcal{L}` between two spaces that are Lie groups.
 
     Its Jacobian maps tangent vectors of the inputs to tangent vectors of the outputs, both in the body frame:
@@ -62,6 +62,8 @@ class Function(Answering, ABC):
     name: str = declared()
     columns: BoolVector = declared()
     periodic: BoolVector = declared()
+    written_in: ClassVar[Mapping[str, str]] = {}
+    """Where the user writes what a method gives, where that is not in the method: for words of `check_function`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Watch classes that are not of this library: what they forget to write is an error, no value."""
@@ -263,68 +265,6 @@ class Function(Answering, ABC):
         point, out = self._point(q), np.zeros(self.outputs.nv)
         self.drift(motion_at(point, velocity), out)
         return out
-
-    @final
-    def __matmul__(self, other: Function) -> Composition:
-        """`(f @ g)(q) = f(g(q))`."""
-        from .algebra import Composition
-
-        return Composition(self, other)
-
-    @final
-    def __sub__(self, other: Function) -> Difference:
-        """`(f - g)(q) = f(q) (-) g(q)`, in the tangent space of the outputs."""
-        from .algebra import Difference
-
-        return Difference(self, other)
-
-    @final
-    def __rmatmul__(self, A: ArrayLike) -> Composition:
-        """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
-        from .affine import Affine
-
-        try:
-            affine = Affine(A, inputs=self.outputs)
-        except SizeError:
-            if self.outputs.vector_v.size:
-                raise
-            into = f"{self.outputs.name} (for a pose, use Position for the point and Orientation for the angles)"
-            raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into) from None
-        return affine @ self
-
-    @final
-    def __add__(self, other: Function) -> Sum:
-        """`(f + g)(q) = f(q) + g(q)`, of functions into R^n."""
-        from .algebra import Sum
-
-        constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
-        return Sum.of(self, as_function(other, f"what is added to {self.name}", constant))
-
-    @final
-    def __radd__(self, other: object) -> Function:
-        """For `sum([f, g])`, which starts at 0."""
-        return self if type(other) is int and other == 0 else self + as_function(other, f"what {self.name} is added to")
-
-    @final
-    def __mul__(self, factor: float) -> Sum:
-        """`(c f)(q) = c f(q)`, of a number and a function into R^n."""
-        from .algebra import Sum
-
-        return Sum.scaled(factor, self)
-
-    __rmul__ = __mul__
-
-    @final
-    def __truediv__(self, divisor: float) -> Sum:
-        """`(f / c)(q) = f(q) / c`, of a function into R^n and a number."""
-        from .algebra import Sum
-
-        return Sum.divided(self, divisor)
-
-    @final
-    def __neg__(self) -> Sum:
-        """`(-f)(q) = -f(q)`, of a function into R^n."""
-        return self * -1.0
 
     @final
     def restricted(self, rows: Segments | Sequence[int]) -> Restriction:

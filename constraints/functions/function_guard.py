@@ -5,7 +5,7 @@ A function that forgets to write would leave what was in the memory before, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from math import inf
@@ -16,25 +16,10 @@ import numpy as np
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import CallError, FunctionError, NotDeclaredError, NotWrittenError, OperatorError
-from ..words import bracketed
 
 _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
 UNWRITTEN = float(_MARK.view(np.float64))
 """A NaN with bits of its own, which sums and products keep: no calculation ends in it unless it read it."""
-
-APPLIED = "g @ f applies g to the value of f, with g = Function.from_callable(lambda x: ..., f.outputs, Rn(1))"
-"""What is said of formulas that functions do not have."""
-
-_OF_THE_RIGHT: Mapping[Any, str] = {
-    np.add: "__radd__",
-    np.multiply: "__rmul__",
-    np.matmul: "__rmatmul__",
-    np.less_equal: "__ge__",
-    np.less: "__gt__",
-    np.greater_equal: "__le__",
-    np.greater: "__lt__",
-}
-"""Operators of numpy arrays -> that of a function on the right of one."""
 
 _MASK = "it belongs to the constraint, as Implicit.zero(f, mask=[1, 1, 0])"
 _COPY = "work on a copy, q = np.array(point.q)"
@@ -75,27 +60,6 @@ class Answering:
             if cls.__abstractmethods__:
                 raise NotWrittenError(cls.__name__, ", ".join(sorted(cls.__abstractmethods__)))
             return super().__new__(cls)
-
-        def __getitem__(self, rows: object) -> NoReturn:
-            """Refused: rows are taken by `restricted`, or left out by the mask of a constraint."""
-            way = "f.restricted([2]) takes some rows; for a constraint on some rows give mask="
-            raise OperatorError(f"{bracketed(self.name)}[{rows!r}]", way)
-
-        def __pow__(self, exponent: object) -> NoReturn:
-            """Refused: functions have no powers."""
-            raise OperatorError(f"{bracketed(self.name)} ** {exponent!r}", APPLIED)
-
-        def __abs__(self) -> NoReturn:
-            """Refused: functions have no absolute value."""
-            raise OperatorError(f"abs({self.name})", APPLIED)
-
-        def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
-            """An operator of a numpy array on the left is that of the function; nothing else of numpy takes one."""
-            if ufunc in (np.equal, np.not_equal):
-                return ufunc is np.not_equal
-            if method == "__call__" and not options and ufunc in _OF_THE_RIGHT and operands[1] is self:
-                return getattr(self, _OF_THE_RIGHT[ufunc])(operands[0])
-            raise OperatorError(f"np.{ufunc.__name__}({self.name})", APPLIED)
 
         def __ge__(self, bound: object) -> NoReturn:
             """Refused: it is a constraint, `Implicit.above`."""

@@ -80,7 +80,7 @@ class Polynomial(Function):
             jacobian *= _horner(self._derivatives[1], s)
 
     @property
-    def formula(self) -> str:
+    def written_out(self) -> str:
         """The polynomial as text, the constant first: "2 - s^2, s = elbow"."""
         powers = ["", "s", *(f"s^{k}" for k in range(2, len(self._derivatives[0])))]
         w = self._argument.jacobian(self._space.neutral)[0]
@@ -90,7 +90,7 @@ class Polynomial(Function):
         return f"{signed_sum(self._derivatives[0], powers[: len(self._derivatives[0])])}, s = {argument}"
 
     def __repr__(self) -> str:
-        return f"Polynomial({self.name!r}: {self.formula})"
+        return f"Polynomial({self.name!r}: {self.written_out})"
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         w = motion.point.scratch(self, "weights", (1, self.columns.size))

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from liegroups import Segments
 from liegroups.arguments import integers
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 from liegroups.frozen import set_fields
 
-from ..point import MovingPoint, Point
+from ..words import bracketed
+from ..workspace import Workspace
+from .combined import Combined
+from .expressions.jets import Jet, linear
 from .function import Function, as_function
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Restriction(Function):
+class Restriction(Combined):
     """Some rows of the value of a function: coordinates of vectors, rotations and poses as a whole.
 
     Args:
@@ -43,32 +44,25 @@ class Restriction(Function):
         if not isinstance(rows, Segments):
             rows = Segments.coordinates(f.outputs, integers(rows, f"rows of {f.name}", "Segments, or row numbers"))
         set_fields(self, rows=rows, _rows=rows)
+        name = f"{bracketed(f.name)}[{', '.join(map(str, rows.v))}]"
         self.declare(
-            f.inputs, rows.space, f.columns, periodic=f.periodic, name=f"{f.name}[{', '.join(map(str, rows.v))}]"
+            f.inputs,
+            rows.space,
+            f.columns,
+            periodic=f.periodic,
+            name=name,
         )
 
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        f, rows = self.function, self._rows
-        whole = point.scratch(self, "value", (f.outputs.nq,))
-        if jacobian is None:
-            f.evaluate(point, whole)
-        else:
-            J = point.scratch(self, "jacobian", (f.outputs.nv, f.inputs.nv))
-            f.evaluate(point, whole, J)
-            jacobian[:] = J[rows.v_indices]
-        value[:] = whole[rows.q_indices]
+    is_linear = True
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        whole = motion.point.scratch(self, "drift", (self.function.outputs.nv,))
-        self.function.drift(motion, whole)
-        out[:] = whole[self._rows.v_indices]
+    @property
+    def operands(self) -> tuple[Function, ...]:
+        """The whole function."""
+        return (self.function,)
 
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        by_q, by_v = np.zeros((2, self.function.outputs.nv, self.inputs.nv))
-        self.function.drift_derivatives(motion, a, by_q, by_v)
-        dq[:], dv[:] = by_q[self._rows.v_indices], by_v[self._rows.v_indices]
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """Rows of all."""
+        return linear(jets[0].value[self._rows.q_indices], jets, self._taken)
 
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        whole = np.zeros(self.function.outputs.nv)
-        whole[self._rows.v_indices] = y
-        self.function.force_derivative(point, whole, out)
+    def _taken(self, whole: Matrix) -> Matrix:
+        return whole[self._rows.v_indices]

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
 
 from liegroups import ProductSpace
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
-from ..point import MovingPoint, Point
+from ..workspace import Workspace
+from .combined import Combined
+from .expressions.jets import Jet, linear
 from .function import Function, as_functions
-from .group_motion import force_derivative_of
 from .lifted import common_inputs
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Stacked(Function):
+class Stacked(Combined):
     r"""The concatenated values of several functions of the same argument.
 
     .. math:: f(q) = (f_1(q), \dots, f_n(q)) \in \mathcal{L}_1 \times \dots \times \mathcal{L}_n
@@ -64,23 +65,17 @@ class Stacked(Function):
             name=name or "[" + ", ".join(f.name for f in functions) + "]",
         )
 
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        for f, q, v in self._blocks():
-            f.evaluate(point, value[q], None if jacobian is None else jacobian[v])
+    is_linear = True
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        for f, _, v in self._blocks():
-            f.drift(motion, out[v])
+    @property
+    def operands(self) -> Sequence[Function]:
+        """Its parts."""
+        return self.functions
 
-    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        for f, _, v in self._blocks():
-            f.drift_derivatives(motion, a, dq[v], dv[v])
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """One under the other."""
+        return linear(_joined(*(jet.value for jet in jets)), jets, _joined)
 
-    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
-        out[:] = sum(force_derivative_of(f, point, y[v]) for f, _, v in self._blocks())
 
-    def _blocks(self) -> Iterator[tuple[Function, slice, slice]]:
-        q = v = 0
-        for f in self.functions:
-            yield f, slice(q, q + f.outputs.nq), slice(v, v + f.outputs.nv)
-            q, v = q + f.outputs.nq, v + f.outputs.nv
+def _joined(*parts: Matrix) -> Matrix:
+    return np.concatenate(parts)

@@ -12,7 +12,8 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
-from ..actions import Action, Calculation, Derivatives, DifferentialAction, StateSpace
+from ..actions import Action, Derivatives, DifferentialAction, StateSpace
+from ..actions.action import Calculation
 from ..errors import ConstraintError
 from ..exports import from_extra
 from ..robot.bounds import limits_of

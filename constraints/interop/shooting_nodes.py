@@ -10,7 +10,8 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..actions import Action, Calculation, Derivatives
+from ..actions import Action, Derivatives
+from ..actions.action import Calculation
 from ..errors import ConstraintError, FailedError, UndefinedError
 
 

@@ -17,14 +17,14 @@ from ..functions.frames.frame_function import world_or_frame
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import Placement, pin
-from ..robot.placement import pose_log
+from ..robot.placement import pose_log, pose_log_second
 from ..rows.target import Target
 from .axes import hinge_of_axes, hinge_of_mask
 from .frame_rows import Form, FrameRows
 from .hinges.hinge import Hinge
 from .hinges.hinge_fit import HingeMotion, fitted, hinge_rows
 from .hinges.hinge_rates import hinge_rates
-from .hinges.pose_map import Rod, Split, second_of_pose_log
+from .hinges.pose_map import Rod, Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +148,7 @@ class Closure(FrameRows):
     def acceleration_error(self, q: ArrayLike, v: TangentLike, a: TangentLike | None = None) -> Vector:
         """Second time derivative of `pose_error` (6,) at joint accelerations a; zero by default."""
         error = self.error_frame(q, v, a)
-        return second_of_pose_log(error.placement, error.twist, error.acceleration)
+        return pose_log_second(error.placement, error.twist, error.acceleration)
 
 
 @final

@@ -35,7 +35,7 @@ from .set_rows import SetRows, TogetherRows
 _log = logging.getLogger(__package__)
 
 ASSEMBLERS = 16
-"""So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
+"""Number of assemblers that a set keeps, together with the sets that were switched or stabilised from it."""
 
 
 _SWITCHED = "set.switched(on, off) gives a changed copy"
@@ -238,7 +238,7 @@ class ConstraintSet:
     # Rows.
 
     def say_time(self) -> None:
-        """Say once that targets stand still where their time begins, for nobody gave right-hand sides."""
+        """Log once that targets stand still where their time begins, since no right-hand sides were given."""
         if self._timed:
             _log.warning(
                 "no right-hand sides were given: the targets of %s stand still where their time begins; "

@@ -16,10 +16,11 @@ from liegroups.frozen import set_fields
 
 from ..errors import OptionError
 from ..functions.frames.frame_function import as_frame
-from ..functions.slopes import STRAIGHT, Slopes
-from ..robot import Frame, Robot, as_placement
+from ..functions.frames.slopes import STRAIGHT, Slopes
+from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import Placement, pin
+from ..robot.placement import as_placement
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
 from .hinges.masked_map import MaskedMap, as_mask

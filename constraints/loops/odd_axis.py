@@ -1,4 +1,4 @@
-"""Axes of loops that are not parallel: by much, as one that is across the others, or by digits of a file."""
+"""Axes of loops that are not parallel: one that is across the others, or nearly parallel ones, rounded in a file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def odd_axis(owner: RowOwner, q: Vector) -> str:
 
 
 class NearParallel(NamedTuple):
-    """Two axes on one body of a loop that are parallel but for some digits.
+    """Two axes on one body of a loop that are parallel to between 1e-10 and 1e-3 rad.
 
     Attributes:
         a, b: names of a joint, or of the closure.
@@ -74,7 +74,7 @@ class NearParallel(NamedTuple):
 
 
 def near_parallels(closures: Iterable[RowOwner]) -> list[NearParallel]:
-    """Neighbours in loops whose axes are parallel to between 1e-10 and 1e-3 rad: mostly digits of a file.
+    """Neighbours in loops whose axes are parallel to between 1e-10 and 1e-3 rad: mostly numbers rounded in a file.
 
     Neighbours are on one body, so that the angle is the same in all configurations: joints that turn about one axis,
     and closures that are a pin.

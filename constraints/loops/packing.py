@@ -10,7 +10,6 @@ import numpy as np
 from liegroups import SE3
 
 from ..solvers.compiled.frame_functions import pack_frames
-from ..solvers.compiled.functions import TABLE
 from ..solvers.compiled.packing import Argument, NotPacked, PackedResult, Packer
 from ..solvers.machine import layout
 from .contacts import LocalPoint
@@ -104,6 +103,3 @@ def pack_pose_map(packer: Packer, f: OfRelativePose, argument: Argument, result:
     size = f.pose_map.size
     record = rows.kind, size, rows.linear, rows.angular, rows.directions, rows.rotation, group, six
     pack_frames(packer, layout.POSE_MAP, f, argument, result, packer.table(record), rows.numbers, memory=36)
-
-
-TABLE[OfRelativePose] = pack_pose_map

@@ -9,8 +9,9 @@ from liegroups.arrays import ArrayLike
 from liegroups.frozen import set_fields
 
 from ..errors import OptionError
-from ..robot import Frame, Robot, as_placement
+from ..robot import Frame, Robot
 from ..robot.model.pinocchio import Placement
+from ..robot.placement import as_placement
 from ..rows.target import Target
 from .closures import ends_of
 from .contacts import frame_of

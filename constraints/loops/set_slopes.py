@@ -11,7 +11,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.third_order import se3_coad
 from liegroups.segments import as_slice
 
-from ..functions.slopes import STRAIGHT
+from ..functions.frames.slopes import STRAIGHT
 from ..robot.elementary import ElementaryTree
 from ..robot.model.pinocchio import pin
 from ..robot.moving_frames import MovingFrames, RelativeFrame

@@ -5,26 +5,19 @@ from typing import TYPE_CHECKING
 from ..collisions import (
     Collision as Collision,
     CollisionModel as CollisionModel,
-    Grazing as Grazing,
-    LeftOut as LeftOut,
-    LeftOutReason as LeftOutReason,
     NoFreeConfigurationError as NoFreeConfigurationError,
-    PathCheck as PathCheck,
     PointCloud as PointCloud,
     Shape as Shape,
 )
 from ..exports import on_use as _on_use
 from ..keywords import answer as _answer
 from ..paths import (
-    CollisionPair as CollisionPair,
     Interpolation as Interpolation,
-    Jump as Jump,
     MovingRightHandSide as MovingRightHandSide,
     Path as Path,
     PathStatus as PathStatus,
     RelativeMotion as RelativeMotion,
     SecurityMargins as SecurityMargins,
-    Stop as Stop,
     Tie as Tie,
     interpolate as interpolate,
 )
@@ -36,15 +29,13 @@ from .factory.placement import (
     preplacement as preplacement,
 )
 from .factory.rules import Rule as Rule
-from .factory.semantics import Semantics as Semantics, read_semantics as read_semantics
+from .factory.semantics import read_semantics as read_semantics
 from .foliation import Foliation as Foliation, Leaf as Leaf
 from .graph import ConstraintGraph as ConstraintGraph
-from .graph_errors import GraphErrors as GraphErrors
 from .gripper import Gripper as Gripper, Handle as Handle
-from .problems import PathProblem as PathProblem
 from .states import State as State, Transition as Transition
 from .targets import TargetConfiguration as TargetConfiguration
-from .validation import Rate as Rate, Validation as Validation
+from .validation import Validation as Validation
 
 if TYPE_CHECKING:
     from ..files import Scene as Scene, read_scene as read_scene

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from .states import State, Transition
 
 ROUGHLY = 10.0
-"""So many thresholds a start may be off the paths from there: holds measure errors in other frames."""
+"""Factor of the threshold by which a start may be off the paths from there: holds measure errors in other frames."""
 SHOWN = 3
-"""So many questions of a graph are logged; `graph.validate` tells all."""
+"""Number of questions of a graph that are logged; `graph.validate` tells all."""
 
 
 def questions(

@@ -15,13 +15,13 @@ from liegroups.arrays import ArrayLike
 
 from ..exports import from_above
 from ..keywords import FieldOf, closed
-from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins
 from ..problem.problem import Problem
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
-from ..solvers import Engine, Options, Projection, ProjectionBatch
+from ..solvers import Engine, Options, Projection, ProjectionBatch, Projector
 from ..solvers.projection.engines import as_engine
 from ..words import counted
 from .arguments import as_owners, configurations, each_of, graph_options, path_options
@@ -328,9 +328,11 @@ class ConstraintGraph:
         Raises:
             GraphError: the transition leads through waypoints; they are listed.
         """
-        if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
-            return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
-        return relative_motion(self.robot, self._problems.on_path(self._network.without_waypoints(where)))
+        return self._problems.motion(self._network.state_or_motion(where))
+
+    def path_projector(self, problem: Problem) -> Projector:
+        """What puts configurations onto a `path_problem`, with `path_options`; it is made once."""
+        return self._problems.path_projector(problem)
 
     def collision_pairs(
         self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]
@@ -343,7 +345,7 @@ class ConstraintGraph:
             where: as in `relative_motion`.
             pairs: pairs of joints by name; "universe" is the world.
         """
-        return collision_pairs(self.relative_motion(where), self.margins, pairs)
+        return self._problems.pairs(self._network.state_or_motion(where), self.margins, pairs)
 
     # Reading.
 

@@ -71,6 +71,12 @@ class Network:
             )
         return found
 
+    def state_or_motion(self, where: State | Transition | str) -> State | Transition:
+        """A state, or a transition whose paths are on one leaf, by its name or as it is; errors as above."""
+        if isinstance(where, State) or (isinstance(where, str) and where in self.states):
+            return self.state(where)
+        return self.without_waypoints(where)
+
     def leaves(self, where: object, foliations: Sequence[Foliation]) -> tuple[State, list[Foliation]]:
         """Where paths of a transition, or loops of a state, stay, and the foliations whose leaf they keep.
 

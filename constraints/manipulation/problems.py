@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, final
 
 from liegroups import Rn
 from liegroups.arrays import Vector
 
 from ..functions.affine import Constant
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..problem.span import Span, spans_of
 from ..robot import Robot
@@ -16,11 +18,15 @@ from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Engine, Options, Projection, Projector
+from ..workspace import Kept
+from .arguments import path_options
 from .foliation import Foliation, merge_foliations
 from .leaf_problem import Evaluations, ProblemFamily
 from .memory import GraphMemory, GraphMemoryPool
 from .states import State, Transition
 
+PAIRS = 512
+"""So many tables of pairs of joints that move against each other a graph keeps."""
 NOTHING = "no constraint"
 """Name of the constraint of a problem that has none: it is always satisfied."""
 
@@ -64,11 +70,14 @@ class GraphProblems:
         engine: Engine,
     ) -> None:
         self.robot, self.foliations, self.options = robot, tuple(foliations), options
-        self.everywhere = constraints
+        self.everywhere, self._engine = constraints, engine
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
         self.memories, self.evaluations = GraphMemoryPool(robot), Evaluations(robot, engine)
         self._families: dict[tuple[int, ...], ProblemFamily] = {}
         self._spans: dict[Problem, list[Span]] = {}
+        self._path_projectors: dict[Problem, Projector] = {}
+        self._motions: dict[int, RelativeMotion] = {}
+        self._pairs: Kept[tuple[CollisionPair, ...]] = Kept(PAIRS)
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -106,6 +115,34 @@ class GraphProblems:
         path = PathProblem(found.problem, found.rhs_at(q_start, memory.workspace))
         self.memories.give(memory)
         return path
+
+    def path_projector(self, problem: Problem) -> Projector:
+        """What puts configurations onto a problem of paths; the graph holds it."""
+        found = self._path_projectors.get(problem)
+        if found is None:
+            found = self._path_projectors[problem] = Projector(problem, path_options(self.options), self._engine)
+        return found
+
+    def pairs(
+        self, where: State | Transition, margins: SecurityMargins, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[CollisionPair, ...]:
+        """The pairs of some that move against each other.
+
+        Args:
+            where: as for `motion`.
+            margins: those of the graph.
+            pairs: of joints by name.
+        """
+        make = partial(collision_pairs, self.motion(where), margins, pairs)
+        return self._pairs.get((id(where), *pairs), make)
+
+    def motion(self, where: State | Transition) -> RelativeMotion:
+        """How bodies move relative to each other in a state of the graph, or along paths of a transition of it."""
+        found = self._motions.get(id(where))
+        if found is None:
+            own = self.on_path(where) if isinstance(where, Transition) else [*self.everywhere, *where.constraints]
+            found = self._motions[id(where)] = relative_motion(self.robot, own)
+        return found
 
     def on_path(self, transition: Transition) -> list[RowOwner]:
         """Constraints of the paths of a transition, holds in place; where surfaces are not chosen, of all of them."""

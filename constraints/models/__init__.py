@@ -1,7 +1,6 @@
 """Mechanisms from files and built in, and sample robots that need no file."""
 
 from ..keywords import answer as _answer
-from ..loops.mobility import Mobility as Mobility
 from . import mechanisms as mechanisms
 from .built_in.samples import (
     sample_arm as sample_arm,
@@ -10,6 +9,6 @@ from .built_in.samples import (
 )
 from .installed import installed_robots as installed_robots
 from .loading import load as load
-from .structure.mechanism import Mechanism as Mechanism, Unread as Unread
+from .structure.mechanism import Mechanism as Mechanism
 
 _answer(__name__)

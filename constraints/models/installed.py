@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import MissingExtraError
-from ..named import Named
+from ..keywords import Named
 from ..robot.files.packages import robot_data_folder
 
 

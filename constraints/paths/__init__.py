@@ -1,20 +1,9 @@
 """Paths on constraints, and right-hand sides that move along them."""
 
 from ..keywords import answer as _answer
-from .held import Held as Held
-from .interpolation import (
-    Interpolation as Interpolation,
-    PathStatus as PathStatus,
-    Stop as Stop,
-    interpolate as interpolate,
-)
+from .interpolation import Interpolation as Interpolation, PathStatus as PathStatus, interpolate as interpolate
 from .moving_rhs import MovingRightHandSide as MovingRightHandSide
-from .path import Jump as Jump, Path as Path
-from .relative_motion import (
-    CollisionPair as CollisionPair,
-    RelativeMotion as RelativeMotion,
-    SecurityMargins as SecurityMargins,
-    Tie as Tie,
-)
+from .path import Path as Path
+from .relative_motion import RelativeMotion as RelativeMotion, SecurityMargins as SecurityMargins, Tie as Tie
 
 _answer(__name__)

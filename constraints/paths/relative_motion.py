@@ -175,7 +175,9 @@ def collision_pairs(
     Raises:
         UnknownJointError: lists the names that come closest.
     """
-    moving = [(a, b) for a, b in pairs if motion.between(a, b) is Tie.UNCONSTRAINED]
+    known = {name for pair in pairs for name in pair}
+    numbers = {name: _index(motion.names, name) for name in known}
+    moving = [(a, b) for a, b in pairs if not motion.held[numbers[a], numbers[b]]]
     return tuple(CollisionPair(a, b, margins.between(a, b)) for a, b in moving)
 
 

@@ -44,26 +44,7 @@ SMALL = 0.165
 def plot_modes(
     modes: Modes, path: str | os.PathLike[str] | None = None, most: int | None = None, view: Wanted = None
 ) -> Any:
-    """The spectrum of modes, a table, and their shapes: at rest in grey, and both ends of the motion in blue.
-
-    Amplitudes are chosen so that the shapes can be seen; rods of closures are grey lines.
-
-    Args:
-        modes: with at least one mode.
-        path: also write the figure there.
-        most: shapes that are drawn, idle ones, as spins of rods, last; 8 by default, or where some are idle all others.
-        view: as in `plot_robot`.
-
-    Returns:
-        the matplotlib figure.
-
-    Raises:
-        UnknownNameError: a view that is none.
-        FailedError: there are no modes.
-        OptionError: no shape to draw.
-        MissingExtraError: matplotlib is not installed.
-        FileError: the file cannot be written.
-    """
+    """As `Modes.plot`."""
     idle = [i for i, mode in enumerate(modes.or_raise()) if mode.idle]
     order = [i for i in range(len(modes)) if i not in idle] + idle
     usual = max(SHAPES, len(modes) - len(idle)) if idle else SHAPES
@@ -95,25 +76,7 @@ def animate_mode(
     amplitude: float | None = None,
     view: Wanted = None,
 ) -> Any:
-    """A mode as an animation: closed configurations along one period, which is shown in 1.6 s.
-
-    Args:
-        mode: the mode.
-        path: the file that it is written to: `.gif`, `.html` (with its controls), or `.mp4` (needs ffmpeg).
-        frames: pictures of a period.
-        amplitude: of the coordinate with the largest entry [rad or m]; chosen so that it can be seen if None.
-        view: as in `plot_robot`.
-
-    Returns:
-        the animation, as of `animate`.
-
-    Raises:
-        OptionError: no frame.
-        UnknownNameError: a view that is none.
-        FailedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
-        MissingExtraError: matplotlib is not installed.
-        FileError: the file cannot be written, or not as an animation.
-    """
+    """As `Mode.animate`."""
     check_film(path)
     count, scene = natural_number(frames, "frames of a mode"), _scene(mode)
     swing = _swing(scene, mode, count) if amplitude is None else mode.configurations(count, amplitude=amplitude)

@@ -29,7 +29,7 @@ LABELS = {
     "energy": "energy [J]",
 }
 MOST = 8
-"""So many lines a panel has: those that change most."""
+"""Largest number of lines in a panel: those that change most."""
 
 
 def plot_motion(

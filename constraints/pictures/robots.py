@@ -11,7 +11,8 @@ import numpy as np
 from liegroups.arguments import as_tuple, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
-from ..robot import Frame, Robot, as_placement
+from ..robot import Frame, Robot
+from ..robot.placement import as_placement
 from .figures import PALETTE
 from .views import Direction, check_axes
 

@@ -31,7 +31,7 @@ HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
 LINES = (*PALETTE, BAD, "#8a8a8a")
 MOST = len(LINES)
-"""So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
+"""Largest number of coordinates that are drawn, those that move most; more lines cannot be told apart."""
 
 
 class _Curve(NamedTuple):

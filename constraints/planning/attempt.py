@@ -16,9 +16,7 @@ from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
 from ..paths.path import Path
-from ..paths.relative_motion import CollisionPair
 from ..problem.problem import Problem
-from ..solvers import Projector
 from .connection import Connection, LeafSearch
 from .edges import EdgeJudge
 from .ends import in_words
@@ -138,9 +136,8 @@ class Attempts:
         self._graph, self._places, self._goal, self._collisions = graph, places, goal, collisions
         self._rng, self._guess, self._limits, self._clock = rng, guess, limits, clock
         self.refusals, self.counts, self.targets, self.nodes = Refusals(), Counts(), 0, 0
-        self._models: dict[tuple[CollisionPair, ...], CollisionModel] = {}
-        self._pairs: dict[str, tuple[CollisionPair, ...]] = {}
-        self._projectors: dict[Problem, Projector] = {}
+        self._models: dict[str, CollisionModel] = {}
+        self._leaves: dict[tuple[Problem, CollisionModel | None], LeafOfProblem] = {}
         self._failures: defaultdict[str, int] = defaultdict(int)
         self._tried: Counter[tuple[str, ...]] = Counter()
         self._budget = TARGETS_AT_FIRST
@@ -227,7 +224,7 @@ class Attempts:
         for part, point in parts:
             model = self._model(part)
             if model is not None and not model.is_free(point):
-                self.refusals.add(part, in_words(model.collisions(point)[:1]))
+                self.refusals.add(part, in_words(model.collisions(point, 1)))
                 return None
         motions = list[Leg]()
         for part, point in parts:
@@ -261,13 +258,11 @@ class Attempts:
         return found.path
 
     def _leaf(self, part: Transition, q: Vector) -> LeafOfProblem:
-        problem, rhs = self._graph.path_problem(part, q)
-        projector = self._projectors.get(problem)
-        if projector is None:
-            projector = self._projectors[problem] = Projector(problem, self._graph.path_options, self._graph.engine)
-        leaf = LeafOfProblem(projector, rhs, self._model(part))
-        leaf.counts = self.counts
-        return leaf
+        (problem, rhs), model = self._graph.path_problem(part, q), self._model(part)
+        found = self._leaves.get((problem, model))
+        if found is None:
+            found = self._leaves[problem, model] = LeafOfProblem(self._graph.path_projector(problem), rhs, model)
+        return found.on(rhs, self.counts)
 
     def _edges(self, part: Transition, q: Vector) -> EdgeJudge:
         return EdgeJudge(self._leaf(part, q))
@@ -276,12 +271,10 @@ class Attempts:
         """The pairs that move against each other on a transition."""
         if self._collisions is None:
             return None
-        pairs = self._pairs.get(part.name)
-        if pairs is None:
-            pairs = self._pairs[part.name] = self._graph.collision_pairs(part, self._collisions.joint_pairs)
-        found = self._models.get(pairs)
+        found = self._models.get(part.name)
         if found is None:
-            found = self._models[pairs] = self._collisions.among(pairs)
+            pairs = self._graph.collision_pairs(part, self._collisions.joint_pairs)
+            found = self._models[part.name] = self._collisions.among(pairs)
         return found
 
 

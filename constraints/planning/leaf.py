@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from copy import copy
+from functools import cached_property, partial
 from typing import NamedTuple, final
 
 import numpy as np
@@ -84,6 +85,7 @@ class LeafOfProblem:
         self.limits = max_angle, max_length
         self.chart = Metric(self.problem, max_angle, max_length)
         self.counts = Counts()
+        self._like: LeafOfProblem | None = None
         self._points = random_points(self.problem.bounds, self.problem.revolute)
 
     @property
@@ -94,10 +96,18 @@ class LeafOfProblem:
     @cached_property
     def growth(self) -> GrowthProgram | None:
         """The kernel that takes many steps at once; None where there is none for the constraints, or for the solids."""
+        if self._like is not None:
+            return self._like.growth
         if self.checker is not None and self.checker.doubts is None:
             return None
         rules = Rules(*self.chart.weights, FARTHEST_OF_STEP, LEAST_GAIN_OF_STEP, MET)
         return self.projector.program.growth(rules)
+
+    def on(self, rhs: RightHandSide, counts: Counts) -> LeafOfProblem:
+        """Another leaf of the same problem, with its own counts."""
+        other = copy(self)
+        other.rhs, other.counts, other._like = rhs, counts, self._like or self
+        return other
 
     def without_collisions(self) -> LeafOfProblem:
         """The same leaf where nothing collides, with counts of its own."""
@@ -154,6 +164,10 @@ def path_projector(problem: Problem | Projector) -> Projector:
         OptionError: its options have a clock, so that paths would not be the same each time.
     """
     local = Options.local(threshold=THRESHOLD_OF_PATHS)
-    projector = Projector(problem, local) if isinstance(problem, Problem) else problem
-    projector.options.without_clock("of a path")
-    return projector
+    if isinstance(problem, Projector):
+        problem.options.without_clock("of a path")
+        return problem
+    if problem.robot is None:
+        return Projector(problem, local)
+    kept: Projector = problem.robot.kept.get(("projector of paths", problem), partial(Projector, problem, local))
+    return kept

@@ -35,7 +35,7 @@ LEFT_OUT = "left out"
 MISSED = "its g_inverse or its twin is wrong, or has no solution there"
 """What is said of an explicit constraint that its own outputs do not satisfy."""
 SHOWN = 12
-"""So many numbers of a right-hand side, and so many kinds of rows, are printed."""
+"""Numbers of a right-hand side, and kinds of rows, that are printed."""
 
 
 def summary(problem: Problem) -> str:
@@ -157,7 +157,7 @@ def missed_by_outputs(problem: Problem, q: Vector, rhs: RightHandSide, threshold
 
 
 def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...]:
-    """Targets that stand where their time begins because nobody named a time, a sentence for each such time.
+    """Targets that stand where their time begins because no time was given, a sentence for each such time.
 
     Args:
         problem: the problem.

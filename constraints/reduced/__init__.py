@@ -24,17 +24,9 @@ from .equilibria.equilibrium import (
     equilibrium as equilibrium,
 )
 from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind, KeptMotion as KeptMotion
-from .equilibria.linearisation import (
-    Linearisation as Linearisation,
-    NoLinearisationError as NoLinearisationError,
-    linearisation as linearisation,
-)
+from .equilibria.linearisation import Linearisation as Linearisation, linearisation as linearisation
 from .equilibria.modes import Mode as Mode, ModeClass as ModeClass, Modes as Modes, modes as modes
-from .explicit_loops.explicit_loop import (
-    ExplicitLoop as ExplicitLoop,
-    ExplicitLoops as ExplicitLoops,
-    KeptImplicit as KeptImplicit,
-)
+from .explicit_loops.explicit_loop import ExplicitLoops as ExplicitLoops
 from .explicit_loops.loop_finding import explicit_loops as explicit_loops
 from .explicit_loops.loop_function import LoopFunction as LoopFunction
 from .explicit_loops.planar_loops import ElbowSide as ElbowSide, PlanarLoop as PlanarLoop
@@ -44,8 +36,8 @@ from .inverse import (
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
 from .state import ClosedState as ClosedState, RankError as RankError
-from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
-from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
+from .sweeps.branches import Branches as Branches, branches as branches
+from .sweeps.singularities import Singularity as Singularity
 from .sweeps.sweep import sweep as sweep
 from .sweeps.sweep_result import Sweep as Sweep
 from .sweeps.travel import SweepOptions as SweepOptions, SweepStatus as SweepStatus

@@ -101,7 +101,7 @@ class Chart:
 
 
 def _still(space: Space, moving: BoolVector) -> BoolVector:
-    """Which entries of q (nq,) no motion of some columns changes, seen from random ones."""
+    """Which entries of q (nq,) no motion of some columns changes, found by random motions."""
     rng = np.random.default_rng(0)
     still = np.ones(space.nq, dtype=np.bool_)
     for _ in range(_SAMPLES):

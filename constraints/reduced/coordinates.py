@@ -183,7 +183,7 @@ class MinimalCoordinates(NamesChecked):
         close: bool = False,
         rhs: RightHandSide | None = None,
     ) -> ClosedState:
-        """A state that is closed at all levels; what `close` computes, is computed as by the method `close`.
+        """A state whose position, velocity and acceleration satisfy the rows; loops are closed as by `close`.
 
         Args:
             q: (nq,).
@@ -376,7 +376,7 @@ def minimal_coordinates(
 
 
 def _only_equalities(constraint_set: ConstraintSet) -> None:
-    """Minimal coordinates are of equalities with a position; what else there is, is refused by name."""
+    """Refuse, by name, constraints that are on and are no equalities of positions."""
     for owner, _ in constraint_set.on:
         if not owner.has_position:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")

@@ -36,7 +36,7 @@ from .system import (
 
 
 class MassFactor(NamedTuple):
-    """What solves with the inertia of the independent coordinates.
+    """The factorised inertia of the independent coordinates.
 
     Attributes:
         status: whether it can be solved with.

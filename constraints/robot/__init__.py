@@ -4,16 +4,9 @@ from ..keywords import answer as _answer
 from .bounds import Bounds as Bounds
 from .files.urdf import Base as Base
 from .frame import Frame as Frame
-from .frame_table import FrameKind as FrameKind
-from .placement import (
-    as_placement as as_placement,
-    as_rotation as as_rotation,
-    pose_vector as pose_vector,
-    rigid_transform as rigid_transform,
-)
+from .placement import rigid_transform as rigid_transform
 from .posture import Motion as Motion, Posture as Posture
 from .robot import Robot as Robot
-from .space import RobotSpace as RobotSpace
 from .system import Part as Part
 
 _answer(__name__)

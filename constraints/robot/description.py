@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
-from liegroups import SE2, SE3, SO2, Factor
+from liegroups import SE2, SE3, SO2
 from liegroups.arguments import as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import set_fields
+from liegroups.layout import Factor
 
 from ..errors import OptionError, WrongObjectError
 from ..exports import from_above

@@ -1,8 +1,9 @@
 """A tree whose joints move along axes that are fixed in their bodies: what pinocchio's derivatives are right for.
 
 In pinocchio 4.1 the derivatives of inverse dynamics and of accelerations leave out how the motion subspace of a joint
-changes with its own coordinates: of universal, ZYX, composite and ellipsoid joints they are wrong by as much as they
-are. A chain of their parts, with bodies without mass between them, has the same coordinates and the same motions.
+changes with its own coordinates: of universal, ZYX, composite and ellipsoid joints their error is as large as the
+derivatives themselves. A chain of their parts, with bodies without mass between them, has the same coordinates and the
+same motions.
 """
 
 from __future__ import annotations

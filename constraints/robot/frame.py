@@ -74,7 +74,7 @@ class Frame:
     joint_name: str = ""
 
     def __post_init__(self) -> None:
-        """Own a copy of the placement, which nobody writes to."""
+        """Own a read-only copy of the placement."""
         as_name(self.name, "name of a frame")
         joint: Any = self.joint
         if not isinstance(joint, int | np.integer) or isinstance(joint, bool) or joint < 0:

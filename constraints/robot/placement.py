@@ -10,6 +10,7 @@ import numpy as np
 from liegroups import SE3, SO3
 from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.formulas.second_order import se3_log_second
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from ..linear_algebra import dot
@@ -257,6 +258,16 @@ def pose_log(M: Any, jacobian: Matrix | None = None) -> Vector:
     if jacobian is not None:
         jacobian[...] = pin.Jlog6(M) if _is_exact(dot(log[3:], log[3:])) else SE3.maps.log_jacobian(log)
     return log
+
+
+def pose_log_second(M: Any, twist: Vector, acceleration: Vector) -> Vector:
+    r"""Second time derivative of :math:`\log_6 M` (6,): linear, then angular.
+
+    Args:
+        M: the pose, its rotation short of half a turn.
+        twist, acceleration: its body twist (6,) and the derivative of that.
+    """
+    return se3_log_second(pose_log(M), twist, acceleration)
 
 
 def _is_exact(square: float) -> bool:

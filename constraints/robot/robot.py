@@ -12,9 +12,10 @@ from typing import Any, Self, final, overload
 
 import numpy as np
 
-from liegroups import Factor, Segments
+from liegroups import Segments
 from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, TangentLike, Vector
+from liegroups.layout import Factor
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, unchanging
@@ -38,7 +39,7 @@ from .system import Part, join
 _log = logging.getLogger(__package__)
 
 KEPT = 32
-"""So many things made ready a robot keeps."""
+"""Size of the cache of a robot: number of results that it keeps."""
 
 
 @final

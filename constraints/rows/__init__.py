@@ -12,9 +12,8 @@ from .explicit_forms import (
 )
 from .implicit import Implicit as Implicit
 from .right_hand_side import RightHandSide as RightHandSide
-from .row_owner import Reference as Reference, RowOwner as RowOwner
+from .row_owner import RowOwner as RowOwner
 from .stack import Stack as Stack
-from .stacking import Order as Order, Rows as Rows, stack_rows as stack_rows
 from .target import Target as Target
 
 _answer(__name__)

@@ -21,10 +21,11 @@ from ..functions.frames.pose import Pose
 from ..functions.frames.pose_from_rows import PoseFromRows
 from ..functions.frames.transformation import Transformation
 from ..functions.translation import RightTranslation
-from ..robot import Frame, Robot, pose_vector
+from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.configuration import joint_value
 from ..robot.model.mimic import Mimic
+from ..robot.placement import pose_vector
 from .comparison import Comparison
 from .explicit import Explicit
 

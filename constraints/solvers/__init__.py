@@ -9,11 +9,10 @@ from .newton.engine import NewtonEngine as NewtonEngine
 from .newton.linear_step import DampedCholesky as DampedCholesky, LinearStep as LinearStep
 from .options import Options as Options, not_an_argument as _not_an_argument
 from .projection.batch import BatchInterrupted as BatchInterrupted, ProjectionBatch as ProjectionBatch
-from .projection.engines import solved_by as solved_by
 from .projection.projection import Projection as Projection
 from .projection.projector import Projector as Projector, project as project
 from .projection.reach import reach as reach, reach_batch as reach_batch
-from .status import Refined as Refined, Status as Status, Step as Step
+from .status import Status as Status, Step as Step
 from .step_control import (
     Backtracking as Backtracking,
     ConstantStep as ConstantStep,
@@ -27,14 +26,9 @@ from .step_control import (
 if TYPE_CHECKING:
     from .compiled.engine import CompiledEngine as CompiledEngine, why_not as why_not
     from .diagnosis import (
-        Conflict as Conflict,
         Diagnosis as Diagnosis,
-        Kind as Kind,
-        Member as Member,
         Sensitivity as Sensitivity,
         SensitivityError as SensitivityError,
-        SensitivityKind as SensitivityKind,
-        Trial as Trial,
         diagnose as diagnose,
     )
     from .newton.least_change import LeastChange as LeastChange
@@ -44,7 +38,7 @@ __getattr__, __dir__ = _on_use(
     __name__,
     {
         "compiled.engine": "CompiledEngine why_not",
-        "diagnosis": "Conflict Diagnosis Kind Member Sensitivity SensitivityError SensitivityKind Trial diagnose",
+        "diagnosis": "Diagnosis Sensitivity SensitivityError diagnose",
         "newton.least_change": "LeastChange",
         "newton.sparse_kkt": "SparseKKT",
     },

@@ -26,6 +26,7 @@ from .options import Options
 from .status import Refined, Status, Step
 
 if TYPE_CHECKING:
+    from .division import DivisionProgram
     from .edges import EdgeProgram
     from .growth import GrowthProgram, Rules
 
@@ -262,6 +263,11 @@ class Program(ABC):
     @cached_property
     def edges(self) -> EdgeProgram | None:
         """This program along edges; None where it is not that kind of program."""
+        return None
+
+    @cached_property
+    def division(self) -> DivisionProgram | None:
+        """This program between samples of paths; None where it is not that kind of program."""
         return None
 
     @abstractmethod

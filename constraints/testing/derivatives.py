@@ -72,8 +72,16 @@ def check_jacobian(f: Function, q: Vector, rng: np.random.Generator, tolerance: 
             f"but by central differences {differences[row, column]:.9g}"
         )
         law, mend = "the Jacobian is the derivative of the value", _diagnosis(f, q, J, differences, row, column)
-        within(law, float(error[row, column]), limit, mend, seen, q=q)
+        within(law, float(error[row, column]), limit, _written(f, "evaluate", mend), seen, q=q)
     _check_slope(f, q, J, rng, tolerance)
+
+
+def _written(f: Function, method: str, mend: str) -> str:
+    """What to fix: where the user writes what the method gives, then how."""
+    where = f.written_in.get(method)
+    if where is None:
+        return mend
+    return where if mend.startswith(method) else f"{where}: {mend}"
 
 
 def _check_columns(f: Function, q: Vector) -> None:
@@ -163,7 +171,8 @@ def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: flo
         seen = (
             f"row {row} of the drift of {f.name} is {out[row]:.9g}, but d(J v)/dt by differences {differences[row]:.9g}"
         )
-        law, mend = "the drift is d(J v)/dt", "drift; without one of your own, an exact enough default is there"
+        law = "the drift is d(J v)/dt"
+        mend = _written(f, "drift", "drift; without one of your own, an exact enough default is there")
         limit = tolerance * (1.0 + largest(differences))
         within(law, float(abs(out[row] - differences[row])), limit, mend, seen, q=q, v=v)
     motion = place_motion(f.inputs, q, v, workspace)
@@ -203,7 +212,8 @@ def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, to
                 f"{name} of the drift derivatives of {f.name}, row {row}, column {column_name(f.inputs, column)}, is "
                 f"{mine[row, column]:.9g}, but by differences {differences[row, column]:.9g}"
             )
-            within(law, float(error[row, column]), limit, "drift_derivatives", seen, q=q, v=v, a=a)
+            mend = _written(f, "drift_derivatives", "drift_derivatives")
+            within(law, float(error[row, column]), limit, mend, seen, q=q, v=v, a=a)
 
 
 def check_force_derivative(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
@@ -229,4 +239,5 @@ def check_force_derivative(f: Function, q: Vector, rng: np.random.Generator, tol
             f"{column_name(f.inputs, column)}, is {own[row, column]:.9g}, but by differences "
             f"{differences[row, column]:.9g}"
         )
-        within(law, float(error[row, column]), limit, "force_derivative", seen, q=q, y=y)
+        mend = _written(f, "force_derivative", "force_derivative")
+        within(law, float(error[row, column]), limit, mend, seen, q=q, y=y)

@@ -25,6 +25,8 @@ from .derivatives import check_drift, check_drift_derivatives, check_force_deriv
 from .failure import CheckFailed, copies_of, largest, require, within
 from .places import column_name, evaluated, turning_entries
 
+TO_BE_CHECKED = "a Function (of a constraint, contact or closure it is its `function`)"
+
 
 def check_function(
     function: Function,
@@ -60,8 +62,9 @@ def check_function(
     """
     try:
         _check_laws(
-            as_function(function, "function to be checked"), configurations, rng_seed, samples, tolerance, pickles
-        )
+            as_function(function, "function to be checked", TO_BE_CHECKED),
+            configurations, rng_seed, samples, tolerance, pickles,
+        )  # fmt: skip
     except FunctionError as error:
         law = "evaluate and drift write every entry of what they are given, and the Jacobian where one is given"
         raise CheckFailed(law, {}, None, 0.0, error.mend, error.seen) from error

@@ -28,8 +28,8 @@ from constraints.actions.equations import armature_of, damping_of
 from constraints.actions.fused import fused_of
 from constraints.actions.stance import ROUNDING_OF_A_FORCE, least_within
 from constraints.dynamics import DynamicsStatus
-from constraints.dynamics.fused_contacts import FusedContacts
 from constraints.dynamics.methods.cholesky import LIGHT, REPEATED, by_blocks
+from constraints.dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from constraints.errors import NotFiniteError, OptionError, SizeError
 from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
 
@@ -260,13 +260,13 @@ def test_derivatives_go_on_from_the_memory_that_solved(monkeypatch: pytest.Monke
     (fused,) = fused_of(rows, 0.0, np.zeros(rows.robot.nv))
     assert fused is not None
     drive, solved = Drive(np.eye(18), np.zeros((18, 18)), None), list[int]()
-    usual = FusedContacts.solve
+    usual = PinocchioConstraints.solve
 
     def counted(self: Any, q: Any, v: Any, tau: Any) -> Any:
         solved.append(1)
         return usual(self, q, v, tau)
 
-    monkeypatch.setattr(FusedContacts, "solve", counted)
+    monkeypatch.setattr(PinocchioConstraints, "solve", counted)
     states = [(rows.robot.random(rng), rng.standard_normal(18), rng.standard_normal(18)) for _ in range(2)]
     found = []
     for q, v, tau in states:

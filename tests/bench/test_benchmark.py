@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scripts
+from each_choice import a_few, draws
 from house.doors import offered
 
 import constraints
@@ -126,7 +127,7 @@ MANY = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("number", range(len(MANY)))
+@pytest.mark.parametrize("number", a_few(range(len(MANY)), 4))
 def test_reader_and_judge_agree_on_each_kind(files: Any, judging: Any, tmp_path: Path, number: int) -> None:
     """Two roads from one description: the library's functions, and formulas in plain pinocchio."""
     file = files.read(write(tmp_path / "p.npz", two_hands(MANY[number])))
@@ -175,15 +176,18 @@ def of_every_comparison() -> Iterator[dict[str, Any]]:
     yield {key: value for key, value in CONTACT.items() if key not in ("comparison", "rhs")}
 
 
-def test_every_comparison_and_mask_of_every_kind_is_judged_alike(files: Any, judging: Any, tmp_path: Path) -> None:
+@draws(1, 5)
+def test_every_comparison_and_mask_of_every_kind_is_judged_alike(
+    files: Any, judging: Any, tmp_path: Path, count: int
+) -> None:
     """Two roads from one description, and no success that one of them denies."""
-    some = list(of_every_comparison())
-    assert {given["kind"] for given in some} == set(files.KINDS | files.EXPLICIT_KINDS) == set(files.KEYS)
-    for given in some:
+    every = list(of_every_comparison())
+    assert {given["kind"] for given in every} == set(files.KINDS | files.EXPLICIT_KINDS) == set(files.KEYS)
+    for given in every if count > 1 else every[::3]:
         file = files.read(write(tmp_path / "p.npz", on_a_box(given)))
         problem, judge = files.build(file), judging.Judge(file.description)
         twisted = given["kind"] == "locked_joint" and problem.explicits and "rhs" in given and len(given["mask"]) > 1
-        for q in judge.starts(5, 0):
+        for q in judge.starts(count, 0):
             if not twisted:  # a pose held at another value: the same solution, in other coordinates away from it
                 assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9), given
         result = Projector(problem).project(judge.starts(1, 1)[0])
@@ -323,7 +327,7 @@ def test_files_in_another_format_are_refused(files: Any, tmp_path: Path) -> None
             files.read(tmp_path / name)
 
 
-@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", a_few(PROBLEMS, 4), ids=lambda path: path.stem)
 def test_sampler_draws_the_recorded_starts_again(files: Any, judging: Any, path: Path) -> None:
     file = files.read(path)
     assert file.name == path.stem
@@ -344,7 +348,7 @@ def test_sampler_near_and_joints_to_keep(judging: Any) -> None:
     np.testing.assert_allclose(np.linalg.norm(starts[:, 8:10], axis=1), 1.0)
 
 
-@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", a_few(PROBLEMS, 4), ids=lambda path: path.stem)
 def test_successes_on_shipped_problems_are_true_ones(files: Any, judging: Any, path: Path) -> None:
     file = files.read(path)
     problem, judge = files.build(file), judging.Judge(file.description)

@@ -22,11 +22,11 @@ SCRIPT = File(__file__).resolve().parent.parent.parent / "benchmarks" / "plannin
 
 
 @cache
-def spheres() -> tuple[Any, Path]:
+def solved(module: str, name: str) -> tuple[Any, Path]:
     """The scene, and a path that is all right."""
     sys.path.insert(0, str(SCRIPT.parent))
     try:
-        scene = __import__("planning_graphs").spheres()
+        scene = getattr(__import__(module), name)()
     finally:
         sys.path.remove(str(SCRIPT.parent))
     return scene, scene.solve(scene.queries[0], np.random.default_rng(0), Limits()).or_raise()
@@ -59,9 +59,10 @@ def test_objects_of_another_wheel_and_bad_options_are_named() -> None:
     assert "--seeds" in done.stderr
 
 
+@pytest.mark.long  # its search; of a leaf the judge is asked below
 def test_the_judge_sees_a_ball_that_slips_or_flies() -> None:
     """A ball is moved by a millimetre in the hand, another one while it stands; the rest stays as it is."""
-    scene, path = spheres()
+    scene, path = solved("planning_graphs", "spheres")
     query = scene.queries[0]
     assert scene.faults(path, query) == []
     for number in (0, 4):  # the arm comes near; a ball is carried
@@ -73,9 +74,17 @@ def test_the_judge_sees_a_ball_that_slips_or_flies() -> None:
         assert any("error" in fault for fault in found), (number, found)
 
 
-def test_the_judge_sees_ends_and_steps_that_are_wrong() -> None:
-    scene, path = spheres()
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("planning_leaves", "glass"), pytest.param("planning_graphs", "spheres", marks=pytest.mark.long)],
+)
+def test_the_judge_sees_rows_ends_and_steps_that_are_wrong(module: str, name: str) -> None:
+    scene, path = solved(module, name)
     start, goal = scene.queries[0]
+    assert scene.faults(path, (start, goal)) == []
+    samples = path.pieces[0].samples.copy()
+    samples[1:-1, 1] += 1e-3
+    assert any("error" in fault for fault in scene.faults(changed(path, 0, samples), (start, goal)))
     other = start.copy()
     other[0] += 1e-12
     assert any("an end" in fault for fault in scene.faults(path, (other, goal)))

@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scripts
+from each_choice import draws
 
 import constraints as lc
 from constraints.errors import ModelError, UndefinedError
@@ -193,6 +194,7 @@ def arm_block(blocks: Any) -> Any:
     return block
 
 
+@draws(10, 30)
 @pytest.mark.parametrize(
     ("twist", "said"),
     [
@@ -205,8 +207,8 @@ def arm_block(blocks: Any) -> Any:
         (too_long, "1000 iterations"),
     ],
 )
-def test_each_lie_is_found(blocks: Any, arm_block: Any, twist: Any, said: str) -> None:
-    rows = [i for i in range(30) if arm_block.kinds[i] in ("random", "out of bounds")]
+def test_each_lie_is_found(blocks: Any, arm_block: Any, twist: Any, said: str, count: int) -> None:
+    rows = [i for i in range(count) if arm_block.kinds[i] in ("random", "out of bounds")]
     false = replace(arm_block, projector=Liar(arm_block.projector, twist))
     found = [what for i in rows for what in blocks.faults(false, i)[1]]
     assert len(found) >= len(rows) // 2

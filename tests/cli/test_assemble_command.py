@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from each_choice import a_few
 from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
 
 from constraints.__main__ import main
@@ -52,7 +53,7 @@ def test_limits_that_contradict_each_other_are_said(tmp_path: Path, capsys: pyte
         assert words in said
 
 
-@pytest.mark.parametrize("name", [*URDF, *MJCF, "cassie_sdf"])
+@pytest.mark.parametrize("name", a_few([*URDF, *MJCF, "cassie_sdf"], 4))
 def test_facts_of_every_model(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Rows, rank, redundant rows and mobility are those of the table, closed from nearly all starts; exit code 0."""
     assert main(["assemble", str(path_of(name))]) == 0

@@ -18,7 +18,8 @@ from constraints import Implicit, Position, Problem, Projector
 from constraints.__main__ import main
 from constraints.cli.plan_picture import draw
 from constraints.errors import FileContentError, OptionError, SizeError
-from constraints.files import load_problem, load_task, save_path, save_problem
+from constraints.files import load_task, save_path, save_problem
+from constraints.files.problems import load_problem
 from constraints.models import sample_arm
 from constraints.planning import connect
 

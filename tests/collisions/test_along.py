@@ -10,8 +10,9 @@ import pytest
 from robots import mixed_tree, panda
 
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, errors
-from constraints.collisions import CollisionModel, PathCheck, Shape, checking
-from constraints.collisions.motion import JointMotions, MotionBounds
+from constraints.collisions import CollisionModel, Shape, checking
+from constraints.collisions.model import PathCheck
+from constraints.collisions.motion import CarriedSolids, JointMotions, MotionBounds
 from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm
 
@@ -175,7 +176,7 @@ def test_motions_are_within_their_bounds() -> None:
     solids = model._has.solids  # pyright: ignore[reportPrivateUsage]
     pairs = [(i, j) for i in range(len(solids)) for j in range(i)]
     data, ratios, smaller, world = robot.model.createData(), list[float](), list[float](), len(solids) - 1
-    motions = JointMotions(robot)
+    carried = CarriedSolids(JointMotions(robot), solids)
     for size in (0.05, 0.5):
         for _ in range(40):
             q0, d = robot.random(rng), size * rng.standard_normal(robot.nv)
@@ -183,7 +184,7 @@ def test_motions_are_within_their_bounds() -> None:
                 d *= rng.random(robot.nv) < 0.15
             ways = np.array([robot.space.integrate(q0, s * d) for s in np.linspace(0.0, 1.0, 9)])
             ends = ways[[0, -1]]
-            asked = MotionBounds(motions, solids, pairs, ends, d[None])
+            asked = MotionBounds(carried, pairs, carried.reaches_along(ends, d[None]))
             bounds = asked.between(d[None, None], np.zeros((1, 1, robot.nv)), model.checker.balls(ends)[None])[0, 0]
             along_joints = asked._of_pairs.way(asked._speeds(np.abs(d)))  # pyright: ignore[reportPrivateUsage]
             assert (bounds <= along_joints).all()
@@ -220,7 +221,8 @@ def test_solids_on_one_side_of_a_joint_do_not_approach() -> None:
     d = np.zeros((1, 12))
     d[0, 4] = 0.5  # only the first turns
     balls = model.checker.balls(np.array([robot.neutral, robot.space.integrate(robot.neutral, d[0])]))
-    bounds = MotionBounds(JointMotions(robot), solids, [(0, 1)], robot.neutral[None], d)
+    carried = CarriedSolids(JointMotions(robot), solids)
+    bounds = MotionBounds(carried, [(0, 1)], carried.reaches_along(robot.neutral[None], d))
     bound = bounds.between(d[None], np.zeros((1, 1, 12)), balls[None])[0]
     assert bound[0, 0] == pytest.approx(0.5 * np.sqrt(0.03) / 2, rel=1e-9)
 

@@ -13,7 +13,8 @@ import pytest
 from robots import panda
 
 from constraints import errors
-from constraints.collisions import CollisionModel, LeftOutReason, Shape, solids
+from constraints.collisions import CollisionModel, Shape, solids
+from constraints.collisions.pairs import LeftOutReason
 from constraints.models import sample_arm
 
 coal: Any = import_module("coal")

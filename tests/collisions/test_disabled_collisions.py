@@ -13,12 +13,12 @@ import pytest
 from robots import needs_robot_data
 
 from constraints import Base, Implicit, Part, Position, Problem, Robot
+from constraints.collisions.pairs import LeftOutReason
 from constraints.errors import ConstraintError, FileError, OptionError, UnknownNameError, WrongObjectError
 from constraints.manipulation import (
     Collision,
     CollisionModel,
     ConstraintGraph,
-    LeftOutReason,
     NoFreeConfigurationError,
     Shape,
     State,

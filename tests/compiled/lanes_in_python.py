@@ -72,6 +72,8 @@ IN_LANES = {
     "ceiling": np.ceil,
     "sine_by_library": np.sin,
     "cosine_by_library": np.cos,
+    "exponential_by_library": np.exp,
+    "logarithm_by_library": np.log,
     "count_of": lambda W: LANES if isinstance(W, Memory) else 1,
     "one_by_one": lambda W: W.numbers.reshape(-1) if isinstance(W, Memory) else W,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from each_choice import draws
 
 pytest.importorskip("numba")
 
@@ -10,11 +11,12 @@ from compiled.guarded import GuardedProblem
 from compiled.kinds_of_problems import CASES
 
 
+@draws(1, 3)
 @pytest.mark.parametrize("name", CASES)
-def test_projections_stay_within_what_is_theirs_and_go_the_way_of_the_readable_engine(name: str) -> None:
+def test_projections_stay_within_what_is_theirs_and_go_the_way_of_the_readable_engine(name: str, count: int) -> None:
     """Each iterate; and what a projection leaves in the memory changes nothing of the next one."""
     case = CASES[name]()
-    guarded, starts = GuardedProblem(case.problem, case.options), case.starts(3)
+    guarded, starts = GuardedProblem(case.problem, case.options), case.starts(count)
     found = [guarded.check(q, rhs) for q, rhs in starts]
     q, rhs = starts[0]
     again = guarded.project(q, rhs)

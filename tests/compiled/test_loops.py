@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from compiled.both_engines import LIMIT, CompiledRows, assert_close
+from each_choice import a_few
 from loops.test_axes_rows_and_fits import AXIS, MAPS
 from loops.test_closures import OWNERS, WORLD, owners
 from loops.test_hinges import HINGES
@@ -137,7 +138,7 @@ def limit_of(name: str, R: np.ndarray) -> float:
     return LIMIT if AXIS @ R @ AXIS > -0.9 else max(LIMIT, 1e-15 / max(left, 1e-8))
 
 
-@pytest.mark.parametrize("name", ALL_MAPS)
+@pytest.mark.parametrize("name", a_few(ALL_MAPS, 5))
 def test_rows_of_poses_from_no_turn_to_half_a_turn(name: str) -> None:
     robot, rng = free_body(), np.random.default_rng(2)
     f = OfRelativePose(robot, Frame("world", 0), Frame("body", 1), ALL_MAPS[name], name=name)

@@ -25,7 +25,9 @@ from constraints import (
     Status,
 )
 from constraints.errors import UndefinedError
-from constraints.solvers import Diagnosis, Kind, SensitivityError, SensitivityKind, diagnose
+from constraints.solvers import Diagnosis, SensitivityError, diagnose
+from constraints.solvers.diagnosis.conflict import Kind
+from constraints.solvers.diagnosis.sensitivity import SensitivityKind
 from liegroups import SE3, Rn, Segments, Space
 
 SHARP = Options(threshold=1e-10)

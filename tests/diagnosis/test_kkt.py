@@ -11,7 +11,8 @@ import pytest
 from refinement.test_rules import HELD, IDLE, KINDS, OUT, ROBOT, Rules, sampled
 
 from constraints import Bounds, Implicit, Problem, Projector
-from constraints.solvers import SensitivityError, SensitivityKind
+from constraints.solvers import SensitivityError
+from constraints.solvers.diagnosis.sensitivity import SensitivityKind
 
 N, H = ROBOT.nq, 1e-5
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import a_few
 from newton.test_computed_iterates import Turning
 from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, follows, waves
 
@@ -191,7 +192,7 @@ def projections(part: lc.Problem, q: np.ndarray, budget: int, seed: int) -> Iter
     yield lc.Projector(part, replace(eighth, damping=1e-4, patience_count=8)).project(q)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", a_few(range(8), 3))
 @pytest.mark.parametrize("budget", [3, 40])
 def test_a_trial_is_a_few_projections_of_what_is_left(budget: int, seed: int) -> None:
     """Of some constraints, without the bounds and the frozen dofs that are left out: all its figures."""
@@ -282,7 +283,7 @@ def longest(J: np.ndarray) -> float:
     return float(np.linalg.norm(J, axis=1).max(initial=0.0))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", a_few(range(60), 20))
 def test_dependence_is_what_ranks_say(seed: int) -> None:
     """Ranks below the levels above, the rows that are left over with what they repeat, and what no motion mends."""
     rng = np.random.default_rng(seed)

@@ -30,7 +30,8 @@ from constraints import (
 )
 from constraints.cli.demo_scenes import sample_scenes
 from constraints.errors import SpaceMismatchError, WrongObjectError
-from constraints.solvers import Sensitivity, SensitivityError, SensitivityKind
+from constraints.solvers import Sensitivity, SensitivityError
+from constraints.solvers.diagnosis.sensitivity import SensitivityKind
 from liegroups import Rn, Segments
 
 TIGHT = Options(threshold=1e-11, nearest=True, restarts=False, wrap=False, max_iterations=100)

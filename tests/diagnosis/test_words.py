@@ -23,8 +23,8 @@ from constraints import (
 from constraints.errors import SizeError, SpaceMismatchError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
 from constraints.robot.bounds import Violation
-from constraints.solvers import Diagnosis, Kind, Member, Status
-from constraints.solvers.diagnosis.conflict import Conflict, Finder, Trial, error_norm
+from constraints.solvers import Diagnosis, Status
+from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial, error_norm
 from constraints.solvers.diagnosis.dependent_rows import Dependence, RedundantRow, Row, dependence
 from constraints.solvers.diagnosis.diagnosis import ConstraintNorm, Undefined, diagnose
 from constraints.solvers.diagnosis.parameters import parameters_of, same_layout

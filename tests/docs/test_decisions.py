@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,6 @@ def test_no_page_is_long() -> None:
     assert [f"{path.relative_to(DOCS)}: {lines_of(path)}" for path in pages if lines_of(path) > LONGEST_PAGE] == []
 
 
-@cache
 def names() -> frozenset[str]:
     """All words of the sources, and the names of their folders and files."""
     found = set(SOURCES)
@@ -54,7 +52,7 @@ def names() -> frozenset[str]:
     return frozenset(found)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_what_a_page_of_decisions_names_is_there(page: Path) -> None:
-    spans = re.findall(r"`([^`]+)`", page.read_text(encoding="utf-8"))
-    assert [span for span in spans if not set(re.findall(r"[A-Za-z_]\w\w+", span)) <= names()] == []
+def test_what_pages_of_decisions_name_is_there() -> None:
+    spans = [(page.stem, span) for page in PAGES for span in re.findall(r"`([^`]+)`", page.read_text(encoding="utf-8"))]
+    there = names()
+    assert [(page, span) for page, span in spans if not set(re.findall(r"[A-Za-z_]\w\w+", span)) <= there] == []

@@ -82,7 +82,8 @@ def test_a_public_name_without_a_place_is_named() -> None:
 def test_the_page_of_a_topic_lists_what_its_pages_describe(topic: str) -> None:
     listed = re.findall(r"^   ~(\S+)", (API / topic / "index.rst").read_text(encoding="utf-8"), re.MULTILINE)
     names = [name for page in sorted((API / topic).glob("*.rst")) for name in described(page)]
-    assert sorted(listed) == sorted(names)
+    assert len(listed) == len(set(listed)), "the list of index.rst has a name twice"
+    assert set(listed) == set(names), f"in one of the list of index.rst and the pages only: {set(listed) ^ set(names)}"
 
 
 def test_the_section_shapes_becomes_a_field() -> None:

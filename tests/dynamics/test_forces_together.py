@@ -20,8 +20,6 @@ from constraints.dynamics import (
     JointLaw,
     JointSpring,
     MotionStatus,
-    NoEnergyError,
-    NoTimeError,
     PointLink,
     PointSpring,
     constrained_system,
@@ -29,6 +27,7 @@ from constraints.dynamics import (
     inverse_dynamics,
     simulate,
 )
+from constraints.dynamics.laws.law import NoEnergyError, NoTimeError
 from constraints.errors import (
     DtypeError,
     NotFiniteError,

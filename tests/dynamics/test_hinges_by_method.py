@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,20 +14,21 @@ import pytest
 
 from constraints import Frame, Robot
 from constraints.dynamics import DynamicsStatus, Method, MethodError, forward_dynamics
+from constraints.dynamics.methods.choice import TRIED
 from constraints.loops import (
     Axes,
     Closure,
     ConstraintSet,
     Form,
     Hinge,
-    HingeTypeError,
     PointClosure,
     PointContact,
     RodClosure,
     SurfaceContact,
 )
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.models import sample_humanoid
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 
 X, Y, Z = np.eye(3)
 TILTED = np.array([0.6, 0.0, 0.8])
@@ -118,6 +121,16 @@ def checked(make: Callable[[], Any], letters: str, seed: int) -> None:
     automatic = forward_dynamics(rows, robot().at(q, v), tau)
     assert np.abs(automatic.acceleration - a).max() < 1e-8 * max(1.0, np.abs(a).max())
     assert np.abs(automatic.multipliers - lam).max(initial=0.0) < 1e-8 * np.abs(lam).max(initial=1.0)
+
+
+def test_every_method_is_in_the_tables() -> None:
+    """Its letter here, its place among those that are tried, its row in the docs."""
+    methods = set(Method) - {Method.AUTOMATIC}
+    assert set(LETTERS.values()) == methods, "a letter in LETTERS, and in the cells of what the method takes"
+    assert set(TRIED) == set(Method), "a place in OF_IMPACTS or TRIED of dynamics/methods/choice.py"
+    page = (Path(__file__).parents[2] / "docs" / "dynamics.md").read_text(encoding="utf-8")
+    rows = {name for name in re.findall(r"^\| `([A-Z_]+)` \|", page, re.MULTILINE) if name in Method.__members__}
+    assert rows == {method.name for method in methods}, "a row in the table of methods of docs/dynamics.md"
 
 
 @pytest.mark.parametrize("held", ["between two bodies", "in the world"])

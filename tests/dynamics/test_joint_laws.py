@@ -12,15 +12,8 @@ from linkages import moving, upright
 from samples import placement
 
 from constraints import Robot
-from constraints.dynamics import (
-    HingeForce,
-    HingeSpring,
-    JointLaw,
-    JointSpring,
-    NoEnergyError,
-    NoTimeError,
-    forward_dynamics,
-)
+from constraints.dynamics import HingeForce, HingeSpring, JointLaw, JointSpring, forward_dynamics
+from constraints.dynamics.laws.law import NoEnergyError, NoTimeError
 from constraints.errors import (
     ConstraintError,
     DtypeError,

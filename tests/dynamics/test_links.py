@@ -13,18 +13,10 @@ from linkages import PREDECESSOR, SUCCESSOR, arm_and_body, upright
 from samples import placement
 
 from constraints import Robot, errors
-from constraints.dynamics import (
-    FrameLink,
-    HingeSpring,
-    LinkState,
-    LinkStatus,
-    NoEnergyError,
-    NoTimeError,
-    PointLink,
-    PointSpring,
-    forward_dynamics,
-)
-from constraints.loops import Closure, ConstraintSet, FixedClosureError, Hinge
+from constraints.dynamics import FrameLink, HingeSpring, LinkState, LinkStatus, PointLink, PointSpring, forward_dynamics
+from constraints.dynamics.laws.law import NoEnergyError, NoTimeError
+from constraints.loops import Closure, ConstraintSet, Hinge
+from constraints.loops.closures import FixedClosureError
 from constraints.models import sample_two_arms
 
 

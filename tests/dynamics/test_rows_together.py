@@ -8,7 +8,7 @@ import pytest
 
 from constraints.loops import Axes, Closure, ConstraintSet, Form, Hinge, PointClosure, PointContact, RodClosure
 from constraints.models import sample_two_arms
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 
 TURNED = pin.SE3(pin.exp3(np.array([0.4, -0.7, 1.1])), np.array([0.3, 0.2, 0.5]))
 

@@ -14,7 +14,7 @@ from constraints import Affine, Implicit, Robot
 from constraints.dynamics import DynamicsStatus, Event, forward_dynamics, simulate
 from constraints.dynamics.derivatives import _changes_rank
 from constraints.dynamics.events.events import Watch
-from constraints.dynamics.fused_contacts import FusedContacts
+from constraints.dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from constraints.dynamics.methods.row_space import RowSpace, _are_clearly_independent
 from constraints.dynamics.methods.sparse_solution import _judged
 from constraints.dynamics.motions.run import is_open
@@ -176,7 +176,7 @@ def test_armature_is_added_to_that_of_the_model() -> None:
         model.armature = np.full(18, own)
         robot = Robot(pin.Model(model))
         rows = ConstraintSet(robot, [PointContact(robot, "LF_FOOT", axes=Axes.LOCAL, form=Form.RATES)])
-        found.append(FusedContacts(rows, armature=more).solve(q, v, tau))
+        found.append(PinocchioConstraints(rows, armature=more).solve(q, v, tau))
     for a, push in found[1:]:
         np.testing.assert_allclose(a, found[0][0], rtol=1e-12)
         np.testing.assert_allclose(push, found[0][1], rtol=1e-12)

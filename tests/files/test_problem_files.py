@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few
 from explicit_samples import Arsinh, Sinh, Swing, arm_and_box, arm_with_tray, humanoid_and_box, pose
 from house.doors import offered
 from robots import humanoid, mixed_tree, needs_robot_data, panda, robots, talos, two_arms
@@ -46,7 +47,7 @@ from constraints import (
     mimic_constraints,
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
-from constraints.files import shapes
+from constraints.files import problems, shapes
 from constraints.functions import FromCallable
 from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.translation import RightTranslation
@@ -461,8 +462,11 @@ def test_known_robots_come_back(factory: Callable[[], Robot], tmp_path: Path) ->
     assert_same_projections(problem, copy)
 
 
+BENCHMARKED = sorted((ROOT / "benchmarks" / "problems").glob("*.npz"))
+
+
 @needs_robot_data
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "problems").glob("*.npz")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", a_few(BENCHMARKED, 4), ids=lambda path: path.stem)
 def test_problems_of_the_benchmark_come_back(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Problem files: every reference problem of the benchmark projects its recorded starts to the same bits."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
@@ -510,6 +514,15 @@ def test_what_is_not_data_is_refused_and_nothing_is_written(tmp_path: Path) -> N
             arm_problem(more=constraint).save(path)
         assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["problem.json"]
+
+
+def test_what_would_differ_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = sample_arm()
+    one, other = (Problem(arm, [Implicit.equal(Position(arm, "tool"), [x, 0.0, 0.5])]) for x in (0.4, 0.41))
+    monkeypatch.setattr(problems, "problem_from_data", lambda data: other)
+    with pytest.raises(NotSavableError, match=r"would differ at \$\.levels\[0\]\[0\].*: 0\.4, then 0\.41; a class"):
+        one.save(tmp_path / "reach.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_functions_nested_beyond_reading_are_refused(tmp_path: Path) -> None:

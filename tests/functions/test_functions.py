@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few, draws
 from house.doors import offered
 from mpmath import mp as _mp, mpf
 from robots import arm, humanoid, mixed_tree, needs_robot_data, panda, pr2, talos, two_arms, ur5
@@ -70,7 +71,9 @@ KINEMATIC = (*SEEN, CenterOfMass, ComBetweenFeet, DistanceBetween)
 OFFERED = [
     name
     for name in offered(functions)
-    if issubclass(getattr(functions, name), Function) and getattr(functions, name) is not Function
+    if isinstance(getattr(functions, name), type)
+    and issubclass(getattr(functions, name), Function)
+    and getattr(functions, name) is not Function
 ]
 
 
@@ -88,15 +91,17 @@ def test_every_exported_function_has_a_sample() -> None:
     assert not without, f"give {', '.join(without)} a sample in tests/samples.py: all laws are then tested"
 
 
+@draws(2, 8)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_laws(name: str) -> None:
+def test_laws(name: str, count: int) -> None:
     """Property 1: Jacobians against differences, declared columns, buffers, determinism, copies, drift."""
-    check_function(sample(name), samples=8)
+    check_function(sample(name), samples=count)
 
 
+@draws(20, 100)
 @needs_robot_data
 @pytest.mark.parametrize("robot", ["ur5", "talos"])
-def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str) -> None:
+def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str, count: int) -> None:
     """Property 1: within 1e-6 of central differences."""
     frames = {
         "ur5": lambda: (
@@ -104,12 +109,13 @@ def test_jacobians_on_a_hundred_configurations_of_real_robots(robot: str) -> Non
         ),
         "talos": lambda: talos().with_frame("a", "left_sole_link").with_frame("b", "gripper_right_base_link"),
     }[robot]
-    check_jacobians_of(functools.cache(frames), 100)
+    check_jacobians_of(functools.cache(frames), count)
 
 
-def test_jacobians_with_every_joint_type() -> None:
+@draws(6, 30)
+def test_jacobians_with_every_joint_type(count: int) -> None:
     """Property 1: within 1e-6 of central differences."""
-    check_jacobians_of(mixed_frames, 30)
+    check_jacobians_of(mixed_frames, count)
 
 
 def check_jacobians_of(robot: Callable[[], Robot], count: int) -> None:
@@ -354,7 +360,7 @@ def test_errors_of_poses_at_bad_angles(outputs: Any, angle: float) -> None:
             np.testing.assert_allclose(jacobian, differences, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("angle", ANGLES)
+@pytest.mark.parametrize("angle", a_few(ANGLES, 6))
 def test_drift_of_rotation_vectors_at_bad_angles(angle: float) -> None:
     """Property 1, for drift: against second differences of the logarithm in 50 digits, with steps of 1e-13.
 
@@ -393,7 +399,7 @@ STRETCHED = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "robot"), STRETCHED)
+@pytest.mark.parametrize(("kind", "robot"), a_few(STRETCHED, 7, 2))
 def test_jacobian_of_a_stretched_arm(kind: str, robot: str) -> None:
     """Property 1: at the singular zero posture, and where only the elbow is stretched."""
     f, r = sample(f"{kind} ({robot})"), ROBOTS[robot]()

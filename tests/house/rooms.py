@@ -13,7 +13,7 @@ import networkx as nx
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, module_name, parsed
+from house.sources import FILES, MODULE_NAMES, PACKAGES, ROOT, imports_of, module_name
 
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
 DOORS = (
@@ -42,8 +42,7 @@ def room_imports() -> Any:
         if module in DOORS:
             continue
         graph.add_node(room_of(module))
-        imports = Imports(module, path.name == "__init__.py")
-        imports.visit(parsed(path.read_text(encoding="utf-8")))
+        imports = imports_of(module, path.read_text(encoding="utf-8"), path.name == "__init__.py")
         for item in imports.found:
             if item.module.split(".")[0] not in PACKAGES or item.place == "TYPE_CHECKING":
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import re
 
 import pytest
@@ -64,18 +63,13 @@ def test_every_public_callable_is_tried():
         *(
             "ConstraintError",
             "Function",
-            "Reference",
             "RowOwner",
             "Engine",
             "Comparison",
             "Base",
-            "FrameKind",
-            "Order",
             "Status",
         ),
         *(
-            "ValueAndJacobian",
-            "Rows",
             "Point",
             "MovingPoint",
             "Posture",
@@ -84,9 +78,7 @@ def test_every_public_callable_is_tried():
             "Projection",
             "Step",
             "Diagnosis",
-            "Refined",
             "SensitivityError",
-            "SensitivityKind",
         ),
         *("ProjectionBatch", "SurfacePair"),
         *(
@@ -102,7 +94,7 @@ def test_every_public_callable_is_tried():
         text = file.read()
     public = {name for door in (constraints, functions, rows) for name in offered(door)}
     missing = sorted(name for name in public - given_by_the_library if name not in text)
-    assert not missing
+    assert not missing, f"add an @entry that gives each argument badly to tests/fuzz.py for {missing}"
 
 
 def test_errors_keep_their_data_and_travel():
@@ -110,7 +102,7 @@ def test_errors_keep_their_data_and_travel():
     import pickle
 
     caught: list[ConstraintError] = []
-    for bad in itertools.islice(bad_inputs(SEED, COUNT), 0, COUNT, 7):
+    for bad in all_inputs()[::7]:
         try:
             bad.call()
         except ConstraintError as error:

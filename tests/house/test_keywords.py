@@ -172,7 +172,7 @@ def test_an_end_with_another_right_hand_side_is_told() -> None:
     ("name", "room"),
     [
         ("CollisionModel", "constraints.manipulation"), ("interpolate", "constraints.manipulation"),
-        ("sample_arm", "constraints.models"), ("show", "constraints.pictures"),
+        ("sample_arm", "constraints.models"), ("show", "constraints.pictures"), ("Polynomial", "constraints.functions"),
     ],
 )  # fmt: skip
 def test_a_name_of_another_package_is_told(name: str, room: str) -> None:

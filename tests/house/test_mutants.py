@@ -101,13 +101,17 @@ def test_endless():
 """
 
 
-def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every_end", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(every_end: bool, tmp_path: Path) -> None:
     found = {(ROOM[m.start : m.stop], m.line): m for m in places("room.py", ROOM)}
     judged = judge(tmp_path)
-    assert judged.end(tmp_path, None, 20.0) == "lived"
     assert judged.end(tmp_path, found[">", 2], 20.0) == "lived"  # >=: both give the same
     assert judged.end(tmp_path, found["0", 5], 20.0) == "noticed"
     assert judged.end(tmp_path, found["+", 10], 20.0) == "no test runs it"
+    assert (tmp_path / "room.py").read_text() == ROOM
+    if not every_end:
+        return
+    assert judged.end(tmp_path, None, 20.0) == "lived"
     backwards = found["1", 6]._replace(new="0")
     assert judged.end(tmp_path, backwards, 1.0) == "too slow"
     assert (tmp_path / "room.py").read_text() == ROOM

@@ -97,7 +97,7 @@ def test_import_is_cheap(tmp_path: Path) -> None:
         done = run_python(code, tmp_path, first=ROOT)
         assert done.returncode == 0, done.stderr
         seconds.append(float(done.stdout))
-    assert min(seconds) <= IMPORT_COST
+    assert min(seconds) <= IMPORT_COST, f"{min(seconds):.3f} s at best of {len(seconds)}; more where others run beside"
 
 
 def test_import_leaves_the_optional_neighbours_alone(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from house.test_floors import ROOT
+from house.sources import ROOT
 from house.thresholds import tables, thresholds, thresholds_of
 
 PAGE = (ROOT / "docs" / "thresholds.md").read_text(encoding="utf-8")

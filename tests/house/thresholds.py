@@ -17,7 +17,7 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from house.test_floors import FILES, ROOT, parsed
+from house.sources import FILES, ROOT, parsed
 
 DRAWN = ("cli", "pictures")
 OPERATIONS = {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from robots import arm, humanoid, two_arms
 
 import constraints as lc
@@ -130,14 +131,15 @@ def pink_tasks(robot: lc.Robot) -> list[Any]:
     return [frame, relative, com, posture]
 
 
+@draws(4, 20)
 @pytest.mark.parametrize("which", range(4))
-def test_tasks_as_functions(which: int) -> None:
+def test_tasks_as_functions(which: int, count: int) -> None:
     """The laws of every function hold for four tasks: value and Jacobian along the manifold; they
     pickle; later targets do not count; the robot's model is not written to."""
     robot = humanoid()
     task = pink_tasks(robot)[which]
     f = PinkFunction(robot, task)
-    check_function(f)
+    check_function(f, samples=count)
     q = robot.random(np.random.default_rng(5))
     value = f.value(q)
     np.testing.assert_array_equal(value, task.compute_error(configuration(robot, q)))

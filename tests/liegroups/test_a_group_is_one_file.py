@@ -21,7 +21,8 @@ from constraints import Function, Implicit, Problem, project
 from constraints.errors import NotSavableError
 from constraints.functions import Identity
 from constraints.testing import check_function, check_space
-from liegroups import SE3, Group, GroupMaps, Layout, NotNormalizedError, R3xSO3, Rn, SizeError, WrongObjectError
+from liegroups import SE3, Group, GroupMaps, Layout, R3xSO3, Rn
+from liegroups.errors import NotNormalizedError, SizeError, WrongObjectError
 from liegroups.formulas.batch_maps import SE3Maps
 
 # --- the group -------------------------------------------------------------------------------------------------------

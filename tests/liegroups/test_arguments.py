@@ -7,8 +7,9 @@ from typing import assert_type
 import numpy as np
 import pytest
 
-from liegroups import SE3, ProductSpace, Space, WrongObjectError
+from liegroups import SE3, ProductSpace, Space
 from liegroups.arguments import as_callable, as_tolerance, expect, integers, is_finite_number
+from liegroups.errors import WrongObjectError
 
 
 def test_expect_returns_the_object_itself() -> None:

@@ -10,21 +10,8 @@ import numpy as np
 import pytest
 from robots import arm, humanoid, mixed_tree
 
-from liegroups import (
-    SE2,
-    SE3,
-    SO2,
-    SO3,
-    ConstraintError,
-    DtypeError,
-    NotNormalizedError,
-    ProductSpace,
-    R3xSO3,
-    Rn,
-    SizeError,
-    Space,
-    WrongObjectError,
-)
+from liegroups import SE2, SE3, SO2, SO3, ConstraintError, ProductSpace, R3xSO3, Rn, Space
+from liegroups.errors import DtypeError, NotNormalizedError, SizeError, WrongObjectError
 
 SPACES: dict[str, Callable[[], Space]] = {
     **{space.name: (lambda space=space: space) for space in (Rn(3), SO2, SE2, SO3, SE3, R3xSO3, SE3 * Rn(2))},

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from liegroups import SE2, SE3, SO2, SO3, Group, NotNormalizedError, Space
+from liegroups import SE2, SE3, SO2, SO3, Group, Space
+from liegroups.errors import NotNormalizedError
 from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import draws
 from mpmath import matrix, mp, mpf
 
 from liegroups import SE2, SE3, SO2, SO3, Space
@@ -38,11 +39,11 @@ def fifty_digits():
         yield
 
 
-def tangents(space: Space, angles: list[float]) -> list[tuple[float, ...]]:
-    """Tangent vectors with these rotation angles, and several axes and linear parts."""
+def tangents(space: Space, angles: list[float], count: int = 3) -> list[tuple[float, ...]]:
+    """Tangent vectors with these rotation angles; of three axes and linear parts so many in turn."""
     found = []
-    for angle in angles:
-        for axis, linear in zip(AXES, LINEAR, strict=True):
+    for i, angle in enumerate(angles):
+        for axis, linear in ((AXES[(i + j) % 3], LINEAR[(i + j) % 3]) for j in range(count)):
             w = tuple(angle * a for a in axis)
             of_group: dict[Space, Any] = {SO2: (angle,), SE2: (*linear[:2], angle), SO3: w, SE3: (*linear, *w)}
             found.append(of_group[space])
@@ -159,10 +160,11 @@ SPACES = pytest.mark.parametrize("space", [SO2, SE2, SO3, SE3], ids=str)
 # --- tests -----------------------------------------------------------------------------------------------------------
 
 
+@draws(1, 3)
 @GEARS
 @SPACES
-def test_exp(space: Space, gear: str) -> None:
-    for v in tangents(space, ANGLES + BEYOND + FAR_BEYOND):
+def test_exp(space: Space, gear: str, count: int) -> None:
+    for v in tangents(space, ANGLES + BEYOND + FAR_BEYOND, count):
         q = in_gear(gear, space.exp, v)
         size = 2 if space in (SO2, SE2) else 3
         received, expected = matrix(to_matrix(space, q)), exact_exp(space, v)
@@ -186,10 +188,11 @@ def test_exp_of_small_vectors_keeps_relative_accuracy(space: Space, gear: str) -
         assert abs(mpf(float(part)) / expected - 1) < RELATIVE
 
 
+@draws(1, 3)
 @GEARS
 @SPACES
-def test_log_is_the_inverse_of_the_exact_exponential(space: Space, gear: str) -> None:
-    for v in tangents(space, ANGLES):
+def test_log_is_the_inverse_of_the_exact_exponential(space: Space, gear: str, count: int) -> None:
+    for v in tangents(space, ANGLES, count):
         q = space.exp(np.array(v))
         d = in_gear(gear, space.log, q.tolist())
         # The exact exponential of what log gave, against the exact matrix of q. log is as sensitive as a division by
@@ -247,10 +250,11 @@ def test_log_of_rigid_motions(space: Space, gear: str) -> None:
         assert relative(received[n:], expected[n:]) < RELATIVE, v
 
 
+@draws(1, 3)
 @GEARS
 @SPACES
-def test_exp_jacobian(space: Space, gear: str) -> None:
-    for v in tangents(space, ANGLES + BEYOND + FAR_BEYOND):
+def test_exp_jacobian(space: Space, gear: str, count: int) -> None:
+    for v in tangents(space, ANGLES + BEYOND + FAR_BEYOND, count):
         received = in_gear(gear, space.exp_jacobian, v)
         assert relative(received.ravel(), exact_exp_jacobian(space, v)) < RELATIVE, v
 
@@ -265,10 +269,11 @@ def test_log_jacobian(space: Space, gear: str) -> None:
         assert relative(received.ravel(), exact_log_jacobian(space, v)) < bound, v
 
 
+@draws(1, 3)
 @GEARS
 @SPACES
-def test_adjoint_of_exp(space: Space, gear: str) -> None:
-    for v in tangents(space, ANGLES):
+def test_adjoint_of_exp(space: Space, gear: str, count: int) -> None:
+    for v in tangents(space, ANGLES, count):
         received = in_gear(gear, space.adjoint, space.exp(np.array(v)).tolist())
         expected = series(small_adjoint(space, v), 0, 1)
         assert relative(received.ravel(), expected) < RELATIVE, v

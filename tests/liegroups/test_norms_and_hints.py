@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from liegroups import SE2, SE3, SO2, SO3, Factor, Layout, R3xSO3, Rn, SizeError, Space, UnknownNameError
+from liegroups import SE2, SE3, SO2, SO3, Layout, R3xSO3, Rn, Space
 from liegroups.by_name import by_name, no_factor, order_of, tangent_of
+from liegroups.errors import SizeError, UnknownNameError
+from liegroups.layout import Factor
 
 SPACES = [SO2, SO3, SE2, SE3, R3xSO3, SO3 * SE2, SO2 * Rn(2) * SO2]
 

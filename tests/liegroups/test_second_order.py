@@ -17,7 +17,8 @@ from constraints.rows.right_hand_side import RightHandSide
 from constraints.rows.stack import Stack
 from constraints.rows.stacking import Order, stack_rows
 from constraints.testing import check_space
-from liegroups import SE2, SE3, SO2, SO3, GroupMaps, Layout, R3xSO3, Rn, SizeError, Space
+from liegroups import SE2, SE3, SO2, SO3, GroupMaps, Layout, R3xSO3, Rn, Space
+from liegroups.errors import SizeError
 from liegroups.formulas.second_order import se3_log_second
 
 GROUPS = [Rn(3), SO2, SE2, SO3, SE3, R3xSO3, SE2 * SO3 * Rn(1)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import draws
 from house.doors import offered
 from hypothesis import given, seed, settings, strategies as st
 
@@ -20,26 +21,28 @@ from liegroups import (
     SO2,
     SO3,
     ConstraintError,
-    DtypeError,
-    DuplicateNameError,
     Element,
-    EmptyIntervalError,
     Group,
     GroupMaps,
     Layout,
+    ProductSpace,
+    R3xSO3,
+    Rn,
+    Space,
+    errors,
+)
+from liegroups.errors import (
+    DtypeError,
+    DuplicateNameError,
+    EmptyIntervalError,
     NotFiniteError,
     NotNormalizedError,
     OperatorError,
     OverlapError,
-    ProductSpace,
-    R3xSO3,
-    Rn,
     SizeError,
-    Space,
     SpaceMismatchError,
     UnknownNameError,
     WrongObjectError,
-    errors,
 )
 
 SPACES = [Rn(0), Rn(1), Rn(7), SO2, SE2, SO3, SE3, R3xSO3]
@@ -130,9 +133,10 @@ class Arm(Space):
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
+@draws(20, 60)
 @pytest.mark.parametrize("space", SPACES + PRODUCTS, ids=str)
-def test_laws(space: Space) -> None:
-    check_space(space, rng_seed=1, samples=60, twins=1e-14)
+def test_laws(space: Space, count: int) -> None:
+    check_space(space, rng_seed=1, samples=count, twins=1e-14)
 
 
 @pytest.mark.parametrize("space", [Heisenberg(), Arm(), Arm() * SO3, Heisenberg() * Rn(1)], ids=repr)

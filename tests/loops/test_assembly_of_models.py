@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from models.test_mechanism_files import EXPECTED, MJCF, URDF, path_of
 
 from constraints.loops import Assembly, AssemblyOptions, Closure, Hinge, assemble_position
@@ -16,11 +17,11 @@ NEAR, FAR = 0.15, 1.0  # standard deviation of random starts in the tangent of t
 BUILT_IN = ("four_bar", "five_bar", "slider_crank", "stewart_platform", "delta_robot", "bennett", "scissor_lift")
 
 
-def starts(mechanism: Mechanism, noise: float, seed: int = 0) -> list[np.ndarray]:
-    """The neutral configuration (MuJoCo's for its models) and 20 around it."""
+def starts(mechanism: Mechanism, noise: float, seed: int = 0, count: int = 20) -> list[np.ndarray]:
+    """The neutral configuration (MuJoCo's for its models) and some around it."""
     rng, robot = np.random.default_rng(seed), mechanism.robot
     neutral = np.array(mechanism.postures["qpos0"]) if "qpos0" in mechanism.postures else robot.neutral
-    return [neutral, *(robot.space.integrate(neutral, noise * rng.standard_normal(robot.nv)) for _ in range(20))]
+    return [neutral, *(robot.space.integrate(neutral, noise * rng.standard_normal(robot.nv)) for _ in range(count))]
 
 
 def closed_by_plain_pinocchio(mechanism: Mechanism, q: np.ndarray) -> float:
@@ -40,20 +41,23 @@ def closed_by_plain_pinocchio(mechanism: Mechanism, q: np.ndarray) -> float:
     return worst
 
 
+@draws(6, 20)
 @pytest.mark.parametrize("name", [*URDF, *MJCF])
-@pytest.mark.parametrize(("noise", "needed", "budget"), [(NEAR, 21, 20), (FAR, 20, 100)], ids=["near", "far"])
-def test_models_close_from_neutral_and_20_random_starts(name: str, noise: float, needed: int, budget: int) -> None:
+@pytest.mark.parametrize(("noise", "missed", "budget"), [(NEAR, 0, 20), (FAR, 1, 100)], ids=["near", "far"])
+def test_models_close_from_neutral_and_20_random_starts(
+    name: str, noise: float, missed: int, budget: int, count: int
+) -> None:
     """Case 14: 21 of 21 at tangent noise 0.15 within 20 iterations, at least 20 of 21 at 1.0 within 100; to 1e-10, no
     weld turned by 180 degrees, and with the rank and the mobility of the table."""
     mechanism, entry = load(path_of(name)), EXPECTED[name]
     rows = mechanism.constraint_set()
     done = [
         assemble_position(rows, q, options=AssemblyOptions(tolerance=1e-10, max_iterations=budget))
-        for q in starts(mechanism, noise)
+        for q in starts(mechanism, noise, count=count)
     ]
     assert all(np.isfinite(result.q).all() for result in done)
     closed = [result for result in done if result.success]
-    assert len(closed) >= needed
+    assert len(done) - len(closed) <= missed
     for result in closed:
         assert result.residual <= 1e-10
         assert closed_by_plain_pinocchio(mechanism, result.q) <= 2e-10
@@ -66,12 +70,13 @@ def test_models_close_from_neutral_and_20_random_starts(name: str, noise: float,
     assert mechanism.robot.nv - max(ranks) == entry["mobility"]
 
 
+@draws(5, 20)
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_built_in_mechanisms_close_from_disturbed_postures(name: str) -> None:
+def test_built_in_mechanisms_close_from_disturbed_postures(name: str, count: int) -> None:
     """Case 14 on the mechanisms made in Python: 20 of 20 around the closed posture."""
     mechanism = getattr(mechanisms, name)()
     rng, q = np.random.default_rng(1), mechanism.posture("closed")
-    for _ in range(20):
+    for _ in range(count):
         start = mechanism.robot.space.integrate(q, NEAR * rng.standard_normal(mechanism.robot.nv))
         result = assemble_position(
             mechanism.constraint_set(), start, options=AssemblyOptions(tolerance=1e-10, max_iterations=20)
@@ -83,7 +88,7 @@ def test_built_in_mechanisms_close_from_disturbed_postures(name: str) -> None:
 def test_random_starts_are_open() -> None:
     for name in (*URDF, *MJCF, "cassie_sdf"):
         mechanism = load(path_of(name))
-        assert min(mechanism.judge(q).residual for q in starts(mechanism, NEAR)[1:]) > 1e-3
+        assert min(mechanism.judge(q).residual for q in starts(mechanism, NEAR, count=4)[1:]) > 1e-3
 
 
 @pytest.mark.parametrize("noise", [NEAR, FAR])

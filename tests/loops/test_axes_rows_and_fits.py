@@ -11,10 +11,11 @@ from robots import arm, mixed_tree
 
 from constraints import Affine, Function, Implicit, Position, Problem, Stack
 from constraints.errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
-from constraints.loops import Hinge, HingeKind, HingeTypeError, RodClosure
+from constraints.loops import Hinge, HingeKind, RodClosure
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
 from constraints.loops.branch import BranchComparison, branch_between, meets_dead_centre
 from constraints.loops.hinges.custom_fit import CustomRows
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
 from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair

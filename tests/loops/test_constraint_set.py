@@ -20,7 +20,8 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.models import mechanisms
-from constraints.rows import Order, RowOwner, stack_rows
+from constraints.rows import RowOwner
+from constraints.rows.stacking import Order, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Space
 
 

@@ -10,11 +10,13 @@ import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from samples import placement, two_arms_frames
 
 from constraints import Frame, Robot
 from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
-from constraints.loops import Closure, Hinge, HingeError, HingeKind, HingeTypeError
+from constraints.loops import Closure, Hinge, HingeError, HingeKind
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import fitted, hinge_rows, rate_matrix
 from liegroups.unit_vectors import unit_log
 
@@ -74,12 +76,13 @@ def test_rows_are_six_less_the_dofs(name: str) -> None:
     assert hinge.rows == closure_of(hinge).group.nv == 6 - DOFS[name]
 
 
+@draws(5, 100)
 @pytest.mark.parametrize("name", HINGES)
-def test_placed_targets_are_closed_and_free_motions_keep_them(name: str) -> None:
+def test_placed_targets_are_closed_and_free_motions_keep_them(name: str, count: int) -> None:
     """Case 1: at random coordinates rows are below 1e-12; free motions keep them zero, blocked ones do not."""
     hinge, closure, rng = HINGES[name], closure_of(HINGES[name]), np.random.default_rng(1)
     tip = Frame("tip", 1, placement(41), "body")
-    for _ in range(15 if name in SLOW else 100):
+    for _ in range(min(count, 15) if name in SLOW else count):
         theta = coordinates(hinge, rng)
         q = body_at(hinge.placement(theta))
         assert np.abs(closure.residual(q)).max(initial=0.0) < 1e-12
@@ -95,12 +98,13 @@ def test_placed_targets_are_closed_and_free_motions_keep_them(name: str) -> None
             assert np.abs(J - D @ free_body().at(q).jacobian(tip)).max() < 1e-12
 
 
+@draws(4, 20)
 @pytest.mark.parametrize("name", HINGES)
-def test_coordinates_rates_and_accelerations_are_recovered(name: str) -> None:
+def test_coordinates_rates_and_accelerations_are_recovered(name: str, count: int) -> None:
     """Hinge coordinates, rates and accelerations of a moving target are those it was moved with."""
     hinge, rng = HINGES[name], np.random.default_rng(2)
     closure, robot = closure_of(hinge), free_body()
-    for _ in range(4 if name in SLOW else 20):
+    for _ in range(min(count, 4) if name in SLOW else count):
         theta = coordinates(hinge, rng)
         rates, accelerations = rng.standard_normal((2, hinge.dofs))
         q = body_at(hinge.placement(theta))
@@ -303,11 +307,12 @@ SEQUENCES = {
 }
 
 
+@draws(8, 40)
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_a_pose_of_a_custom_hinge_is_closed_wherever_it_is(name: str) -> None:
+def test_a_pose_of_a_custom_hinge_is_closed_wherever_it_is(name: str, count: int) -> None:
     """Up to 40 in 100 of such poses were called open, by metres: the fit ended in a local minimum, or beside."""
     rng = np.random.default_rng(3)
-    for _ in range(40):
+    for _ in range(count):
         axes = rng.standard_normal((4, 3))
         hinge = Hinge.custom(SEQUENCES[name](axes / np.linalg.norm(axes, axis=1)[:, None]))
         theta = hinge.space.integrate(hinge.space.neutral, rng.uniform(-3.0, 3.0, hinge.dofs))

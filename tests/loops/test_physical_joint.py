@@ -15,6 +15,7 @@ from samples import placement
 
 from constraints import Frame, Robot, Target, loops
 from constraints.errors import WrongObjectError
+from constraints.loops.physical_joint import NotAJointError
 
 
 @functools.cache
@@ -95,11 +96,9 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
     """Case 12: refusal when the child is no free base, or carries its parent; and of other closures."""
     old = robot()
     pin_joint = HINGES["pin"]
-    with pytest.raises(
-        loops.NotAJointError, match=r"predecessor is on joint 'two'.*successor is one: leave reverse out$"
-    ):
+    with pytest.raises(NotAJointError, match=r"predecessor is on joint 'two'.*successor is one: leave reverse out$"):
         loops.to_joint(loops.Closure(old, PREDECESSOR, SUCCESSOR, pin_joint), reverse=True)
-    with pytest.raises(loops.NotAJointError, match=r"the world.*reverse=True"):
+    with pytest.raises(NotAJointError, match=r"the world.*reverse=True"):
         loops.to_joint(loops.Closure(old, SUCCESSOR, placement(1), pin_joint))
     model: Any = pin.Model()
     for i, (name, parent, joint) in enumerate(
@@ -111,16 +110,16 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
     for child in ("arm", "tray"):
         only = f"is on joint '{child}', and only a base body on a free-flyer can become the child; "
         turned = "reverse=True makes it the child, by the inverse joint$"
-        with pytest.raises(loops.NotAJointError, match=f"successor {only}its predecessor is one: {turned}"):
+        with pytest.raises(NotAJointError, match=f"successor {only}its predecessor is one: {turned}"):
             loops.to_joint(loops.Closure(three, frames["base"], frames[child], pin_joint))
         assert loops.to_joint(loops.Closure(three, frames["base"], frames[child], pin_joint), reverse=True).joint
-        with pytest.raises(loops.NotAJointError, match=f"predecessor {only}its successor is one: leave reverse out$"):
+        with pytest.raises(NotAJointError, match=f"predecessor {only}its successor is one: leave reverse out$"):
             loops.to_joint(loops.Closure(three, frames[child], frames["base"], pin_joint), reverse=True)
         other = frames["tray" if child == "arm" else "arm"]  # no advice where neither way does it
-        with pytest.raises(loops.NotAJointError, match=f"successor {only}nor is its predecessor$"):
+        with pytest.raises(NotAJointError, match=f"successor {only}nor is its predecessor$"):
             loops.to_joint(loops.Closure(three, other, frames[child], pin_joint))
     assert loops.to_joint(loops.Closure(three, frames["tray"], frames["base"], pin_joint)).robot.nv == 1 + 6 + 1
-    with pytest.raises(loops.NotAJointError, match="carries the other body"):
+    with pytest.raises(NotAJointError, match="carries the other body"):
         loops.to_joint(loops.Closure(old, "tip", SUCCESSOR, pin_joint))
     with pytest.raises(WrongObjectError, match="Closure"):
         loops.to_joint(loops.PointClosure(old, PREDECESSOR, SUCCESSOR))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
@@ -131,5 +130,5 @@ def test_a_closure_that_follows_a_target_is_no_joint() -> None:
     closure = loops.Closure(robot(), PREDECESSOR, SUCCESSOR, loops.Hinge.pin(), name="loop")
     driven = replace(closure, target=Target(lambda t: np.full(5, 0.1 * t)))
     assert loops.to_joint(closure).joint == closure.name
-    with pytest.raises(loops.NotAJointError, match="follow a target"):
+    with pytest.raises(NotAJointError, match="follow a target"):
         loops.to_joint(driven)

@@ -27,7 +27,6 @@ from constraints.errors import (
 from constraints.loops import (
     Axes,
     ConstraintSet,
-    FixedClosureError,
     Form,
     PointContact,
     PoseClosure,
@@ -37,9 +36,10 @@ from constraints.loops import (
     assemble_position,
     assemble_velocity,
 )
+from constraints.loops.closures import FixedClosureError
 from constraints.models import sample_arm, sample_two_arms
 from constraints.reduced import explicit_loops, minimal_coordinates
-from constraints.testing import check_function
+from constraints.testing import CheckFailed, check_function
 from liegroups.formulas.log_slopes import FIVE_POINTS
 
 CENTRE, RADIUS = np.array([0.4, 0.1, 0.5]), 0.3
@@ -394,13 +394,61 @@ def test_a_wrong_map_is_named(given: Any, error: type[Exception], said: str) -> 
         bowl(ARM, given)
 
 
+@dataclass(frozen=True)
+class WrongAxes(OnSphere):
+    """D in the axes of the reference."""
+
+    def value(self, pose: Any, out: Any, D: Any = None) -> None:
+        super().value(pose, out, D)
+        if D is not None:
+            D[0, :3] = D[0, :3] @ pose.rotation.T
+
+
+@dataclass(frozen=True)
+class WithoutCentripetal(OnSphere):
+    """A second derivative without the term of the velocity."""
+
+    def second(self, pose: Any, twist: Any, acceleration: Any, out: Any) -> None:
+        p, d = self.seen(pose)
+        out[0] = p / d @ pose.rotation @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+
+
+@dataclass(frozen=True)
+class WrongForce(WithSlopes):
+    """A slope of the force of half its size."""
+
+    def slopes(self, pose: Any, twist: Any, acceleration: Any, multipliers: Any) -> Slopes:
+        found = super().slopes(pose, twist, acceleration, multipliers)
+        found.force[:] *= 0.5
+        return found
+
+
+@pytest.mark.parametrize(
+    ("pose_map", "fix"),
+    [(WrongAxes, "D in `value` of the map, by the body twist"), (WithoutCentripetal, "`second` of the map"),
+     (WrongForce, "`force` in `slopes` of the map")],
+)  # fmt: skip
+def test_a_law_that_fails_says_which_method_of_the_map_to_mend(pose_map: type[OnSphere], fix: str) -> None:
+    with pytest.raises(CheckFailed) as failed:
+        check_function(bowl(ARM, pose_map(RADIUS)).function, samples=3)
+    assert failed.value.mend.startswith(fix)
+
+
+def test_a_contact_is_no_function_but_has_one() -> None:
+    with pytest.raises(WrongObjectError, match="of a constraint, contact or closure it is its `function`"):
+        check_function(bowl(ARM, OnSphere(RADIUS)))  # type: ignore[arg-type]
+
+
 def test_a_reference_that_moves_is_a_closure() -> None:
     with pytest.raises(OptionError, match=r"reference of 'bowl'.*PoseClosure"):
         PoseContact(ARM, "tool", OnSphere(1.0), "elbow", name="bowl")
 
 
 def test_a_file_refuses_a_map_of_the_user_by_name(tmp_path: Path) -> None:
-    with pytest.raises(NotSavableError, match=r"constraint 'bowl'.*OnSphere, which is not of this library.*add it aft"):
+    with pytest.raises(
+        NotSavableError,
+        match=r"constraint 'bowl'.*OnSphere, no dataclass that .* exports.*add it aft",
+    ):
         Problem(ARM, [bowl(ARM, OnSphere(RADIUS))]).save(tmp_path / "bowl.json")
     assert not list(tmp_path.iterdir())
     path = tmp_path / "floor.json"
@@ -410,7 +458,10 @@ def test_a_file_refuses_a_map_of_the_user_by_name(tmp_path: Path) -> None:
     data["levels"] = [[{"type": "PoseContact", "name": "bowl", "robot": floor["robot"], "frame": floor["frame"],
                         "pose_map": {"type": "OnSphere", "radius": 0.3}}]]  # fmt: skip
     path.write_text(json.dumps(data))
-    with pytest.raises(FileContentError, match=r"pose_map\.type: 'OnSphere' is no map of a pose of this library"):
+    with pytest.raises(
+        FileContentError,
+        match=r"pose_map\.type: 'OnSphere' is no map of a pose that .* exports.*: add the con",
+    ):
         Problem.load(path)
 
 

@@ -13,7 +13,8 @@ from samples import placement, two_arms_frames
 
 from constraints import Robot, Target
 from constraints.errors import WrongObjectError
-from constraints.loops import Axes, Closure, Form, Hinge, HingeTypeError, PointContact, SurfaceContact
+from constraints.loops import Axes, Closure, Form, Hinge, PointContact, SurfaceContact
+from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import hinge_parts
 from constraints.loops.hinges.hinge_rates import hinge_rates
 

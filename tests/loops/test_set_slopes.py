@@ -86,7 +86,9 @@ def bodies(robot: Robot) -> list[Frame]:
     return [Frame(f"on {model.names[j]}", j, AWAY, str(model.names[j])) for j in leaves]
 
 
-@pytest.mark.parametrize("gains", [None, Baumgarte(3.0, 2.0)], ids=["loose", "stabilised"])
+@pytest.mark.parametrize(
+    "gains", [pytest.param(None, marks=pytest.mark.long), Baumgarte(3.0, 2.0)], ids=["loose", "stabilised"]
+)
 def test_a_set_of_every_kind(gains: Baumgarte | None) -> None:
     """Contacts in their own axes and in others, closures of two bodies, and a constraint that is no frame."""
     robot = sample_humanoid()

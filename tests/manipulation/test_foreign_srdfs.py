@@ -15,8 +15,9 @@ from robots import needs_robot_data
 
 from constraints import Base, Part, Robot
 from constraints.errors import FileError
-from constraints.manipulation import Semantics, read_semantics
+from constraints.manipulation import read_semantics
 from constraints.manipulation.factory.polygon_repair import repaired
+from constraints.manipulation.factory.semantics import Semantics
 from constraints.robot.files.packages import robot_data_folder
 
 BODY = "<link name='body'/>"

@@ -13,6 +13,7 @@ from scenes import record, scene
 
 from constraints import Base, Comparison, Explicit, Implicit, Part, Problem, Projector, Robot, Surface, manipulation
 from constraints.errors import ConstraintError, FileError, GraphError, OptionError, SizeError, WrongObjectError
+from constraints.manipulation.factory.semantics import Semantics
 
 SRDF = Path(__file__).resolve().parent.parent / "data" / "box.srdf"
 BOX = "<robot name='box'><link name='base_link'/></robot>"
@@ -25,7 +26,7 @@ def system() -> Robot:
 
 
 @functools.cache
-def semantics() -> manipulation.Semantics:
+def semantics() -> Semantics:
     return manipulation.read_semantics(system(), SRDF, "box")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from broken_mechanisms import KINDS, Broken, broken, taken, untouched
+from each_choice import draws
 from explicit_samples import arm_and_box
 from robots import mixed_tree
 from samples import arm_frames
@@ -294,9 +295,8 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("carried", 120), ("mixed", 80), ("loops", 80), ("product", 200), ("report", 150)]
-)
+@draws(20, 120)
+@pytest.mark.parametrize("name", ["carried", "mixed", "loops", "product", "report"])
 def test_whatever_is_wrong_anywhere_is_an_error_or_a_problem(name: str, count: int, tmp_path: Path) -> None:
     """Broken files: wrong values at places chosen by a seed, one a time: a typed error, or a problem that can be
     described. No other exception, no warning, no crash."""
@@ -320,10 +320,12 @@ def test_whatever_is_wrong_anywhere_is_an_error_or_a_problem(name: str, count: i
     assert len(said) > 0.6 * count
 
 
-def test_whatever_is_wrong_with_closures_and_contacts_is_an_error_or_a_problem(tmp_path: Path) -> None:
+@draws(40, 10000)
+def test_whatever_is_wrong_with_closures_and_contacts_is_an_error_or_a_problem(tmp_path: Path, count: int) -> None:
     """Mend 14: a wrong value at each place of each closure and contact: a typed error with the place, or a problem."""
     data, said, loaded = documents()["loops"], list[str](), 0
     inside = [("levels", *place) for place in places(data["levels"]) if len(place) > 2]
+    inside = inside[:: max(1, len(inside) // count)]
     for k, place in enumerate(inside):
         try:
             assert load(replaced(data, place, WRONG[k % len(WRONG)]), tmp_path).describe()
@@ -368,11 +370,12 @@ def test_the_mechanism_files_of_these_tests_load() -> None:
         assert taken(Broken(text, sidecar, "", ())).closures
 
 
+@draws(25, 100)
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_broken_in_a_mechanism_file_is_an_error_or_listed(kind: str, strict: bool) -> None:
+def test_what_is_broken_in_a_mechanism_file_is_an_error_or_listed(kind: str, strict: bool, count: int) -> None:
     """Mend 4: whatever is broken in the structure ends in a typed error that names it, or is listed by name."""
-    for seed in range(100):
+    for seed in range(count):
         file = broken(np.random.default_rng([2026, seed]), kind)
         with pytest.raises(ConstraintError) as caught:
             taken(file, strict=strict)
@@ -380,11 +383,12 @@ def test_what_is_broken_in_a_mechanism_file_is_an_error_or_listed(kind: str, str
         assert any(word.lower() in said for word in file.culprits), (seed, file.done, said)
 
 
+@draws(30, 150)
 @pytest.mark.parametrize("kind", KINDS)
-def test_whatever_letters_change_a_mechanism_file_is_refused_or_loaded(kind: str) -> None:
+def test_whatever_letters_change_a_mechanism_file_is_refused_or_loaded(kind: str, count: int) -> None:
     """Mend 4: letters dropped, doubled, or replaced anywhere, three a file: no bare error, no crash, no warning."""
     rng, refused = np.random.default_rng(4), 0
-    for _ in range(150):
+    for _ in range(count):
         parts = list(untouched(kind))
         which = 1 if kind == "sidecar" else 0
         for _ in range(3):
@@ -395,7 +399,7 @@ def test_whatever_letters_change_a_mechanism_file_is_refused_or_loaded(kind: str
             taken(Broken(parts[0], parts[1], "", ()), strict=bool(rng.integers(2)))
         except ConstraintError:
             refused += 1
-    assert refused > 75
+    assert refused > count / 2
 
 
 @pytest.mark.parametrize("inside", ["link", "joint", "gazebo"])

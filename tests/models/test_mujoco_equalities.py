@@ -14,7 +14,7 @@ from constraints.errors import ModelError
 from constraints.loops import PointClosure
 from constraints.models import Mechanism, load
 from constraints.models.files.mjcf import from_qpos
-from constraints.robot import FrameKind
+from constraints.robot.frame_table import FrameKind
 from constraints.testing import check_function
 
 mujoco = pytest.importorskip("mujoco")

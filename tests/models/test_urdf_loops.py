@@ -13,7 +13,8 @@ from constraints import Projector, Robot
 from constraints.errors import FileError, UnknownJointError
 from constraints.loops import assemble_position
 from constraints.models import Mechanism, load
-from constraints.robot import Base, FrameKind
+from constraints.robot import Base
+from constraints.robot.frame_table import FrameKind
 
 JOINTS = {
     "j1": ("revolute", "base", "crank", "0 0 0"),

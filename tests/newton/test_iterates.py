@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import draws
 
 from constraints import Bounds, Function, Implicit, Options, Problem, Projector, Status
 from liegroups import Rn
@@ -237,10 +238,13 @@ CASES: list[tuple[str, Any, Any, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+@draws(1, 3)
 @pytest.mark.parametrize(
     ("name", "box", "weights", "options"), CASES, ids=[f"{case[0]} {i % 7}" for i, case in enumerate(CASES)]
 )
-def test_iterates_are_those_of_the_rules(name: str, box: Any, weights: Any, options: dict[str, Any]) -> None:
+def test_iterates_are_those_of_the_rules(
+    name: str, box: Any, weights: Any, options: dict[str, Any], count: int
+) -> None:
     """Every iterate, restart, figure and status, from three starts that may be outside their bounds.
 
     Held dofs have no part in the steps of lower levels: roundings once took the whole step of a level. Where a step
@@ -263,7 +267,7 @@ def test_iterates_are_those_of_the_rules(name: str, box: Any, weights: Any, opti
     )
     projector = Projector(problem, o)
     rng = np.random.default_rng(5)
-    for _ in range(3):
+    for _ in range(count):
         q0 = rng.uniform(-2.2, 2.2, N)
         costs = np.ones(N) if weights is None else np.array(weights)
         rules = Rules(levels, box[0], box[1], costs, optional, o)

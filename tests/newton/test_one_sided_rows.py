@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from each_choice import draws
 from explicit_samples import arm_and_box
 
 import constraints as lc
@@ -39,9 +40,10 @@ def test_a_row_that_no_step_crosses_is_none(engine: str) -> None:
     assert with_limit.iterations == alone.iterations
 
 
+@draws(15, 60)
 @pytest.mark.skipif(len(ENGINES) < 2, reason="needs both engines")
 @pytest.mark.parametrize("with_bounds", [False, True])
-def test_both_engines_agree_where_outputs_are_computed(with_bounds: bool) -> None:
+def test_both_engines_agree_where_outputs_are_computed(with_bounds: bool, count: int) -> None:
     """Masked and scaled rows with intervals that see computed dofs, of a lower level too, with bounds on dofs."""
     robot, rng = arm_and_box(), np.random.default_rng(4)
     hold = lc.explicit_relative_pose(robot, "gripper", "handle", name="hold")
@@ -58,11 +60,11 @@ def test_both_engines_agree_where_outputs_are_computed(with_bounds: bool) -> Non
     bounds = robot.bounds if with_bounds else lc.Bounds.none(robot.space)
     problem = lc.Problem(robot, [[hold, within, flat], [lower]], bounds)
     options = lc.Options(max_iterations=60)
-    starts = [robot.random(rng) for _ in range(60)]
+    starts = [robot.random(rng) for _ in range(count)]
     found, expected = ([lc.Projector(problem, options, e).project(q) for q in starts] for e in ("compiled", "readable"))
     same = [
         a.status is b.status and a.iterations == b.iterations and np.abs(a.q - b.q).max() < 1e-9
         for a, b in zip(found, expected, strict=True)
     ]
-    assert sum(same) >= 59
-    assert sum(a.success for a in found) > 30
+    assert sum(same) >= count - 1
+    assert sum(a.success for a in found) > count / 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import draws
 from robots import ur5
 
 from constraints import Affine, Explicit, Function, Implicit, Options, Pose, Problem, Projector, Status
@@ -79,8 +80,9 @@ def test_the_slope_is_that_of_the_merit():
     assert [told.iteration for told, _ in seen] == list(range(len(seen)))
 
 
+@draws(20, 50)
 @pytest.mark.parametrize("control", ALL, ids=lambda control: repr(control))
-def test_every_control_reaches_a_pose_in_the_order_of_its_speed(control):
+def test_every_control_reaches_a_pose_in_the_order_of_its_speed(control, count):
     """Full steps reach random poses from 79.5 % of 800 starts without restarts; 72 % of 200 are 2.6 sigma below."""
     robot, reached = ur5(), 0
     f = Pose(robot, robot.joint_names[-1])
@@ -88,10 +90,10 @@ def test_every_control_reaches_a_pose_in_the_order_of_its_speed(control):
     for _ in range(4):
         problem = Problem(robot, [Implicit.equal(f, f.value(robot.random(rng)))])
         projector = Projector(problem, Options(step_control=control, restarts=False, max_iterations=100))
-        results = [projector.project(robot.random(rng)) for _ in range(50)]
+        results = [projector.project(robot.random(rng)) for _ in range(count)]
         reached += sum(result.success for result in results)
         assert all(problem.residual(result.q) <= 1e-4 for result in results if result.success)
-    assert reached >= 144
+    assert reached >= 0.72 * 4 * count
 
 
 def test_one_step_is_the_first_of_a_projection():

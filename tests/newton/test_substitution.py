@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from explicit_samples import BOX, Swing, arm_and_box, arm_with_tray, composed, differences, pose
 from robots import mixed_tree, needs_robot_data
 
@@ -277,8 +278,9 @@ def grasp() -> tuple[lc.Robot, Any]:
     return robot, pin.XYZQUATToSE3(pose(1))
 
 
+@draws(30, 200)
 @needs_robot_data
-def test_substitution_has_the_solutions_of_the_full_system() -> None:
+def test_substitution_has_the_solutions_of_the_full_system(count: int) -> None:
     """Property 11: 200 starts, UR5 and a free box: 3 rows after substitution against 9; each solves the other."""
     robot, at_hand = grasp()
     hand, box = robot.frame("ur5/wrist_3_joint", at_hand), robot.frame("box/root_joint")
@@ -293,7 +295,7 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
     rng = np.random.default_rng(0)
     solved = {"substituted": 0, "full": 0}
     iterations = dict(solved)
-    for _ in range(200):
+    for _ in range(count):
         q0 = robot.random(rng)
         for name, problem, other in (("substituted", substituted, full), ("full", full, substituted)):
             result = lc.Projector(problem).project(q0)
@@ -305,7 +307,7 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
             assert other.residual(result.q) == pytest.approx(problem.residual(result.q), abs=1e-12)
             again = lc.Projector(other).project(result.q)
             np.testing.assert_array_equal(again.q, result.q)
-    assert min(solved.values()) >= 198
+    assert min(solved.values()) >= 0.99 * count
     assert iterations["substituted"] <= iterations["full"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each_choice import a_few
 
 pytest.importorskip("numba")
 
@@ -75,7 +76,7 @@ KINDS = ["a place", "a place, narrow", "feet", "levels, optional", "intervals", 
          "bounds of one axis"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", a_few(KINDS, 6))
 def test_edges_of_all_kinds_of_problems(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel takes all of them. Far projections multiply the rounding that maps of groups leave in their starts."""
     projector, ends = solved(name)

@@ -17,8 +17,10 @@ from browser import browser, console, needs_browser, picture, requested, wait
 from constraints import Implicit, Position, Problem, Robot
 from constraints.collisions import Collision, Shape
 from constraints.models import mechanisms, sample_arm
-from constraints.pictures import Drawing, PageOptions, View, show
-from constraints.planning import Branchings, Connection, Effort, PlanningStatus
+from constraints.pictures import Drawing, PageOptions, show
+from constraints.pictures.browser.view import View
+from constraints.planning import Connection, PlanningStatus
+from constraints.planning.connection import Branchings, Effort
 
 Keys = pytest.importorskip("selenium.webdriver", reason='no selenium: pip install "lie-constraints[browser]"').Keys
 viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')

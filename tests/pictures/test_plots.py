@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
 from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, UnknownFrameError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
-from constraints.pictures import Drawing, plot_configurations, plot_trace
+from constraints.pictures import Drawing, plot_configurations
 from constraints.pictures.figures import new_figure
 from constraints.pictures.robots import draw_box, draw_configuration, stick_figure
+from constraints.pictures.traces import plot_trace
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ from constraints import Base, Robot
 from constraints.errors import UnknownFrameError, UnknownNameError, WrongObjectError
 from constraints.manipulation import Shape
 from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid
-from constraints.pictures import Drawing, plot_assembly, plot_configurations, plot_robot
+from constraints.pictures import Drawing, plot_assembly, plot_configurations
+from constraints.pictures.configurations import plot_robot
 from constraints.pictures.drawn import GROUND as DARK
 from constraints.pictures.figures import BAD, PALETTE, new_figure
 from constraints.pictures.robots import GROUND

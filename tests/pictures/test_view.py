@@ -22,11 +22,12 @@ from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import load, mechanisms, sample_arm
 from constraints.models.files.visuals import visuals_of
 from constraints.models.structure.visual_shapes import Mesh, Solid, Triangles
-from constraints.pictures import Drawing, PageOptions, View, show
+from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.film import Film
 from constraints.pictures.browser.films import film_of
 from constraints.pictures.browser.meshes import between
 from constraints.pictures.browser.sticks import StickEnds, sticks_of
+from constraints.pictures.browser.view import View
 from constraints.reduced import equilibrium
 from constraints.robot import Part
 from constraints.robot.files.packages import VisualFile

@@ -18,9 +18,11 @@ from constraints.collisions import Collision, CollisionModel, Shape
 from constraints.errors import OptionError, WrongObjectError
 from constraints.manipulation import read_scene
 from constraints.models import sample_arm
-from constraints.pictures import Drawing, PageOptions, View, show
+from constraints.pictures import Drawing, PageOptions, show
 from constraints.pictures.browser.films import film_of
-from constraints.planning import Connection, PathEvent, Plan, PlanningStatus, connect, timed
+from constraints.pictures.browser.view import View
+from constraints.planning import Connection, Plan, PlanningStatus, connect, timed
+from constraints.planning.trajectories.trajectory import PathEvent
 
 pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
 

@@ -14,8 +14,9 @@ import pytest
 
 from constraints.errors import OptionError
 from constraints.models import sample_arm
-from constraints.pictures import PageOptions, View, show
+from constraints.pictures import PageOptions, show
 from constraints.pictures.browser.origins import may_connect, warn_of_others
+from constraints.pictures.browser.view import View
 
 viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
 

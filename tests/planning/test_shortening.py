@@ -73,7 +73,7 @@ def test_dofs_that_are_computed_have_no_length() -> None:
     assert path.length == pytest.approx(5.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_detour_on_a_sphere_becomes_the_great_circle(seed: int) -> None:
     rng = generator(seed)
     path = bent(SPHERE, on_sphere(rng, 5))
@@ -233,13 +233,16 @@ def samples_of(pickled: bytes, seed: int) -> bytes:
     return shorten(path, rng=generator(seed), collisions=model, limits=FREELY).samples.tobytes()
 
 
-def test_one_generator_gives_the_same_bits_in_threads_and_processes() -> None:
+@pytest.mark.parametrize("in_processes", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_one_generator_gives_the_same_bits_in_threads_and_processes(in_processes: bool) -> None:
     problem, model, q0, q1 = arm_scene()
     pickled = pickle.dumps((connect(problem, q0, q1, rng=generator(1), collisions=model).or_raise(), model))
     alone = [samples_of(pickled, seed) for seed in (1, 2)]
     assert alone[0] != alone[1]
     with ThreadPoolExecutor(2) as threads:
         assert list(threads.map(samples_of, [pickled] * 2, (1, 2))) == alone
+    if not in_processes:
+        return
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as processes:
         assert processes.submit(samples_of, pickled, 2).result() == alone[1]
 

@@ -22,7 +22,7 @@ from constraints import (
 )
 from constraints.errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from constraints.models import mechanisms
-from constraints.problem import FreeCoordinates
+from constraints.problem.free_coordinates import FreeCoordinates
 from liegroups import SE2, SO2, SO3, Rn
 from liegroups.groups import Group
 from liegroups.layout import Layout

@@ -324,8 +324,8 @@ def test_polynomials_print_as_they_are() -> None:
     follow = Polynomial([2.0, 0.0, -1.0], [0, 0, 0, 1, 0, 0, 0], inputs=robot.space)
     assert repr(follow) == "Polynomial('Polynomial': 2 - s^2, s = elbow)"
     assert "\n    value 2 - s^2, s = elbow\n" in Problem(robot, [Implicit.zero(follow, name="cam")]).describe()
-    assert Polynomial([0.0, -0.5, 0.0, 1.0], [2.0, -1.0], 0.25).formula.startswith("-0.5 s + s^3, s = 2 ")
-    assert Polynomial([0.0], [1.0]).formula.startswith("0, s = ")
+    assert Polynomial([0.0, -0.5, 0.0, 1.0], [2.0, -1.0], 0.25).written_out.startswith("-0.5 s + s^3, s = 2 ")
+    assert Polynomial([0.0], [1.0]).written_out.startswith("0, s = ")
 
 
 # --- right-hand sides and targets -------------------------------------------------------------------------------------

@@ -12,10 +12,11 @@ import pytest
 import constraints
 from constraints import Function, Implicit, Position, Problem, Projector
 from constraints.models import sample_arm
-from constraints.solvers import NewtonEngine, diagnosis, solved_by
+from constraints.solvers import NewtonEngine, diagnosis
 from constraints.solvers.diagnosis import conflict
 from constraints.solvers.newton.sparse_kkt import SparseKKT
 from constraints.solvers.projection import engines
+from constraints.solvers.projection.engines import solved_by
 from liegroups import Rn
 
 ARM = sample_arm()

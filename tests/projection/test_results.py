@@ -26,9 +26,9 @@ import constraints as lc
 from constraints import errors
 from constraints.loops import AssemblyOptions, assemble_position
 from constraints.manipulation import ConstraintGraph, State, Transition, interpolate
-from constraints.models import Mechanism, Unread, mechanisms, sample_arm
+from constraints.models import Mechanism, mechanisms, sample_arm
 from constraints.models.structure.assemblies import assemblies
-from constraints.models.structure.mechanism import grouped
+from constraints.models.structure.mechanism import Unread, grouped
 from constraints.planning import Limits, Plan, PlanningStatus, walk
 from constraints.solvers.result import Verdict
 from constraints.words import counted

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from models.test_mechanism_files import closed, path_of
 
 from constraints import Bounds, Frame, Implicit, Options, Pose, Position, Problem, Projector
@@ -31,6 +33,7 @@ class Case(NamedTuple):
     task: list[Implicit]
 
 
+@functools.cache
 def case(name: str) -> Case:
     mechanism = load(path_of(name))
     robot, rows = mechanism.robot, mechanism.constraint_set()
@@ -51,10 +54,10 @@ def case(name: str) -> Case:
     return Case(mechanism, q, loops, task)
 
 
+@draws(20, 150)
 @pytest.mark.parametrize("name", NAMES)
-def test_as_many_successes_in_fewer_iterations(name: str) -> None:
+def test_as_many_successes_in_fewer_iterations(name: str, count: int) -> None:
     """All loops explicit, many starts: at least as many successes, fewer iterations, all rows satisfied."""
-    count = 150 if name.startswith("cassie") else 500
     mechanism, q, loops, task = case(name)
     robot, rng = mechanism.robot, np.random.default_rng(1)
     mixed, whole = loops.problem(task), mechanism.problem(task)
@@ -73,8 +76,9 @@ def test_as_many_successes_in_fewer_iterations(name: str) -> None:
             assert robot.bounds.contains(end.q)
 
 
+@draws(5, 20)
 @pytest.mark.parametrize("name", NAMES)
-def test_with_the_independent_joints_held_both_end_at_one_configuration(name: str) -> None:
+def test_with_the_independent_joints_held_both_end_at_one_configuration(name: str, count: int) -> None:
     """Done-when: same solutions to 1e-9; of the rod of Cassie's ball its direction, since no row sees its spin."""
     mechanism, q, loops, _ = case(name)
     robot, free = mechanism.robot, Bounds.none(mechanism.robot.space)
@@ -83,7 +87,7 @@ def test_with_the_independent_joints_held_both_end_at_one_configuration(name: st
     rng, limit = np.random.default_rng(2), THRESHOLD[name]
     options = Options.local(threshold=1e-12 if name != "cassie_sdf" else limit, patience_count=20)
     held = [Problem(robot, [*each], free, frozen=independent) for each in (loops.constraints, whole.constraints)]
-    for _ in range(20):
+    for _ in range(count):
         moved = np.zeros(robot.nv)
         moved[independent.v_indices] = 0.1 * rng.standard_normal(len(independent))
         there = robot.space.integrate(q, moved)

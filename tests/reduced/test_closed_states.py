@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from closed_mechanisms import ALL, closed_mechanism
+from each_choice import a_few
 from reduced.test_closing import split_platform
 
 from constraints import Target
@@ -49,7 +50,7 @@ def slope(coordinates: MinimalCoordinates, q: np.ndarray, u: np.ndarray, h: floa
     return space.difference(behind, ahead) / (2.0 * h)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_velocities_keep_the_rows(name: str) -> None:
     """Case 5: J qd below 1e-12, the independent velocities bit for bit as given."""
     found = moving(name)
@@ -64,7 +65,7 @@ def test_velocities_keep_the_rows(name: str) -> None:
     np.testing.assert_allclose(found.velocity(found.coordinates.spread(u)), found.v, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_b_is_the_derivative_of_the_closed_configuration(name: str) -> None:
     """Case 5: B against differences of the closed v(u) below 1e-6."""
     found = moving(name)
@@ -84,7 +85,7 @@ def test_b_is_the_derivative_where_a_free_joint_is_split() -> None:
         np.testing.assert_allclose(by_differences, found.velocity(coordinates.spread(np.eye(6)[k])), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_the_quadratic_term_is_the_second_derivative_of_the_errors(name: str) -> None:
     """Case 5: Jdot qd against differences below 1e-6, for 3D, 6D and pin closures and all others."""
     found, h = moving(name), 2e-4
@@ -114,7 +115,7 @@ def test_accelerations_are_second_differences_of_the_closed_motion(name: str) ->
     np.testing.assert_allclose(second, found.acceleration(coordinates.spread(udd)), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_one_decomposition_serves_all_levels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Item 2: the LU of -J_v is computed once a closed state, and once for each step of a closing before it."""
     found, count = moving(name), [0]
@@ -227,7 +228,7 @@ def test_targets_of_rows_move_the_dependent_ones() -> None:
 # Nothing closes by itself.
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_open_states_are_refused_by_name_or_closed_on_request(name: str) -> None:
     """Done when: an open start is refused, in position or velocity, with the worst constraint, residual and remedy."""
     found = moving(name)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each_choice import a_few
 from linkages_with_balls import ball_delta
 from matplotlib.text import Text
 
 from constraints.dynamics import Force, JointSpring
 from constraints.models import Mechanism, mechanisms
-from constraints.pictures import plot_modes
+from constraints.pictures.modes import plot_modes
 from constraints.reduced import Equilibrium, equilibrium, minimal_coordinates
 from constraints.reduced.equilibria.idle_unknowns import idle_in
 
@@ -47,7 +48,7 @@ def test_there_are_none_where_something_else_moves() -> None:
         assert made.judge(made.posture("closed")).idle == ()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", a_few(range(4), 1))
 def test_rods_that_spin_do_not_stall_a_search(delta: Mechanism, seed: int) -> None:
     """7 of 40 starts were STALLED at the equilibrium, whose arms are at one angle by symmetry."""
     found = searched(delta, seed)

@@ -13,14 +13,8 @@ from constraints.dynamics import PointSpring
 from constraints.errors import SizeError, UndefinedError, WrongObjectError
 from constraints.loops import Closure, ConstraintSet, Hinge
 from constraints.models import mechanisms
-from constraints.reduced import (
-    Linearisation,
-    NoLinearisationError,
-    linearisation,
-    minimal_coordinates,
-    reduced_mass_matrix,
-    reduced_residual,
-)
+from constraints.reduced import Linearisation, linearisation, minimal_coordinates, reduced_mass_matrix, reduced_residual
+from constraints.reduced.equilibria.linearisation import NoLinearisationError
 from constraints.robot import Motion
 
 

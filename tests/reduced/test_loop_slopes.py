@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dynamics.derivatives.test_force_slopes import slope
 from dynamics.derivatives.test_forward_derivatives import check
+from each_choice import a_few
 from reduced.test_explicit_loops import BY_NEWTON, FILES, made
 
 from constraints import Implicit
@@ -39,7 +40,7 @@ def truth(f: Any, x: Any, v: Any, a: Any) -> tuple[Any, float]:
     return by_step[best + 1], apart[best] / (1.0 + float(np.abs(by_step[best]).max()))
 
 
-@pytest.mark.parametrize("name", [*BY_NEWTON, *FILES, "four_bar", "five_bar", "cassie_mjcf"])
+@pytest.mark.parametrize("name", a_few([*BY_NEWTON, *FILES, "four_bar", "five_bar", "cassie_mjcf"], 6))
 def test_maps_of_loops(name: str) -> None:
     """Of each loop, in closed form or by Newton, with held spins of balls: at its reference, near it, and away."""
     mechanism, q = made(name)

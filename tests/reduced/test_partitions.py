@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from closed_mechanisms import ALL, FILES, closed_mechanism
+from each_choice import a_few
 from models.test_mechanism_files import EXPECTED
 
 from constraints import ConstraintError, Implicit, Position, Target, errors
@@ -28,7 +29,7 @@ def blocks(coordinates: MinimalCoordinates) -> tuple[np.ndarray, np.ndarray]:
     return J, J[np.ix_(parts.rows, parts.dependent)]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_every_mechanism_splits_and_the_pivot_block_is_as_regular_as_its_rows(name: str) -> None:
     """Case 3: each column and row once, as many as the table says; condition of J_v at most 3 times that of J."""
     mechanism, q = closed_mechanism(name)
@@ -66,7 +67,7 @@ def test_five_bar_with_a_6d_closure() -> None:
     assert repr(coordinates) == "MinimalCoordinates(u 3, c 0, v 3)"
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_wishes_are_kept_and_completed(name: str) -> None:
     """Case 3: complete, partial and empty wishes, in any order; the rest is chosen."""
     mechanism, q = closed_mechanism(name)
@@ -82,7 +83,7 @@ def test_wishes_are_kept_and_completed(name: str) -> None:
     assert set(minimal_coordinates(rows, q, independent=[]).independent) == set(wish)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", a_few(ALL, 7))
 def test_motors_come_first_where_the_rank_allows(name: str) -> None:
     """Case 3: `mechanism.minimal_coordinates` prefers motors, as `judge`; wishes come before them."""
     mechanism, q = closed_mechanism(name)

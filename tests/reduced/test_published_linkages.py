@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from constraints.models import Mechanism, mechanisms
-from constraints.reduced import SingularityKind, SweepStatus, minimal_coordinates
+from constraints.reduced import SweepStatus, minimal_coordinates
+from constraints.reduced.sweeps.singularities import SingularityKind
 
 GROUND, CRANK, COUPLER, ROCKER = 0.1, 0.04, 0.12, 0.08
 """R. L. Norton, Design of Machinery, example 4-1: crank 40, coupler 120, rocker 80, ground 100 mm."""

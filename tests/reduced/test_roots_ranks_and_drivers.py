@@ -27,7 +27,8 @@ from constraints.reduced.sweeps.driver import Driver
 from constraints.reduced.sweeps.singularities import Singularity, SingularityKind, _keeps_rank
 from constraints.reduced.sweeps.sweep_result import least_values, passive_columns
 from constraints.reduced.sweeps.travel import SweepStatus
-from liegroups import SE3, SO2, SO3, Factor, Rn
+from liegroups import SE3, SO2, SO3, Rn
+from liegroups.layout import Factor
 
 # Extrapolation.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from published_mechanisms import four_bar_windows
 from record_arguments import with_records
 
@@ -92,7 +93,7 @@ def test_what_is_held_stays_to_the_bit() -> None:
 # One branch.
 
 
-@pytest.mark.parametrize("spacing", [1.0, 0.1, 0.01])
+@pytest.mark.parametrize("spacing", [1.0, 0.1, pytest.param(0.01, marks=pytest.mark.long)])
 def test_the_branch_does_not_depend_on_the_spacing(spacing: float) -> None:
     linkage = mechanisms.four_bar()
     q = closed(linkage)
@@ -103,23 +104,25 @@ def test_the_branch_does_not_depend_on_the_spacing(spacing: float) -> None:
     assert np.abs(found.qs[-1] - linkage.sweep(q, "crank", [7.0]).qs[0]).max() < 1e-11
 
 
-def test_far_jumps_in_any_order_keep_the_branch() -> None:
+@draws(4, 12)
+def test_far_jumps_in_any_order_keep_the_branch(count: int) -> None:
     linkage, rng = mechanisms.four_bar(), np.random.default_rng(0)
     q = closed(linkage)
-    values = rng.uniform(-20.0, 20.0, 12)
+    values = rng.uniform(-20.0, 20.0, count)
     found = linkage.sweep(q, "crank", values).or_raise()
     side = side_of(q, 0.4, 0.15, 0.35, 0.3)
     np.testing.assert_array_equal(found.values, values)
     assert max(off(each, four_bar(each, 0.4, 0.15, 0.35, 0.3, side)) for each in found.qs) < 1e-9
 
 
+@draws(1, 3)
 @pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "change_point"])
 @pytest.mark.parametrize("step", [0.02, 5.0])
-def test_long_steps_are_cut_where_the_curve_asks_for_it(name: str, step: float) -> None:
+def test_long_steps_are_cut_where_the_curve_asks_for_it(name: str, step: float, count: int) -> None:
     """A limit of 5 rad gives the configurations of one of 0.02 rad: what a step may be is said by the curve."""
     mechanism = mechanisms.four_bar(0.4, 0.15, 0.395, 0.16) if name == "change_point" else getattr(mechanisms, name)()
     q = closed(mechanism)
-    values = q[0] + np.array([3.0, -4.0, 9.0])
+    values = q[0] + np.array([3.0, -4.0, 9.0])[:count]
     found = mechanism.sweep(q, mechanism.motors[0], values, options=SweepOptions(step=step)).or_raise()
     usual = mechanism.sweep(q, mechanism.motors[0], values).or_raise()
     np.testing.assert_allclose(found.qs, usual.qs, atol=1e-9)
@@ -180,11 +183,12 @@ def test_branches_that_nearly_touch_are_told_apart(gap: float, bar: str) -> None
         assert found.singularities[0].value == pytest.approx(turn if line == c + r else TURN - turn, abs=1e-6)
 
 
-def test_random_four_bars_follow_the_closed_form_up_to_their_dead_points() -> None:
+@draws(15, 60)
+def test_random_four_bars_follow_the_closed_form_up_to_their_dead_points(count: int) -> None:
     """60 linkages, Grashof or not: every value reached is that of the triangle, on its side; dead points to 1e-9."""
     rng = np.random.default_rng(1)
     dead = whole = 0
-    while dead + whole < 60:
+    while dead + whole < count:
         g, a, c, r = rng.uniform(0.1, 0.5, 4).tolist()
         try:
             linkage = mechanisms.four_bar(g, a, c, r, angle=rng.uniform(-3.0, 3.0))
@@ -208,7 +212,7 @@ def test_random_four_bars_follow_the_closed_form_up_to_their_dead_points() -> No
         assert np.abs((found.end_value - ends + np.pi) % TURN - np.pi).min() < 1e-9
         assert off(found.end[:1], found.singularities[0].q[:1]) == 0.0
         dead += 1
-    assert min(dead, whole) > 5
+    assert min(dead, whole) > count / 12
 
 
 # Dead points.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few, draws
 from newton.test_levels import balance, feet, standing, starts
 from robots import arm, humanoid, panda, pr2, talos, two_arms, ur5
 from scipy import optimize
@@ -136,7 +137,7 @@ def problems() -> dict[str, tuple[Problem, list[np.ndarray]]]:
     return scenes()
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", a_few(SCENES, 3))
 def test_the_gradient_of_the_distance_is_in_the_span_of_the_active_rows(problems, name):
     """DESIGN 3.9: to 1e-8, with multipliers that push; never farther than the greedy solution; constraints met."""
     problem, given = problems[name]
@@ -514,11 +515,12 @@ def test_a_gradient_whose_terms_cancel_is_no_gradient_left(seed: int) -> None:
     np.testing.assert_allclose(result.q[[0, 2]], [mean, near[2]], atol=1e-8)
 
 
+@draws(12, 40)
 @pytest.mark.parametrize("links", [4, 5])
-def test_a_row_that_the_solution_leans_on_is_kept_while_curved_rows_are_restored(links: int) -> None:
+def test_a_row_that_the_solution_leans_on_is_kept_while_curved_rows_are_restored(links: int, count: int) -> None:
     """Planar arms with one joint held up by an inequality: multipliers from least squares, on closed-form Jacobians."""
     leaning = 0
-    for seed in range(40):
+    for seed in range(count):
         rng = np.random.default_rng(seed)
         space, lengths = Rn(links), rng.uniform(0.3, 0.7, links)
 
@@ -547,7 +549,7 @@ def test_a_row_that_the_solution_leans_on_is_kept_while_curved_rows_are_restored
         left = result.q - near - multipliers @ normals
         assert np.sqrt(left @ left) <= 1e-7 * np.linalg.norm(result.q - near), seed
         assert len(normals) == 2 or multipliers[2] >= -1e-8, seed
-    assert leaning > 10
+    assert leaning > count / 4
 
 
 @pytest.mark.parametrize("broken", [np.nan, np.inf])

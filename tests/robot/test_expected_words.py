@@ -33,7 +33,7 @@ from constraints import (
 )
 from constraints.loops import ConstraintSet, Hinge, PointClosure, PointContact, assemble_position, assemble_velocity
 from constraints.models.mechanisms import four_bar
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 from liegroups import Rn, Segments
 
 TOOL = "wrist_roll"

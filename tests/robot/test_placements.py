@@ -12,8 +12,7 @@ from scipy.spatial.transform import Rotation as ScipyRotation
 
 import constraints as lc
 from constraints import errors
-from constraints.robot import as_placement, as_rotation
-from constraints.robot.placement import pose_log, rotation_log
+from constraints.robot.placement import as_placement, as_rotation, pose_log, rotation_log
 from liegroups import SE3, SO3, Element, R3xSO3, Rn
 
 TURN = ScipyRotation.from_euler("xyz", [0.3, -0.7, 1.1])

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import draws
 from robots import arm
 
 from constraints import Comparison, Function, Implicit, Pose, Position, Stack
 from constraints.errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from constraints.functions import Identity
-from constraints.rows import stack_rows
 from constraints.rows.comparison import RowTable
+from constraints.rows.stacking import stack_rows
 from liegroups import R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -53,12 +54,13 @@ def combination(rng):
     return types, mask, scale, margin, rhs
 
 
-def test_combinations_of_comparison_and_mask():
+@draws(80, SAMPLES)
+def test_combinations_of_comparison_and_mask(count):
     """Property 3: for comparison types x mask on a 6-row R3xSO3 function the error is the definition's, and its
     Jacobian the difference along the manifold of the definition."""
     rng, robot, f = np.random.default_rng(30), arm(), Pose(arm(), "tool", outputs=R3xSO3)
     worst_error = worst_jacobian = 0.0
-    for _ in range(SAMPLES):
+    for _ in range(count):
         types, mask, scale, margin, rhs = combination(rng)
         stack = Stack([Implicit(f, types, rhs, mask.tolist(), scale, margin)])
         q = robot.random(rng)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from each_choice import a_few
 from explicit_samples import (
     GROUPS,
     Arsinh,
@@ -56,9 +57,9 @@ from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation
 from constraints.functions.twin import Twin
 from constraints.robot.model.mimic import Mimic
-from constraints.rows import Order, stack_rows
 from constraints.rows.rotation_vectors import shorter, to_nearest_turn
 from constraints.rows.row_owner import Reference
+from constraints.rows.stacking import Order, stack_rows
 from constraints.solvers import why_not
 from constraints.testing import check_function
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -153,7 +154,7 @@ def test_pose_from_rows_is_what_a_transformation_takes_apart(angle: float) -> No
     np.testing.assert_allclose(value.rotation, pin.exp3(x[3:]), rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), forms())
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13, 3))
 def test_twin_keeps_the_laws_of_functions(group: Space, form: str, lives: str) -> None:
     """Property 1: Jacobian, declared columns, drift with the bracket of each group, of h = f^-1 g."""
     constraint = sample(group, form, lives)
@@ -184,7 +185,7 @@ def test_twin_refuses_functions_that_do_not_meet() -> None:
 # --- the map and its twin --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), forms())
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 9, 3))
 def test_computed_outputs_satisfy_the_twin(group: Space, form: str, lives: str) -> None:
     """Property 10: q_out = g_inverse(f(q_in) rhs) leaves no error in the twin, for random right-hand sides."""
     constraint = sample(group, form, lives)
@@ -201,7 +202,7 @@ def test_computed_outputs_satisfy_the_twin(group: Space, form: str, lives: str) 
         np.testing.assert_allclose(constraint.space.difference(q, read_q), 0.0, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("group", "form", "lives"), forms())
+@pytest.mark.parametrize(("group", "form", "lives"), a_few(forms(), 13, 3))
 def test_jacobian_of_the_twin_is_right_at_and_away_from_zero_error(group: Space, form: str, lives: str) -> None:
     """Property 1: finite differences along the manifold; columns neither input nor output are exactly zero."""
     constraint = sample(group, form, lives)
@@ -516,7 +517,7 @@ CARRIED = {
 }
 
 
-@pytest.mark.parametrize("case", CARRIED)
+@pytest.mark.parametrize("case", a_few(CARRIED, 3))
 def test_relative_pose_is_resolved_exactly_from_the_joints_on_one_of_the_chains(case: str) -> None:
     """Property 10: the object is at aMb = (t, exp w) by plain pinocchio; inputs are the joints on exactly one chain."""
     factory, a, b, _, count = CARRIED[case]
@@ -570,7 +571,7 @@ def test_relative_pose_equals_the_conjugation_of_hpp(case: str) -> None:
         np.testing.assert_allclose(found.homogeneous, expected.homogeneous, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", CARRIED)
+@pytest.mark.parametrize("case", a_few(CARRIED, 3))
 def test_map_of_a_relative_pose_keeps_the_laws_of_functions(case: str) -> None:
     """Property 1: value, Jacobian, declared columns and drift of q -> pose of the object, right-hand side included."""
     factory, a, b, _, _ = CARRIED[case]

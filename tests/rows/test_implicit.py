@@ -21,7 +21,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Identity
-from constraints.rows import stack_rows
+from constraints.rows.stacking import stack_rows
 from liegroups import SE2, SE3, SO2, SO3, Element, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

@@ -24,7 +24,7 @@ from constraints import (
 )
 from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
 from constraints.functions import Identity
-from constraints.rows import Order, stack_rows
+from constraints.rows.stacking import Order, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

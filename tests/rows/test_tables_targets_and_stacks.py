@@ -36,12 +36,11 @@ from constraints import (
 )
 from constraints.functions import Identity
 from constraints.point import place, place_motion
-from constraints.rows import Order, stack_rows
 from constraints.rows.angle_limits import idle_limits
 from constraints.rows.comparison import RowTable, by_row
 from constraints.rows.same_constraints import what_differs
 from constraints.rows.stack import label
-from constraints.rows.stacking import Rows, StackedRows, evaluate_optional
+from constraints.rows.stacking import Order, Rows, StackedRows, evaluate_optional, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Rn, Segments
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

@@ -64,7 +64,7 @@ class EnergyBalance:
 
     @property
     def basis(self) -> float:
-        """What errors are judged by [J]."""
+        """The energy that errors are compared with [J]."""
         return max(self.exchanged, STEADY_ENERGY * self._largest)
 
     @property

@@ -251,7 +251,7 @@ class Watch:
         self._signs[i] = Sign(sign.side if event.acts else -sign.side, sign.on and not event.once)
 
     def hold(self, holds: ConstraintSet) -> None:
-        """From now on this set holds."""
+        """Use this constraint set from now on."""
         self.events = tuple(event.under(holds) for event in self.events)
 
     def restart(self, acted: int, value: float, later: float) -> bool:

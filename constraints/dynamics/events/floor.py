@@ -61,7 +61,7 @@ class Friction:
         return self.floor.seen(motion, self._t, self._holds).friction()
 
     def energy(self, q: ArrayLike) -> float:
-        """Zero: friction gives nothing back."""
+        """Zero: friction stores no energy."""
         return 0.0
 
 
@@ -108,9 +108,9 @@ class Floor:
         >>> joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "ball")
         >>> model.appendBodyToJoint(joint, pin.Inertia.FromSphere(1.0, 0.1), pin.SE3.Identity())
         >>> ball = Robot(model, name="ball")
-        >>> floor = Floor(ball, ["ball"], friction=0.3, restitution=0.5)
-        >>> q0, v0 = [0.0, 0.0, 0.2], [3.0, 0.0, 0.0]
-        >>> record = simulate(floor.start(q0, v0), q0, v0, 2.0, forces=floor.forces, events=floor.events)
+        >>> floor = Floor(ball, ["ball"], friction=0.3, restitution=0.1)
+        >>> q0, v0 = [0.0, 0.0, 0.05], [0.5, 0.0, 0.0]
+        >>> record = simulate(floor.start(q0, v0), q0, v0, 0.5, forces=floor.forces, events=floor.events)
         >>> record.status.name, record.events[0].name, record.events[-1].name
         ('FINISHED', 'ball touches', 'ball sticks')
 
@@ -185,7 +185,7 @@ class Floor:
 
 
 def refuse_half_a_floor(constraint_set: ConstraintSet, events: Iterable[Event], forces: object) -> None:
-    """Refuse the set of a floor without its events, or without its forces: points would fall through it, or be on ice.
+    """Refuse the set of a floor without its events or its forces: points would fall through, or slide without friction.
 
     Args:
         constraint_set: of a motion.

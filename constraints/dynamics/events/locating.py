@@ -33,7 +33,7 @@ class TakenStep(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What events did in a step.
+    """The events of a step, and what they changed.
 
     Attributes:
         times: (s, i), event i happened a time s after the start of the step; in order.

@@ -86,7 +86,7 @@ class Standing(NamedTuple):
 
 @final
 class SeenSides:
-    """A state seen from the sides.
+    """The sides at a state.
 
     Attributes:
         gaps, rates: (n,) distances and their rates.
@@ -212,7 +212,7 @@ class Sides:
         self._seen: SeenSides | None = None
 
     def seen(self, motion: Motion, t: float, holds: ConstraintSet) -> SeenSides:
-        """A state seen from the sides; the last one is kept, for all events look at the same."""
+        """The sides at a state; the last one is kept, since all events ask for the same."""
         last = self._seen
         if last is None or last.motion is not motion or last.t != t or last.holds is not holds:
             last = self._seen = SeenSides(self, motion, t, holds)

@@ -123,7 +123,7 @@ class Law:
         return self.in_time(self.time, *state)
 
     def _asked(self, *arguments: object) -> Any:
-        """What the function gives; what it raises gets a note that names it."""
+        """Value of the function; an error that it raises gets a note that names it."""
         try:
             return self.function(*arguments, **self.keywords)
         except Exception as error:

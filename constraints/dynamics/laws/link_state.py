@@ -1,4 +1,4 @@
-"""What a link does at a state: its length, rate and force, or why it has none; and what the force changes by."""
+"""A link at a state: its length, rate and force, or why it has none; and derivatives of the force."""
 
 from __future__ import annotations
 

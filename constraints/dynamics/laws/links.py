@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 
 from ...errors import ConstraintError, OptionError, RobotMismatchError, UndefinedError, UnknownNameError
 from ...functions.frames.frame_function import world_or_frame
-from ...loops import FixedClosureError
+from ...loops.closures import FixedClosureError
 from ...problem.questions import ask_of_length
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot

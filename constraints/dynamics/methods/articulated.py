@@ -92,7 +92,7 @@ def _corrected(
     moved: Matrix,
     factor: Matrix,
 ) -> tuple[Vector, Vector] | None:
-    """What both equations still miss is solved for again; None where the equation of motion is missed in the end."""
+    """Iterative refinement of both equations; None where the equation of motion is not met after it."""
     M, B, missed, terms = motion.mass_matrix(), rows.rows, a, a
     for _ in range(REFINED):
         missed = force + mu @ B - M @ a

@@ -58,7 +58,7 @@ class Equations(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a method found; `solution` where it knows ranks and free motions, `system` where it made it."""
+    """Result of a method; `solution` where it knows ranks and free motions, `system` where it assembled one."""
 
     acceleration: Vector
     multipliers: Vector
@@ -220,7 +220,7 @@ class RangeSpaceMethod(OfEquations):
 
 
 class NullSpaceMethod(OfEquations):
-    """In a basis of the motions that the rows leave."""
+    """In a basis of the motions that the rows leave free."""
 
     kind = Method.NULL_SPACE
 

@@ -128,7 +128,7 @@ def corrected(
     found: tuple[Vector, Vector],
     solve: Callable[[Vector, Vector], tuple[Vector, Vector]],
 ) -> tuple[Vector, Vector]:
-    """What both equations still miss is solved for again: the factors have the square of the condition of B."""
+    """Iterative refinement of both equations: the factors have the square of the condition of B."""
     a, mu = found
     for _ in range(2):
         force, rows = c + mu @ B - H @ a, beta - B @ a

@@ -1,4 +1,4 @@
-r"""The linear algebra of inverse dynamics with constraints, on matrices of one's own.
+r"""The linear algebra of inverse dynamics with constraints, on given matrices.
 
 .. math:: H\,a = c + B\,u + G^T \lambda, \qquad G\,a = \gamma, \qquad \min_{a, u, \lambda} |a - a^*|_H
 
@@ -39,7 +39,7 @@ NO_INERTIA = 1e-15
 @final
 @dataclass(frozen=True, eq=False)
 class InverseSolution:
-    """What gives an acceleration that is nearest to a target.
+    """The acceleration nearest to a target, with the forces and multipliers that give it.
 
     Attributes:
         solution: acceleration, multipliers of least norm, status, rows.

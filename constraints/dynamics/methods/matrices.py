@@ -1,4 +1,4 @@
-"""Matrices of one's own for the linear algebra of dynamics: read, and checked against each other."""
+"""Matrices that a user gives to the linear algebra of dynamics: read, and checked against each other."""
 
 from __future__ import annotations
 

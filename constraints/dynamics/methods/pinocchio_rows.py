@@ -1,4 +1,4 @@
-"""Which rows pinocchio has too: to the letter, or as others that span the same."""
+"""Which rows pinocchio has too: the same rows exactly, or others that span the same space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a set of acceleration rows asks for: rank, what can be met of it, and multipliers of least norm."""
+"""Rows of accelerations: their rank, the part of their right side that can be met, and multipliers of least norm."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ class RowSpace:
 
 
 def in_balance(inertia: float, force: Vector) -> float:
-    """The size below which accelerations are in balance: they are judged by it, not by their own, which is rounding.
+    """The size below which accelerations of forces that cancel are rounding: `BALANCED` of what one alone would cause.
 
     Args:
         inertia: trace of the mass matrix; the mean of its diagonal is what forces accelerate.

@@ -1,4 +1,4 @@
-r"""The linear algebra of constrained dynamics, on matrices of one's own.
+r"""The linear algebra of constrained dynamics, on given matrices.
 
 .. math:: H\,a = c + G^T \lambda, \qquad G\,a = \gamma
 
@@ -33,7 +33,7 @@ NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
 
 
 class Solution(NamedTuple):
-    """What solves a saddle point system.
+    """Solution of a saddle point system.
 
     Attributes:
         acceleration: a (n,).

@@ -20,27 +20,20 @@ from ...loops.hinges.pose_map import PoseMap
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
-from ..sparse import (
+from ..sparse.independent_rows import (
     Block,
-    Bodies,
     Choice,
-    Ends,
-    MaximalSystem,
     Paths,
-    RelativeRows,
-    RowsOfAKind,
-    SeenClosures,
-    closure_rows,
     independent_by_elimination,
     independent_in_closures,
     independent_of_all,
-    is_rank_certain,
     least_norm,
     least_norm_of_all,
     paths_of,
-    rows_by_kind,
-    seen_at,
 )
+from ..sparse.maximal_coordinates import Bodies, Ends, MaximalSystem, SeenClosures, seen_at
+from ..sparse.rank import is_rank_certain
+from ..sparse.relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
 from .row_space import BALANCED
 from .status import DynamicsStatus, Method, MethodError
 from .system import check_state, wanted_accelerations
@@ -56,7 +49,7 @@ DETERMINED = 1e-4
 @final
 @dataclass(frozen=True, eq=False)
 class SparseSolution:
-    r"""Accelerations and multipliers, with what is known of them.
+    r"""Accelerations and multipliers, with their status, rank and accuracy.
 
     Attributes:
         acceleration: of the joints (nv,); not to be used where the status is no success.
@@ -175,7 +168,7 @@ def _found(structure: _Structure, state: _State, forces: Vector, wrenches: Vecto
 
 
 class _Structure(NamedTuple):
-    """What of a stack does not depend on the motion; `placed` are position rows, where velocity rows are others."""
+    """The part of a stack that does not depend on the motion; `placed` are position rows where velocity rows differ."""
 
     kinds: list[RowsOfAKind]
     placed: list[RowsOfAKind] | None

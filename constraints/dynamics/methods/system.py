@@ -129,7 +129,7 @@ def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: Constra
 
 
 class Question(NamedTuple):
-    """What was asked: a state with its forces, from which everything else can be computed again.
+    """A problem of dynamics: a state with its forces, from which everything else can be computed again.
 
     `automatic` says whether the method was left open.
     """

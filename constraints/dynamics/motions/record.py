@@ -1,4 +1,4 @@
-"""What a simulation gave: the motion, with its energy, how well it kept the constraints, and its events."""
+"""Result of a simulation: the motion, with its energy, how well it kept the constraints, and its events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from liegroups.arrays import Indices, Matrix, Vector
 
 from ...dynamics.methods.status import DynamicsStatus
 from ...exports import from_above
+from ...keywords import Named
 from ...loops import ConstraintSet
-from ...named import Named
 from ...rows.row_owner import RowOwner
 from ...solvers.result import Result
 from ...solvers.status import StatusEnum

@@ -22,7 +22,7 @@ PULLS = 1e-9
 """Part of the largest multiplier of a motion below which a negative one is zero."""
 
 MANY, SHORT = 300, 1e-3
-"""So many adaptive steps that move less than this each, on average [rad or m], are those of a stiff law."""
+"""Number of adaptive steps, and how little each moves on average [rad or m], from which on a law is stiff."""
 
 BURST = 1e6
 """A rate of the constraints above this [m/s, rad/s], after a step, comes from a step that was too long."""

@@ -1,4 +1,4 @@
-"""A motion in the making: steps, events and resets, and what is kept of them."""
+"""A motion while it is computed: steps, events and resets, and their record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_RESETS = 50
 
 
 class RecordRow(NamedTuple):
-    """What is kept of a state, under the names of `MotionRecord`: numbers, without its memory."""
+    """The numbers that are recorded of a state, under the names of `MotionRecord`."""
 
     times: float
     qs: Vector
@@ -77,7 +77,7 @@ class Estimate(NamedTuple):
 
 @final
 class Run:
-    """A motion in the making.
+    """A motion while it is computed.
 
     Args:
         stepper: takes the steps.

@@ -71,7 +71,7 @@ class StageState(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    r"""What a step gave.
+    r"""Result of a step.
 
     Attributes:
         motion: at its end, on the constraints.
@@ -104,7 +104,7 @@ class Places(Protocol):
         ...
 
     def check(self, state: StageState) -> None:
-        """Refuse accelerations that are none."""
+        """Raise where the dynamics have no solution."""
         ...
 
     def stages_are_closed(self, state: StageState) -> bool:
@@ -267,7 +267,7 @@ def dense_output(
 
 
 def unstable(error: Exception) -> Halt:
-    """What stops a step whose numbers overflow, or whose equations have no solution."""
+    """The error of a step whose numbers overflow, or whose equations have no solution."""
     if isinstance(error, NotFiniteError):
         return Halt(MotionStatus.NOT_FINITE, str(error))
     return Halt(MotionStatus.NO_ACCELERATION, str(error))

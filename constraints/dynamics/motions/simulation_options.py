@@ -1,4 +1,4 @@
-"""How a motion is computed: schemes, corrections, and the options of `simulate`."""
+"""Schemes, corrections, and the options of `simulate`."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Stepper:
         self.hold(constraint_set)
 
     def hold(self, constraint_set: ConstraintSet) -> None:
-        """From now on these constraints hold."""
+        """Use these constraints from now on."""
         self.constraint_set = constraint_set
         self.robot = constraint_set.robot
         self._acting = None if self.forces is None else self.forces.under(constraint_set)
@@ -135,7 +135,7 @@ class Stepper:
             return np.nan
 
     def check(self, state: StageState) -> None:
-        """Refuse accelerations that are none.
+        """Raise where the dynamics have no solution.
 
         Rows that repeat others contradict each other by the errors of a state, in a singular pose by much, and no
         acceleration meets them all. Where states are projected, projection judges the step that comes of it.

@@ -69,7 +69,7 @@ class Block(NamedTuple):
         return np.matmul(self.values, a[self.paths.columns][:, :, None])[:, :, 0]
 
     def sizes(self, a: Vector) -> Vector:
-        """What these products are made of (k, r): the sum of the sizes of their terms."""
+        """Sizes of the terms of these products (k, r): sums of their absolute values."""
         return np.matmul(np.abs(self.values), np.abs(a)[self.paths.columns][:, :, None])[:, :, 0]
 
 

@@ -257,7 +257,7 @@ class MaximalSystem:
         return b
 
     def known(self) -> Vector:
-        """A vector of unknowns to try factors with: accelerations of size 1, forces of the size of inertias."""
+        """A test vector of unknowns, to judge factors by: accelerations of size 1, forces of the size of inertias."""
         masses = self._inertias[:, 0]
         turning = self._inertias[:, [21, 28, 35]].mean(1)
         typical = masses.mean() if masses.any() else 1.0
@@ -270,13 +270,13 @@ class MaximalSystem:
         return x * np.random.default_rng(0).choice([-1.0, 1.0], self.unknowns)
 
     def errors(self, x: Vector, known: Vector) -> tuple[float, float]:
-        """Errors of a solution for a known vector: of joint accelerations, and of multipliers, relative."""
+        """Relative errors of the factors on the test vector: of joint accelerations, and of multipliers."""
         off = np.abs(x - known)
         multipliers = off[self._rows] / np.abs(known[self._rows])
         return float(off[self._coordinates].max(initial=0.0)), float(multipliers.max(initial=0.0))
 
     def load(self, x: Vector) -> float:
-        """The largest force that a joint transmits in a solution, by the mean mass [m/s2]."""
+        """The largest force that a joint transmits in a solution, divided by the mean mass [m/s2]."""
         masses = self._inertias[:, 0]
         forces = np.abs(x[self._joint[:, None] + np.arange(3)]).max(initial=0.0)
         return float(forces / masses.mean()) if masses.any() else 0.0

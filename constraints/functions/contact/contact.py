@@ -22,7 +22,7 @@ from ...robot.arguments import as_robot
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
 from ..frames.frame_function import Framed, FrameFunction, kinematics_at, motion_of
-from ..slopes import TwistRowSlopes
+from ..frames.slopes import TwistRowSlopes
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_sides import ask_of_sides
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows

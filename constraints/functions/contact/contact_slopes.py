@@ -23,7 +23,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...robot.model.pinocchio import pin
-from ..slopes import Slopes, TwistRowSlopes, translation_slopes
+from ..frames.slopes import Slopes, TwistRowSlopes, translation_slopes
 from .contact_rows import NO_TWIST, UPSIDE_DOWN, Touch
 
 NEARLY_LEVEL = 0.2

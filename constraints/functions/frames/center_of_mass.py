@@ -15,9 +15,9 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
-from ..slopes import pose_rows
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
 from .mass import MassFunction
+from .slopes import pose_rows
 
 _WORLD = Frame("world", 0)
 

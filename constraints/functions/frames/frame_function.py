@@ -16,16 +16,17 @@ from liegroups.frozen import set_fields
 
 from ...errors import WrongObjectError
 from ...point import ALL_JOINTS, MovingPoint, Point
-from ...robot import Frame, Motion, Posture, Robot, as_placement, pose_vector
+from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
 from ...robot.frame_pair import FramePair
 from ...robot.model.pinocchio import Placement, pin
+from ...robot.placement import as_placement, pose_vector
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
 from ..function import Function
 
 if TYPE_CHECKING:
-    from ..slopes import TwistRowSlopes
+    from .slopes import TwistRowSlopes
 
 RowsAt = Callable[[Any, Vector, Vector, Vector], "TwistRowSlopes | None"]
 """TwistRowSlopes of a pose, by its twist, acceleration and multipliers: `FrameFunction.rows_at`."""

@@ -16,8 +16,8 @@ from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
 from ..function import Function
-from ..slopes import Slopes, TwistRowSlopes, translation_slopes
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import Slopes, TwistRowSlopes, translation_slopes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

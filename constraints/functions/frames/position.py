@@ -11,8 +11,8 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
-from ..slopes import TwistRowSlopes, pose_rows
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import TwistRowSlopes, pose_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,8 +12,8 @@ from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..slopes import Slopes, TwistRowSlopes
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import Slopes, TwistRowSlopes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,8 +13,8 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..slopes import TwistRowSlopes, pose_rows
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import TwistRowSlopes, pose_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""What an assembly is asked for beside constraints and start: an assembler for each choice, which the set keeps."""
+"""Options of an assembly, and the projector (`Assembler`) made for each of them, which the set keeps."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ AS_USUAL = AssemblyOptions()
 
 @final
 class AssemblyChoice(NamedTuple):
-    """What an assembler depends on beside the set: arguments of `assemble_position`, as they came."""
+    """What an assembler depends on beside the set: arguments of `assemble_position`, not yet checked."""
 
     weights: ArrayLike | Mapping[str, float] | None
     driven: Driven | BoolVector

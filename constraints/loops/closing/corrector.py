@@ -1,4 +1,4 @@
-"""The corrector of closed loops: Newton's iteration, once. Who uses it says what moves, and what a step is trusted for.
+"""The corrector of closed loops: Newton's iteration. Its users say what moves, and which steps are trusted.
 
 A closing of minimal coordinates takes full steps and records them; a local loop and a sweep follow a curve, and trust a
 correction only where its steps shrink fast. They all take their steps here, and where a step is not to be trusted,
@@ -79,7 +79,7 @@ class Columns(Protocol):
 
 @final
 class Record:
-    """The iterates of one iteration, as they are found. One a run: it has memory.
+    """The iterates of one run, added as they are computed: each run needs a record of its own.
 
     Attributes:
         iterates: configurations (nq,), the start first.
@@ -102,7 +102,7 @@ class Record:
 
 
 class Corrected(NamedTuple):
-    """What an iteration came to.
+    """Result of an iteration.
 
     Attributes:
         ending: how it ended.

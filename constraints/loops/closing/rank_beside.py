@@ -1,4 +1,4 @@
-"""Whether a closed configuration is singular: the rank of its rows against that beside it, where they still hold."""
+"""Whether a closed configuration is singular: the rank of its rows there and at closed configurations beside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Evaluated: TypeAlias = Callable[[Vector], tuple[Vector, Matrix]]
 RANK_BESIDE = 0.01
 """How far beside [rad or m] the rank is counted: there it has values of a hundredth where it has dropped."""
 WAYS = 2
-"""So many directions, of all that the rows leave free."""
+"""Number of directions that are tried, of all that the rows leave free."""
 BACK = Trust(most=4, farthest=RANK_BESIDE)
 """Steps of Newton back to where the rows hold; one that is longer leads away from here."""
 
@@ -76,7 +76,7 @@ class _Back:
         return error, J[:, self._moving]
 
     def off(self, error: Vector, J: Matrix) -> float:
-        """Not asked: the number of steps is fixed."""
+        """Not used: the number of steps is fixed."""
         return np.inf
 
     def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:

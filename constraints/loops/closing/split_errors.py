@@ -1,4 +1,4 @@
-"""Errors of a mechanism in two parts: what its joints can reduce, and what none of them moves, as digits of a file."""
+"""Errors of a mechanism in two parts: what its joints can reduce, and what none of them moves (rounded numbers)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import FunctionError, UndefinedError
-from ...functions.slopes import Slopes
+from ...functions.frames.slopes import Slopes
 from ...ranges import whole_number
 from ...robot.model.pinocchio import pin
 from .pose_map import PoseMap

@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross
 
-from ...functions.slopes import Slopes, translation_slopes
+from ...functions.frames.slopes import Slopes, translation_slopes
 from ...robot.model.pinocchio import pin
 from .custom_fit import CustomRows, least
 from .hinge import Hinge, HingeKind, chain

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.second_order import cross
 from liegroups.formulas.third_order import se3_ad, se3_coad
 
-from ...functions.slopes import Slopes
+from ...functions.frames.slopes import Slopes
 from ...robot.model.pinocchio import pin
 from .hinge import Hinge, HingeKind, HingeTypeError
 from .hinge_fit import hinge_parts, kept_translations

@@ -10,7 +10,7 @@ from liegroups.arguments import truth_values
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import OptionError, SizeError
-from ...functions.slopes import Slopes
+from ...functions.frames.slopes import Slopes
 from .pose_map import PoseMap
 
 

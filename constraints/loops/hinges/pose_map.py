@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -16,22 +17,12 @@ from liegroups.frozen import set_fields
 from liegroups.segments import as_slice
 
 from ...functions.frames.frame_function import FrameFunction, kinematics_at
-from ...functions.slopes import Slopes, TwistRowSlopes, translation_slopes
+from ...functions.frames.slopes import Slopes, TwistRowSlopes, translation_slopes
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
-from ...robot.placement import pose_log
+from ...robot.placement import pose_log, pose_log_second
 from .rotation_rows import RotationRows
-
-
-def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
-    r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.
-
-    Args:
-        pose: a placement, its rotation short of half a turn.
-        twist, acceleration: its body twist (6,) and the derivative of that.
-    """
-    return se3_log_second(pose_log(pose), twist, acceleration)
 
 
 class PoseMap(ABC):
@@ -208,7 +199,7 @@ class LogPose(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = second_of_pose_log(pose, twist, acceleration)
+        out[:] = pose_log_second(pose, twist, acceleration)
 
     def value_and_second(
         self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
@@ -338,6 +329,14 @@ class OfRelativePose(FrameFunction):
     b: Frame
     pose_map: PoseMap
     name: str = field(default="", kw_only=True)
+
+    written_in: ClassVar[Mapping[str, str]] = {
+        "evaluate": "D in `value` of the map, by the body twist: linear, then angular, in the axes of b "
+        "(the velocity of its origin in the axes of a is pose.rotation @ twist[:3])",
+        "drift": "`second` of the map",
+        "drift_derivatives": "`by_pose` and `by_twist` in `slopes` of the map",
+        "force_derivative": "`force` in `slopes` of the map",
+    }
 
     _indices: Indices = field(init=False)
     _block: slice | None = field(init=False)

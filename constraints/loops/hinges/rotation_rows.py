@@ -13,7 +13,7 @@ from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross, so3_log_second
 from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
-from ...functions.slopes import Slopes, rotation_vector_slopes
+from ...functions.frames.slopes import Slopes, rotation_vector_slopes
 from ...robot.model.pinocchio import pin
 from ...robot.placement import rotation_log
 

@@ -13,7 +13,7 @@ from ...functions.contact.contact_surface import FLATNESS
 SAME_VERTICES = 1e-6
 """Two vertices closer than this, in parts of the polygon's size, are one."""
 NEARLY_FLAT = 1e-2
-"""So far a vertex may be off the plane of the others, in parts of the polygon's size, and be moved onto it."""
+"""Distance of a vertex from the plane of the others, by the polygon's size, up to which it is moved onto it."""
 
 
 class Polygon(NamedTuple):

@@ -11,8 +11,9 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ...errors import OptionError
 from ...loops import Closure, PointClosure, RodClosure
-from ...robot import Robot, as_placement, pose_vector
+from ...robot import Robot
 from ...robot.model.pinocchio import pin
+from ...robot.placement import as_placement, pose_vector
 from ..structure.mechanism import Mechanism
 from ..structure.tree import JointKind, JointLimits, Tree, rotation_about, translation
 from .parts import add_bar, closed_at, length, number

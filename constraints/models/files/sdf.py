@@ -17,7 +17,7 @@ from liegroups.arrays import Vector
 from ...errors import OptionError, UnknownNameError
 from ...loops import Closure, PointClosure
 from ...questions import say
-from ...robot import Base, Frame, Robot, pose_vector
+from ...robot import Base, Frame, Robot
 from ...robot.files.packages import VisualFile, as_folders
 from ...robot.files.questions import asked_of_model
 from ...robot.files.urdf import as_base
@@ -25,6 +25,7 @@ from ...robot.files.urdf_graph import SEARCHED, refuse_larger
 from ...robot.files.xml import in_file
 from ...robot.model.mimic import Mimic
 from ...robot.model.pinocchio import pin
+from ...robot.placement import pose_vector
 from ...rows.explicit import Explicit
 from ...rows.explicit_forms import linear_coupling
 from ...rows.row_owner import RowOwner

@@ -15,9 +15,10 @@ from liegroups.arrays import Vector
 
 from ...errors import FileError
 from ...loops import Closure
-from ...robot import Frame, FrameKind, Robot
+from ...robot import Frame, Robot
 from ...robot.files.urdf_graph import UrdfGraph, UrdfJoint
 from ...robot.files.xml import numbers
+from ...robot.frame_table import FrameKind
 from ...robot.model.pinocchio import pin
 from ...rows.row_owner import RowOwner
 from ..structure.mechanism import Unread

@@ -43,7 +43,7 @@ BARS = 200
 SMALL, PAUSE = 120, 0.15
 """Height of the pictures that tell whether all meshes are there [pixels], and the time between them [s]."""
 SETTLED = 2
-"""So many small pictures in a row that are like the one before: all meshes are there."""
+"""Number of small pictures in a row that are equal to the one before: then all meshes are there."""
 READY = 0.05
 """How often it is looked whether the page is open [s]."""
 Picture = npt.NDArray[np.uint8]

@@ -15,7 +15,7 @@ from ...collisions import Shape
 from ...errors import OptionError, WrongObjectError
 from ...loops.frame_rows import FrameRows
 from ...paths.path import Path
-from ...planning import Branchings
+from ...planning.connection import Branchings
 from ...robot import Frame, Robot
 from ...rows.row_owner import RowOwner
 

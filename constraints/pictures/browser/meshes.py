@@ -14,8 +14,8 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import FileError
 from ...exports import from_extra
 from ...models.structure.visual_shapes import Colour, Form, Mesh, Solid, Triangles
-from ...robot import pose_vector
 from ...robot.model.pinocchio import Placement
+from ...robot.placement import pose_vector
 
 PLAIN: Colour = (0.72, 0.74, 0.78, 1.0)
 """Of shapes whose file gives no colour."""

@@ -11,7 +11,8 @@ from liegroups.arrays import Vector
 
 from ...collisions import Collision
 from ...errors import OptionError, WrongObjectError
-from ...planning import Branchings, Connection, Plan, Trajectory
+from ...planning import Connection, Plan, Trajectory
+from ...planning.connection import Branchings
 from ...robot import Robot
 from .film import A_SECOND, Film, of_path, thinned
 

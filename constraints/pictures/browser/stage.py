@@ -14,9 +14,10 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import ConstraintError
 from ...models.files.visuals import visuals_of
 from ...models.structure.visual_shapes import Solid, Triangles, Visual
-from ...robot import Frame, FrameKind, Robot
+from ...robot import Frame, Robot
 from ...robot.files.disabled_collisions import link_names
 from ...robot.files.packages import VisualFile
+from ...robot.frame_table import FrameKind
 from ...words import first_names
 from ..robots import ends_of
 from ..views import Region

@@ -15,8 +15,7 @@ from liegroups.frozen import read_only, set_fields
 
 from ...dynamics.laws.external_force import Force
 from ...errors import SizeError, WrongObjectError
-from ...keywords import can_be_called
-from ...named import Named
+from ...keywords import Named, can_be_called
 from ...ranges import positive_number
 from ...rows.right_hand_side import RightHandSide
 from ..dynamics import Residual

@@ -99,7 +99,7 @@ class Newton:
         return self._across * scaled
 
     def left(self, missing: Vector) -> Vector:
-        """The part of what is missing (n,) that no step changes, without signs [N or N m]."""
+        """Absolute values (n,) of the part of what is missing that no step changes [N or N m]."""
         return np.abs(self._beyond @ (self._beyond.T @ (self._down * missing)) / self._down)
 
 

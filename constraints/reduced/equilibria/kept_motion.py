@@ -1,4 +1,4 @@
-"""What of its motion an equilibrium keeps: velocities and accelerations that were given, and those of drives."""
+"""The motion that an equilibrium keeps: velocities and accelerations that were given, and those of drives."""
 
 from __future__ import annotations
 

@@ -129,7 +129,24 @@ class Mode:
         amplitude: float | None = None,
         view: str | Sequence[float] | None = None,
     ) -> Any:
-        """The motion of the mode as an animation, also written to a file (extra `plot`), as `pictures.animate_mode`."""
+        """The mode as an animation: closed configurations along one period, which is shown in 1.6 s (extra `plot`).
+
+        Args:
+            path: the file that it is written to: `.gif`, `.html` (with its controls), or `.mp4` (needs ffmpeg).
+            frames: pictures of a period.
+            amplitude: of the coordinate with the largest entry [rad or m]; chosen so that it can be seen if None.
+            view: as in `pictures.plot_robot`.
+
+        Returns:
+            The animation, as of `pictures.animate`.
+
+        Raises:
+            OptionError: no frame.
+            UnknownNameError: a view that is none.
+            FailedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
         return from_above("animate_mode")(self, path, frames, amplitude, view)
 
     def __str__(self) -> str:
@@ -185,7 +202,26 @@ class Modes(Result, Sequence[Mode]):
         most: int | None = None,
         view: str | Sequence[float] | None = None,
     ) -> Any:
-        """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
+        """Spectrum, table and shapes of the modes in a figure: at rest in grey, both ends of the motion in blue.
+
+        Amplitudes are chosen so that the shapes can be seen; rods of closures are grey lines.
+
+        Args:
+            path: also write the figure there.
+            most: shapes that are drawn, idle ones, as spins of rods, last; 8 by default, or where some are idle all
+                others.
+            view: as in `pictures.plot_robot`.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            UnknownNameError: a view that is none.
+            FailedError: there are no modes.
+            OptionError: no shape to draw.
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
         return from_above("plot_modes")(self, path, most, view)
 
     def describe(self) -> str:

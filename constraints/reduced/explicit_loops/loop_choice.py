@@ -27,7 +27,7 @@ class NotExplicitError(ConstraintError):
 
 
 class Spin(NamedTuple):
-    """A rotation of a ball that no row of its loop sees: that of a rod about itself. It is held.
+    """A rotation of a ball on which no row of its loop depends: that of a rod about itself. It is held.
 
     Attributes:
         joint: name of the ball.
@@ -44,7 +44,7 @@ class Spin(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class LoopChoice:
-    """What a local loop computes from what.
+    """Which joints of a local loop are computed, and from which.
 
     Attributes:
         inputs, outputs: blocks of the space of the loop's own robot; together all of it.

@@ -78,7 +78,7 @@ class _OutputColumns:
         return self._at(self._posture)
 
     def off(self, error: Vector, J: Matrix) -> float:
-        """The rows are not asked: it is the step that says whether it is over."""
+        """Not used: the length of the step says whether the iteration is over."""
         return 0.0
 
     def step(self, q: Vector, error: Vector, J: Matrix) -> tuple[Vector | None, float]:

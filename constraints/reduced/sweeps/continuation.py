@@ -32,7 +32,7 @@ LOST = 1e-8
 TURN = 0.25
 """The tangent turns by at most this in one step [rad]."""
 ASTRAY = 5e-3
-"""So far the chord of a step may be from the mean of the tangents at its ends (unit vectors): a jump makes it more."""
+"""Largest distance of a step's chord from the mean of the tangents at its ends (unit vectors); a jump exceeds it."""
 GREW = 1e-5
 """Singular values of J_w beyond the rank, relative to the largest, are below this on the curve."""
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liegroups import SO2, Factor
+from liegroups import SO2
 from liegroups.arguments import as_flag, as_label, finite_number
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.layout import Factor
 
 from ...errors import OptionError
 from ...loops import ConstraintSet

@@ -140,7 +140,7 @@ def _loop(coordinates: MinimalCoordinates, owner: Closure | PointClosure | RodCl
 
 
 def _ends(owner: Closure | PointClosure | RodClosure) -> list[Frame]:
-    """Pivots at a closure: one at a pin or a point, two at the ends of a rod, none else."""
+    """Pivots at a closure: one at a pin or a point, two at the ends of a rod, no pivot at other closures."""
     if isinstance(owner, RodClosure):
         return [owner.predecessor, owner.successor]
     if isinstance(owner, PointClosure) or owner.hinge.kind in (HingeKind.PIN, HingeKind.BALL):

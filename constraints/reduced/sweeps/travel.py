@@ -30,7 +30,7 @@ from .singularities import (
 SHORTEST_STEP_OF_TRAVEL = 1e-9
 """A step that fails however short it is: this is the shortest that is tried [rad or m]."""
 MARGIN_OF_BOUNDS = 1e-9
-"""So much outside is within bounds [rad or m]: rounding."""
+"""Distance outside the bounds that counts as within them [rad or m]: rounding."""
 
 
 class SweepStatus(StatusEnum, successes=("COMPLETED", "TURNED_BACK")):

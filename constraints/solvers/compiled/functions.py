@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arguments import with_article
 
 from ...functions import (
     Affine,
@@ -19,6 +20,7 @@ from ...functions import (
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Difference,
+    Expression,
     Function,
     Identity,
     Orientation,
@@ -42,6 +44,7 @@ from ..machine import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet
+from .operators import emit_operator
 from .packing import NO_ARGUMENT, Argument, NotPacked, PackedResult, Packer
 
 
@@ -53,10 +56,15 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Packe
     """
     pack = TABLE.get(type(f))
     if pack is None:
-        raise NotPacked(f"{f.name}, a {type(f).__name__}")
+        raise NotPacked(f"{f.name}, {with_article(type(f))}")
     if isinstance(f, (Framed, MassFunction)) and not argument.is_configuration:
         raise NotPacked(f"{f.name}, at a configuration that is computed by other functions")
     pack(packer, f, argument, result)
+
+
+def operand(packer: Packer, f: Function, argument: Argument) -> PackedResult:
+    """Where the value of an operand is; its instructions are emitted where no other one is alike."""
+    return packer.operand(f, argument, lambda result: pack_function(packer, f, argument, result))
 
 
 def _affine(packer: Packer, f: Affine, argument: Argument, result: PackedResult) -> None:
@@ -122,8 +130,7 @@ def pack_translated(
 
 
 def _composition(packer: Packer, f: Composition, argument: Argument, result: PackedResult) -> None:
-    inside = packer.own_result(f.inner, argument)
-    pack_function(packer, f.inner, argument, inside)
+    inside = operand(packer, f.inner, argument)
     _after(packer, f.outer, f.inner, inside, argument, result)
 
 
@@ -159,8 +166,7 @@ def _stacked(packer: Packer, f: Stacked, argument: Argument, result: PackedResul
 
 
 def _restriction(packer: Packer, f: Restriction, argument: Argument, result: PackedResult) -> None:
-    inside, rows = packer.own_result(f.function, argument), cast("Segments", f.rows)
-    pack_function(packer, f.function, argument, inside)
+    inside, rows = operand(packer, f.function, argument), cast("Segments", f.rows)
     entries = packer.counted(rows.q_indices), packer.counted(rows.v_indices)
     columns = packer.counted(packer.columns_of(f, argument))
     packer.emit(layout.SELECT, inside.value, result, columns, *entries, inside.jacobian, inside.stride)
@@ -184,10 +190,25 @@ def _quotient(
 
 
 def _difference(packer: Packer, f: Difference, argument: Argument, result: PackedResult) -> None:
+    if f.left.outputs.is_flat:
+        _added(packer, f, (f.left, f.right), [1.0, -1.0], argument, result)
+        return
     group, quotient = f.left.outputs, packer.memory(f.left.outputs.nq)
     inside = PackedResult(quotient, result.jacobian, result.stride)
     x, y, columns = _quotient(packer, f.right, f.left, argument, inside)
     packer.emit(layout.LOGARITHM, x, result, columns, b=y, d=packer.group(group))
+
+
+def _expression(packer: Packer, f: Expression, argument: Argument, result: PackedResult) -> None:
+    columns = packer.counted(packer.columns_of(f, argument))
+    if f.operator == "inverse":  # the instruction writes into the Jacobian that it reads
+        inside, group = packer.own_result(f.functions[0], argument), f.outputs
+        pack_function(packer, f.functions[0], argument, inside)
+        one = packer.own_result(f, argument)
+        fields = inside.jacobian, packer.filled(group.neutral), one.jacobian, packer.group(group)
+        packer.emit(layout.TWIN, inside.value, result, columns, *fields)
+        return
+    emit_operator(packer, f, [operand(packer, part, argument) for part in f.functions], result, columns)
 
 
 def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result: PackedResult) -> None:
@@ -196,12 +217,18 @@ def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result:
 
 
 def _sum(packer: Packer, f: Sum, argument: Argument, result: PackedResult) -> None:
+    _added(packer, f, f.functions, f.factors, argument, result)
+
+
+def _added(
+    packer: Packer, f: Function, parts: Sequence[Function], factors: Any, argument: Argument, result: PackedResult
+) -> None:
+    """The sum of some functions, each with its factor."""
     terms = list[list[int]]()
-    for part in f.functions:
-        inside = packer.own_result(part, argument)
-        pack_function(packer, part, argument, inside)
+    for part in parts:
+        inside = operand(packer, part, argument)
         terms.append([inside.value, inside.jacobian, packer.counted(packer.columns_of(part, argument))])
-    columns, factors = packer.counted(packer.columns_of(f, argument)), packer.constants(f.factors)
+    columns, factors = packer.counted(packer.columns_of(f, argument)), packer.constants(factors)
     packer.emit(layout.SUM, NO_ARGUMENT, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
 
 
@@ -238,6 +265,7 @@ TABLE: dict[type[Function], Callable[[Packer, Any, Argument, PackedResult], None
     Composition: _composition,
     Difference: _difference,
     Sum: _sum,
+    Expression: _expression,
     Lifted: _lifted,
     Stacked: _stacked,
     Restriction: _restriction,

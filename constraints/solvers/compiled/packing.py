@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from liegroups import Space
 from liegroups.arrays import Vector
 
+from ...functions.combined import Likeness
 from ...functions.function import Function
 from ...robot import Frame, Robot
 from ..machine import layout
@@ -90,6 +91,8 @@ class Packer:
         self._tape: list[int] = []
         self._jacobians: list[tuple[int, int]] = []
         self._groups: dict[object, int] = {}
+        self._alike = Likeness()
+        self._operands: dict[tuple[int, int, bytes], PackedResult] = {}
         self._tree: PackedTree | None = None
         self.used: set[int] = set()
 
@@ -153,9 +156,9 @@ class Packer:
 
     def recorded(self, write: Callable[[], None]) -> int:
         """The tape of the instructions that `write` emits; where it is in I."""
-        outer, self._tape = self._tape, []
+        outer, self._tape, operands, self._operands = self._tape, [], self._operands, {}
         write()
-        tape, self._tape = self._tape, outer
+        tape, self._tape, self._operands = self._tape, outer, operands
         return self.table([len(tape) // layout.INSTRUCTION_SIZE, *tape])
 
     def emit(
@@ -176,6 +179,21 @@ class Packer:
     def columns_of(self, f: Function, argument: Argument) -> list[int]:
         """The columns that a function's Jacobian has, in order."""
         return sorted({int(c) for c in argument.columns[f.columns] if c >= 0})
+
+    def operand(self, f: Function, argument: Argument, pack: Callable[[PackedResult], None]) -> PackedResult:
+        """Where the value of an operand is, to be read: one place for all that are alike, on one tape.
+
+        Args:
+            f: the function.
+            argument: where it gets its argument from.
+            pack: emits its instructions, the first time.
+        """
+        key = self._alike.number(f), argument.at, argument.columns.tobytes()
+        if key not in self._operands:
+            result = self.own_result(f, argument)
+            pack(result)
+            self._operands[key] = result
+        return self._operands[key]
 
     def own_result(self, f: Function, argument: Argument) -> PackedResult:
         """Memory for the value of a function and its Jacobian, of as many columns as its argument may name."""

@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import with_article
 from liegroups.arrays import Vector
 
 from ...errors import UndefinedError
@@ -307,7 +308,7 @@ class _ProblemPacker:
     def _block(self, owner: RowOwner, counting: slice, size: int, error: int, jacobian: int) -> list[int]:
         """The record of one constraint's rows; emits the instructions of its function."""
         if not owner.has_position or type(owner).__module__.partition(".")[0] != "constraints":
-            raise NotPacked(f"{owner.name}, a {type(owner).__name__}")
+            raise NotPacked(f"{owner.name}, {with_article(type(owner))}")
         packer, f, rows, nv = self._packer, owner.measured, owner.rows, owner.group.nv
         value, first = packer.memory(f.outputs.nq), counting.start
         if rows.mask.all():

@@ -16,6 +16,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
+from ..division import DivisionProgram
 from ..edges import EdgeProgram
 from ..engine import LeafProgram, Outcome, Outcomes, Program, RowsInterrupted, SharedRows, Source, new_tuple
 from ..evaluation import ValueReader
@@ -27,6 +28,7 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .division import CompiledDivision
 from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
 from .growth import CompiledGrowth
@@ -175,6 +177,14 @@ class CompiledProgram(Resumable):
         """As `Program.edges`; not with `trace`."""
         try:
             return None if self._traced else CompiledEdges(self.problem, self._packed)
+        except NotPacked:
+            return None
+
+    @cached_property
+    def division(self) -> DivisionProgram | None:
+        """As `Program.division`; not with `trace`."""
+        try:
+            return None if self._traced else CompiledDivision(self.problem, self._packed)
         except NotPacked:
             return None
 

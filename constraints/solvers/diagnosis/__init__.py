@@ -5,19 +5,13 @@ from typing import TYPE_CHECKING
 from ...exports import on_use as _on_use
 
 if TYPE_CHECKING:
-    from .conflict import Conflict as Conflict, Kind as Kind, Member as Member, Trial as Trial
     from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
-    from .sensitivity import (
-        Sensitivity as Sensitivity,
-        SensitivityError as SensitivityError,
-        SensitivityKind as SensitivityKind,
-    )
+    from .sensitivity import Sensitivity as Sensitivity, SensitivityError as SensitivityError
 
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "conflict": "Conflict Kind Member Trial",
         "diagnosis": "Diagnosis diagnose",
-        "sensitivity": "Sensitivity SensitivityError SensitivityKind",
+        "sensitivity": "Sensitivity SensitivityError",
     },
 )

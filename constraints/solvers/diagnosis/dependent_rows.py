@@ -19,7 +19,7 @@ from ...rows.stacking import Order, stack_rows
 NEARBY = 0.1
 """How far [rad or m] the dofs are moved to see whether rows depend on each other there too."""
 PLACES = 2
-"""So many configurations nearby are looked at."""
+"""Number of configurations nearby that are looked at."""
 
 
 class Row(NamedTuple):

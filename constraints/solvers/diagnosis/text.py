@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .diagnosis import Diagnosis
 
 SHOWN = 8
-"""So many entries of a list are printed; the data have all."""
+"""Number of entries of a list that are printed; the data have all."""
 
 
 def text_of(diagnosis: Diagnosis) -> str:

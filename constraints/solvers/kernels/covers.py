@@ -10,7 +10,7 @@ from ..tape.trees import place
 
 
 @kernel
-def _put(I: Integers, F: Floats, W: Floats, cover: int, first: int, end: int) -> None:
+def put(I: Integers, F: Floats, W: Floats, cover: int, first: int, end: int) -> None:
     """Put spheres of a solid, from the first one to before the end, at their places in the world."""
     out, M, s = I[cover + at.PUT] + 1, I[cover + at.CARRIER], I[cover + at.SPHERES]
     for n in range(first, end):
@@ -25,7 +25,7 @@ def _whole(I: Integers, F: Floats, W: Floats, cover: int) -> int:
     out = I[cover + at.PUT]
     if W[out] == 0.0:
         W[out] = 1.0
-        _put(I, F, W, cover, 0, 1)
+        put(I, F, W, cover, 0, 1)
     return out + 1
 
 
@@ -35,7 +35,7 @@ def _spheres(I: Integers, F: Floats, W: Floats, cover: int) -> None:
     out = I[cover + at.PUT]
     if W[out] == 1.0:
         W[out] = 2.0
-        _put(I, F, W, cover, 1, I[cover + at.SPHERE_COUNT] + 1)
+        put(I, F, W, cover, 1, I[cover + at.SPHERE_COUNT] + 1)
 
 
 @kernel
@@ -156,7 +156,7 @@ def _apart_from_wall(I: Integers, F: Floats, W: Floats, one: int, wall: int, gap
 
 
 @kernel
-def _apart(I: Integers, F: Floats, W: Floats, where: Numbers, pair: int, gap: float) -> bool:
+def apart(I: Integers, F: Floats, W: Floats, where: Numbers, pair: int, gap: float) -> bool:
     """Whether a pair is apart for certain."""
     one, other = I[pair + at.ONE], I[pair + at.OTHER]
     if I[pair + at.IS_WALL] == 0:
@@ -167,20 +167,26 @@ def _apart(I: Integers, F: Floats, W: Floats, where: Numbers, pair: int, gap: fl
 
 
 @kernel
+def forget_places(I: Integers, W: Floats) -> None:
+    """Say that no sphere of a solid that moves is at its place."""
+    covers = I[at.COVERS]
+    for n in range(I[at.MOVING_COVERS]):
+        W[I[covers + 1 + at.COVER_SIZE * n + at.PUT]] = 0.0
+
+
+@kernel
 def pairs_at(
     I: Integers, F: Floats, W: Floats, where: Numbers, more: Matrix, found: Integers, count: int, row: int
 ) -> int:
     """Add to the list the pairs that are not apart for certain, at the configuration in Q; how long it is then."""
     place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
-    covers = I[at.COVERS]
-    for n in range(I[at.MOVING_COVERS]):
-        W[I[covers + 1 + at.COVER_SIZE * n + at.PUT]] = 0.0
+    forget_places(I, W)
     pairs = I[at.COVER_PAIRS]
     for n in range(I[pairs]):
         pair, wider = pairs + 1 + at.COVER_PAIR_SIZE * n, 0.0
         if more.shape[0] > 0:
             wider = more[row, n]
-        if wider >= 0.0 and not _apart(I, F, W, where, pair, F[I[pair + at.APART]] + wider):
+        if wider >= 0.0 and not apart(I, F, W, where, pair, F[I[pair + at.APART]] + wider):
             found[count], found[count + 1] = row, n
             count += 2
     return count
@@ -228,7 +234,7 @@ def balls_of_rows(where: Numbers, Q: Matrix, out: Matrix) -> None:
         place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
         for n in range(I[at.MOVING_COVERS]):
             cover = I[at.COVERS] + 1 + at.COVER_SIZE * n
-            _put(I, F, W, cover, 0, 1)
+            put(I, F, W, cover, 0, 1)
             for i in range(9):
                 out[row, 12 * n + i] = W[I[cover + at.CARRIER] + i]
             for i in range(3):

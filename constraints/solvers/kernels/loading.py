@@ -23,6 +23,7 @@ class Entrances(NamedTuple):
     balls_of_rows: Callable[..., None]
     grow_ways: Callable[..., int]
     lay_edges: Callable[..., tuple[int, int]]
+    divide_parts: Callable[..., int]
     places: Callable[..., Any]
     in_lanes: Callable[..., Any]
 
@@ -46,6 +47,7 @@ def entrances() -> Entrances:
         )
     from ..machine.jit import in_lanes, places
     from .covers import balls_of_rows, pairs_of_rows
+    from .division import divide_parts
     from .edges import lay_edges
     from .entry import on_leaf, project_row, project_rows, residuals_of, rows_of
     from .growth import grow_ways
@@ -53,4 +55,4 @@ def entrances() -> Entrances:
     if not warm:
         mark_ready()
     solve = project_row, project_rows, rows_of, residuals_of, on_leaf
-    return Entrances(*solve, pairs_of_rows, balls_of_rows, grow_ways, lay_edges, places, in_lanes)
+    return Entrances(*solve, pairs_of_rows, balls_of_rows, grow_ways, lay_edges, divide_parts, places, in_lanes)

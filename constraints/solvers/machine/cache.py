@@ -39,6 +39,7 @@ def sources() -> list[Path]:
     contacts = solvers.parent / "functions" / "contact"
     formulas = [groups / name for name in ("formulas/maps.py", "formulas/series.py", "unit_vectors.py")]
     formulas += [contacts / "contact_rows.py", contacts / "contact_pose.py"]
+    formulas += [solvers.parent / "functions" / "expressions" / "domains.py"]
     files = [path for room in ("kernels", "machine", "tape") for path in sorted((solvers / room).glob("*.py"))]
     kernels = [path for path in files if path.name not in ("cache.py", "loading.py")]
     return [*kernels, *formulas]

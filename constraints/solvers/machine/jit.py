@@ -346,6 +346,12 @@ sine_by_library = _sine if _PLAIN else lanes.sine_by_library
 cosine_by_library = _cosine if _PLAIN else lanes.cosine_by_library
 """The cosine of the C library, lane for lane."""
 
+exponential_by_library = math.exp if _PLAIN else lanes.exponential_by_library
+"""The exponential of the C library, lane for lane."""
+
+logarithm_by_library = math.log if _PLAIN else lanes.logarithm_by_library
+"""The logarithm of the C library, lane for lane; of positive numbers."""
+
 count_of = _count_of if _PLAIN else lanes.count_of
 """In how many lanes memory is."""
 

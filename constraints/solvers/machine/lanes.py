@@ -308,6 +308,8 @@ rounded = _of_numbers(1, _by_name("rint"))
 ceiling = _of_numbers(1, _by_name("ceil"))
 sine_by_library = _of_numbers(1, _one_by_one(math.sin))
 cosine_by_library = _of_numbers(1, _one_by_one(math.cos))
+exponential_by_library = _of_numbers(1, _one_by_one(math.exp))
+logarithm_by_library = _of_numbers(1, _one_by_one(math.log))
 
 
 @_extending.intrinsic

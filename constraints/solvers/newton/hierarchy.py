@@ -18,7 +18,7 @@ from .linear_step import LinearStep, capped, without
 _dgeqp3: Any = lapack.dgeqp3
 _dormqr: Any = lapack.dormqr
 BLOCK = 64
-"""So many numbers of memory for each row or column are enough for products in blocks."""
+"""Numbers of memory for each row or column that are enough for products in blocks."""
 
 
 @final

@@ -40,7 +40,7 @@ _log = logging.getLogger(__package__)
 _CONVERGED = Status.CONVERGED
 
 ASKED_AT_MOST = 20
-"""So many failures of a projector are looked at for numbers that seem to be degrees or millimetres."""
+"""Number of failures of a projector that are looked at for numbers that seem to be degrees or millimetres."""
 
 
 @final

@@ -17,10 +17,10 @@ from liegroups.frozen import read_only
 from ...errors import EmptyProblemError, SizeError
 from ...functions.frames.frame_function import FrameOfRobot
 from ...problem.problem import Problem
-from ...robot import Frame, Robot, as_placement
+from ...robot import Frame, Robot
 from ...robot.arguments import GivenPoint, robot_for
 from ...robot.model.mimic import Mimic
-from ...robot.placement import pose_vector, shape_of
+from ...robot.placement import as_placement, pose_vector, shape_of
 from ...rows.explicit_forms import mimic_constraint
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide

@@ -19,6 +19,7 @@ from .algebra import (
 from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .masses import center_of_mass, com_between_feet
+from .operators import operated
 from .pose_maps import pose_map
 
 
@@ -62,4 +63,6 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             contact(I, F, W, r, jacobian)
         elif operation == at.POSE_OF_CONTACT:
             defined = defined & pose_of_contact(I, F, W, r, jacobian)
+        elif operation >= at.POINTWISE:
+            defined = defined & operated(I, F, W, r, jacobian)
     return defined

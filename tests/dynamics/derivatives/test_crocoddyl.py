@@ -10,7 +10,8 @@ from crocoddyl_cases import ContactCase, contact_cases, robot_of
 
 from constraints.dynamics import DynamicsStatus, forward_dynamics
 from constraints.dynamics.derivatives import SolutionSlopes, solution_slopes
-from constraints.dynamics.fused_contacts import FusedContacts
+from constraints.dynamics.forward_derivatives import slopes_by_pinocchio
+from constraints.dynamics.methods.pinocchio_constraints import PinocchioConstraints
 from constraints.dynamics.methods.pinocchio_rows import has_its_slopes
 from constraints.loops import Baumgarte, ConstraintSet, Form, SurfaceContact
 
@@ -63,10 +64,10 @@ def test_stored_values_and_derivatives(case: ContactCase) -> None:
 )
 def test_the_two_calls_of_pinocchio_are_the_same(case: ContactCase) -> None:
     """Case 20: the fast path equals the general one, and crocoddyl, to 1e-10."""
-    fused = FusedContacts(case.rows, case.damping, case.armature)
+    fused = PinocchioConstraints(case.rows, True, case.damping, case.armature)
     solved = fused.solve(case.stored("q"), case.stored("v"), case.tau)
     assert solved is not None
-    found, (_, _, rows) = fused.slopes(), by_rows(case)
+    found, (_, _, rows) = slopes_by_pinocchio(fused), by_rows(case)
     check(case, *solved, found)
     for name in ("a_q", "a_v", "a_tau", "l_q", "l_v", "l_tau", "a_gamma", "l_gamma"):
         assert relative(getattr(found, name), getattr(rows, name)) < 1e-10, name

@@ -92,8 +92,9 @@ def pair(pose: Any) -> Any:
     return np.concatenate([pin.SE3ToXYZQUAT(first), pin.SE3ToXYZQUAT(first * pose)])
 
 
+@pytest.mark.parametrize("apart", [4, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", MOVED)
-def test_forces_at_hinges(name: str) -> None:
+def test_forces_at_hinges(name: str, apart: int) -> None:
     """Constant ones and springs on the coordinates of every hinge: at closed poses, and far from them."""
     robot, rng, hinge = bodies(), np.random.default_rng(3), HINGES[name]
     cut = Closure(robot, "a", "b", hinge, name="cut")
@@ -104,7 +105,7 @@ def test_forces_at_hinges(name: str) -> None:
     for angle in angles:
         axis = rng.standard_normal(3)
         poses.append(pin.SE3(pin.exp3(angle * axis / np.linalg.norm(axis)), 0.3 * rng.standard_normal(3)))
-    for pose in poses:
+    for pose in poses[MOVED.index(name) % apart :: apart]:  # all angles are met by some hinge
         motion = robot.at(pair(pose), rng.standard_normal(12))
         rest = hinge.space.integrate(hinge.space.neutral, 0.2 * rng.standard_normal(n))
         constant = dynamics.HingeForce(cut, rng.standard_normal(n))

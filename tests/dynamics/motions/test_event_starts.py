@@ -93,7 +93,7 @@ def test_impact_in_a_reset_keeps_the_loop_closed() -> None:
     assert simulate(rows, q, np.zeros(4), 0.1, 0.01, events=soon).or_raise().time == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize("frequency", [300.0, 12345.0])
+@pytest.mark.parametrize("frequency", [300.0, pytest.param(12345.0, marks=pytest.mark.long)])
 def test_function_that_oscillates_within_a_step_is_said(frequency: float, caplog: pytest.LogCaptureFixture) -> None:
     """Two changes of sign within one step were missed in silence."""
     fast = Event(lambda motion, t: np.sin(2.0 * np.pi * frequency * t + 0.3), "fast")

@@ -212,7 +212,7 @@ def test_directions_and_events_that_happen_once(direction: Any, count: int) -> N
         assert [crossing.name for crossing in record.events] == ["event 0"] * expected
 
 
-@pytest.mark.parametrize("step", [0.1, 5e-3])
+@pytest.mark.parametrize("step", [0.1, pytest.param(5e-3, marks=pytest.mark.long)])
 def test_a_start_at_zero_goes_beyond_it(step: float) -> None:
     """On the floor: a ball that is let go falls through at once, one that is thrown up when it is back."""
     _, rows = ball()
@@ -235,7 +235,7 @@ def test_a_start_at_zero_goes_beyond_it(step: float) -> None:
     assert ended.status is MotionStatus.EVENT
 
 
-@pytest.mark.parametrize("step", [0.3, 0.01])
+@pytest.mark.parametrize("step", [0.3, pytest.param(0.01, marks=pytest.mark.long)])
 def test_bounces_without_end_are_a_status(step: float) -> None:
     """Item 8: bounces that become ever shorter: not a ball that falls through the floor, nor a loop without end."""
     record = drop(duration=3.0, step=step)

@@ -95,6 +95,7 @@ def test_windows_go_on_from_a_reset_in_the_flat_pose() -> None:
     assert record.q[0] == pytest.approx(windows_motion(1.4)[0], abs=1e-5)
 
 
+@pytest.mark.long  # its energy is in test_adaptive.py
 def test_bricard_moves_with_its_redundant_row() -> None:
     """Published figures: A04, mobility 1 though Gruebler counts 0; against the closed form of the linkage."""
     b = bricard()

@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import rbdl_models
+from each_choice import a_few
 
 from constraints import Frame, Implicit, Position, Robot, Target
 from constraints.dynamics import DynamicsStatus, MethodError
@@ -126,7 +127,7 @@ def compared(s: ConstraintSet, q: Any, v: Any, rng: np.random.Generator, close: 
 # The lift.
 
 
-@pytest.mark.parametrize("stages", [1, 2, 10, 30, 100])
+@pytest.mark.parametrize("stages", [1, 2, 10, 30, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("speed", [0.0, 0.7])
 def test_the_lift_moves_as_its_closed_form(growth: Any, stages: int, speed: float) -> None:
     """Issue 14, growth: an error of at most 1e-8 at every n, with gravity and velocity (n = 300: the benchmark)."""
@@ -143,7 +144,7 @@ def test_the_lift_moves_as_its_closed_form(growth: Any, stages: int, speed: floa
     assert found.unmet < 1e-12
 
 
-@pytest.mark.parametrize("stages", range(2, 11))
+@pytest.mark.parametrize("stages", a_few(range(2, 11), 3))
 def test_the_lift_agrees_with_the_dense_system(growth: Any, stages: int) -> None:
     rng = np.random.default_rng(stages)
     s, q = growth.lift(stages)
@@ -319,7 +320,7 @@ def random_set(trees: Any, seed: int, rng: np.random.Generator, repeat: float) -
     return s.switched(off=[0]) if len(owners) > 1 and rng.random() < 0.2 else s
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", a_few(range(40), 14))
 def test_random_trees_and_rows(trees: Any, seed: int) -> None:
     """Every joint type, hinge and contact, at open moving states: both equations, rank and least norm, or a status."""
     rng = np.random.default_rng([14, seed])

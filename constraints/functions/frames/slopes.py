@@ -10,9 +10,9 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import so3_log_slopes
 from liegroups.formulas.second_order import cross
 
-from ..robot.model.pinocchio import pin
-from ..robot.moving_frames import RelativeFrame
-from ..robot.placement import rotation_log
+from ...robot.model.pinocchio import pin
+from ...robot.moving_frames import RelativeFrame
+from ...robot.placement import rotation_log
 
 
 class Slopes(NamedTuple):

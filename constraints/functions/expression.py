@@ -1,0 +1,236 @@
+"""Functions made by writing them down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from liegroups.arguments import finite_number, finite_vector, real_numbers
+from liegroups.arrays import ArrayLike
+from liegroups.frozen import set_fields
+
+from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
+from ..workspace import Workspace
+from .affine import Constant
+from .combined import Combined
+from .expressions.jets import Jet
+from .expressions.operators import OPERATORS
+from .formula import named
+from .function import Function, as_functions
+from .lifted import common_inputs
+from .stacked import Stacked
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Expression(Combined):
+    r"""An operator of the values of functions, as it is made by writing it down: `f * g`, `norm(f)`, `sin(f)`.
+
+    .. math:: h(q) = \varphi(f_1(q), \dots, f_n(q)), \quad J = \sum_i \partial_i\varphi\, J_i
+
+    The table of operators: product, quotient, power, dot, cross, norm, rotated, inverse, minimum, maximum, smooth_abs,
+    sqrt, sin, cos, atan2, exp, log. Those of numbers are taken by row; an operand of one row goes with all rows of the
+    other one. Jacobian, drift and derivatives of accelerations are exact where those of the functions are.
+
+    Args:
+        operator: its name in the table.
+        functions: its operands, of one robot or space.
+        number: the exponent of a power, the width of a `smooth_abs`; else None.
+        name: name in messages.
+
+    Raises:
+        UnknownNameError: no operator of that name.
+        SizeError, SpaceMismatchError: operands that do not fit it.
+        RobotMismatchError: functions of two robots.
+        UndefinedError: when evaluated where it has no value: the message says why.
+
+    Example:
+        >>> from constraints import Position, Rotation
+        >>> from constraints.functions import cos, rotated
+        >>> from constraints.models import sample_arm
+        >>> arm = sample_arm()
+        >>> height = Position(arm, "tool")[2] * rotated(Rotation(arm, "tool"), [0.0, 0.0, 1.0])[2]
+        >>> print(height)
+        Position(tool)[2] * rotated(Rotation(tool), [0, 0, 1])[2]
+        >>> print(height.formula())
+        Position(robot, 'tool')[2] * rotated(Rotation(robot, 'tool'), [0.0, 0.0, 1.0])[2]
+    """
+
+    operator: str
+    functions: Sequence[Function]
+    number: float | None = None
+    name: str = field(default="", kw_only=True)
+
+    _number: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check that the operands fit the operator."""
+        if self.operator not in OPERATORS:
+            raise UnknownNameError("operator", self.operator, list(OPERATORS))
+        row, functions = OPERATORS[self.operator], as_functions(self.functions, f"'{self.operator}'", "functions")
+        if len(functions) != row.count:
+            raise SizeError(f"functions of '{row.name}'", row.count, len(functions))
+        if row.takes_number != (self.number is not None):
+            raise OptionError(
+                f"'{row.name}' {'needs a' if row.takes_number else 'takes no'} number beside its functions"
+            )
+        number = 0.0 if self.number is None else finite_number(self.number, f"number of '{row.name}'")
+        set_fields(self, functions=functions, number=None if self.number is None else number, _number=number)
+        what = self.name or named(self)
+        inputs = common_inputs(functions, f"inputs of {what}")
+        self.declare(
+            inputs,
+            row.outputs([f.outputs for f in functions], what),
+            np.logical_or.reduce([f.columns for f in functions]),
+            periodic=np.logical_and.reduce([f.periodic for f in functions]),
+            name=what,
+        )
+
+    @property
+    def operands(self) -> Sequence[Function]:
+        """The operands."""
+        return self.functions
+
+    def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
+        """By the row of the table."""
+        try:
+            return OPERATORS[self.operator].combine(jets, self._number, self.outputs)
+        except UndefinedError as error:
+            raise UndefinedError(f"{self.name}: {error}") from None
+
+
+# What users write.
+
+
+def operand(candidate: object, beside: Function, what: str, size: int = 0) -> Function:
+    """A function; a number or a vector as a constant one of the same inputs.
+
+    Args:
+        candidate: what a user wrote.
+        beside: another operand.
+        what: how messages call it.
+        size: to which a number is filled up; 0 leaves it a number.
+
+    Raises:
+        WrongObjectError: neither a function nor numbers.
+        SizeError: a matrix.
+    """
+    if isinstance(candidate, Function):
+        return candidate
+    words = "a Function, a number or a vector"
+    numbers: Any = candidate
+    if isinstance(numbers, str | bytes) or numbers is None:
+        raise WrongObjectError(what, words, repr(numbers))
+    vector = real_numbers(numbers, what, words, finite=True)
+    if vector.ndim > 1:
+        raise SizeError(what, "a number or a vector (a matrix is written A @ f)", vector.shape)
+    values = np.full(size or 1, float(vector)) if vector.ndim == 0 else vector
+    shown = [f"{x:.4g}" for x in np.atleast_1d(vector).tolist()]
+    name = shown[0] if vector.ndim == 0 else f"[{', '.join(shown)}]"
+    return Constant(finite_vector(values, values.size, what), inputs=beside.inputs, name=name)
+
+
+def expression(operator: str, *candidates: object, number: float | None = None) -> Expression:
+    """An operator of functions and numbers, of which one is a function at least.
+
+    Args:
+        operator: its name.
+        candidates: the operands.
+        number: that of the operator.
+
+    Raises:
+        WrongObjectError: none of them is a function, or one is neither a function nor numbers.
+    """
+    beside = next((f for f in candidates if isinstance(f, Function)), None)
+    if beside is None:
+        raise WrongObjectError(f"operand of {operator}", "a Function", candidates[0])
+    listed = [operand(f, beside, f"operand of {operator}") for f in candidates]
+    return Expression(operator, listed, number)
+
+
+def dot(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
+    """The scalar product of two vectors: functions, or one and numbers."""
+    return expression("dot", f, g)
+
+
+def cross(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
+    """The cross product of two vectors of three numbers: functions, or one and numbers."""
+    return expression("cross", f, g)
+
+
+def norm(f: Function) -> Expression:
+    """The Euclidean norm of a vector. It has no value below 1e-12, where it has no derivative."""
+    return expression("norm", f)
+
+
+def rotated(R: Function, p: Function | ArrayLike) -> Expression:
+    r"""The vector :math:`R p`: a rotation, as `Rotation(robot, frame)`, of a vector of three numbers."""
+    return expression("rotated", R, p)
+
+
+def inverse(f: Function) -> Expression:
+    r"""The inverse :math:`f(q)^{-1}` of a rotation or pose."""
+    return expression("inverse", f)
+
+
+def stack(*functions: Function | ArrayLike) -> Stacked:
+    """Several functions one under the other, numbers among them: `Stacked`."""
+    beside = next((f for f in functions if isinstance(f, Function)), None)
+    if beside is None:
+        raise WrongObjectError("operand of stack", "a Function", functions)
+    return Stacked([operand(f, beside, "operand of stack") for f in functions])
+
+
+def minimum(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
+    """The lesser of two values, by row; where they are equal, with the derivatives of the first one."""
+    return expression("minimum", f, g)
+
+
+def maximum(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
+    """The greater of two values, by row; where they are equal, with the derivatives of the first one."""
+    return expression("maximum", f, g)
+
+
+def smooth_abs(f: Function, width: float) -> Expression:
+    r"""An absolute value without a kink, :math:`\sqrt{f^2 + w^2} - w`, by row: at most w below :math:`|f|`.
+
+    Args:
+        f: a function into R^n.
+        width: w, positive, in the units of f.
+    """
+    width = finite_number(width, "width of smooth_abs")
+    if not width > 0.0:
+        raise OptionError(f"width of smooth_abs: expected a positive number, got {width:g}")
+    return expression("smooth_abs", f, number=width)
+
+
+def sqrt(f: Function) -> Expression:
+    """Square roots, by row. There is none of 0 or less."""
+    return expression("sqrt", f)
+
+
+def sin(f: Function) -> Expression:
+    """Sines, by row."""
+    return expression("sin", f)
+
+
+def cos(f: Function) -> Expression:
+    """Cosines, by row."""
+    return expression("cos", f)
+
+
+def atan2(y: Function | ArrayLike, x: Function | ArrayLike) -> Expression:
+    r"""The angles of vectors (x, y), in :math:`(-\pi, \pi]`, by row. There is none of (0, 0)."""
+    return expression("atan2", y, x)
+
+
+def exp(f: Function) -> Expression:
+    """Exponentials, by row."""
+    return expression("exp", f)
+
+
+def log(f: Function) -> Expression:
+    """Natural logarithms, by row. There is none of 0 or less."""
+    return expression("log", f)

@@ -1,0 +1,86 @@
+"""Parts of paths divided by a kernel: interpolated, projected, measured and freed by covers, in one call."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...workspace import Pool
+from ..division import Divided, DivisionProgram, MovedSolids
+from ..kernels.loading import entrances
+from ..machine import layout
+from .packing import Packer
+from .problem import Packed
+from .search import moves_of
+
+_NO_SIDES = np.zeros((0, 0))
+"""Right-hand sides are in the memory."""
+
+
+class _Memory(NamedTuple):
+    """What one thread writes into, the right-hand sides too; `where` has addresses only."""
+
+    where: Any
+    sides: Vector
+    held: tuple[Any, ...]
+
+
+@final
+class CompiledDivision(DivisionProgram):
+    """A packed problem with what interpolates between samples.
+
+    Args:
+        problem: the constraints.
+        packed: the same, with the options of the projections.
+
+    Raises:
+        NotPacked: a group that is not one of the library's.
+    """
+
+    def __init__(self, problem: Problem, packed: Packed) -> None:
+        space, packer = problem.space, Packer(problem.space.nv)
+        header = packer.header
+        header[layout.NQ], header[layout.LIVE] = space.nq, space.nv
+        header[layout.SPACE] = packer.group(space)
+        header[layout.MOVES] = moves_of(packer, space, np.arange(space.nv), space.nv)
+        header[layout.DIFFERENCE], header[layout.Q_NEXT] = packer.memory(space.nv), packer.memory(space.nq)
+        header[layout.STOPS] = packer.memory((layout.MOST_LEGS + 1) * space.nq)
+        header[layout.LEGS] = packer.memory(2 * layout.MOST_LEGS * space.nv)
+        self._packed, (self._integers, _, self._work) = packed, packer.arrays()
+        kernels = entrances()
+        self._divide, self._places = kernels.divide_parts, kernels.places
+        self._pool = Pool(self._made)
+
+    def _made(self) -> _Memory:
+        integers, floats, work = self._packed
+        held = integers, floats, work.copy(), self._integers, self._work.copy()
+        sides = int(integers[layout.RHS])
+        return _Memory(self._places(*held), held[2][sides : sides + int(integers[layout.RHS_SIZE])], held)
+
+    def divide(
+        self,
+        parts: Matrix,
+        legs: int,
+        samples: Matrix,
+        sides: RightHandSide | Matrix,
+        asked: Matrix,
+        solids: MovedSolids,
+    ) -> Divided | None:
+        """As `DivisionProgram.divide`."""
+        memory, covers, motions = self._pool.take(), solids.covers.take(), solids.motions.take()
+        if isinstance(sides, RightHandSide):
+            memory.sides[:], sides = sides.vector, _NO_SIDES
+        motions.reaches[:] = solids.reaches
+        more, (count, pairs) = np.repeat(asked, legs - 1, axis=0), asked.shape
+        inner, moved = np.empty((len(more), samples.shape[1])), np.zeros((count * legs, pairs))
+        found = np.empty(2 * more.size, dtype=np.int64)
+        size = self._divide(memory.where, covers.where, motions.where, parts, samples, sides, inner, moved, more, found)
+        self._pool.give(memory)
+        solids.covers.give(covers)
+        solids.motions.give(motions)
+        return None if size < 0 else Divided(inner, moved, more, found[:size].reshape(-1, 2))
