@@ -149,15 +149,17 @@ def test_coefficients_with_choices_are_those_of_liegroups() -> None:
 
 def test_rotation_vectors_with_choices_are_those_of_liegroups() -> None:
     function, rng = plain("groups", "tape").rotation_between, np.random.default_rng(3)
+    expected: Any = maps.rotation_between
     turns = [0.0, 1e-12, 1e-5, 1e-4, 2e-4, 1.0, 3.0, pi - 1e-8, pi, pi + 1e-8, 5.0, 2.0 * pi - 1e-6]
     for turn in turns:
         a, axis = rng.normal(size=4), rng.normal(size=3)
         a, axis = a / np.linalg.norm(a), axis / np.linalg.norm(axis)
-        b = maps.quaternion_product(*a.tolist(), *(np.sin(turn / 2) * axis).tolist(), float(np.cos(turn / 2)))
-        close(function(*a, *b), maps.rotation_between(*a.tolist(), *b))
+        product: Any = maps.quaternion_product
+        b = product(*a.tolist(), *(np.sin(turn / 2) * axis).tolist(), float(np.cos(turn / 2)))
+        close(function(*a, *b), expected(*a.tolist(), *b))
     for half in itertools.product((0.0, 1.0, -1.0), repeat=3):
         if any(half):
-            close(function(0.0, 0.0, 0.0, 1.0, *half, 0.0), maps.rotation_between(0.0, 0.0, 0.0, 1.0, *half, 0.0))
+            close(function(0.0, 0.0, 0.0, 1.0, *half, 0.0), expected(0.0, 0.0, 0.0, 1.0, *half, 0.0))
 
 
 def test_angles_of_unit_vectors_with_choices_are_those_of_liegroups() -> None:
@@ -176,4 +178,5 @@ def test_the_swing_with_choices_is_that_of_contacts() -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
         numbers = rng.normal(size=6)
         rates = kernels.swing_rates(n[0], *numbers, *expected)
-        np.testing.assert_allclose(rates, contact_rows.swing_rates(float(n[0]), *numbers, *expected), rtol=1e-12)
+        function: Any = contact_rows.swing_rates
+        np.testing.assert_allclose(rates, function(float(n[0]), *numbers, *expected), rtol=1e-12)

@@ -37,7 +37,7 @@ class LanesType(_types.Type):
     """Type of a number in lanes; a plain number meets it as the same in all lanes."""
 
     def __init__(self) -> None:
-        super().__init__(name=f"lanes({LANES})")
+        _types.Type.__init__(self, name=f"lanes({LANES})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Whether a number of another type becomes one of this."""
@@ -48,7 +48,7 @@ class MaskType(_types.Type):
     """Type of what a comparison of them says."""
 
     def __init__(self) -> None:
-        super().__init__(name=f"mask({LANES})")
+        _types.Type.__init__(self, name=f"mask({LANES})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
         """Whether a truth value of another type becomes one of this."""
@@ -67,7 +67,7 @@ def is_in_lanes(kind: Any) -> bool:
 def _model(of: Any, value: Any) -> None:
     class Model(_extending.models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Any) -> None:
-            super().__init__(manager, kind, value)
+            _extending.models.PrimitiveModel.__init__(self, manager, kind, value)
 
     _extending.register_model(of)(Model)
 
