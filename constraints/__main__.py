@@ -1,7 +1,7 @@
 """Command line: `python -m constraints COMMAND`. Errors are one line and an exit code, never a traceback.
 
 To add a command: a module in `constraints/cli` with `add_arguments(parser)` and `run(options)`, and a line in
-`COMMANDS`. `python docs/commands.py` prints the table of the page.
+`COMMANDS`, by alphabet. `python docs/commands.py` prints the table of the page.
 
 Exit codes: 0, all is well; 1, the command ran and not all is (a projection failed, a report is not reproduced to the
 bit); 2, wrong usage, or a file or value that is refused; 70, an error of this library; 130, interrupted.
@@ -24,10 +24,10 @@ from .errors import ConstraintError
 COMMANDS = {
     "assemble": "load a mechanism, close its loops, print its rows, rank and mobility",
     "demo": "project random configurations of robots; print a table, write a picture",
+    "describe": "describe the problem of a file in words",
     "graph": "build the constraint graph of a scene file, print it, draw it, sample it",
     "info": "print versions, linear algebra, threads and extras, for a bug report",
     "plan": "find a path from the start to the goal of a scene or problem file",
-    "describe": "describe the problem of a file in words",
     "project": "project random configurations onto the problem of a file, or repeat a reported case",
     "show": "show a robot, mechanism or scene in a browser, or write the page to a file",
     "warm-up": "compile the kernels of the compiled engine, once per machine",
@@ -49,9 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = next((word for word in words if not word.startswith("-")), "")
     try:
-        options = _parser(command).parse_args(words)
         with _warnings_on_stderr():
-            return _ran(options)
+            return _ran(command, words)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -92,9 +91,10 @@ def _module(command: str) -> Any:
     return importlib.import_module(f"constraints.cli.{command.replace('-', '_')}")
 
 
-def _ran(options: argparse.Namespace) -> int:
+def _ran(command: str, words: list[str]) -> int:
     """The exit code of a command; one line for what it raises."""
     try:
+        options = _parser(command).parse_args(words)
         code = _module(options.command).run(options)
         sys.stdout.flush()
         return code
@@ -102,7 +102,7 @@ def _ran(options: argparse.Namespace) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if options.traceback:
+        if "--traceback" in words:
             raise
         refused = isinstance(error, ConstraintError | OSError)
         kind = "" if refused else f"this is a bug in lie-constraints, please report it: {type(error).__name__}: "

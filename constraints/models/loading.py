@@ -136,6 +136,8 @@ def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
             ) from None
         if "no such file" in error.reason:
             raise FileError(error.path, f"{error.reason}{_hint(text)}") from None
+        if "valid XML" in error.reason:
+            raise FileError(error.path, f"{error.reason}; load reads {', '.join(KINDS.values())}") from None
         raise
     if element.tag not in KINDS:
         raise FileError(name, f"its outermost element is <{element.tag}>: expected one of {', '.join(KINDS)}")

@@ -40,8 +40,9 @@ from constraints.solvers.machine import layout
 LIMIT = 1e-14
 """Of the bounds of rounding."""
 ROBOT = arm()
-P, E, R = Position(ROBOT, "tool"), Position(ROBOT, "elbow"), Rotation(ROBOT, "tool")
 X: Any = Identity(Rn(3))
+P: Any = Position(ROBOT, "tool")
+E, R = Position(ROBOT, "elbow"), Rotation(ROBOT, "tool")
 
 
 def test_each_operator_has_its_instruction() -> None:

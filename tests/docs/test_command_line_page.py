@@ -21,6 +21,10 @@ VARIES = re.compile(
 )  # with the processor
 
 
+WITHOUT_A_SECTION = {"demo", "info", "show", "warm-up"}
+"""What these print depends on the machine, or is a page of a browser."""
+
+
 def test_each_command_prints_what_stands_under_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -29,9 +33,8 @@ def test_each_command_prints_what_stands_under_it(
     shutil.copytree(ROOT / "examples" / "scenes", tmp_path / "examples" / "scenes")
     blocks.run(DOCS / "command_line.md")
     found = COMMAND.findall(PAGE)
-    assert [line.split()[0] for line, _ in found] == [
-        "describe", "project", "project", "assemble", "graph", "plan", "describe",
-    ]  # fmt: skip
+    shown = {line.split()[0] for line, _ in found}
+    assert shown == set(COMMANDS) - WITHOUT_A_SECTION, "a command has a section with an example and what it prints"
     for line, said in found:
         capsys.readouterr()
         code = main(line.split())
@@ -47,7 +50,7 @@ def test_the_table_has_each_command_and_all_that_it_takes() -> None:
     rows = dict(re.findall(r"^\| `([\w-]+)([^`]*)` \|", printed, re.MULTILINE))
     assert set(rows) == set(COMMANDS)
     assert "[--starts N] [--seed S]" in rows["project"]
-    assert f"\n{printed}\n\n" in PAGE
+    assert f"\n{printed}\n\n" in PAGE, "replace the table of the page by what `python docs/commands.py` prints"
 
 
 @needs_robot_data

@@ -65,8 +65,14 @@ from constraints.functions.expressions.operators import OPERATORS
 from liegroups import SE3, SO3, Rn
 
 ROBOT = arm()
-P, E, C = Position(ROBOT, "tool"), Position(ROBOT, "elbow"), CenterOfMass(ROBOT)
-R, POSE = Rotation(ROBOT, "tool"), Pose(ROBOT, "tool")
+ANY: dict[str, Any] = {
+    "P": Position(ROBOT, "tool"),
+    "E": Position(ROBOT, "elbow"),
+    "C": CenterOfMass(ROBOT),
+    "R": Rotation(ROBOT, "tool"),
+    "POSE": Pose(ROBOT, "tool"),
+}
+P, E, C, R, POSE = ANY.values()
 Q = ROBOT.random(np.random.default_rng(7))
 LIMIT = 1e-14
 """Of the bounds of rounding: of values; of Jacobians and drifts, in which the same roundings are found."""
