@@ -35,6 +35,7 @@ from problem_files import build, read
 
 from constraints import Options, Problem, Projector
 from constraints.solvers.compiled.problem import packed
+from constraints.solvers.compiled.program import LANE_MEMORIES
 from constraints.solvers.kernels.loading import entrances
 from constraints.solvers.newton.computed_bodies import ComputedBodies
 
@@ -48,12 +49,13 @@ def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[],
     """The kernel alone on all rows, in memory of its own."""
     memory: Any = packed(problem, options, ComputedBodies(problem, options.threshold) or None)
     found, sides = entrances(), problem.rhs.vector[None].copy()
-    where, ends, figures = found.places(*memory), np.empty_like(Q), np.empty((len(Q), 4))
+    lanes = found.in_lanes(memory.work, LANE_MEMORIES)
+    where, ends, figures = found.places(*memory, *lanes), np.empty_like(Q), np.empty((len(Q), 4))
     next_row = np.zeros(1, dtype=np.int64)
     turn = found.places(next_row)
 
     def run() -> None:
-        assert memory  # `where` has its addresses only
+        assert memory and lanes  # `where` has their addresses only
         next_row[0] = 0
         found.project_rows(where, turn, Q, sides, ends, figures)
 

@@ -19,7 +19,7 @@ def _unit_log_series() -> tuple[float, ...]:
     return tuple(reversed(terms))
 
 
-_UNIT_LOG = _unit_log_series()
+UNIT_LOG = _unit_log_series()
 """The highest power first."""
 
 
@@ -29,7 +29,7 @@ def unit_log(c: float) -> tuple[float, float, float]:
     y = 1.0 - c
     if y < 0.05:  # the closed forms lose digits: k = 2F1(1, 1; 3/2; y/2) as a series
         k = k1 = k2 = 0.0
-        for coefficient in _UNIT_LOG:
+        for coefficient in UNIT_LOG:
             k2 = k2 * y + 2.0 * k1
             k1 = k1 * y + k
             k = k * y + coefficient
@@ -48,7 +48,7 @@ def unit_log_third(c: float) -> float:
         _, k1, k2 = unit_log(c)
         return (4.0 * k1 + 5.0 * c * k2) / (y * (1.0 + c))
     k = k1 = k2 = k3 = 0.0
-    for coefficient in _UNIT_LOG:
+    for coefficient in UNIT_LOG:
         k3 = k3 * y + 3.0 * k2
         k2 = k2 * y + 2.0 * k1
         k1 = k1 * y + k

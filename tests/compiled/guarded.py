@@ -35,11 +35,12 @@ POISON = 10**12
 @functools.cache
 def plain(name: str, room: str = "kernels") -> ModuleType:
     """A module of kernels, as Python functions; all of one set, beside those that the library has compiled."""
-    return _plain_modules()[f"constraints.solvers.{room}.{name}"]
+    return plain_modules()[f"constraints.solvers.{room}.{name}"]
 
 
 @functools.cache
-def _plain_modules() -> dict[str, ModuleType]:
+def plain_modules() -> dict[str, ModuleType]:
+    """All of them, by name."""
     own = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     above, before = importlib.import_module("constraints.solvers"), numba.config.DISABLE_JIT
     try:
@@ -51,7 +52,8 @@ def _plain_modules() -> dict[str, ModuleType]:
         numba.config.DISABLE_JIT = before
         sys.modules.update(own)
         for room in ROOMS:
-            setattr(above, room.rsplit(".", 1)[1], own[room])
+            if room in own:
+                setattr(above, room.rsplit(".", 1)[1], own[room])
 
 
 class Guarded:

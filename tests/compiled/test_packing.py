@@ -394,7 +394,9 @@ def test_rows_are_taken_sixteen_at_a_time(n: int, many: bool) -> None:
         turn, figures = np.array([first]), np.full((n, 4), np.nan)
         found.q[:] = np.nan
         whole = np.array([side.vector for side in sides])
-        entry.project_rows(guarded.tables.where, (turn,), Q, whole, found.q, figures)
+        memory = guarded.tables.packed
+        where = memory.integers, memory.floats, *(memory.work.copy() for _ in range(4))
+        entry.project_rows(where, (turn,), Q, whole, found.q, figures)
         assert turn[0] == first + 16 * (1 + max(0, -(-(n - first) // 16)))
         assert np.isnan(found.q[:first]).all()
         for i in range(first, n):

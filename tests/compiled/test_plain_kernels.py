@@ -57,7 +57,7 @@ def test_bounds_belong_to_the_inside(which: int, x: float, inside: bool, put: fl
     numbers[which] = x
     W = memory(*numbers)
     assert kernels.within(I, F, W, 1, 1, 1) == inside
-    assert kernels.clamped(I, F, W, 1, 1, 1) == (not inside)
+    assert kernels.clamped(I, F, W, 1, 1, 1, True) == (not inside)
     numbers[which] = put
     assert W.numbers[1:] == numbers
 
@@ -166,7 +166,7 @@ def test_scores_are_compared_as_by_the_rules(mandatory: int) -> None:
             W = memory(*numbers)
             W[at["STATE"] + layout.MERIT], W[at["STATE"] + layout.TRIES] = best_merit, 4.0
             W[at["STATE"] + layout.RESIDUAL] = 9.0
-            better = kernels.keep(I, W, 1, 7.0, merit)
+            better = kernels.keep(I, W, 1, 7.0, merit, True)
             assert better == rules.is_better(list(new), merit, list(old), best_merit)
             state = [W[at["STATE"] + i] for i in (layout.RESIDUAL, layout.MERIT, layout.BEST_TRY)]
             assert state == ([7.0, merit, 4.0] if better else [9.0, best_merit, 0.0])
@@ -228,14 +228,14 @@ def test_the_damped_step_is_that_of_dense_algebra(rows: int, costs: bool, holdin
             W[at + i] = x
         for i, c in itertools.product(range(rows), range(n)):
             W[J + c * rows + i] = B[i, c]
-        plain("steps").damped_step(I, F, W, at, mu, holding)
+        plain("steps").damped_step(I, F, W, at, mu, True, holding)
         found = np.array([W[I[layout.STEP] + c] for c in range(n)])
         y = np.linalg.solve((B * scale2) @ B.T + mu * np.eye(rows), e)
         np.testing.assert_allclose(found, -scale2 * (B.T @ y), rtol=1e-5, atol=1e-5)
     if rows not in (3, 6):  # made in registers: a division by zero ends plain Python, and no kernel
         for i, c in itertools.product(range(rows), range(n)):
             W[J + c * rows + i], W[at + i] = 1.0, 2.0
-        plain("steps").damped_step(I, F, W, at, 0.0, holding)  # singular: damped until it is not
+        plain("steps").damped_step(I, F, W, at, 0.0, True, holding)  # singular: damped until it is not
         assert sum(W[I[layout.STEP] + c] for c in range(n)) == pytest.approx(-2.0, rel=1e-2)
 
 
@@ -248,7 +248,7 @@ def test_caps_of_lower_levels_follow_the_rules() -> None:
     options = Options(threshold=1e-4, cap=1.5)
     tables, kernels = Tables(Problem(robot, levels, narrow(robot, 1.0)), options), plain("lower")
     I, F, W = tables.where  # noqa: E741
-    kernels.caps_begun(I, F, W)
+    kernels.caps_begun(I, F, W, True)
     errors = [I[I[layout.LEVEL_TABLE] + layout.LEVEL_SIZE * n + layout.ERROR] for n in range(3)]
     before, caps = [inf] * 3, [1.5] * 3
     for k in range(400):
@@ -258,7 +258,7 @@ def test_caps_of_lower_levels_follow_the_rules() -> None:
             now = [1.0] * 3
         for error, x in zip(errors, now, strict=True):
             W[error], W[error + 1], W[error + 2] = x, 0.0, 0.0
-        falling, settles = kernels.caps_adapted(I, F, W), True
+        falling, settles = kernels.caps_adapted(I, F, W, True), True
         expected = False
         for n in (1, 2):
             above = now[n - 1]

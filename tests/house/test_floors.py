@@ -68,6 +68,7 @@ DOORS = {
         f"constraints.{room}" for room in ("problem", "reduced", "models", "paths", "manipulation", "pictures")
     ),
     "numba": ("constraints.solvers.machine", "constraints.solvers.kernels"),
+    "llvmlite": ("constraints.solvers.machine",),
 }
 PINOCCHIO_DOOR = "constraints.robot.model.pinocchio"
 PINOCCHIO_ROOMS = tuple(

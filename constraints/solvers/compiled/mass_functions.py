@@ -60,7 +60,7 @@ def _center(packer: Packer, f: MassFunction, frame_a: Frame, argument: Argument,
 def com_between_feet(packer: Packer, f: ComBetweenFeet, argument: Argument, result: PackedResult) -> None:
     """The centre of mass in the world, and where it is between the feet."""
     tree = packer.tree(f.robot, argument)
-    inside = PackedResult(packer.memory(3), packer.memory(3 * packer.columns), 3)
+    inside = PackedResult(packer.memory(3), packer.jacobian(3 * packer.columns), 3)
     _center(packer, f, Frame("world", 0), argument, inside)
     frames = [f.robot.frame(frame) for frame in (f.left, f.right, f.reference)]
     placed = [packer.pose_of(f.robot, argument, frame) for frame in frames]

@@ -89,6 +89,7 @@ class Packer:
         self._floats: list[float] = [0.0]  # an offset of 0 stands for nothing
         self._work: list[float] = [0.0]
         self._tape: list[int] = []
+        self._jacobians: list[tuple[int, int]] = []
         self._groups: dict[object, int] = {}
         self._alike = Likeness()
         self._operands: dict[tuple[int, int, bytes], PackedResult] = {}
@@ -122,6 +123,12 @@ class Packer:
         """Floats that change, zero at first; where they are in W."""
         return self.filled(np.zeros(size))
 
+    def jacobian(self, size: int) -> int:
+        """Floats of a Jacobian, in the same way; zero again after a try that ended where something has no value."""
+        at = self.memory(size)
+        self._jacobians.append((at, size))
+        return at
+
     def filled(self, numbers: Any) -> int:
         """Floats in the memory, with what they hold at first; where they are in W."""
         at = len(self._work)
@@ -141,6 +148,7 @@ class Packer:
 
     def arrays(self) -> tuple[Integers, Vector, Vector]:
         """I, F, and W as a projection finds it."""
+        self.header[layout.SIZE], self.header[layout.JACOBIANS] = len(self._work), self.records(self._jacobians)
         integers = np.array([*self.header, *self._integers], dtype=np.int64)
         return integers, np.array(self._floats), np.array(self._work)
 
@@ -190,7 +198,7 @@ class Packer:
     def own_result(self, f: Function, argument: Argument) -> PackedResult:
         """Memory for the value of a function and its Jacobian, of as many columns as its argument may name."""
         count = int(argument.columns.max(initial=-1)) + 1
-        return PackedResult(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
+        return PackedResult(self.memory(f.outputs.nq), self.jacobian(f.outputs.nv * count), f.outputs.nv)
 
     # Joints.
 

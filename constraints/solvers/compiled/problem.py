@@ -95,6 +95,8 @@ class _ProblemPacker:
             layout.Q_BEST,
             layout.Q_NEXT,
             layout.Q_TRIAL,
+            layout.Q_QUICK,
+            layout.Q_BODIES,
         ):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
@@ -129,7 +131,7 @@ class _ProblemPacker:
 
     def _constraints(self) -> None:
         problem, packer, header = self._problem, self._packer, self._header
-        header[layout.EXPLICIT_JACOBIAN] = packer.memory(len(self._computed) * packer.columns)
+        header[layout.EXPLICIT_JACOBIAN] = packer.jacobian(len(self._computed) * packer.columns)
         elements: dict[int, int] = {}
         constants = list[tuple[int, int]]()
 
@@ -269,7 +271,7 @@ class _ProblemPacker:
         """Pack the rows of a level; of some only errors are asked for, of others which rows a step would cross."""
         packer, size = self._packer, level.size
         packer.used = set()
-        error, jacobian = packer.memory(size), 0 if values else packer.memory(size * packer.columns)
+        error, jacobian = packer.memory(size), 0 if values else packer.jacobian(size * packer.columns)
         blocks, one_sided = list[list[int]](), list[tuple[RowOwner, slice, int]]()
 
         def write() -> None:
@@ -312,7 +314,7 @@ class _ProblemPacker:
         if rows.mask.all():
             log, where, result = error + first, 0, PackedResult(value, jacobian + first, size)
         else:
-            log, own = packer.memory(nv), 0 if not jacobian else packer.memory(nv * packer.columns)
+            log, own = packer.memory(nv), 0 if not jacobian else packer.jacobian(nv * packer.columns)
             places = np.full(nv, -1)
             places[rows.mask] = np.arange(first, counting.stop)
             where, result = packer.table(places), PackedResult(value, own, nv)

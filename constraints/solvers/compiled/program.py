@@ -46,6 +46,8 @@ FIRST_ROWS, DOFS = 16, 200
 CALL = 0.05
 """Time of a call of a batch [s], between which Ctrl-C is seen: one has four times the rows of the one before, as long
 as that took less than a quarter."""
+LANE_MEMORIES = 3
+"""Memories in lanes that a worker has: of projections on their way, of starts, and of what restarts draw."""
 _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 
 
@@ -73,16 +75,25 @@ def _strict(problem: Problem, options: Options) -> Resumable:
 class _Memory:
     """What a worker writes into: a copy of the packed memory, the state in it, the right-hand sides that it has."""
 
-    __slots__ = ("_sides", "_whole", "rhs", "state", "where", "work")
+    __slots__ = ("_lanes", "_packed", "_places", "_sides", "_whole", "rhs", "state", "where", "work")
 
     def __init__(self, integers: Integers, floats: Vector, work: Vector, places: Callable[..., Any]) -> None:
         self.work = work.copy()
         self._whole = integers, floats, self.work  # held: `where` has their addresses only
-        self.where = places(*self._whole)
+        self.where, self._places, self._packed = places(*self._whole), places, work
+        self._lanes: Any = None
         state, sides = int(integers[layout.STATE]), int(integers[layout.RHS])
         self.state = self.work[state : state + layout.STATE_SIZE]
         self._sides = self.work[sides : sides + int(integers[layout.RHS_SIZE])]
         self.rhs: RightHandSide | None = None
+
+    @property
+    def where_many(self) -> Any:
+        """`where`, then memory in lanes, for the first batch made."""
+        if self._lanes is None:
+            made = entrances().in_lanes(self._packed, LANE_MEMORIES)
+            self._lanes = self._places(*self._whole, *made), made
+        return self._lanes[0]
 
     def take(self, rhs: RightHandSide | None) -> None:
         """Right-hand sides for the calls to come, where they are others; None where these bring their own."""
@@ -217,7 +228,7 @@ class CompiledProgram(Resumable):
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        self._project_many(memory.where, *arrays)
+        self._project_many(memory.where_many, *arrays)
 
     def brought_back(
         self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace

@@ -9,18 +9,16 @@ from __future__ import annotations
 from math import inf
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel
 
 
 @kernel
 def _add_column(W: Floats, m: int, J: int, N: int, first: int, end: int, scale2: float) -> None:
     """Upper half of N + J J^T, of one column of J with numbers in some rows, times a factor."""
     for i in range(first, end):
-        a = scale2 * W[J + i]
-        if a != 0.0:
-            row = N + i * m
-            for j in range(i, end):
-                W[row + j] += a * W[J + j]
+        a, row = scale2 * W[J + i], N + i * m
+        for j in range(i, end):
+            W[row + j] += a * W[J + j]
 
 
 @kernel
@@ -28,18 +26,16 @@ def _add_columns(W: Floats, m: int, A: int, B: int, C: int, D: int, N: int, firs
     """The same of four columns: N is read and written a quarter as often as column by column."""
     for i in range(first, end):
         a, b, c, d = W[A + i], W[B + i], W[C + i], W[D + i]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            row = N + i * m
-            for j in range(i, end):
-                W[row + j] += (a * W[A + j] + b * W[B + j]) + (c * W[C + j] + d * W[D + j])
+        row = N + i * m
+        for j in range(i, end):
+            W[row + j] += (a * W[A + j] + b * W[B + j]) + (c * W[C + j] + d * W[D + j])
 
 
 @kernel
 def weight(I: Integers, F: Floats, W: Floats, column: int, holding: bool) -> float:
     """Square of a column's scale; zero where it is held."""
-    if holding and W[I[at.HELD] + column] != 0.0:
-        return 0.0
-    return 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]  # R11
+    scale2 = 1.0 if I[at.SCALE] == 0 else F[I[at.SCALE] + column] * F[I[at.SCALE] + column]  # R11
+    return chosen(W[I[at.HELD] + column] != 0.0, 0.0, scale2) if holding else scale2
 
 
 @kernel
@@ -73,24 +69,25 @@ def cholesky_solved(I: Integers, W: Floats, N: int, m: int, y: int, profile: int
     after the other, would wait for each other. Nothing is read beyond the profile of the factors, at in I as PROFILE
     (rows of loops without a common joint), or 0.
     """
+    definite = True
     for k in range(m):
         top = N + k * m
-        if not W[top + k] > 0.0:
-            return False
-        inverse, last = 1.0 / W[top + k], m if profile == 0 else I[profile + 2 * k]
+        definite = definite & (W[top + k] > 0.0)
+        if not any_of(definite):
+            return definite
+        inverse, last = 1.0 / chosen(definite, W[top + k], 1.0), m if profile == 0 else I[profile + 2 * k]
         W[top + k] = inverse
         for i in range(k + 1, last):
             a, row = W[top + i] * inverse, N + i * m
-            if a != 0.0:
-                for j in range(i, last):
-                    W[row + j] -= a * W[top + j]
-                W[y + i] -= a * W[y + k]
+            for j in range(i, last):
+                W[row + j] -= a * W[top + j]
+            W[y + i] -= a * W[y + k]
     for k in range(m - 1, -1, -1):
         x = W[y + k] * W[N + k * m + k]
         W[y + k] = x
         for i in range(0 if profile == 0 else I[profile + 2 * k + 1], k):
             W[y + i] -= W[N + i * m + k] * x
-    return True
+    return definite
 
 
 @kernel
@@ -122,7 +119,7 @@ def _backward(l: float, m: float, n: float, x: float, y: float, z: float) -> tup
 
 @kernel
 def _are_positive(p: float, q: float, r: float) -> bool:
-    return 0.0 < p < inf and 0.0 < q < inf and 0.0 < r < inf
+    return (0.0 < p) & (p < inf) & (0.0 < q) & (q < inf) & (0.0 < r) & (r < inf)
 
 
 @kernel
@@ -196,7 +193,7 @@ def _six_solved(W: Floats, N: int, y: int) -> bool:
         l, m, n, _without(d0, e0, f0, x, s, t, u * p), _without(d1, e1, f1, x, s, t, v * q),
         _without(d2, e2, f2, x, s, t, w * r),
     )  # fmt: skip
-    return _are_positive(p, q, r) and _are_positive(P, Q, R)
+    return _are_positive(p, q, r) & _are_positive(P, Q, R)
 
 
 @kernel

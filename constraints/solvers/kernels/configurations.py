@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, sqrt, tau
+from math import inf, sqrt, tau
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, as_bits, kernel
+from ..machine.jit import Floats, Integers, any_of, ceiling, chosen, has_same_bits, kernel, off
 from ..tape.groups import se2_move, se3_move, so2_move, so3_move
 
 UNIT_OF_START = 1e-12
@@ -34,17 +34,17 @@ def _norm(W: Floats, x: int, n: int) -> float:
 @kernel
 def normalised(I: Integers, W: Floats, q: int) -> bool:
     """Divide blocks of unit norm by their norms where one is off by more than 1e-12; whether anything was off."""
-    units, off = I[at.UNITS], False
+    units, rough = I[at.UNITS], False
     for n in range(I[units]):
         o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
-        off = off or not abs(_norm(W, o, size) - 1.0) <= UNIT_OF_START
-    if off:
+        rough = rough | off(abs(_norm(W, o, size) - 1.0) <= UNIT_OF_START)
+    if any_of(rough):
         for n in range(I[units]):
             o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
-            length = _norm(W, o, size)
+            length = chosen(rough, _norm(W, o, size), 1.0)
             for i in range(size):
                 W[o + i] /= length
-    return off
+    return rough
 
 
 @kernel
@@ -59,73 +59,67 @@ def is_finite(W: Floats, x: int, n: int) -> bool:
 @kernel
 def is_point(I: Integers, W: Floats, q: int, nq: int) -> bool:
     """Whether all numbers are finite, and blocks of unit norm have that norm."""
-    units = I[at.UNITS]
+    units, found = I[at.UNITS], True
     for n in range(I[units]):
-        if not abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE_UNIT:
-            return False
+        found = found & (abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE_UNIT)
     for i in range(nq):
-        if not abs(W[q + i]) < inf:
-            return False
-    return True
+        found = found & (abs(W[q + i]) < inf)
+    return found
 
 
 @kernel
-def clamped(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> bool:
-    """Put entries into their bounds; whether one was outside."""
+def clamped(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int, asked: bool) -> bool:
+    """Put entries of who is asked into their bounds; whether one was outside."""
     outside = False
     for n in range(I[box]):
         o, lower, upper = q + I[box + 1 + n], F[limits + 2 * n], F[limits + 2 * n + 1]
-        if W[o] < lower:
-            W[o], outside = lower, True
-        elif W[o] > upper:
-            W[o], outside = upper, True
+        below, above = asked & (W[o] < lower), asked & (W[o] > upper)
+        outside = outside | below | above
+        W[o] = chosen(below, lower, chosen(above, upper, W[o]))
     return outside
 
 
 @kernel
 def within(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> bool:
     """Whether entries are in their bounds."""
+    inside = True
     for n in range(I[box]):
         x = W[q + I[box + 1 + n]]
-        if not (F[limits + 2 * n] <= x <= F[limits + 2 * n + 1]):
-            return False
-    return True
+        inside = inside & (F[limits + 2 * n] <= x) & (x <= F[limits + 2 * n + 1])
+    return inside
 
 
 @kernel
 def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> tuple[bool, float]:
     """Shift angles outside their bounds by whole turns; whether any was, and how far from a whole turn one came."""
-    any_turned, off = False, 0.0
+    any_turned, away = False, 0.0
     for n in range(I[box]):
         o, lower, upper = q + I[box + 1 + n], F[limits + 2 * n], F[limits + 2 * n + 1]
         x = W[o]
-        if lower <= x <= upper:
-            continue
-        if x < lower:
-            whole = x + tau * ceil((lower - x) / tau)
-            W[o] = min(whole, upper)
-        else:
-            whole = x - tau * ceil((x - upper) / tau)
-            W[o] = max(whole, lower)
-        off, any_turned = max(off, abs(W[o] - whole) + ROUNDING_OF_A_COORDINATE * abs(x)), True
-    return any_turned, off
+        outside, below = off((lower <= x) & (x <= upper)), x < lower
+        if any_of(outside):
+            turns = tau * ceiling(chosen(below, lower - x, x - upper) / tau)
+            whole = chosen(below, x + turns, x - turns)
+            W[o] = chosen(outside, chosen(below, min(whole, upper), max(whole, lower)), x)
+            off_by = abs(W[o] - whole) + ROUNDING_OF_A_COORDINATE * abs(x)
+            away, any_turned = chosen(outside, max(away, off_by), away), any_turned | outside
+    return any_turned, away
 
 
 @kernel
 def same_numbers(W: Floats, x: int, y: int, n: int) -> bool:
     """Whether two vectors have the same bits."""
-    bits = as_bits(W)
+    same = True
     for i in range(n):
-        if bits[x + i] != bits[y + i]:
-            return False
-    return True
+        same = same & has_same_bits(W[x + i], W[y + i])
+    return same
 
 
 @kernel
 def _of(I: Integers, W: Floats, step: int, column: int, live: int) -> float:
     """Entry of a step, by the place in I that names its column; zero where it has none."""
     c = I[column]
-    return W[step + c] if 0 <= c < live else 0.0
+    return W[step + c] if 0 <= c and c < live else 0.0
 
 
 @kernel

@@ -5,15 +5,14 @@ from __future__ import annotations
 from math import sqrt
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
+from ..machine.jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, lanes_at
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import is_point
 from .levels import measure, rows_at
+from .many import project_in_lanes
 from .search import project
 
-AT_ONCE = 16
-"""Rows that a thread takes: few, so that all threads end together."""
 UNIT_OF_READER = 1e-15
 """As in `ValueReader.read`."""
 
@@ -27,13 +26,6 @@ def _row(I: Integers, F: Floats, W: Floats, start: Vector, end: Vector) -> int:
     for i in range(I[at.NQ]):
         end[i] = W[I[at.Q_BEST] + i]
     return status
-
-
-@kernel
-def _take_sides(I: Integers, W: Floats, side: Vector) -> None:
-    """Write right-hand sides into the memory."""
-    for i in range(I[at.RHS_SIZE]):
-        W[I[at.RHS] + i] = side[i]
 
 
 @kernel
@@ -121,10 +113,10 @@ def project_row(where: Numbers, start: Vector, end: Vector) -> tuple[int, int, i
 def project_rows(
     where: Numbers, next_row: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
 ) -> None:
-    """Project many configurations, a few after each other until nobody has any left: each as `project_row` does.
+    """Project many configurations side by side until nobody has any left: each as `project_row` does, bit for bit.
 
     Args:
-        where: as there.
+        where: as there, then three memories of this worker in lanes (`jit.in_lanes`).
         next_row: `places` of an integer (1,), the first row that nobody has taken; threads share it, and all below.
         starts: (n, nq).
         sides: right-hand sides, (n, size), or (1, size) for all.
@@ -132,21 +124,9 @@ def project_rows(
         figures: (n, 4), to be filled: status, iterations, restarts, residual.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    state, turn, count = I[at.STATE], integers_at(next_row[0]), starts.shape[0]
-    first = taken(turn, AT_ONCE)
-    if first < count and sides.shape[0] == 1:
-        _take_sides(I, W, sides[0])
-    while first < count:
-        for n in range(first, min(first + AT_ONCE, count)):
-            if sides.shape[0] > 1:
-                _take_sides(I, W, sides[n])
-            figures[n, 0] = float(_row(I, F, W, starts[n], ends[n]))
-            figures[n, 1], figures[n, 2], figures[n, 3] = (
-                W[state + at.ITERATIONS],
-                W[state + at.TRIES],
-                W[state + at.RESIDUAL],
-            )
-        first = taken(turn, AT_ONCE)
+    L, V, U = lanes_at(where[3]), lanes_at(where[4]), lanes_at(where[5])
+    if starts.shape[0] > 0:
+        project_in_lanes(I, F, W, L, V, U, integers_at(next_row[0]), starts, sides, ends, figures)
 
 
 @entrance

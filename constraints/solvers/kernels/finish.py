@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
 from ..tape.trees import place
-from .best import forget, take
+from .best import copied_where, forget, take
 from .bodies import columns_turned
 from .configurations import copy_to, is_finite, turned, within
-from .levels import level_at, measure, rows_at
+from .levels import cleared, level_at, measure, rows_at
 from .rows import measured
 from .substitution import resolved
 
@@ -21,43 +21,61 @@ STATIONARY_RATIO = 0.02
 @kernel
 def contains(I: Integers, F: Floats, W: Floats, q: int, is_kept: bool) -> bool:
     """Whether q is within all its bounds; those that steps keep are not asked where it is known to keep them."""
-    if is_kept:
-        return within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], q)
-    return within(I, F, W, I[at.ALL_BOUNDED], I[at.ALL_LIMITS], q)
+    inside = is_kept & within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], q)
+    if any_of(off(is_kept)):
+        inside = inside | (off(is_kept) & within(I, F, W, I[at.ALL_BOUNDED], I[at.ALL_LIMITS], q))
+    return inside
 
 
 @kernel
-def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual: float, merit: float) -> int:
-    """End of a try that satisfied the constraints; the status, or -1 where it has to go on from the best iterate."""
-    nq, now, threshold = I[at.NQ], I[at.Q_NEXT], F[I[at.THRESHOLDS] + at.THRESHOLD]
-    copy_to(W, q, nq, now)
-    is_turned, off = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], now)  # R27
-    if is_turned and I[at.MAPS] != 0 and not resolved(I, F, W, now, at.VALUES):
-        return at.UNDEFINED
-    if I[at.COMPUTES] != 0 and not is_finite(W, now, nq):  # R30
-        forget(I, W)
-        return at.UNDEFINED
+def _is_sound(I: Integers, F: Floats, W: Floats, q: int, asked: bool) -> bool:
+    """Whether q is finite, and its computed outputs are what they should be; otherwise no iterate is the best one."""
+    sound = asked
+    if I[at.COMPUTES] != 0:  # R30
+        spoilt = sound & off(is_finite(W, q, I[at.NQ]))
+        forget(I, W, spoilt)
+        sound = sound & off(spoilt)
     if I[I[at.DOUBTFUL] + at.ROWS] > 0:
-        copy_to(W, now, nq, I[at.Q])
+        copy_to(W, q, I[at.NQ], I[at.Q])
         place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
-        if not level_at(I, F, W, I[at.DOUBTFUL], at.VALUES):
-            return at.UNDEFINED
-        if not measured(I, W, I[at.DOUBTFUL])[1] <= threshold:  # R30
-            forget(I, W)
-            return at.UNDEFINED
-    if off > 0.0:
-        if not rows_at(I, F, W, now, at.VALUES):
-            return at.UNDEFINED
-        residual, merit = measure(I, F, W)
-        take(I, W, now, residual, merit)
-        if residual > threshold:  # R28
-            return -1
-    if within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], now):  # R29
-        take(I, W, now, residual, merit)
-        return at.CONVERGED
-    if is_best:
-        copy_to(W, now, nq, I[at.Q_BEST])
-    return at.OUT_OF_BOUNDS
+        sound = sound & level_at(I, F, W, I[at.DOUBTFUL], at.VALUES)
+        if any_of(sound):
+            hit = measured(I, W, I[at.DOUBTFUL])[1] <= F[I[at.THRESHOLDS] + at.THRESHOLD]  # R30
+            forget(I, W, sound & off(hit))
+            sound = sound & hit
+    return sound
+
+
+@kernel
+def accepted(
+    I: Integers,
+    F: Floats,
+    W: Floats,
+    q: int,
+    is_best: bool,
+    residual: float,
+    merit: float,
+    is_turned: bool,
+    asked: bool,
+) -> float:
+    """Status of a try that satisfies the constraints at q; UNDECIDED where whole turns took it too far from that.
+
+    Args:
+        q: the iterate, in its bounds by whole turns.
+        is_best: whether it is the best one.
+        residual, merit: of it.
+        is_turned: whether it was shifted.
+        asked: whose try ends.
+    """
+    sound = _is_sound(I, F, W, q, asked)
+    take(I, W, q, residual, merit, sound & is_turned)
+    again = sound & is_turned & (residual > F[I[at.THRESHOLDS] + at.THRESHOLD])  # R28
+    inside = sound & off(again) & within(I, F, W, I[at.UNKEPT], I[at.UNKEPT_LIMITS], q)  # R29
+    take(I, W, q, residual, merit, inside)
+    if q != I[at.Q_BEST]:
+        copied_where(sound & off(inside) & is_best, W, q, I[at.NQ], I[at.Q_BEST])
+    other = chosen(again, float(at.UNDECIDED), chosen(sound, float(at.OUT_OF_BOUNDS), float(at.UNDEFINED)))
+    return chosen(inside, float(at.CONVERGED), other)
 
 
 @kernel
@@ -85,27 +103,30 @@ def _is_stationary(I: Integers, F: Floats, W: Floats) -> bool:
 
 @kernel
 def failed(I: Integers, F: Floats, W: Floats) -> int:
-    """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds."""
+    """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds.
+
+    Of one configuration at a time.
+    """
     state, best, threshold = I[at.STATE], I[at.Q_BEST], F[I[at.THRESHOLDS] + at.THRESHOLD]
     if W[state + at.RESIDUAL] < inf:
-        is_turned, off = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], best)
+        is_turned, away = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], best)
         if is_turned:
             if I[at.MAPS] != 0 and not resolved(I, F, W, best, at.VALUES):
                 return at.UNDEFINED
-            if off > 0.0:
+            if away > 0.0:
                 if not rows_at(I, F, W, best, at.VALUES):
                     return at.UNDEFINED
                 residual, merit = measure(I, F, W)
-                take(I, W, best, residual, merit)
+                take(I, W, best, residual, merit, True)
     if W[state + at.RESIDUAL] <= threshold:  # R33
         copy_to(W, I[at.SCORE_BEST], max(I[at.MANDATORY], 1), I[at.SCORE])
-        status = accepted(I, F, W, best, True, W[state + at.RESIDUAL], W[state + at.MERIT])
-        return int(W[state + at.STATUS]) if status < 0 else status
+        return int(accepted(I, F, W, best, True, W[state + at.RESIDUAL], W[state + at.MERIT], False, True))
     if W[state + at.RESIDUAL] == inf or W[state + at.STATUS] == at.UNDEFINED:
         return at.UNDEFINED
     if I[at.LEVELS] > 1:  # R34
         return int(W[state + at.STATUS])
     copy_to(W, best, I[at.NQ], I[at.Q_NOW])
     if not rows_at(I, F, W, I[at.Q_NOW], at.WITH_JACOBIAN):
+        cleared(I, W, True)
         return at.UNDEFINED
     return at.STATIONARY if _is_stationary(I, F, W) else int(W[state + at.STATUS])

@@ -12,7 +12,7 @@ from ..machine.cache import folder, is_warm, mark_ready
 
 
 class Entrances(NamedTuple):
-    """The kernels that Python calls, and `jit.places`, which makes their first argument."""
+    """The kernels that Python calls, `jit.places`, which makes their first argument, and `jit.in_lanes`."""
 
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
@@ -25,6 +25,7 @@ class Entrances(NamedTuple):
     lay_edges: Callable[..., tuple[int, int]]
     divide_parts: Callable[..., int]
     places: Callable[..., Any]
+    in_lanes: Callable[..., Any]
 
 
 @cache
@@ -44,7 +45,7 @@ def entrances() -> Entrances:
             "engine='readable' answers at once, `python -m constraints warm-up` compiles beforehand",
             file=sys.stderr,
         )
-    from ..machine.jit import places
+    from ..machine.jit import in_lanes, places
     from .covers import balls_of_rows, pairs_of_rows
     from .division import divide_parts
     from .edges import lay_edges
@@ -54,4 +55,4 @@ def entrances() -> Entrances:
     if not warm:
         mark_ready()
     solve = project_row, project_rows, rows_of, residuals_of, on_leaf
-    return Entrances(*solve, pairs_of_rows, balls_of_rows, grow_ways, lay_edges, divide_parts, places)
+    return Entrances(*solve, pairs_of_rows, balls_of_rows, grow_ways, lay_edges, divide_parts, places, in_lanes)

@@ -6,7 +6,7 @@ from math import inf, pi, sqrt
 from typing import NamedTuple
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel, record
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off, record, rounded
 from ..tape.groups import log_carried, point_log
 
 NO_TURN = 1e-12
@@ -53,15 +53,19 @@ def _apply_intervals(I: Integers, F: Floats, W: Floats, b: RowPlaces, jacobian: 
         limits = b.intervals + 3 * i
         lower, upper, scale = F[limits], F[limits + 1], F[limits + 2]
         r = W[b.error + i]
-        off = r - min(max(r, lower), upper)  # R8
-        W[b.error + i] = off * scale
-        factor = 0.0 if off == 0.0 and lower < upper and b.scaled == 0 else scale
+        beyond = r - min(max(r, lower), upper)  # R8
+        W[b.error + i] = beyond * scale
         if b.scaled != 0:
             W[b.scaled + i] = r * scale
-        if jacobian != 0 and factor != 1.0:
+        if jacobian != 0 and lower < upper and b.scaled == 0:
+            holds = beyond == 0.0
             for n in range(I[b.columns]):
                 o = b.J + I[b.columns + 1 + n] * b.stride + i
-                W[o] = factor * W[o] if factor != 0.0 else 0.0
+                W[o] = chosen(holds, 0.0, scale * W[o])
+        elif jacobian != 0 and scale != 1.0:
+            for n in range(I[b.columns]):
+                o = b.J + I[b.columns + 1 + n] * b.stride + i
+                W[o] = scale * W[o]
 
 
 @kernel
@@ -83,9 +87,8 @@ def _shorter(W: Floats, r: int) -> tuple[float, float, float]:
     """As `rows.rotation_vectors.shorter`."""
     x, y, z = W[r], W[r + 1], W[r + 2]
     angle = sqrt(x * x + y * y + z * z)
-    if angle <= pi:
-        return x, y, z
-    part = 1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle
+    short = angle <= pi
+    part = chosen(short, 1.0, 1.0 - 2.0 * pi * rounded(angle / (2.0 * pi)) / chosen(short, 1.0, angle))
     return x * part, y * part, z * part
 
 
@@ -96,22 +99,25 @@ def _to_nearest_turn(I: Integers, W: Floats, b: RowPlaces, first: int, jacobian:
     p, q, s = _shorter(W, b.side + first)
     x, y, z = W[value] - p, W[value + 1] - q, W[value + 2] - s
     W[e], W[e + 1], W[e + 2] = x, y, z
-    if x * x + y * y + z * z <= pi * pi:
+    far = off(x * x + y * y + z * z <= pi * pi)
+    if not any_of(far):
         return
     u, v, w = x + p, y + q, z + s
     angle = sqrt(u * u + v * v + w * w)
-    if angle < NO_TURN or u * x + v * y + w * z <= pi * angle:
-        return
-    u, v, w = u / angle, v / angle, w / angle
-    W[e], W[e + 1], W[e + 2] = x - 2.0 * pi * u, y - 2.0 * pi * v, z - 2.0 * pi * w
+    far = far & off((angle < NO_TURN) | (u * x + v * y + w * z <= pi * angle))
+    by = chosen(far, angle, 1.0)
+    u, v, w = u / by, v / by, w / by
+    W[e] = chosen(far, x - 2.0 * pi * u, x)
+    W[e + 1] = chosen(far, y - 2.0 * pi * v, y)
+    W[e + 2] = chosen(far, z - 2.0 * pi * w, z)
     if jacobian != 0:
-        part = 2.0 * pi / angle
+        part = 2.0 * pi / by
         for n in range(I[b.columns]):
             o = b.J + I[b.columns + 1 + n] * b.stride + first
             along = part * (u * W[o] + v * W[o + 1] + w * W[o + 2])
-            W[o] = (1.0 - part) * W[o] + along * u
-            W[o + 1] = (1.0 - part) * W[o + 1] + along * v
-            W[o + 2] = (1.0 - part) * W[o + 2] + along * w
+            W[o] = chosen(far, (1.0 - part) * W[o] + along * u, W[o])
+            W[o + 1] = chosen(far, (1.0 - part) * W[o + 1] + along * v, W[o + 1])
+            W[o + 2] = chosen(far, (1.0 - part) * W[o + 2] + along * w, W[o + 2])
 
 
 @kernel
@@ -153,8 +159,7 @@ def set_apart(I: Integers, W: Floats, level: int) -> None:
         holds = W[I[level + at.ERROR] + i] == 0.0  # R8
         for c in range(n):
             W[to + k * n + c] = W[J + c * m + i]
-            if holds:
-                W[J + c * m + i] = 0.0
+            W[J + c * m + i] = chosen(holds, 0.0, W[J + c * m + i])
 
 
 @kernel
@@ -168,6 +173,5 @@ def measured(I: Integers, W: Floats, level: int) -> tuple[float, float]:
             length2 += W[e + i] * W[e + i]
         merit += length2
         worst = max(worst, sqrt(length2))  # R1
-    if merit < inf:
-        return merit, worst
-    return inf, inf
+    finite = merit < inf
+    return chosen(finite, merit, inf), chosen(finite, worst, inf)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import inf, nan
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
 from .cholesky import normal_solved, weight
 from .configurations import copy_to
 
@@ -40,22 +40,28 @@ def dot(W: Floats, x: int, y: int, n: int) -> float:
 
 
 @kernel
-def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
-    """Write the damped step for errors e into STEP, NaN where there is none; columns that are HELD are left out."""
+def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, asked: bool, holding: bool) -> None:
+    """Write the damped step for errors e into STEP, NaN where there is none; columns that are HELD are left out.
+
+    Who is not `asked` gets a step of no use, and is not waited for.
+    """
     level = I[at.LEVEL_TABLE]
     m, n, J, y, step = I[level + at.ROWS], I[at.LIVE], I[level + at.JACOBIAN], I[at.DUAL], I[at.STEP]
     copy_to(W, e, m, y)
-    while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # R12: rows of very different size, and rounding
-        mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
-        if not mu < inf:
-            for c in range(n):
-                W[step + c] = nan
-            return
+    solved = normal_solved(I, F, W, m, n, J, y, mu, holding)
+    missing = asked & off(solved)
+    while any_of(missing):  # R12: rows of very different size, and rounding
+        mu = chosen(missing, 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding), mu)
         copy_to(W, e, m, y)
+        solved = normal_solved(I, F, W, m, n, J, y, mu, holding)
+        missing = missing & off(solved) & (mu < inf)
     ranges = I[at.RANGES]
     for c in range(n):
         first, end = I[ranges + 2 * c] & -4, min((I[ranges + 2 * c + 1] + 3) & -4, m)  # in the same four parts
         W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m + first, y + first, end - first)
+    if any_of(asked & off(solved)):
+        for c in range(n):
+            W[step + c] = chosen(solved, W[step + c], nan)
 
 
 @kernel
@@ -65,21 +71,22 @@ def entered(I: Integers, F: Floats, W: Floats, level: int, step: int) -> bool:
     found = False
     for k in range(I[table]):
         i = I[table + 1 + 2 * k]
-        if W[I[level + at.ERROR] + i] != 0.0:
-            continue
+        e = I[level + at.ERROR] + i
         value, row = W[I[table + 2 + 2 * k]], I[level + at.UNCLIPPED] + k * n
         after = value + dot(W, row, step, n)
         limit = min(max(after, F[limits + 2 * k]), F[limits + 2 * k + 1])
-        if limit != after:  # R9
-            W[I[level + at.ERROR] + i] = value - limit
+        crossed = (W[e] == 0.0) & (limit != after)  # R9
+        if any_of(crossed):
+            W[e] = chosen(crossed, value - limit, W[e])
             for c in range(n):
-                W[I[level + at.JACOBIAN] + c * m + i] = W[row + c]
-            found = True
+                o = I[level + at.JACOBIAN] + c * m + i
+                W[o] = chosen(crossed, W[row + c], W[o])
+            found = found | crossed
     return found
 
 
 @kernel
-def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, entries: int) -> bool:
+def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, entries: int, asked: bool) -> bool:
     """Keep STEP within bounds: what would leave is set to its bound, the others make up for it; whether any is held.
 
     As `SolverBounds.saturate`: HELD says which, STEP has the step.
@@ -89,40 +96,43 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
         mu: damping.
         limits: at in F: lower bounds of columns, then upper ones.
         entries: at in I: the entry of q that each column moves alone.
+        asked: whose step it is; others keep theirs.
     """
     level = I[at.LEVEL_TABLE]
     m, n, step, held, e = I[level + at.ROWS], I[at.LIVE], I[at.STEP], I[at.HELD], I[level + at.ERROR]
     for c in range(n):
         W[held + c] = 0.0  # R14
-    holding, passes = False, I[at.PASSES]
+    passes, holding = I[at.PASSES], asked & off(asked)
     while True:
-        more, leaves = False, False
+        more = asked & off(asked)
         for c in range(n):
             x = W[q + I[entries + c]]
             target = x + W[step + c]
             inside = min(max(target, F[limits + c]), F[limits + n + c])
             W[I[at.TO_BOUND] + c] = inside - x
-            if inside != target:
-                leaves = True
-                if W[held + c] == 0.0:
-                    W[held + c], more = 1.0, True  # R13
-        if not leaves or not more:
+            new = asked & (inside != target) & (W[held + c] == 0.0)
+            W[held + c] = chosen(new, 1.0, W[held + c])  # R13
+            more = more | new
+        asked = more
+        if not any_of(asked):
             return holding
-        holding = True
+        holding = holding | asked
         if passes == 0:
-            copy_to(W, I[at.TO_BOUND], n, step)
-            return True
+            for c in range(n):
+                W[step + c] = chosen(asked, W[I[at.TO_BOUND] + c], W[step + c])
+            return holding
         passes -= 1
         copy_to(W, e, m, I[at.ERROR_TRIAL])
         for c in range(n):
-            if W[held + c] != 0.0:
+            stays = W[held + c] != 0.0
+            if any_of(stays):
+                by = chosen(stays, W[I[at.TO_BOUND] + c], 0.0)
                 for i in range(m):
-                    W[I[at.ERROR_TRIAL] + i] += W[I[level + at.JACOBIAN] + c * m + i] * W[I[at.TO_BOUND] + c]
-        copy_to(W, I[at.TO_BOUND], n, I[at.STEP_TRIAL])
-        damped_step(I, F, W, I[at.ERROR_TRIAL], mu, True)
+                    W[I[at.ERROR_TRIAL] + i] += W[I[level + at.JACOBIAN] + c * m + i] * by
+            W[I[at.STEP_TRIAL] + c] = chosen(asked, W[I[at.TO_BOUND] + c], W[step + c])
+        damped_step(I, F, W, I[at.ERROR_TRIAL], mu, asked, True)
         for c in range(n):
-            if W[held + c] != 0.0:
-                W[step + c] = W[I[at.STEP_TRIAL] + c]
+            W[step + c] = chosen(asked & (W[held + c] == 0.0), W[step + c], W[I[at.STEP_TRIAL] + c])
 
 
 @kernel
@@ -131,7 +141,8 @@ def part_within_cap(I: Integers, F: Floats, W: Floats, step: int) -> float:
     longest, cap = 0.0, F[I[at.THRESHOLDS] + at.CAP]
     for c in range(I[at.LIVE]):
         longest = max(longest, abs(W[step + c]))
-    return cap / longest if longest > cap else 1.0
+    beyond = longest > cap
+    return chosen(beyond, cap / chosen(beyond, longest, 1.0), 1.0)
 
 
 @kernel

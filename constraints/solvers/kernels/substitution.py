@@ -6,7 +6,7 @@ r"""Computed dofs: outputs written into configurations, their derivative E by th
 from __future__ import annotations
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, kernel
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import copy_to
@@ -26,7 +26,7 @@ def _chained(I: Integers, W: Floats) -> None:
     for n in range(I[chain]):
         k, earlier = I[chain + 1 + 2 * n], I[chain + 2 + 2 * n]
         through = W[E + (live + earlier) * computed + k]
-        if through != 0.0:
+        if any_of(through != 0.0):
             W[E + (live + earlier) * computed + k] = 0.0
             for c in range(live):
                 W[E + c * computed + k] += through * W[E + c * computed + earlier]
@@ -35,7 +35,7 @@ def _chained(I: Integers, W: Floats) -> None:
 @kernel
 def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Read q, and write all computed outputs into it, generation by generation, and E; False where one has no value."""
-    generations, here = I[at.GENERATIONS], I[at.Q]
+    generations, here, defined = I[at.GENERATIONS], I[at.Q], True
     copy_to(W, q, I[at.NQ], here)
     if jacobian != 0 and I[I[at.CHAIN]] > 0:
         for i in range(I[at.COMPUTED] * (I[at.LIVE] + I[at.COMPUTED])):
@@ -43,13 +43,14 @@ def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     for n in range(I[generations]):
         g = generations + 1 + at.GENERATION_SIZE * n
         place(I, F, W, I[g + at.JOINTS], here, jacobian)
-        if not run_tape(I, F, W, I[g + at.GENERATION_TAPE], jacobian):
-            return False
+        defined = defined & run_tape(I, F, W, I[g + at.GENERATION_TAPE], jacobian)
+        if not any_of(defined):
+            return defined
         written(I, W, I[g + at.WRITES], here)
     copy_to(W, here, I[at.NQ], q)
     if jacobian != 0:
         _chained(I, W)
-    return True
+    return defined
 
 
 @kernel
@@ -62,7 +63,7 @@ def reduced(I: Integers, W: Floats, level: int) -> None:
         while n + 3 <= I[outputs]:  # three at a time: the column is read and written a third as often
             k, l, t = I[outputs + 1 + n], I[outputs + 2 + n], I[outputs + 3 + n]
             a, b, d = W[by + k], W[by + l], W[by + t]
-            if a != 0.0 or b != 0.0 or d != 0.0:
+            if any_of((a != 0.0) | (b != 0.0) | (d != 0.0)):
                 o, p, q = J + (live + k) * m, J + (live + l) * m, J + (live + t) * m
                 for i in range(m):
                     W[to + i] += a * W[o + i] + b * W[p + i] + d * W[q + i]
@@ -70,7 +71,7 @@ def reduced(I: Integers, W: Floats, level: int) -> None:
         while n < I[outputs]:
             k = I[outputs + 1 + n]
             a, o = W[by + k], J + (live + k) * m
-            if a != 0.0:
+            if any_of(a != 0.0):
                 for i in range(m):
                     W[to + i] += a * W[o + i]
             n += 1

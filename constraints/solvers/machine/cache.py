@@ -17,6 +17,7 @@ from typing import Any
 
 import liegroups
 
+from ...errors import ConstraintError
 from ...exports import from_extra
 from ..trusted_files import POSSIBLE, TrustedPlace, UntrustedError, has, opened, read, write
 
@@ -24,6 +25,10 @@ _log = logging.getLogger(__package__)
 
 VARIABLE = "LIE_CONSTRAINTS_CACHE"
 """Environment variable that names another folder for compiled kernels."""
+VARIABLE_OF_LANES = "LIE_CONSTRAINTS_LANES"
+"""Environment variable that names another number of lanes."""
+WIDTHS = (1, 2, 4, 8, 16)
+"""Numbers of lanes that there are."""
 READY = "complete"
 """The file that says that all kernels are kept."""
 
@@ -41,6 +46,28 @@ def sources() -> list[Path]:
 
 
 @cache
+def lanes_wanted() -> int:
+    """Number of lanes: 8 where a register holds four doubles or more, 4 elsewhere; 1 without a compiler.
+
+    Raises:
+        ConstraintError: the environment names a number that is none of `WIDTHS`.
+    """
+    if from_extra("numba", "fast").config.DISABLE_JIT:
+        return 1
+    named = os.environ.get(VARIABLE_OF_LANES, "")
+    if named:
+        if named not in map(str, WIDTHS):
+            raise ConstraintError(
+                f"{VARIABLE_OF_LANES}={named}: expected a number of lanes, one of {', '.join(map(str, WIDTHS))}; unset "
+                "it for what the processor has"
+            )
+        return int(named)
+    binding: Any = importlib.import_module("llvmlite.binding")
+    features = binding.get_host_cpu_features()
+    return 8 if features.get("avx2") or features.get("avx512f") else 4
+
+
+@cache
 def digest() -> str:
     """Digest of the sources, and of what compiles them for which processor.
 
@@ -49,7 +76,7 @@ def digest() -> str:
     numba, llvm = from_extra("numba", "fast"), importlib.import_module("llvmlite")
     binding: Any = importlib.import_module("llvmlite.binding")
     made_of = [numba.__version__, llvm.__version__, sys.version, sys.platform]
-    made_of += [binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
+    made_of += [str(lanes_wanted()), binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()]
     whole = hashlib.sha256("\n".join(made_of).encode())
     for path in sources():
         whole.update(path.read_bytes())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
+from . import lanes
 from .cache import keep_on_disk
 
 _C = TypeVar("_C", bound=type[Any])
@@ -19,7 +21,7 @@ _extending: Any = importlib.import_module("numba.extending")
 Integers = Any
 """Integers at an address, read by index; in Python an array does as well."""
 Floats = Any
-"""Floating-point numbers at an address."""
+"""Floating-point numbers at an address; where they are memory (W) they may be in lanes."""
 Numbers = Any
 """An array of integers (n,)."""
 Vector = Any
@@ -120,10 +122,12 @@ def record(cls: _C) -> _C:
 
 
 def kernel(function: _F) -> _F:
-    """The function, compiled for the types of its annotations when another kernel that calls it is.
+    """The function, compiled for the types of its annotations when another kernel that calls it is; for lanes too.
 
-    Kernels take their memory as arguments and allocate nothing; they use scalar mathematics and each other. Divisions
-    are those of IEEE 754, no floating-point operation is reordered, the interpreter's lock is released.
+    Where it is given something in lanes it is compiled once more: `float` and `bool` are then lanes or the same for
+    all, as they come, and what it returns is what comes of them. Kernels take their memory as arguments and allocate
+    nothing; they use scalar mathematics and each other. Divisions are those of IEEE 754, no floating-point operation
+    is reordered, the interpreter's lock is released.
     """
     if _PLAIN:
         return function
@@ -152,8 +156,15 @@ def _once(made: Any, signature: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
     ask: Any = made.get_call_template
 
     def template(arguments: Any, keywords: Any) -> Any:
-        if not made.overloads:
-            made.compile(signature)
+        asked = signature
+        if any(map(lanes.is_in_lanes, arguments)):
+            asked = tuple(
+                as_annotated if isinstance(kind, _types.Integer) else _types.unliteral(kind)
+                for kind, as_annotated in zip(arguments, signature, strict=True)
+            )
+        if asked not in made.overloads:
+            made.disable_compile(False)
+            made.compile(asked)
             made.disable_compile()
         return ask(arguments, keywords)
 
@@ -214,6 +225,19 @@ def places(*arrays: Any) -> Any:
     return np.array([array.ctypes.data for array in arrays])
 
 
+def in_lanes(numbers: Any, memories: int) -> list[Any]:
+    """Memories in lanes, each lane with these numbers; arrays (n lanes,) at addresses of 64 bytes."""
+    size = numbers.size * LANES
+    whole = np.empty((memories, -(-size // 8) * 8 + 8))
+    first = -(whole.ctypes.data // 8) % 8
+    flat = whole.reshape(-1)
+    stride = whole.shape[1] - 8
+    made = [flat[first + n * stride : first + n * stride + size] for n in range(memories)]
+    for one in made:
+        one.reshape(-1, LANES)[:] = numbers[:, None]
+    return made
+
+
 integers_at = _integers_at if _PLAIN else _extending.intrinsic(_pointer(_types.int64))
 """The integers at an address of `places`: indices into them are taken as they are.
 
@@ -228,3 +252,111 @@ taken = _taken if _PLAIN else _taken_at_once
 
 as_bits = _as_bits if _PLAIN else _as_bits_compiled
 """The bits of floating-point numbers, as 64-bit integers at the same address."""
+
+# Numbers in lanes: each of these is for one number too, and in Python.
+
+LANES = lanes.LANES
+"""Number of lanes; 1 without a compiler."""
+TO_INTEGER = 1.5 * 2.0**52
+"""Added to a number it leaves the nearest integer in the last bits."""
+
+
+def _off(m: Any) -> Any:
+    return not m
+
+
+def _any_of(m: Any) -> Any:
+    return bool(m)
+
+
+def _which_of(m: Any) -> Any:
+    return int(m)
+
+
+def _chosen(m: Any, x: Any, y: Any) -> Any:
+    return float(x) if m else float(y)
+
+
+def _is_odd(turns: Any) -> Any:
+    return int(turns - TO_INTEGER) % 2 == 1
+
+
+def _signed(turns: Any, x: Any) -> Any:
+    return -x if int(turns - TO_INTEGER) % 4 > 1 else x
+
+
+def _has_same_bits(x: Any, y: Any) -> Any:
+    return np.float64(x).tobytes() == np.float64(y).tobytes()
+
+
+def _rounded(x: Any) -> Any:
+    return float(np.rint(x))
+
+
+def _ceiling(x: Any) -> Any:
+    return float(np.ceil(x))
+
+
+def _sine(x: Any) -> Any:
+    return math.sin(x) if math.isfinite(x) else math.nan
+
+
+def _cosine(x: Any) -> Any:
+    return math.cos(x) if math.isfinite(x) else math.nan
+
+
+def _count_of(numbers: Any) -> Any:
+    return 1
+
+
+def _one_by_one(numbers: Any) -> Any:
+    return numbers
+
+
+off = _off if _PLAIN else lanes.off
+"""Where a mask is false."""
+
+any_of = _any_of if _PLAIN else lanes.any_of
+"""Whether a mask is true in any lane: a branch that skips what no lane asks for, and the branch of a single one."""
+
+which_of = _which_of if _PLAIN else lanes.which_of
+"""The lanes in which a mask is true, as bits of an integer."""
+
+chosen = _chosen if _PLAIN else lanes.chosen
+"""The first number where a mask is true, the second one elsewhere. Both are calculated: neither may divide by zero."""
+
+is_odd = _is_odd if _PLAIN else lanes.is_odd
+"""Whether the integer in the last bits of a number above 2^52 is odd."""
+
+signed = _signed if _PLAIN else lanes.signed
+"""The second number, its sign changed where the integer in the last bits of the first one is 2 or 3 by 4."""
+
+has_same_bits = _has_same_bits if _PLAIN else lanes.has_same_bits
+"""Whether two numbers have the same bits."""
+
+rounded = _rounded if _PLAIN else lanes.rounded
+"""The nearest integer, the even one of two."""
+
+ceiling = _ceiling if _PLAIN else lanes.ceiling
+"""The least integer that is not less."""
+
+sine_by_library = _sine if _PLAIN else lanes.sine_by_library
+"""The sine of the C library, lane for lane."""
+
+cosine_by_library = _cosine if _PLAIN else lanes.cosine_by_library
+"""The cosine of the C library, lane for lane."""
+
+exponential_by_library = math.exp if _PLAIN else lanes.exponential_by_library
+"""The exponential of the C library, lane for lane."""
+
+logarithm_by_library = math.log if _PLAIN else lanes.logarithm_by_library
+"""The logarithm of the C library, lane for lane; of positive numbers."""
+
+count_of = _count_of if _PLAIN else lanes.count_of
+"""In how many lanes memory is."""
+
+one_by_one = _one_by_one if _PLAIN else lanes.one_by_one
+"""Memory in lanes as single numbers: those of entry i are from `i * count_of(memory)` on."""
+
+lanes_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float64 if LANES == 1 else lanes.lanes))
+"""Numbers in lanes at an address of `places`, which is one of 64 bytes."""

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from .groups import (
-    exp_third,
-    exp_times,
-    half_sinc,
-    log_carried,
-    point_log,
-    point_product,
-    point_quotient,
-    rotate,
-    seen_from,
-    sign_of_matrix,
-)
+from .coefficients import exp_third, half_sinc
+from .groups import exp_times, log_carried, point_log, point_product, point_quotient, rotate, seen_from, sign_of_matrix
 
 
 @kernel

@@ -7,19 +7,56 @@ surface in its own axes.
 
 from __future__ import annotations
 
-from math import atan2, cos, hypot, inf, sin, sqrt
+from math import inf, sqrt
 
-from ...functions.contact import contact_rows
 from ...functions.contact.contact_pose import ON_THE_FLOOR
-from ...functions.contact.contact_rows import NO_TWIST
+from ...functions.contact.contact_rows import NO_TWIST, SMALL_TILT, STEEP_TILT, UPSIDE_DOWN
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
+from .coefficients import exp_third, half_sinc
+from .elementary import arc_tangent, length, sine_and_cosine
 from .frames import relative_pose
-from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
+from .groups import exp_times, quaternion_product, rotate
 from .trees import product_of_poses
 
-swing = kernel(contact_rows.swing)
-swing_rates = kernel(contact_rows.swing_rates)
+
+@kernel
+def swing(n0: float, n1: float, n2: float) -> tuple[float, float, float, float]:
+    """As in `contact_rows`."""
+    s = length(n1, n2)
+    small, upside_down = (n0 > 0.0) & (s < SMALL_TILT), s < UPSIDE_DOWN
+    s2 = s * s
+    ratio = 1.0 + s2 * (1 / 6 + s2 * (3 / 40 + s2 * (5 / 112 + s2 * 35 / 1152)))
+    if any_of(off(small)):
+        held = upside_down & off(small)
+        n1, n2 = chosen(held, 0.0, n1), chosen(held, -UPSIDE_DOWN, n2)
+        s = chosen(held, UPSIDE_DOWN, s)
+        ratio = chosen(small, ratio, arc_tangent(s, n0) / chosen(small, 1.0, s))
+    return s, -n2, n1, ratio
+
+
+@kernel
+def swing_rates(
+    n0: float, b: float, c: float, e: float, f: float, h: float, i: float, s: float, u: float, w: float, ratio: float
+) -> tuple[float, float, float, float]:
+    """As in `contact_rows`."""
+    du_y, du_z, dw_y, dw_z = i, -h, -f, e
+    steep, small = off(n0 > STEEP_TILT), (n0 > 0.0) & (s < SMALL_TILT)
+    s2 = s * s
+    series = 1 / 3 + s2 * (2 / 15 + s2 * (8 / 105 + s2 * 16 / 315))  # times s2: 1e-17 is left
+    slope = chosen(small, series, (1.0 - ratio * n0) / chosen(small, 1.0, s2))  # minus the derivative by n_x
+    by_y, by_z = slope * c, -slope * b
+    uy, uz, wy, wz = ratio * du_y + by_y * u, ratio * du_z + by_z * u, ratio * dw_y + by_y * w, ratio * dw_z + by_z * w
+    if any_of(steep):
+        by = chosen(steep, s, 1.0)
+        t, v = u / by, w / by
+        along_y, along_z = t * du_y + v * dw_y, t * du_z + v * dw_z
+        turn = 1.0 / chosen(steep, n0, 1.0) - ratio
+        uy = chosen(steep, ratio * du_y + turn * along_y * t, uy)
+        uz = chosen(steep, ratio * du_z + turn * along_z * t, uz)
+        wy = chosen(steep, ratio * dw_y + turn * along_y * v, wy)
+        wz = chosen(steep, ratio * dw_z + turn * along_z * v, wz)
+    return uy, uz, wy, wz
 
 
 @kernel
@@ -28,30 +65,32 @@ def nearest_on_edges(F: Floats, edges: int, count: int, y: float, z: float) -> t
     best, ny, nz, yy, yz, zz = inf, y, z, 1.0, 0.0, 1.0
     for n in range(count):
         e = edges + 5 * n
-        dy, dz, ty, tz, length = y - F[e], z - F[e + 1], F[e + 2], F[e + 3], F[e + 4]
-        if ty * dz - tz * dy >= 0.0:
-            continue
+        dy, dz, ty, tz, long = y - F[e], z - F[e + 1], F[e + 2], F[e + 3], F[e + 4]
         along = ty * dy + tz * dz
-        held = min(max(along, 0.0), length)
+        held = min(max(along, 0.0), long)
         py, pz = F[e] + held * ty, F[e + 1] + held * tz
-        distance = hypot(y - py, z - pz)
-        if distance < best:
-            best, ny, nz = distance, py, pz
-            if 0.0 < along and along < length:
-                yy, yz, zz = ty * ty, ty * tz, tz * tz
-            else:
-                yy, yz, zz = 0.0, 0.0, 0.0
+        distance = length(y - py, z - pz)
+        nearer = off(ty * dz - tz * dy >= 0.0) & (distance < best)
+        best, ny, nz = chosen(nearer, distance, best), chosen(nearer, py, ny), chosen(nearer, pz, nz)
+        on = chosen((0.0 < along) & (along < long), 1.0, 0.0)
+        yy, yz = chosen(nearer, on * (ty * ty), yy), chosen(nearer, on * (ty * tz), yz)
+        zz = chosen(nearer, on * (tz * tz), zz)
     return ny, nz, yy, yz, zz
 
 
 @kernel
 def nearest(F: Floats, edges: int, count: int, y: float, z: float) -> tuple[float, float, float, float, float]:
     """The point of a polygon nearest to (y, z), and its derivative, as `Surface.nearest`."""
+    outside = False
     for n in range(count):
         e = edges + 5 * n
-        if F[e + 2] * (z - F[e + 1]) - F[e + 3] * (y - F[e]) < 0.0:
-            return nearest_on_edges(F, edges, count, y, z)
-    return y, z, 1.0, 0.0, 1.0
+        outside = outside | (F[e + 2] * (z - F[e + 1]) - F[e + 3] * (y - F[e]) < 0.0)
+    ny, nz, yy, yz, zz = y, z, 1.0, 0.0, 1.0
+    if any_of(outside):
+        a, b, c, d, e2 = nearest_on_edges(F, edges, count, y, z)
+        ny, nz = chosen(outside, a, y), chosen(outside, b, z)
+        yy, yz, zz = chosen(outside, c, 1.0), chosen(outside, d, 0.0), chosen(outside, e2, 1.0)
+    return ny, nz, yy, yz, zz
 
 
 @kernel
@@ -65,26 +104,47 @@ def _placed(I: Integers, F: Floats, W: Floats, pair: int) -> int:
 
 
 @kernel
-def _squared_error(I: Integers, F: Floats, W: Floats, pair: int, M: int, margin: float) -> float:
-    """Of the five rows of a contact."""
+def _squared_error(W: Floats, M: int, ny: float, nz: float, margin: float) -> float:
+    """Of the five rows of a contact, with the nearest point of the floor."""
     x, y, z = W[M + 9] + margin, W[M + 10], W[M + 11]
-    ny, nz, _, _, _ = nearest(F, I[pair + at.EDGES], I[pair + at.EDGE_COUNT], y, z)
     _, u, w, ratio = swing(W[M], W[M + 3], W[M + 6])
     return x * x + (y - ny) * (y - ny) + (z - nz) * (z - nz) + (u * u + w * w) * ratio * ratio
 
 
 @kernel
-def _nearest_pair(I: Integers, F: Floats, W: Floats, pairs: int, margin: float) -> int:
-    """The pair of surfaces that counts, the one whose contact has the smallest error; all are placed."""
-    best, found = inf, pairs + 1
-    for n in range(I[pairs]):
-        pair = pairs + 1 + at.PAIR_SIZE * n
-        M = _placed(I, F, W, pair)
-        if I[pairs] > 1:
-            error = sqrt(_squared_error(I, F, W, pair, M, margin))
-            if error < best:
-                best, found = error, pair
-    return found
+def _nearest_pair(
+    I: Integers, F: Floats, W: Floats, pairs: int, margin: float
+) -> tuple[float, float, float, float, float, float]:
+    """The pair of surfaces that counts, that whose contact has the smallest error: its number, and its floor's point.
+
+    All are placed; the places of that one are then at those of the first one, whichever it is in a lane.
+    """
+    first = pairs + 1
+    M = _placed(I, F, W, first)
+    ny, nz, yy, yz, zz = nearest(F, I[first + at.EDGES], I[first + at.EDGE_COUNT], W[M + 10], W[M + 11])
+    found = 0.0
+    if I[pairs] == 1:
+        return found, ny, nz, yy, yz, zz
+    best = sqrt(_squared_error(W, M, ny, nz, margin))
+    for n in range(1, I[pairs]):
+        pair = first + at.PAIR_SIZE * n
+        P = _placed(I, F, W, pair)
+        y, z, a, b, c = nearest(F, I[pair + at.EDGES], I[pair + at.EDGE_COUNT], W[P + 10], W[P + 11])
+        error = sqrt(_squared_error(W, P, y, z, margin))
+        nearer = error < best
+        if any_of(nearer):
+            best, found = chosen(nearer, error, best), chosen(nearer, float(n), found)
+            ny, nz, yy, yz, zz = (
+                chosen(nearer, y, ny),
+                chosen(nearer, z, nz),
+                chosen(nearer, a, yy),
+                chosen(nearer, b, yz),
+                chosen(nearer, c, zz),
+            )
+            for i in range(36):
+                to = I[first + at.PLACES] + i
+                W[to] = chosen(nearer, W[I[pair + at.PLACES] + i], W[to])
+    return found, ny, nz, yy, yz, zz
 
 
 @kernel
@@ -110,9 +170,9 @@ def _contact_rows(
 def _place_rows(W: Floats, M: int, ny: float, nz: float, yy: float, yz: float, zz: float, y: int, o: int) -> None:
     """Value of the place at y, and its three rows at o."""
     c, s = W[M + 4] + W[M + 8], W[M + 7] - W[M + 5]
-    norm = hypot(c, s)
-    if norm < NO_TWIST:
-        c, s, norm = 1.0, 0.0, 1.0
+    norm = length(c, s)
+    none = norm < NO_TWIST
+    c, s, norm = chosen(none, 1.0, c), chosen(none, 0.0, s), chosen(none, 1.0, norm)
     W[y], W[y + 1], W[y + 2], W[y + 3] = ny, nz, c / norm, s / norm
     for i in range(3):
         W[o + i] = yy * W[M + 3 + i] + yz * W[M + 6 + i]
@@ -123,14 +183,23 @@ def _place_rows(W: Floats, M: int, ny: float, nz: float, yy: float, yz: float, z
 
 
 @kernel
-def _columns(I: Integers, W: Floats, r: int, pair: int, first: int, last: int) -> None:
+def _sign(I: Integers, pairs: int, found: float, n: int) -> float:
+    """How the pair that counts is moved by column n: 1 with the object, -1 with the floor, 0 not."""
+    sign = float(I[I[pairs + 1 + at.SIGNS] + n])
+    for k in range(1, I[pairs]):
+        sign = chosen(found == k, float(I[I[pairs + 1 + at.PAIR_SIZE * k + at.SIGNS] + n]), sign)
+    return sign
+
+
+@kernel
+def _columns(I: Integers, W: Floats, r: int, pairs: int, found: float, first: int, last: int) -> None:
     """Rows first to last times the velocity of the object's surface seen from the floor, by column."""
-    columns, rows, R = I[r + at.COLS], I[r + at.B], I[pair + at.PLACES] + 12
+    columns, rows, R = I[r + at.COLS], I[r + at.B], I[pairs + 1 + at.PLACES] + 12
     x, y, z = W[R + 9], W[R + 10], W[R + 11]
     for n in range(I[columns]):
-        column, sign = I[columns + 1 + n], float(I[I[pair + at.SIGNS] + n])
+        column, sign = I[columns + 1 + n], _sign(I, pairs, found, n)
         t, o = I[at.TWISTS] + 6 * column, I[r + at.J] + column * I[r + at.JS]
-        if sign == 0.0:
+        if I[pairs] == 1 and I[I[pairs + 1 + at.SIGNS] + n] == 0:
             for i in range(last - first):
                 W[o + i] = 0.0
             continue
@@ -158,9 +227,9 @@ def _columns(I: Integers, W: Floats, r: int, pair: int, first: int, last: int) -
 def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     """A contact, its place or both, by operation. At [A] in I: pairs of surfaces; [B] memory for the rows."""
     operation, y, rows, margin = I[r + at.OPERATION], I[r + at.Y], I[r + at.B], F[I[r + at.NUMBERS]]
-    pair = _nearest_pair(I, F, W, I[r + at.A], margin)
-    M, first, last = I[pair + at.PLACES] + 24, 0, 8
-    ny, nz, yy, yz, zz = nearest(F, I[pair + at.EDGES], I[pair + at.EDGE_COUNT], W[M + 10], W[M + 11])
+    pairs = I[r + at.A]
+    found, ny, nz, yy, yz, zz = _nearest_pair(I, F, W, pairs, margin)
+    M, first, last = I[pairs + 1 + at.PLACES] + 24, 0, 8
     if operation == at.CONTACT_PLACE:
         first = 5
     else:
@@ -171,7 +240,7 @@ def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
     else:
         _place_rows(W, M, ny, nz, yy, yz, zz, y, rows + 15)
     if jacobian != 0:
-        _columns(I, W, r, pair, first, last)
+        _columns(I, W, r, pairs, found, first, last)
 
 
 @kernel
@@ -205,14 +274,13 @@ def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) ->
     x, o, numbers = I[r + at.X], I[r + at.Y], I[r + at.NUMBERS]
     y, z = W[x + 5], W[x + 6]
     ny, nz, _, _, _ = nearest(F, numbers + 1, I[r + at.A], y, z)
-    if hypot(y - ny, z - nz) > ON_THE_FLOOR:
-        return False
+    on_the_floor = off(length(y - ny, z - nz) > ON_THE_FLOOR)
     W[o], W[o + 1], W[o + 2] = W[x] - F[numbers], W[x + 1] + y, W[x + 2] + z
-    angle = 0.5 * atan2(W[x + 8], W[x + 7])
+    sine, cosine = sine_and_cosine(0.5 * arc_tangent(W[x + 8], W[x + 7]))
     s, w = half_sinc(W[x + 3] * W[x + 3] + W[x + 4] * W[x + 4])
-    a, b, c, d = quaternion_product(0.0, s * W[x + 3], s * W[x + 4], w, sin(angle), 0.0, 0.0, cos(angle))
+    a, b, c, d = quaternion_product(0.0, s * W[x + 3], s * W[x + 4], w, sine, 0.0, 0.0, cosine)
     n = 1.0 / sqrt(a * a + b * b + c * c + d * d)
     W[o + 3], W[o + 4], W[o + 5], W[o + 6] = n * a, n * b, n * c, n * d
     if jacobian != 0:
         _pose_columns(I, W, r)
-    return True
+    return on_the_floor

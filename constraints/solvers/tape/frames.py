@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
-from .groups import log_coefficient, log_times, quaternion_of, rotation_between
+from .coefficients import log_coefficient
+from .groups import log_times, quaternion_of, rotation_between
 from .trees import product_of_poses
 
 

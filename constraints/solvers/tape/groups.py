@@ -1,7 +1,7 @@
 r"""The maps of each Lie group, by leaf of a space: SO(2), SO(3), SE(2), SE(3).
 
-The formulas of one vector are those of `liegroups.formulas.maps`: what takes and gives plain numbers there is compiled
-as it stands. What is added here reads and writes memory.
+The formulas of one vector are those of `liegroups.formulas.maps`: what asks no number there is compiled as it stands;
+what does is here with choices, for lanes. What is added here reads and writes memory.
 
 Poses are 12 numbers, the rotation matrix by rows and then the translation. Matrices of Jacobians are by column:
 entry (i, c) at `J + c * stride + i`.
@@ -9,52 +9,40 @@ entry (i, c) at `J + c * stride + i`.
 
 from __future__ import annotations
 
-from math import atan2, cos, sin, sqrt
+from math import sqrt
 
 from liegroups.formulas import maps
-from liegroups.formulas.series import C_VALUE, EXP_SWITCH, K_PRIME, K_VALUE, LOG_SWITCH
+from liegroups.formulas.series import TINY_SQUARE
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
+from .coefficients import exp_third, half_cot, half_sinc, log_coefficient, log_coefficient_slope
+from .elementary import arc_tangent, sine_and_cosine
 
 quaternion_product = kernel(maps.quaternion_product)
 rotate = kernel(maps.rotate)
 rotation_matrix = kernel(maps.rotation_matrix)
-rotation_between = kernel(maps.rotation_between)
-half_sinc = kernel(maps.half_sinc)
-half_cot = kernel(maps.half_cot)
-
-(_K0, _K1, _K2, _K3, _K4, _K5, _K6, _K7, _K8, _K9, _K10, _K11) = K_VALUE
-(_D0, _D1, _D2, _D3, _D4, _D5, _D6, _D7, _D8, _D9, _D10, _D11) = K_PRIME
-(_C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7) = C_VALUE
 
 
 @kernel
-def log_coefficient(t: float) -> float:
-    """The coefficient k of `liegroups.formulas.series`, for t the squared angle."""
-    if t < LOG_SWITCH:
-        low = _K0 + t * (_K1 + t * (_K2 + t * (_K3 + t * (_K4 + t * _K5))))
-        high = _K6 + t * (_K7 + t * (_K8 + t * (_K9 + t * (_K10 + t * _K11))))
-        return low + t * t * t * t * t * t * high
-    return (1.0 - half_cot(t)) / t
-
-
-@kernel
-def log_coefficient_slope(t: float, k: float) -> float:
-    """The slope k' of `liegroups.formulas.series`."""
-    if t < LOG_SWITCH:
-        low = _D0 + t * (_D1 + t * (_D2 + t * (_D3 + t * (_D4 + t * _D5))))
-        high = _D6 + t * (_D7 + t * (_D8 + t * (_D9 + t * (_D10 + t * _D11))))
-        return low + t * t * t * t * t * t * high
-    return (0.25 - k * (3.0 - t * k)) / t
-
-
-@kernel
-def exp_third(t: float, s: float, c: float) -> float:
-    """The coefficient c of `liegroups.formulas.series`, from sin(h) / theta and cos(h) of half the angle."""
-    if t < EXP_SWITCH:
-        return _C0 + t * (_C1 + t * (_C2 + t * (_C3 + t * (_C4 + t * (_C5 + t * (_C6 + t * _C7))))))
-    return (1.0 - 2.0 * s * c) / t
+def rotation_between(
+    a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float
+) -> tuple[float, float, float]:
+    """As in `maps`."""
+    x = d * e - h * a - (b * g - c * f)
+    y = d * f - h * b - (c * e - a * g)
+    z = d * g - h * c - (a * f - b * e)
+    w = d * h + (a * e + b * f + c * g)
+    n2 = x * x + y * y + z * z
+    w2 = w * w
+    small = n2 < TINY_SQUARE * w2
+    s = (2.0 - n2 / chosen(small, w2, 1.0) * (2 / 3)) / chosen(small, w, 1.0)
+    if any_of(off(small)):
+        opposite = (w < 0.0) | ((w == 0.0) & ((x < 0.0) | ((x == 0.0) & ((y < 0.0) | ((y == 0.0) & (z < 0.0))))))
+        n = sqrt(n2)
+        arc = 2.0 * arc_tangent(n, abs(w)) / chosen(n == 0.0, 1.0, n)
+        s = chosen(small, s, chosen(opposite, -arc, arc))
+    return s * x, s * y, s * z
 
 
 @kernel
@@ -62,39 +50,30 @@ def quaternion_of(W: Floats, R: int) -> tuple[float, float, float, float]:
     """Unit quaternion of a rotation matrix, from the largest of its four numbers."""
     a, b, c = W[R], W[R + 4], W[R + 8]
     trace = a + b + c
-    if trace > 0.0:
-        s = sqrt(1.0 + trace)
-        w, s = 0.5 * s, 0.5 / s
-        x, y, z = s * (W[R + 7] - W[R + 5]), s * (W[R + 2] - W[R + 6]), s * (W[R + 3] - W[R + 1])
-    elif a >= b and a >= c:
-        s = sqrt(1.0 + a - b - c)
-        x, s = 0.5 * s, 0.5 / s
-        w, y, z = s * (W[R + 7] - W[R + 5]), s * (W[R + 1] + W[R + 3]), s * (W[R + 2] + W[R + 6])
-    elif b >= c:
-        s = sqrt(1.0 + b - a - c)
-        y, s = 0.5 * s, 0.5 / s
-        w, x, z = s * (W[R + 2] - W[R + 6]), s * (W[R + 1] + W[R + 3]), s * (W[R + 5] + W[R + 7])
-    else:
-        s = sqrt(1.0 + c - a - b)
-        z, s = 0.5 * s, 0.5 / s
-        w, x, y = s * (W[R + 3] - W[R + 1]), s * (W[R + 2] + W[R + 6]), s * (W[R + 5] + W[R + 7])
-    return x, y, z, w
+    by_w, by_x, by_y = trace > 0.0, (a >= b) & (a >= c), b >= c
+    other = chosen(by_x, 1.0 + a - b - c, chosen(by_y, 1.0 + b - a - c, 1.0 + c - a - b))
+    length = sqrt(chosen(by_w, 1.0 + trace, other))
+    most, s = 0.5 * length, 0.5 / length
+    x, y, z = s * (W[R + 7] - W[R + 5]), s * (W[R + 2] - W[R + 6]), s * (W[R + 3] - W[R + 1])
+    if not any_of(off(by_w)):
+        return x, y, z, most
+    xy, xz, yz = s * (W[R + 1] + W[R + 3]), s * (W[R + 2] + W[R + 6]), s * (W[R + 5] + W[R + 7])
+    return (
+        chosen(by_w, x, chosen(by_x, most, chosen(by_y, xy, xz))),
+        chosen(by_w, y, chosen(by_x, xy, chosen(by_y, most, yz))),
+        chosen(by_w, z, chosen(by_x, xz, chosen(by_y, yz, most))),
+        chosen(by_w, most, chosen(by_x, x, chosen(by_y, y, z))),
+    )
 
 
 @kernel
 def sign_of_matrix(W: Floats, q: int) -> None:
     """Give a unit quaternion the sign that `quaternion_of` its rotation matrix has."""
     x, y, z, w = W[q], W[q + 1], W[q + 2], W[q + 3]
-    if w * w > 0.25:  # a positive trace
-        leading = w
-    elif x * x >= y * y and x * x >= z * z:
-        leading = x
-    elif y * y >= z * z:
-        leading = y
-    else:
-        leading = z
-    if leading < 0.0:
-        W[q], W[q + 1], W[q + 2], W[q + 3] = -x, -y, -z, -w
+    by_x, by_y = (x * x >= y * y) & (x * x >= z * z), y * y >= z * z
+    leading = chosen(w * w > 0.25, w, chosen(by_x, x, chosen(by_y, y, z)))  # first: a positive trace
+    sign = chosen(leading < 0.0, -1.0, 1.0)
+    W[q], W[q + 1], W[q + 2], W[q + 3] = sign * x, sign * y, sign * z, sign * w
 
 
 @kernel
@@ -131,7 +110,8 @@ def exp_times(
 @kernel
 def so2_move(W: Floats, q: int, w: float) -> None:
     """Turn (cos, sin)."""
-    c, s, d, r = W[q], W[q + 1], cos(w), sin(w)
+    c, s = W[q], W[q + 1]
+    r, d = sine_and_cosine(w)
     x, y = c * d - s * r, c * r + s * d
     n = 1.0 / sqrt(x * x + y * y)
     W[q], W[q + 1] = n * x, n * y
@@ -280,7 +260,7 @@ def seen_from(I: Integers, W: Floats, G: int, x: int, J: int, stride: int, colum
 @kernel
 def _so2_log(W: Floats, x: int, y: int) -> float:
     c, s, d, r = W[x], W[x + 1], W[y], W[y + 1]
-    return atan2(c * r - s * d, c * d + s * r)
+    return arc_tangent(c * r - s * d, c * d + s * r)
 
 
 @kernel

@@ -6,18 +6,13 @@ answer is False, and the numbers mean nothing. Numbers are chosen, not branched 
 
 from __future__ import annotations
 
-from math import atan2, cos, exp, inf, log, sin, sqrt
+from math import inf, sqrt
 
 from ...functions.expressions.domains import LARGEST_EXPONENT, LEAST_NORM
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, chosen, exponential_by_library, kernel, logarithm_by_library
+from .elementary import arc_tangent, sine_and_cosine
 from .groups import rotate
-
-
-@kernel
-def _chosen(m: bool, x: float, y: float) -> float:
-    """The first number where m is true, the second one elsewhere."""
-    return x if m else y
 
 
 @kernel
@@ -41,10 +36,10 @@ def _power(s: float, whole: int, is_whole: int, exponent: float) -> tuple[bool, 
         y = _whole_power(s, whole)
         return abs(y) < inf, y, exponent * _whole_power(s, whole - 1)
     positive = s > 0.0
-    base = _chosen(positive, s, 1.0)
-    height = exponent * log(base)
+    base = chosen(positive, s, 1.0)
+    height = exponent * logarithm_by_library(base)
     small = height <= LARGEST_EXPONENT
-    y = exp(_chosen(small, height, 0.0))
+    y = exponential_by_library(chosen(small, height, 0.0))
     return positive & small, y, exponent * y / base
 
 
@@ -57,21 +52,21 @@ def _smooth_abs(s: float, width: float) -> tuple[bool, float, float]:
 @kernel
 def _exponential(s: float) -> tuple[bool, float, float]:
     small = s <= LARGEST_EXPONENT
-    y = exp(_chosen(small, s, 0.0))
+    y = exponential_by_library(chosen(small, s, 0.0))
     return small, y, y
 
 
 @kernel
 def _logarithm(s: float) -> tuple[bool, float, float]:
     positive = s > 0.0
-    base = _chosen(positive, s, 1.0)
-    return positive, log(base), 1.0 / base
+    base = chosen(positive, s, 1.0)
+    return positive, logarithm_by_library(base), 1.0 / base
 
 
 @kernel
 def _root(s: float) -> tuple[bool, float, float]:
     positive = s > 0.0
-    root = sqrt(_chosen(positive, s, 1.0))
+    root = sqrt(chosen(positive, s, 1.0))
     return positive, root, 0.5 / root
 
 
@@ -87,9 +82,11 @@ def pointwise(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
         s = W[I[r + at.X] + i]
         has, y, slope = True, s, 1.0
         if kind == at.SINE:
-            has, y, slope = s == s, sin(s), cos(s)
+            has = s == s
+            y, slope = sine_and_cosine(s)
         elif kind == at.COSINE:
-            has, y, slope = s == s, cos(s), -sin(s)
+            sine, cosine = sine_and_cosine(s)
+            has, y, slope = s == s, cosine, -sine
         elif kind == at.POWER:
             has, y, slope = _power(s, int(F[numbers]), int(F[numbers + 1]), F[numbers])
         elif kind == at.SMOOTH_ABS:
@@ -118,14 +115,14 @@ def _pair(kind: int, s: float, t: float) -> tuple[bool, float, float, float]:
         return s == s, s * t, t, s
     if kind == at.QUOTIENT_OF:
         has = t != 0.0
-        d = 1.0 / _chosen(has, t, 1.0)
-        return has, s / _chosen(has, t, 1.0), d, -(s * d) * d
+        d = 1.0 / chosen(has, t, 1.0)
+        return has, s / chosen(has, t, 1.0), d, -(s * d) * d
     if kind == at.ANGLE_OF:
         has = (s != 0.0) | (t != 0.0)
-        square = _chosen(has, s * s + t * t, 1.0)
-        return has, atan2(s, t), t / square, -s / square
+        square = chosen(has, s * s + t * t, 1.0)
+        return has, arc_tangent(s, t), t / square, -s / square
     first = (s <= t) if kind == at.LESSER_OF else (s >= t)
-    return s == s, _chosen(first, s, t), _chosen(first, 1.0, 0.0), _chosen(first, 0.0, 1.0)
+    return s == s, chosen(first, s, t), chosen(first, 1.0, 0.0), chosen(first, 0.0, 1.0)
 
 
 @kernel
@@ -177,7 +174,7 @@ def norm_of(I: Integers, W: Floats, r: int, jacobian: int) -> bool:
     for k in range(size):
         square += W[x + k] * W[x + k]
     has = square > LEAST_NORM * LEAST_NORM
-    norm = sqrt(_chosen(has, square, 1.0))
+    norm = sqrt(chosen(has, square, 1.0))
     W[I[r + at.Y]] = norm
     if jacobian != 0:
         for n in range(I[columns]):

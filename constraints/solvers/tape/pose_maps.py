@@ -9,20 +9,43 @@ then p.
 
 from __future__ import annotations
 
-from math import asin, atan2, pi, sqrt
+from math import pi, sin, sqrt
 
-from liegroups import unit_vectors
+from liegroups.unit_vectors import NEAR_HALF_TURN, UNIT_LOG
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, chosen, kernel, rounded
+from .coefficients import log_coefficient
+from .elementary import arc_cosine, arc_sine, arc_tangent
 from .frames import frames_placed
-from .groups import log_carried, log_coefficient, log_times, quaternion_of, rotation_vector
-
-unit_log = kernel(unit_vectors.unit_log)
-arcsine = kernel(unit_vectors.arcsine)
+from .groups import log_carried, log_times, quaternion_of, rotation_vector
 
 UNDETERMINED = 1e-24
 """As in `loops.hinge_fit.twist_angle`."""
+_LEAST_COSINE = sin(NEAR_HALF_TURN)
+
+
+@kernel
+def unit_log(c: float) -> tuple[float, float]:
+    """As in `unit_vectors`, without the second derivative."""
+    c = max(c, -1.0 + 0.5 * NEAR_HALF_TURN * NEAR_HALF_TURN)
+    y = 1.0 - c
+    near = y < 0.05
+    k, k1 = 0.0, 0.0
+    for coefficient in UNIT_LOG:
+        k1 = k1 * y + k
+        k = k * y + coefficient
+    square = chosen(near, 1.0, y * (1.0 + c))
+    far = arc_cosine(min(c, 1.0)) / sqrt(square)
+    return chosen(near, k, far), chosen(near, -k1, (c * far - 1.0) / square)
+
+
+@kernel
+def arcsine(s: float) -> tuple[float, float]:
+    """As in `unit_vectors`, without the second derivative."""
+    s = min(max(s, -1.0), 1.0)
+    cosine = max(sqrt((1.0 - s) * (1.0 + s)), _LEAST_COSINE)
+    return arc_sine(s), 1.0 / cosine
 
 
 @kernel
@@ -78,13 +101,12 @@ def _swing(F: Floats, W: Floats, R: int, n: int, y: int, d: int, jacobian: int) 
     v = W[R + 3] * e + W[R + 4] * f + W[R + 5] * g
     w = W[R + 6] * e + W[R + 7] * f + W[R + 8] * g
     c, s, t = _times(F, n, u, v, w), _times(F, n + 6, u, v, w), _times(F, n + 9, u, v, w)
-    k, slope, _ = unit_log(c)
-    if c > -0.9:
-        W[y], W[y + 1] = k * s, k * t
-    else:  # the angle from the sine: near a half turn the cosine does not tell
-        sine = sqrt(s * s + t * t)
-        angle = pi - asin(sine)
-        W[y], W[y + 1] = (angle * (s / sine), angle * (t / sine)) if sine > 1e-12 else (angle, 0.0)
+    k, slope = unit_log(c)
+    near, sine = c > -0.9, sqrt(s * s + t * t)  # beyond, the angle from the sine: the cosine does not tell there
+    angle, tilted = pi - arc_sine(min(sine, 1.0)), sine > 1e-12
+    by = chosen(tilted, sine, 1.0)
+    W[y] = chosen(near, k * s, chosen(tilted, angle * (s / by), angle))
+    W[y + 1] = chosen(near, k * t, chosen(tilted, angle * (t / by), 0.0))
     if jacobian != 0:
         a, b, c = _seen(F, W, R, n)
         for i in range(2):
@@ -99,7 +121,7 @@ def _cross(F: Floats, W: Floats, R: int, n: int, y: int, d: int, jacobian: int) 
     """-arcsin(a . R b). At n in F: a, b."""
     a, b, c = _seen(F, W, R, n)
     e, f, g = F[n + 3], F[n + 4], F[n + 5]
-    angle, slope, _ = arcsine(a * e + b * f + c * g)
+    angle, slope = arcsine(a * e + b * f + c * g)
     W[y] = -angle
     if jacobian != 0:
         W[d + 18], W[d + 24], W[d + 30] = slope * (b * g - c * f), slope * (c * e - a * g), slope * (a * f - b * e)
@@ -135,17 +157,17 @@ def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
     pitch, axis = F[n + 21], n + 6
     a, b, c, w = quaternion_of(W, M)
     s = _times(F, axis, a, b, c)
-    square, angle = s * s + w * w, 0.0
-    if square >= UNDETERMINED:
-        angle = 2.0 * atan2(s, w)
-    W[y + 2] -= pitch * (angle + 2.0 * pi * round((W[y + 2] / pitch - angle) / (2.0 * pi)))
+    square = s * s + w * w
+    determined = square >= UNDETERMINED
+    angle = chosen(determined, 2.0 * arc_tangent(s, w), 0.0)
+    W[y + 2] -= pitch * (angle + 2.0 * pi * rounded((W[y + 2] / pitch - angle) / (2.0 * pi)))
     if jacobian == 0:
         return
-    e, f, g = F[axis], F[axis + 1], F[axis + 2]
-    if square >= UNDETERMINED:
-        x, h, z = w * e + f * c - g * b, w * f + g * a - e * c, w * g + e * b - f * a
-        e, f, g = (w * x + s * a) / square, (w * h + s * b) / square, (w * z + s * c) / square
-    W[d + 20], W[d + 26], W[d + 32] = -pitch * e, -pitch * f, -pitch * g
+    e, f, g, by = F[axis], F[axis + 1], F[axis + 2], chosen(determined, square, 1.0)
+    x, h, z = w * e + f * c - g * b, w * f + g * a - e * c, w * g + e * b - f * a
+    W[d + 20] = -pitch * chosen(determined, (w * x + s * a) / by, e)
+    W[d + 26] = -pitch * chosen(determined, (w * h + s * b) / by, f)
+    W[d + 32] = -pitch * chosen(determined, (w * z + s * c) / by, g)
 
 
 @kernel

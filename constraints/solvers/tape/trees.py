@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import cos, sin
-
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, kernel
+from .elementary import sine_and_cosine
 from .groups import rotation_matrix
 
 
@@ -130,7 +129,7 @@ def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, co
 
     Twists are written before the turn, in the axes that the joint stands on.
     """
-    cu, su, cv, sv = cos(W[q]), sin(W[q]), cos(W[q + 1]), sin(W[q + 1])
+    (su, cu), (sv, cv), (sw, cw) = sine_and_cosine(W[q]), sine_and_cosine(W[q + 1]), sine_and_cosine(W[q + 2])
     a, b, c, twists = F[radii], F[radii + 1], F[radii + 2], I[at.TWISTS]
     _shift(W, M, a * sv, -b * su * cv, c * cu * cv)
     if jacobian != 0:
@@ -142,7 +141,7 @@ def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, co
             _twist_at(W, M, twists + 6 * I[columns + 2], 0.0, 0.0, 0.0, sv, -su * cv, cu * cv)
     _turn_from(W, M, 1, 2, cu, su)
     _turn_from(W, M, 2, 0, cv, sv)
-    _turn(W, M, cos(W[q + 2]), sin(W[q + 2]))
+    _turn(W, M, cw, sw)
 
 
 @kernel
@@ -158,7 +157,7 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
         j = joints + 1 + at.JOINT_SIZE * n
         kind, x, M = I[j + at.JOINT_KIND], q + I[j + at.ENTRY], I[j + at.PLACED]
         if kind == at.REVOLUTE or kind == at.CONTINUOUS:
-            c, s = (cos(W[x]), sin(W[x])) if kind == at.REVOLUTE else (W[x], W[x + 1])
+            s, c = sine_and_cosine(W[x]) if kind == at.REVOLUTE else (W[x + 1], W[x])
             turned_product(W, I[j + at.PARENT], F, I[j + at.CONSTANT], c, s, M)
             if jacobian != 0:
                 _angular(I, W, M, 2, I[j + at.JOINT_COLUMNS], I[at.TWISTS])
@@ -168,7 +167,8 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
             _shift(W, M, 0.0, 0.0, W[x])
         elif kind == at.HELICAL:
             _shift(W, M, 0.0, 0.0, F[I[j + at.CONSTANT] + 12] * W[x])
-            _turn(W, M, cos(W[x]), sin(W[x]))
+            s, c = sine_and_cosine(W[x])
+            _turn(W, M, c, s)
         elif kind == at.TRANSLATION:
             _shift(W, M, W[x], W[x + 1], W[x + 2])
         elif kind == at.SPHERICAL:

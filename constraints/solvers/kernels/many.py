@@ -1,0 +1,207 @@
+"""Many projections side by side: a lane that ends takes the next start at once, and no slow one holds the others."""
+
+from __future__ import annotations
+
+from ..machine import layout as at
+from ..machine.jit import (
+    Floats,
+    Integers,
+    Matrix,
+    Vector,
+    any_of,
+    count_of,
+    kernel,
+    one_by_one,
+    taken,
+    which_of,
+)
+from ..tape.tape import run_tape
+from .finish import failed
+from .search import begun, check_sum, evaluated, gone_on, restart, started, try_ended
+
+AT_ONCE = 16
+"""Rows that a thread takes: few, so that all threads end together."""
+
+
+@kernel
+def take_sides(I: Integers, W: Floats, side: Vector) -> None:
+    """Write right-hand sides into the memory, of all lanes."""
+    for i in range(I[at.RHS_SIZE]):
+        W[I[at.RHS] + i] = side[i]
+
+
+@kernel
+def _put(numbers: Floats, place: int, width: int, lane: int, x: Vector) -> None:
+    """Write some numbers into a lane."""
+    for i in range(x.shape[0]):
+        numbers[(place + i) * width + lane] = x[i]
+
+
+@kernel
+def _moved_over(I: Integers, a: Floats, k: int, b: Floats, l: int, width: int, place: int, count: int) -> None:
+    """Copy numbers of lane k to lane l of another memory."""
+    for i in range(place, place + count):
+        b[i * width + l] = a[i * width + k]
+
+
+@kernel
+def _enters(I: Integers, a: Floats, k: int, b: Floats, l: int, width: int, sides: bool) -> None:
+    """Have the projection that lane k has begun in lane l of another memory."""
+    nq, levels, mandatory = I[at.NQ], I[at.LEVELS], max(I[at.MANDATORY], 1)
+    for q in (at.Q_START, at.Q_READY, at.Q_NOW, at.Q_BEST):
+        _moved_over(I, a, k, b, l, width, I[q], nq)
+    for score in (at.SCORE_BEST, at.SCORE_REFERENCE):
+        _moved_over(I, a, k, b, l, width, I[score], mandatory)
+    for cap in (at.CAPS, at.RESIDUALS, at.RESIDUALS_BEFORE):
+        _moved_over(I, a, k, b, l, width, I[cap], levels)
+    _moved_over(I, a, k, b, l, width, I[at.STATE], at.STATE_SIZE)
+    if sides:
+        _moved_over(I, a, k, b, l, width, I[at.RHS], I[at.RHS_SIZE])
+
+
+@kernel
+def _written_down(
+    I: Integers, a: Floats, lane: int, width: int, row: int, status: int, ends: Matrix, figures: Matrix
+) -> None:
+    """Write the result of a row."""
+    state = I[at.STATE]
+    for i in range(I[at.NQ]):
+        ends[row, i] = a[(I[at.Q_BEST] + i) * width + lane]
+    figures[row, 0] = float(status)
+    figures[row, 1] = a[(state + at.ITERATIONS) * width + lane]
+    figures[row, 2] = a[(state + at.TRIES) * width + lane]
+    figures[row, 3] = a[(state + at.RESIDUAL) * width + lane]
+
+
+@kernel
+def _looked_ahead(
+    I: Integers,
+    F: Floats,
+    V: Floats,
+    first: int,
+    end: int,
+    starts: Matrix,
+    sides: Matrix,
+    ends: Matrix,
+    figures: Matrix,
+) -> int:
+    """Look at starts from a row on, as many as there are lanes: those that end here are written down, the others wait.
+
+    Which lanes these are, as bits.
+    """
+    numbers, width, waiting, last = one_by_one(V), count_of(V), 0, end - 1
+    for k in range(width):
+        row = min(first + k, last)
+        _put(numbers, I[at.Q_START], width, k, starts[row])
+        if sides.shape[0] > 1:
+            _put(numbers, I[at.RHS], width, k, sides[row])
+    started(I, F, V, False)
+    to = I[at.STATE] * width
+    for k in range(min(width, end - first)):
+        now = int(numbers[to + at.NOW * width + k])
+        if now == at.UNDECIDED:
+            waiting |= 1 << k
+        else:
+            _written_down(I, numbers, k, width, first + k, now, ends, figures)
+        numbers[to + at.WHOSE * width + k], numbers[to + at.DRAW * width + k] = float(first + k), -1.0
+    begun(I, F, V, True)
+    return waiting
+
+
+@kernel
+def _ended(
+    I: Integers, F: Floats, W: Floats, L: Floats, U: Floats, l: int, sides: Matrix, ends: Matrix, figures: Matrix
+) -> bool:
+    """What comes after the try of a lane: a restart, or the end of its row, which is written down; whether it ends."""
+    numbers, width, state = one_by_one(L), count_of(L), I[at.STATE]
+    row, now = int(numbers[(state + at.WHOSE) * width + l]), int(numbers[(state + at.NOW) * width + l])
+    if now == at.TRIES_AGAIN:
+        draw = (state + at.DRAW) * width + l
+        first = int(numbers[draw]) + I[at.SCREEN]
+        if numbers[draw] < 0.0:
+            first = check_sum(I, numbers, I[at.Q_START] * width + l, width)
+        numbers[draw] = float(first)
+        if sides.shape[0] > 1:
+            take_sides(I, U, sides[row])
+            run_tape(I, F, U, I[at.PREPARE], at.VALUES)
+        restart(I, F, U, first, numbers, l, width)
+        return False
+    if now == at.FAILS:
+        for i in range(I[at.SIZE]):
+            W[i] = numbers[i * width + l]
+        now = failed(I, F, W)
+        _written_down(I, W, 0, 1, row, now, ends, figures)
+    else:
+        _written_down(I, numbers, l, width, row, now, ends, figures)
+    numbers[(state + at.WHOSE) * width + l] = -1.0
+    for i in range(I[at.NQ]):  # nobody's, and finite
+        numbers[(I[at.Q_NOW] + i) * width + l] = numbers[(I[at.Q_READY] + i) * width + l]
+    return True
+
+
+@kernel
+def project_in_lanes(
+    I: Integers,
+    F: Floats,
+    W: Floats,
+    L: Floats,
+    V: Floats,
+    U: Floats,
+    turn: Integers,
+    starts: Matrix,
+    sides: Matrix,
+    ends: Matrix,
+    figures: Matrix,
+) -> None:
+    """Project rows until nobody has any left, each as `project` does.
+
+    Args:
+        W: memory of one projection, in which such as fail end.
+        L: memory in lanes, of the projections on their way.
+        V: the same, of starts that are looked at.
+        U: the same, of what restarts draw.
+        turn: the first row that nobody has taken.
+        starts, sides, ends, figures: as of `project_rows`.
+    """
+    numbers, ahead, width, state = one_by_one(L), one_by_one(V), count_of(L), I[at.STATE]
+    full, busy, waiting, first, end, rows = (1 << width) - 1, 0, 0, 0, 0, starts.shape[0]
+    take_sides(I, L, sides[0])
+    take_sides(I, V, sides[0])
+    take_sides(I, U, sides[0])
+    run_tape(I, F, L, I[at.PREPARE], at.VALUES)
+    run_tape(I, F, U, I[at.PREPARE], at.VALUES)
+    L[state + at.WHOSE], none_left = -1.0, False
+    while True:
+        entered = False
+        while busy != full:
+            if waiting == 0:
+                if first >= end and not none_left:
+                    first = taken(turn, AT_ONCE)
+                    end = min(first + AT_ONCE, rows)
+                    none_left = first >= end
+                if first >= end:
+                    break
+                waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures)
+                first += min(width, end - first)
+                continue
+            k, l = 0, 0
+            while (waiting >> k) & 1 == 0:
+                k += 1
+            while (busy >> l) & 1 != 0:
+                l += 1
+            _enters(I, ahead, k, numbers, l, width, sides.shape[0] > 1)
+            waiting, busy, entered = waiting & ~(1 << k), busy | (1 << l), True
+        if busy == 0:
+            return
+        if entered and sides.shape[0] > 1:
+            run_tape(I, F, L, I[at.PREPARE], at.VALUES)
+        asked = L[state + at.WHOSE] >= 0.0
+        gone_on(I, F, L, evaluated(I, F, L, False, asked), asked)
+        over = asked & (L[state + at.NOW] != at.UNDECIDED)
+        if any_of(over):
+            try_ended(I, F, L, over)
+            which = which_of(over)
+            for l in range(width):
+                if (which >> l) & 1 != 0 and _ended(I, F, W, L, U, l, sides, ends, figures):
+                    busy = busy & ~(1 << l)
+            begun(I, F, L, over)

@@ -1,0 +1,182 @@
+"""Numbers in lanes: each operation is the scalar one, lane for lane; sine, cosine and arc tangent to 2 units.
+
+The truth is mpmath with 50 digits, and the functions of `liegroups` and `functions.contact` that ask numbers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import subprocess
+import sys
+from math import inf, isnan, nan, pi
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from compiled.guarded import plain
+
+from constraints.functions.contact import contact_rows
+from constraints.solvers.machine import jit
+from constraints.solvers.machine.jit import Floats
+from liegroups import unit_vectors
+from liegroups.formulas import maps
+
+BAD = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-8, 1e-300, 5e-324, 1e300, inf, -inf, nan, 2.5, 3.5, -2.5)
+
+
+def units(found: float, exact: Any) -> float:
+    """Error in units of the last place."""
+    return float(abs(mpmath.mpf(found) - exact) / mpmath.mpf(float(np.spacing(abs(float(exact))))))
+
+
+def angles() -> list[float]:
+    """At random up to 1e5 rad, beside multiples of a quarter turn, and where reductions fail."""
+    rng = np.random.default_rng(1)
+    with mpmath.workdps(50):
+        near = [float(n * mpmath.pi / 2) for n in (1, 2, 3, 7, 22, 355, 710, 12345, 52174, 60000, 63661)]
+    sides = [float(np.nextafter(x, s)) for x in near for s in (0.0, inf)]
+    return [*rng.uniform(-4.0, 4.0, 800), *rng.uniform(-1e5, 1e5, 800), *near, *sides, 1e5, -1e5, 1e-9, 0.3e-300]
+
+
+def test_sine_and_cosine_are_within_two_units_of_fifty_digits() -> None:
+    function = plain("elementary", "tape").sine_and_cosine
+    with mpmath.workdps(50):
+        for x in angles():
+            s, c = function(x)
+            assert units(s, mpmath.sin(mpmath.mpf(x))) < 1.0
+            assert units(c, mpmath.cos(mpmath.mpf(x))) < 1.0
+    for x in (1.1e5, -3e7, 1e22):
+        assert function(x) == (np.sin(x), np.cos(x))
+    assert all(isnan(y) for x in (inf, -inf, nan) for y in function(x))
+    assert function(-0.0) == (0.0, 1.0)
+
+
+def test_the_arc_tangent_is_within_two_units_of_fifty_digits() -> None:
+    function, rng = plain("elementary", "tape").arc_tangent, np.random.default_rng(2)
+    points = rng.normal(size=(2000, 2)) * np.exp(3.0 * rng.normal(size=(2000, 2)))
+    bad = itertools.product((1.0, -1.0, 1e-12, -1e-9, 0.4375, 0.6875, 7.0, 1e9), repeat=2)
+    with mpmath.workdps(50):
+        for y, x in [*points.tolist(), *bad]:
+            assert units(function(y, x), mpmath.atan2(mpmath.mpf(y), mpmath.mpf(x))) < 2.0
+    assert function(0.0, 0.0) == 0.0
+    assert function(0.0, -1.0) == pi
+    assert function(1.0, 0.0) == pi / 2
+    assert function(-1.0, 0.0) == -pi / 2
+
+
+def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
+    """In compiled code; NaN and infinity in a lane stay there."""
+    if jit.LANES == 1:
+        pytest.skip("compiled without lanes")
+    elementary = importlib.import_module("constraints.solvers.tape.elementary")
+    numba: Any = importlib.import_module("numba")
+    floats_at, lanes_at, chosen, rounded = jit.floats_at, jit.lanes_at, jit.chosen, jit.rounded
+    ceiling, off, same = jit.ceiling, jit.off, jit.has_same_bits
+    sine_and_cosine, arc_tangent = elementary.sine_and_cosine, elementary.arc_tangent
+    kernel = jit.kernel
+
+    @kernel
+    def written(X: Floats, Y: Floats, Z: Floats, i: int) -> None:
+        x, y, o = X[i], Y[i], 16 * i
+        Z[o], Z[o + 1], Z[o + 2], Z[o + 3] = x + y, x - y, x * y, x / chosen(y == 0.0, 1.0, y)
+        Z[o + 4], Z[o + 5], Z[o + 6], Z[o + 7] = min(x, y), max(x, y), abs(x), -x
+        Z[o + 8], Z[o + 9] = chosen(x < y, 2.0 * x, y), rounded(x)
+        Z[o + 10] = ceiling(y)
+        Z[o + 11] = chosen(off((x <= y) | (y != y)) & off(same(x, y)), 1.0, 0.0)
+        s, c = sine_and_cosine(x)
+        Z[o + 12], Z[o + 13], Z[o + 14], Z[o + 15] = s, c, arc_tangent(x, y), chosen(x >= y, 3.0, x)
+
+    @numba.njit(**jit._RULES)
+    def by_one(where: Any, count: int) -> None:
+        X, Y, Z = floats_at(where[0]), floats_at(where[1]), floats_at(where[2])
+        for i in range(count):
+            written(X, Y, Z, i)
+
+    @numba.njit(**jit._RULES)
+    def by_lanes(where: Any, count: int) -> None:
+        X, Y, Z = lanes_at(where[0]), lanes_at(where[1]), lanes_at(where[2])
+        for i in range(count):
+            written(X, Y, Z, i)
+
+    pairs = np.array([*itertools.product(BAD, repeat=2), *np.random.default_rng(0).normal(size=(31, 2)) * 4.0])
+    count = len(pairs) // jit.LANES
+    size = count * jit.LANES
+    X, Y = (jit.in_lanes(np.zeros(count), 1)[0] for _ in range(2))
+    one, many = np.empty(16 * size), jit.in_lanes(np.zeros(16 * count), 1)[0]
+    X[:], Y[:] = pairs[:size].T
+    by_one(jit.places(X, Y, one), size)
+    by_lanes(jit.places(X, Y, many), count)
+    found = many.reshape(count, 16, jit.LANES).transpose(0, 2, 1).reshape(size, 16)
+    expected = one.reshape(size, 16)
+    both = np.isnan(found) & np.isnan(expected)
+    assert (both | (found.view(np.int64) == expected.view(np.int64))).all()
+
+
+def test_a_width_that_there_is_not_is_refused_by_name() -> None:
+    code = "import constraints.solvers.machine.lanes"
+    for named in ("3", "many", "-8"):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "LIE_CONSTRAINTS_LANES": named, "NUMBA_DISABLE_JIT": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert f"LIE_CONSTRAINTS_LANES={named}: expected a number of lanes, one of 1, 2, 4, 8, 16" in done.stderr
+
+
+# Formulas with choices, beside those that ask numbers.
+
+
+def close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found, expected, rtol=2e-15, atol=2e-15)
+
+
+def test_coefficients_with_choices_are_those_of_liegroups() -> None:
+    kernels = plain("coefficients", "tape")
+    for t in (0.0, 1e-30, 0.99e-8, 1.01e-8, 1e-3, 0.999, 1.001, 1.4999, 1.5001, 5.0, 9.8, 30.0):
+        close(kernels.half_sinc(t), maps.half_sinc(t))
+        close(kernels.half_cot(t), maps.half_cot(t))
+        close(kernels.log_coefficient(t), maps.log_coefficient(t))
+
+
+def test_rotation_vectors_with_choices_are_those_of_liegroups() -> None:
+    function, rng = plain("groups", "tape").rotation_between, np.random.default_rng(3)
+    expected: Any = maps.rotation_between
+    turns = [0.0, 1e-12, 1e-5, 1e-4, 2e-4, 1.0, 3.0, pi - 1e-8, pi, pi + 1e-8, 5.0, 2.0 * pi - 1e-6]
+    for turn in turns:
+        a, axis = rng.normal(size=4), rng.normal(size=3)
+        a, axis = a / np.linalg.norm(a), axis / np.linalg.norm(axis)
+        product: Any = maps.quaternion_product
+        b = product(*a.tolist(), *(np.sin(turn / 2) * axis).tolist(), float(np.cos(turn / 2)))
+        close(function(*a, *b), expected(*a.tolist(), *b))
+    for half in itertools.product((0.0, 1.0, -1.0), repeat=3):
+        if any(half):
+            close(function(0.0, 0.0, 0.0, 1.0, *half, 0.0), expected(0.0, 0.0, 0.0, 1.0, *half, 0.0))
+
+
+def test_angles_of_unit_vectors_with_choices_are_those_of_liegroups() -> None:
+    kernels = plain("pose_maps", "tape")
+    for c in (1.0, 1.0 - 1e-12, 0.9501, 0.9499, 0.3, 0.0, -0.8, -0.95, -1.0 + 1e-7, -1.0):
+        np.testing.assert_allclose(kernels.unit_log(c), unit_vectors.unit_log(c)[:2], rtol=1e-13)
+        np.testing.assert_allclose(kernels.arcsine(c), unit_vectors.arcsine(c)[:2], rtol=1e-14)
+
+
+def test_the_swing_with_choices_is_that_of_contacts() -> None:
+    kernels, rng = plain("contacts", "tape"), np.random.default_rng(4)
+    for tilt in (0.0, 1e-10, 1e-6, 0.0299, 0.0301, 1.0, 2.0, 2.2, pi - 1e-3, pi - 1e-10, pi):
+        way = rng.uniform(-pi, pi)
+        n = np.cos(tilt), np.sin(tilt) * np.cos(way), np.sin(tilt) * np.sin(way)
+        found, expected = kernels.swing(*n), contact_rows.swing(*map(float, n))
+        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15)
+        numbers = rng.normal(size=6)
+        rates = kernels.swing_rates(n[0], *numbers, *expected)
+        function: Any = contact_rows.swing_rates
+        np.testing.assert_allclose(rates, function(float(n[0]), *numbers, *expected), rtol=1e-12)
