@@ -55,7 +55,8 @@ def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[],
     turn = found.places(next_row)
 
     def run() -> None:
-        assert memory and lanes  # `where` has their addresses only
+        assert memory  # `where` has the addresses of these two only
+        assert lanes
         next_row[0] = 0
         found.project_rows(where, turn, Q, sides, ends, figures)
 

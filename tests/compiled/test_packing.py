@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -49,6 +52,17 @@ def tables_of(problem: Problem, options: Options | None = None) -> Tables:
 
 
 # The packer.
+
+
+def test_each_name_of_the_layout_stands_once() -> None:
+    """A second one would take the place of the first in silence, and kernels write where others read."""
+    body = ast.parse(inspect.getsource(layout)).body
+    targets = [
+        name for line in body if isinstance(line, ast.Assign) for name in ast.walk(line) if type(name) is ast.Name
+    ]
+    names = [name.id for name in targets if isinstance(name.ctx, ast.Store)]
+    assert len(names) > 300
+    assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_what_is_given_to_a_packer_is_found_where_it_says() -> None:

@@ -40,7 +40,6 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.files.problems import load_problem
 from constraints.functions import (
     Constant,
     Expression,
@@ -395,7 +394,7 @@ def test_expressions_are_saved_as_data(tmp_path: Path) -> None:
     problem = Problem(ROBOT, [Implicit.equal(f, f.value(Q), name=name) for name, f in written.items()])
     path = tmp_path / "problem.json"
     problem.save(path)
-    again = load_problem(path)
+    again = Problem.load(path)
     for c in again.constraints:
         f: Any = c.function  # type: ignore[union-attr]
         np.testing.assert_array_equal(f.value(Q), written[c.name].value(Q))
@@ -403,7 +402,7 @@ def test_expressions_are_saved_as_data(tmp_path: Path) -> None:
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(problem)).jacobian(Q), problem.jacobian(Q))
     path.write_text(re.sub(r'("operator":\s*)"smooth_abs"', r'\1"rough_abs"', path.read_text()))
     with pytest.raises(ConstraintError, match="rough_abs"):
-        load_problem(path)
+        Problem.load(path)
 
 
 # --- no value ---------------------------------------------------------------------------------------------------------

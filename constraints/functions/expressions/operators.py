@@ -25,7 +25,7 @@ from .jets import Jet, bilinear, cross_columns, linear, pointwise, rotated_jet
 Combination = Callable[[Sequence[Jet], float, Space], Jet]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operator:
     """One row of the table.
 
