@@ -65,7 +65,20 @@ from constraints import (
     rigid_transform,
 )
 from constraints.errors import ConstraintError
-from constraints.functions import Constant, Identity, Polynomial, Sum
+from constraints.functions import (
+    Constant,
+    Expression,
+    Identity,
+    Polynomial,
+    Sum,
+    atan2,
+    dot,
+    maximum,
+    minimum,
+    rotated,
+    smooth_abs,
+    sqrt,
+)
 from constraints.interop import (
     TangentSteps,
     as_anchor_constraint_model,
@@ -1832,6 +1845,25 @@ def _(c: Chaos) -> Made:
     return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))
 
 
+@entry("Expression")
+def _(c: Chaos) -> Made:
+    f, way = Position(_arm(), "tool"), c.pick("operator", "functions", "number", "operand", "width", "rotation", "size")
+    if way == "operator":
+        return given("operator", Expression, c.say("no operator", c.pick("tan", None, 3, print)), [f])
+    if way == "functions":
+        return given("functions", Expression, "product", c.say("too few functions", c.pick([], [f], [f, f, f])))
+    if way == "number":
+        return given("number", Expression, "power", [f], c.say("no exponent", c.pick(None, "x", np.nan, print)))
+    if way == "operand":
+        two = c.pick(dot, minimum, maximum, atan2)
+        return given("operand", two, f, c.say("no operand", c.pick(None, "x", print, np.eye(2), {})))
+    if way == "width":
+        return given("width", smooth_abs, f, c.say("no width", c.pick(0.0, -1.0, None, np.nan, "x")))
+    if way == "rotation":
+        return given("rotated", rotated, c.say("no rotation", c.pick(f, Pose(_arm(), "tool"))), f)
+    return given("operand", sqrt, c.say("no vector", c.pick(Pose(_arm(), "tool"), None, 2.0, "x")))
+
+
 @entry("Sum")
 def _(c: Chaos) -> Made:
     way, f = c.pick("thing", "factors", "spaces", "no sequence", "factor", "term"), Position(_arm(), "tool")
@@ -1843,7 +1875,7 @@ def _(c: Chaos) -> Made:
         return given("sum", Sum, [f, c.say("another space", c.pick(_pose(), Identity(Rn(3)), Identity(SO3)))])
     if way == "factor":
         return given(
-            ("factor", "factors"), operator.mul, f, c.say("no factor", c.pick(None, "x", {}, print, np.nan, f))
+            ("factor", "factors", "operand"), operator.mul, f, c.say("no factor", c.pick(None, "x", {}, print, np.nan))
         )
     if way == "term":
         return given("added to", operator.add, f, c.thing())

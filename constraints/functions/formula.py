@@ -121,7 +121,7 @@ def _sum(writer: _Writer, f: Sum) -> Words:
     beside = next((g for g in f.functions if not isinstance(g, Constant)), None)
     for g, c in zip(f.functions, cast("list[float]", np.asarray(f.factors).tolist()), strict=True):
         own = writer.words(g, beside, filled=True)
-        if beside is not None and type(g) is Constant:  # a list has no sign
+        if beside is not None and type(g) is Constant:  # nor has one beside a function
             own, c = writer.numbers([c * x for x in np.asarray(g.constant).tolist()], filled=True), 1.0
             if own.binds == MINUS:
                 own, c = Words(own.text[1:], ATOM), -1.0
@@ -129,7 +129,8 @@ def _sum(writer: _Writer, f: Sum) -> Words:
         part = own if size == 1.0 else Words(f"{size!r} * {own.within(MINUS)}", PRODUCT)
         parts.append(part)
         if not text:
-            text = f"-{part.within(PRODUCT)}" if c < 0.0 else part.text
+            binds = ATOM if part.text[0] == "[" else PRODUCT  # a list has no sign
+            text = f"-{part.within(binds)}" if c < 0.0 else part.text
         else:
             text += f" {'-' if c < 0.0 else '+'} {part.within(PRODUCT)}"
     if len(parts) > 1:

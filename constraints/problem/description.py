@@ -223,7 +223,7 @@ def _counted(number: int, word: str) -> str:
 def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     """A line on the rows, where they are not all the same plain equality, and others on what they are compared to."""
     table = owner.rows
-    formula = getattr(_function(owner), "formula", "")
+    formula = getattr(_function(owner), "written_out", "")
     if formula:
         yield f"    value {formula}"
     seen = getattr(_function(owner), "seen_from", "")

@@ -25,7 +25,7 @@ from .derivatives import check_drift, check_drift_derivatives, check_force_deriv
 from .failure import CheckFailed, copies_of, largest, require, within
 from .places import column_name, evaluated, turning_entries
 
-TO_BE_CHECKED = "a Function (of a constraint, contact or closure it is its `function`)"
+TO_BE_CHECKED = "function to be checked (of a constraint, contact or closure: its `function`)"
 
 
 def check_function(
@@ -62,7 +62,7 @@ def check_function(
     """
     try:
         _check_laws(
-            as_function(function, "function to be checked", TO_BE_CHECKED),
+            as_function(function, TO_BE_CHECKED),
             configurations, rng_seed, samples, tolerance, pickles,
         )  # fmt: skip
     except FunctionError as error:

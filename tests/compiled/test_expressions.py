@@ -10,7 +10,7 @@ import pytest
 from expression_trees import Tree
 from robots import arm
 
-from constraints import Function, Implicit, Position, Problem, Projector, Rotation, Status
+from constraints import Function, Implicit, Options, Position, Problem, Projector, Rotation, Status
 from constraints.errors import UndefinedError
 from constraints.functions import (
     Identity,
@@ -76,7 +76,7 @@ def test_trees_are_what_they_are_in_fifty_digits(seed: int) -> None:
         (norm(X), [1e-13, 0.0, 0.0]),
         (atan2(X[0], X[1]), [0.0, 0.0, 1.0]),
         (exp(X), [1.0, 800.0, 1.0]),
-        (sin(X) + 1.0 / X[0], [0.0, 1.0, 1.0]),
+        (sin(X) / X[0], [0.0, 1.0, 1.0]),
     ],
     ids=str,
 )
@@ -145,5 +145,5 @@ def test_a_relative_position_by_hand_is_solved_for_like_the_librarys() -> None:
 def test_a_start_without_a_value_is_undefined_in_both_engines() -> None:
     problem = Problem(Rn(3), [Implicit.equal(log(X[:1]) + X[1:2], [0.5])])
     for engine in (None, "readable"):
-        projector = Projector(problem) if engine is None else Projector(problem, engine=engine)
+        projector = Projector(problem, Options(restarts=False), **({} if engine is None else {"engine": engine}))
         assert projector.project([-1.0, 0.2, 0.3]).status is Status.UNDEFINED

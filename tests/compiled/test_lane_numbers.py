@@ -66,6 +66,7 @@ def test_the_arc_tangent_is_within_two_units_of_fifty_digits() -> None:
             assert units(function(y, x), mpmath.atan2(mpmath.mpf(y), mpmath.mpf(x))) < 2.0
     assert function(0.0, 0.0) == 0.0
     assert function(0.0, -1.0) == pi
+    assert function(-0.0, -1.0) == -pi
     assert function(1.0, 0.0) == pi / 2
     assert function(-1.0, 0.0) == -pi / 2
 

@@ -23,6 +23,7 @@ import constraints.planning
 import constraints.testing
 import liegroups
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Status
+from constraints.functions import norm
 from constraints.manipulation import Shape
 from constraints.models import mechanisms, sample_arm, sample_humanoid, sample_two_arms
 
@@ -69,7 +70,7 @@ def names() -> dict[str, Any]:
         **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},
         **{"two_arms": sample_two_arms(), "grip": [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], "humanoid": sample_humanoid()},
         **{"shapes": [Shape("hand", "Sphere", (0.06,), "tool")], "moving": Problem(robot, [follow])},
-        **{"f": Position(robot, "tool"), "g": Position(robot, "elbow")},
+        **{"f": Position(robot, "tool"), "g": Position(robot, "elbow"), "norm": norm},
         **{"scene": Robot.system([Part("arm", robot), Part("box", box)]), "mechanism": mechanism},
         **{"q_open": q_open, "q_closed": q_open},
     }

@@ -307,11 +307,11 @@ def test_sums_that_are_none_say_what_to_write() -> None:
     with pytest.raises(SpaceMismatchError, match=r"in a sum or times a number: expected the space R\^n, received SE3"):
         2.0 * Pose(arm(), "tool")
     with pytest.raises(WrongObjectError, match=r"Constant\(value, f\.outputs, f\.inputs\)"):
-        f + np.ones(3)  # pyright: ignore[reportOperatorIssue]
-    with pytest.raises(WrongObjectError, match=r"a number \(for a matrix, A @ "):
-        np.eye(3) * f  # pyright: ignore[reportOperatorIssue]
-    with pytest.raises(WrongObjectError, match="a number"):
-        f * f  # pyright: ignore[reportOperatorIssue]
+        Pose(arm(), "tool") - np.ones(6)
+    with pytest.raises(SizeError, match=r"a matrix is written A @ f"):
+        np.eye(3) * f
+    with pytest.raises(WrongObjectError, match="a number or a vector"):
+        f * "x"  # pyright: ignore[reportOperatorIssue]
     with pytest.raises(SpaceMismatchError, match="in a sum"):
         Sum([f, Affine(np.eye(2, 7), inputs=arm().space)])
     with pytest.raises(SizeError):

@@ -12,7 +12,6 @@ def test_defaults_are_those_of_the_pages() -> None:
     state = {"t": 0.0, "close": False}
     assert defaults_of(reduced) == {
         "EquilibriumOptions": {"tolerance": 1e-9, "max_iterations": 50, **state},
-        "ExplicitLoop.within": {"margin": 1e-4},
         "ExplicitLoops.within": {"margin": 1e-4},
         "MinimalCoordinates": {"tolerance": 1e-6},
         "MinimalCoordinates.at": state,

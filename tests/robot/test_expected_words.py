@@ -318,7 +318,7 @@ def test_what_is_no_axis_is_refused() -> None:
         (lambda robot: Function.from_callable(np.sum, robot, Rn(1)), r"a Space, its \.space, got Robot"),
         (lambda robot: Function.from_callable(np.sum, robot.space, 3), r"a Space, Rn\(3\), got int"),
         (lambda robot: Pose(robot, TOOL, outputs="SE3"), r"liegroups\.SE3 or liegroups\.R3xSO3, got 'SE3'"),
-        (lambda robot: Position(robot, TOOL) - np.zeros(3), "Constant"),
+        (lambda robot: Pose(robot, TOOL) - np.zeros(6), "Constant"),
         (lambda robot: Pose(robot, 7), "a frame name or a Frame, got int"),
     ],
 )

@@ -65,11 +65,11 @@ def is_in_lanes(kind: Any) -> bool:
 
 
 def _model(of: Any, value: Any) -> None:
-    class Model(_extending.models.PrimitiveModel):
+    class InRegisters(_extending.models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Any) -> None:
             _extending.models.PrimitiveModel.__init__(self, manager, kind, value)
 
-    _extending.register_model(of)(Model)
+    _extending.register_model(of)(InRegisters)
 
 
 _model(LanesType, _vector)

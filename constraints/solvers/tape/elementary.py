@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ..machine.jit import TO_INTEGER, any_of, chosen, cosine_by_library, is_odd, kernel, off, signed, sine_by_library
+from ..machine.jit import (
+    TO_INTEGER,
+    any_of,
+    chosen,
+    cosine_by_library,
+    has_same_bits,
+    is_odd,
+    kernel,
+    off,
+    signed,
+    sine_by_library,
+)
 
 FAR_TURNED = 1e5
 """Angle [rad] up to which whole quarter turns are taken off without an error."""
@@ -125,14 +136,14 @@ def _arc_of_ratio(a: float, b: float) -> float:
 
 @kernel
 def arc_tangent(y: float, x: float) -> float:
-    """Angle [rad] of (x, y), in [-pi, pi]; 0 at the origin and pi on its left, of either sign of a zero y."""
+    """Angle [rad] of (x, y), in [-pi, pi], with the sign of y, be it that of a zero; 0 at the origin."""
     ay, ax = abs(y), abs(x)
     steep = ay > ax
     a, b = chosen(steep, ax, ay), chosen(steep, ay, ax)
     arc = _arc_of_ratio(a, chosen(b == 0.0, 1.0, b))
     arc = chosen(steep, _RIGHT - (arc - _RIGHT_LOW), arc)
     arc = chosen(x < 0.0, _FLAT - (arc - _FLAT_LOW), arc)
-    return chosen(y < 0.0, -arc, arc)
+    return chosen((y < 0.0) | has_same_bits(y, -0.0), -arc, arc)
 
 
 @kernel
