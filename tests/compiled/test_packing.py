@@ -74,7 +74,9 @@ def test_what_is_given_to_a_packer_is_found_where_it_says() -> None:
     assert integers.dtype == np.int64
     assert (first, second, third) == (layout.HEADER, layout.HEADER + 2, layout.HEADER + 6)
     assert integers[layout.HEADER :].tolist() == [3, -1, 3, 7, 8, 9, 3, 1, 2, 3, 4, 5, 6, 0]  # no Jacobian
-    assert not integers[: layout.HEADER].any()  # a table that is not there is at 0
+    assert (integers[layout.SIZE], integers[layout.JACOBIANS]) == (len(work), len(integers) - 1)
+    others = [i for i in range(layout.HEADER) if i not in (layout.SIZE, layout.JACOBIANS)]
+    assert not integers[others].any()  # a table that is not there is at 0
     assert (numbers, floats.tolist()) == (1, [0.0, 0.5, 1.5, 2.5, 3.5])
     assert (memory, filled, last, work.tolist()) == (1, 4, 6, [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0])
     assert PackedResult(10, 20, 6).rows(7, 3) == PackedResult(17, 23, 6)

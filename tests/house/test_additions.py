@@ -225,12 +225,12 @@ LINES: dict[str, dict[str, list[tuple[str, str]]]] = {  # row -> file -> (before
     },
     "a form of rows of closures or contacts": {
         "constraints/loops/__init__.py": [("", "from .hinges.on_sphere import OnSphere as OnSphere\n")],
-        "docs/api/loops/closures.rst": [("", "\n.. autoclass:: OnSphere\n")],
+        "docs/api/loops/closures.rst": [(".. autoclass:: Slopes", ".. autoclass:: OnSphere\n\n")],
         "docs/api/loops/index.rst": [("   ~constraints.loops.Slopes\n", "   ~constraints.loops.OnSphere\n")],
     },
     "a law of forces": {
         "constraints/dynamics/__init__.py": [("", "from .laws.wind import Wind as Wind\n")],
-        "docs/api/dynamics/forces.rst": [("", "\n.. autoclass:: Wind\n")],
+        "docs/api/dynamics/forces.rst": [(".. autoclass:: JointLaw", ".. autoclass:: Wind\n\n")],
         "docs/api/dynamics/index.rst": [("   ~constraints.dynamics.JointLaw\n", "   ~constraints.dynamics.Wind\n")],
     },
     "a direction of descent": {
