@@ -14,6 +14,7 @@ from docs.pages import text_of
 import constraints
 import constraints.actions
 import constraints.dynamics
+import constraints.functions
 import constraints.interop
 import constraints.loops
 import constraints.manipulation
@@ -33,7 +34,7 @@ NAMED = {"Group(layout, maps)", "near", "start", "parameter(problem_at, value)"}
 NAMED |= {"PoseContact(robot, frame, pose_map)"}
 FILES = {'Robot.from_urdf("arm.urdf")', 'constraints.models.load("robot.urdf")'}
 FILES |= {'constraints.manipulation.read_scene("scene.json")'}
-HOMES = (constraints, constraints.testing, constraints.dynamics)
+HOMES = (constraints, constraints.functions, constraints.testing, constraints.dynamics)
 
 
 def names() -> dict[str, Any]:
