@@ -35,8 +35,8 @@ def why_not(problem: Problem, options: Options | None = None) -> str | None:
 class CompiledEngine(Engine):
     """Newton projection by compiled kernels (extra `fast`); the readable engine solves what they cannot.
 
-    `why_not(problem)` gives the reason. The kernels are compiled once per machine, in 51 s of a processor, and stored
-    (`python -m constraints warm-up` does it beforehand).
+    `why_not(problem)` gives the reason. The kernels are compiled once per machine, in some 170 s of a processor, and
+    stored (`python -m constraints warm-up` does it beforehand).
 
     Raises:
         MissingExtraError: at the first problem, if numba is not installed.

@@ -41,7 +41,7 @@ def entrances() -> Entrances:
         where = folder()
         kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
         print(
-            f"lie-constraints: compiling its kernels, once on this machine, in about 51 s of a processor ({kept}). "
+            f"lie-constraints: compiling its kernels, once on this machine, in about 170 s of a processor ({kept}). "
             "engine='readable' answers at once, `python -m constraints warm-up` compiles beforehand",
             file=sys.stderr,
         )
