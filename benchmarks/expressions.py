@@ -42,13 +42,15 @@ Pair = tuple[str, Function, Function, float, float]
 
 def trees(count: int, depth: int) -> bool:
     """Whether all trees are right; prints the largest errors."""
-    worst = dict.fromkeys(("value", "Jacobian", "drift", "value, compiled", "Jacobian, compiled"), 0.0)
+    worst: dict[str, float] = dict.fromkeys(
+        ["value", "Jacobian", "drift", "value, compiled", "Jacobian, compiled"], 0.0
+    )
     wrong = list[int]()
     for seed in range(count):
         tree = Tree.drawn(seed, depth)
         value, J = tree.function.linearise(tree.q)
         packed_value, packed_J = Packed(tree.function).linearise(tree.q)
-        errors = {
+        errors: dict[str, float] = {
             "value": tree.value_error(value),
             "Jacobian": tree.jacobian_error(J),
             "drift": tree.drift_error(tree.function.drift_at(tree.q, tree.v)),

@@ -115,10 +115,11 @@ def problem_data(problem: Problem) -> dict[str, Any]:
 
 def _differences(a: Any, b: Any, where: str = "$") -> Iterator[tuple[str, Any, Any]]:
     """Where two data differ, and what they have there."""
-    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+    kinds: set[type] = {type(a), type(b)}
+    if kinds == {dict} and a.keys() == b.keys():
         for name in a:
             yield from _differences(a[name], b[name], f"{where}.{name}")
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+    elif kinds == {list} and len(a) == len(b):
         for i, pair in enumerate(zip(a, b, strict=True)):
             yield from _differences(*pair, f"{where}[{i}]")
     elif text_of({"": a}) != text_of({"": b}):

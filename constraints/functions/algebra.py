@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -81,10 +82,11 @@ class Composition(Combined):
         by_point, by_velocity, rate, unused = np.zeros((4, *J.shape))
         f.drift_derivatives(moving, inner.acceleration[:, 0], by_point, by_velocity)
         f.drift_derivatives(still, inner.velocity[:, 0], rate, unused)
+        by_q: Any = inner.jacobian
         return made._replace(
-            rate_q=made.rate_q + rate @ inner.jacobian,
-            by_q=made.by_q + by_point @ inner.jacobian + by_velocity @ inner.rate_q,
-            by_v=made.by_v + by_velocity @ inner.jacobian,
+            rate_q=made.rate_q + rate @ by_q,
+            by_q=made.by_q + by_point @ by_q + by_velocity @ inner.rate_q,
+            by_v=made.by_v + by_velocity @ by_q,
         )
 
     def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
@@ -280,7 +282,8 @@ def _name(functions: Sequence[Function], factors: Vector) -> str:
 
 
 def _number(f: Function) -> float | None:
-    if isinstance(f, Constant) and f.outputs.is_flat:
+    outputs: Any = f.outputs
+    if isinstance(f, Constant) and outputs.is_flat:
         x = float(np.asarray(f.constant)[0])
         return x if f.name == f"{x:.4g}" else None
     return None

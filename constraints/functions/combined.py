@@ -186,7 +186,7 @@ class Likeness:
         if isinstance(thing, str | int | float | None):
             return type(thing), repr(thing)
         if isinstance(thing, np.ndarray):
-            array: Any = thing
+            array = cast("Any", thing)
             return array.shape, array.dtype.str, array.tobytes()
         if isinstance(thing, Function):
             return Function, self.number(thing)

@@ -213,7 +213,7 @@ def _argument(writer: _Writer, value: Any, f: Any) -> str:
     if isinstance(value, pin.SE3):
         return repr(pose_vector(value).tolist())
     if isinstance(value, np.ndarray | np.generic):
-        numbers: Any = value
+        numbers = cast("Any", value)
         return repr(numbers.tolist())
     if isinstance(value, tuple | list):
         inside = [_argument(writer, entry, f) for entry in cast("tuple[Any, ...]", value)]

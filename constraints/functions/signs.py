@@ -206,7 +206,7 @@ def _own(signs: Any) -> Function:
 
 
 def _is_number(candidate: object) -> bool:
-    return isinstance(candidate, Real) and type(candidate) is not bool
+    return not isinstance(candidate, bool) and isinstance(candidate, Real)
 
 
 def _beside(f: Function, candidate: object, what: str) -> Function:

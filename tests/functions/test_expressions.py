@@ -85,6 +85,9 @@ def read(text: str, **names: Any) -> Function:
 # --- against 50 digits ------------------------------------------------------------------------------------------------
 
 
+ONE: Any = 1.0
+
+
 def name_of(case: Any) -> str:
     """A case by its function: what lambdas are called differs from process to process."""
     return case.name if isinstance(case, Function) else "by numpy"
@@ -367,7 +370,7 @@ def test_text_and_names_are_those_of_the_formula(f: Function, formula: str, name
     "name", [name for name in SAMPLES if name.startswith(("Expression", "Sum", "Difference", "Stack"))]
 )
 def test_samples_are_read_again(name: str) -> None:
-    f = SAMPLES[name]()
+    f: Any = SAMPLES[name]()
     robots = [g.robot for g in f.functions_within() if hasattr(g, "robot")]
     again = eval(f.formula(), {**NAMES, **vars(liegroups), "robot": robots[0] if robots else None})
     q = f.inputs.random(np.random.default_rng(3))
@@ -502,13 +505,13 @@ def test_where_there_is_no_value_the_reason_is_said(f: Function, x: list[float],
         (lambda: np.sin(P, out=np.zeros(3)), OperatorError, "np.sin"),
         (lambda: np.linalg.norm(P, axis=0), OperatorError, "np.norm"),
         (lambda: np.linalg.inv(R), OperatorError, "np.inv"),
-        (lambda: norm(1.0), WrongObjectError, "operand of norm"),
+        (lambda: norm(ONE), WrongObjectError, "operand of norm"),
         (lambda: stack(1.0), WrongObjectError, "operand of stack"),
         (lambda: Expression("root", [P]), UnknownNameError, "operator"),
         (lambda: Expression("sin", [P, P]), SizeError, "functions of 'sin'"),
         (lambda: Expression("power", [P]), OptionError, "needs a number"),
         (lambda: Expression("sin", [P], 2.0), OptionError, "takes no number"),
-        (lambda: Expression("dot", [P, 1.0]), WrongObjectError, "function 1"),
+        (lambda: Expression("dot", [P, ONE]), WrongObjectError, "function 1"),
         (lambda: P >= 0.0, OperatorError, "Implicit.above"),
         (lambda: P < 0.0, OperatorError, "Implicit.below"),
         (lambda: np.zeros(3) >= P, OperatorError, "Implicit.below"),

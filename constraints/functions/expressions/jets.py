@@ -130,7 +130,7 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
     """
     P, K = p.value[:, None], p.jacobian
     z = Jet(R @ p.value)
-    seen: Any = None if K is None else K + cross_columns(turn.jacobian, P)
+    seen: Any = None if p.jacobian is None else K + cross_columns(turn.jacobian, P)
     if seen is not None:
         z = z._replace(jacobian=R @ seen)
     if p.velocity is None:
