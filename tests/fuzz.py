@@ -974,7 +974,7 @@ def _(c: Chaos) -> Made:
     if way == "@ thing":
         return given("inner function", lambda: f @ cast(Any, other))
     if way == "- thing":
-        return given("right of a difference", lambda: f - cast(Any, other))
+        return given(("right of a difference", "right of"), lambda: f - cast(Any, other))
     if way == "@ spaces":
         return given("Identity @", lambda: f @ c.say("spaces", Identity(Rn(7))))
     if way == "- robots":
@@ -1878,7 +1878,7 @@ def _(c: Chaos) -> Made:
             ("factor", "factors", "operand"), operator.mul, f, c.say("no factor", c.pick(None, "x", {}, print, np.nan))
         )
     if way == "term":
-        return given("added to", operator.add, f, c.thing())
+        return given(("added to", "operand"), operator.add, Pose(_arm(), "tool"), c.thing())
     return given("functions of a sum", Sum, c.say("no sequence", c.pick(3, None, print, "abc", ())))
 
 
