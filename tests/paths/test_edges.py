@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -123,8 +123,9 @@ PLACE = Projector(Problem(arm(), [Implicit.equal(Position(arm(), "tool"), name="
 def test_the_whole_depth_of_halving_stays_in_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """As Python, on arrays whose end is looked at: the ends ahead are what stands last."""
     program: Any = LINES.program.edges
+    memory = program._pool.take()
     with monkeypatch.context() as plainly:
-        plainly.setattr(program, "_pool", Pool(partial(program._made, lambda *arrays: arrays)))
+        plainly.setattr(program, "_pool", Pool(lambda: memory._replace(where=memory.held)))
         plainly.setattr(program, "_lay", plain_kernels("edges").lay_edges)
         assert_alike(
             interpolate(LINES, [1.0, 0.2], [-1.0, 0.1]), plain(monkeypatch, LINES, [1.0, 0.2], [-1.0, 0.1]), 0.0

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...workspace import Pool
 from ..division import Divided, DivisionProgram, MovedSolids
 from ..kernels.loading import entrances
 from ..machine import layout
-from .packing import Packer
+from .moving import moving_memory, moving_packer
 from .problem import Packed
-from .search import moves_of
 
 _NO_SIDES = np.zeros((0, 0))
 """Right-hand sides are in the memory."""
-
-
-class _Memory(NamedTuple):
-    """What one thread writes into, the right-hand sides too; `where` has addresses only."""
-
-    where: Any
-    sides: Vector
-    held: tuple[Any, ...]
 
 
 @final
@@ -43,24 +33,13 @@ class CompiledDivision(DivisionProgram):
     """
 
     def __init__(self, problem: Problem, packed: Packed) -> None:
-        space, packer = problem.space, Packer(problem.space.nv)
+        space, packer = problem.space, moving_packer(problem)
         header = packer.header
-        header[layout.NQ], header[layout.LIVE] = space.nq, space.nv
-        header[layout.SPACE] = packer.group(space)
-        header[layout.MOVES] = moves_of(packer, space, np.arange(space.nv), space.nv)
-        header[layout.DIFFERENCE], header[layout.Q_NEXT] = packer.memory(space.nv), packer.memory(space.nq)
+        header[layout.Q_NEXT] = packer.memory(space.nq)
         header[layout.STOPS] = packer.memory((layout.MOST_LEGS + 1) * space.nq)
         header[layout.LEGS] = packer.memory(2 * layout.MOST_LEGS * space.nv)
-        self._packed, (self._integers, _, self._work) = packed, packer.arrays()
-        kernels = entrances()
-        self._divide, self._places = kernels.divide_parts, kernels.places
-        self._pool = Pool(self._made)
-
-    def _made(self) -> _Memory:
-        integers, floats, work = self._packed
-        held = integers, floats, work.copy(), self._integers, self._work.copy()
-        sides = int(integers[layout.RHS])
-        return _Memory(self._places(*held), held[2][sides : sides + int(integers[layout.RHS_SIZE])], held)
+        integers, _, work = packer.arrays()
+        self._divide, self._pool = entrances().divide_parts, moving_memory(packed, (integers, work))
 
     def divide(
         self,

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import log2
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Matrix
 
 from ...problem.problem import Problem
 from ...problem.steps import StepSize
 from ...rows.right_hand_side import RightHandSide
-from ...workspace import Pool
 from ..edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE, EdgeProgram, Edges
 from ..kernels.loading import entrances
 from ..machine import layout
-from .packing import Packer
+from .moving import moving_memory, moving_packer
 from .problem import Packed
-from .search import moves_of
 
 ROOM = 64
 """Samples that a call of the kernel writes for one edge, and for two or more that many times as many."""
 EDGES_A_CALL = 32
 """Between two calls Ctrl-C is seen."""
-
-
-class _Memory(NamedTuple):
-    """What one thread writes into: the right-hand sides, the record of an edge; `where` has addresses only."""
-
-    where: Any
-    sides: Vector
-    edge: Vector
-    held: tuple[Any, ...]
 
 
 @final
@@ -49,30 +37,15 @@ class CompiledEdges(EdgeProgram):
     """
 
     def __init__(self, problem: Problem, packed: Packed) -> None:
-        space, packer = problem.space, Packer(problem.space.nv)
-        header, sample = packer.header, 1 + space.nq
-        header[layout.NQ], header[layout.LIVE] = space.nq, space.nv
-        header[layout.SPACE] = packer.group(space)
-        header[layout.MOVES] = moves_of(packer, space, np.arange(space.nv), space.nv)
+        packer, sample = moving_packer(problem), 1 + problem.space.nq
+        header = packer.header
         header[layout.MEASURES] = packer.records(StepSize(problem).measures)
-        header[layout.DIFFERENCE], header[layout.EDGE] = packer.memory(space.nv), packer.memory(layout.EDGE_SIZE)
+        header[layout.EDGE] = packer.memory(layout.EDGE_SIZE)
         header[layout.HERE], header[layout.HALF] = packer.memory(sample), packer.memory(sample)
         header[layout.AHEAD] = packer.memory(sample * (2 - round(log2(SHORTEST_PART_OF_PATH))))
-        self._packed, (self._integers, _, self._work) = packed, packer.arrays()
-        kernels = entrances()
-        self._lay = kernels.lay_edges
-        self._pool = Pool(partial(self._made, kernels.places))
-
-    def _made(self, places: Any) -> _Memory:
-        integers, floats, work = self._packed
-        held = integers, floats, work.copy(), self._integers, self._work.copy()
-        sides, edge = int(integers[layout.RHS]), int(self._integers[layout.EDGE])
-        return _Memory(
-            places(*held),
-            held[2][sides : sides + int(integers[layout.RHS_SIZE])],
-            held[4][edge : edge + layout.EDGE_SIZE],
-            held,
-        )
+        integers, _, work = packer.arrays()
+        self._edge = slice(edge := int(integers[layout.EDGE]), edge + layout.EDGE_SIZE)
+        self._lay, self._pool = entrances().lay_edges, moving_memory(packed, (integers, work))
 
     def run(self, Q0: Matrix, Q1: Matrix, rhs: RightHandSide, max_angle: float, max_length: float) -> Edges:
         """As `EdgeProgram.run`."""
@@ -82,7 +55,8 @@ class CompiledEdges(EdgeProgram):
         memory = self._pool.take()
         memory.sides[:] = rhs.vector
         for begin in range(0, count, EDGES_A_CALL):
-            memory.edge[:] = max_angle, max_length, SHORTEST_PART_OF_PATH, MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE, 0, 0
+            record = max_angle, max_length, SHORTEST_PART_OF_PATH, MIDDLE_OF_INTERVAL, SLACK_OF_A_MIDDLE, 0, 0
+            memory.own[self._edge] = record
             some, first = slice(begin, begin + EDGES_A_CALL), 0
             given = starts[some], ends[some]
             while first < len(given[0]):

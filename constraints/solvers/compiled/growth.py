@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, final
+from typing import final
 
 import numpy as np
 
@@ -15,20 +15,12 @@ from ...workspace import Pool
 from ..growth import Doubts, GrowthProgram, Rules
 from ..kernels.loading import entrances
 from ..machine import layout
+from .moving import moving_memory, moving_packer
 from .packing import Integers, Packer
 from .problem import Packed
-from .search import moves_of
 
 _NO_MORE = np.zeros((0, 0))
 """Pairs of solids are as far apart as usual."""
-
-
-class _Memory(NamedTuple):
-    """What one thread writes into, the right-hand sides too; `where` has addresses only."""
-
-    where: Any
-    sides: Vector
-    held: tuple[Any, ...]
 
 
 @final
@@ -45,16 +37,8 @@ class CompiledGrowth(GrowthProgram):
     """
 
     def __init__(self, problem: Problem, packed: Packed, rules: Rules) -> None:
-        self._packed, self._own = packed, _own(problem, rules)
-        kernels = entrances()
-        self._grow, self._places = kernels.grow_ways, kernels.places
-        self._pool, self._no_solids = Pool(self._made), Pool(partial(_no_solids, problem.space.nq))
-
-    def _made(self) -> _Memory:
-        held = *_copied(self._packed), *_copied(self._own)
-        integers = self._packed.integers
-        sides = held[2][int(integers[layout.RHS]) :][: int(integers[layout.RHS_SIZE])]
-        return _Memory(self._places(*held), sides, held)
+        self._grow, self._pool = entrances().grow_ways, moving_memory(packed, _own(problem, rules))
+        self._no_solids = Pool(partial(_no_solids, problem.space.nq))
 
     def grow(
         self, targets: Matrix, ways: Matrix, figures: Matrix, rhs: RightHandSide, solids: Pool[Doubts] | None
@@ -70,25 +54,17 @@ class CompiledGrowth(GrowthProgram):
         return pairs
 
 
-def _copied(packed: Packed) -> tuple[Integers, Vector, Vector]:
-    """With memory of its own."""
-    return packed.integers, packed.floats, packed.work.copy()
-
-
-def _own(problem: Problem, rules: Rules) -> Packed:
+def _own(problem: Problem, rules: Rules) -> tuple[Integers, Vector, Vector]:
     """What steps are aimed and measured with: configurations, differences, weights."""
-    space, packer = problem.space, Packer(problem.space.nv)
+    packer = moving_packer(problem)
     header = packer.header
-    header[layout.NQ], header[layout.LIVE] = space.nq, space.nv
-    header[layout.SPACE] = packer.group(space)
-    header[layout.MOVES] = moves_of(packer, space, np.arange(space.nv), space.nv)
     header[layout.COMPARED] = packer.counted(rules.columns.tolist())
     header[layout.WEIGHTS] = packer.constants(rules.weights)
     header[layout.RULES] = packer.constants([rules.farthest, rules.least_gain, rules.met])
-    header[layout.DIFFERENCE], header[layout.WAY] = packer.memory(space.nv), packer.memory(layout.WAY_SIZE)
+    header[layout.WAY] = packer.memory(layout.WAY_SIZE)
     for name in (layout.Q_NOW, layout.Q_NEXT, layout.TARGET):
-        header[name] = packer.memory(space.nq)
-    return Packed(*packer.arrays())
+        header[name] = packer.memory(problem.space.nq)
+    return packer.arrays()
 
 
 def _no_solids(nq: int) -> Doubts:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import islice, repeat
 from time import perf_counter
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -34,10 +34,11 @@ from .evaluation import CompiledEvaluation
 from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
 from .packing import Integers, NotPacked
-from .problem import packed
+from .problem import Packed, packed
 from .statuses import STATUSES
 
 _log = logging.getLogger(__package__)
+_T = TypeVar("_T")
 
 ROWS_A_TASK = 128
 """A task costs 0.1 ms beside its rows, mostly with the interpreter's lock; a row of an arm 0.01 ms."""
@@ -167,24 +168,24 @@ class CompiledProgram(Resumable):
 
     def growth(self, rules: Rules) -> GrowthProgram | None:
         """As `Program.growth`; not with `trace`."""
-        try:
-            return None if self._traced else CompiledGrowth(self.problem, self._packed, rules)
-        except NotPacked:
-            return None
+        return self._moving(partial(CompiledGrowth, rules=rules))
 
     @cached_property
     def edges(self) -> EdgeProgram | None:
         """As `Program.edges`; not with `trace`."""
-        try:
-            return None if self._traced else CompiledEdges(self.problem, self._packed)
-        except NotPacked:
-            return None
+        return self._moving(CompiledEdges)
 
     @cached_property
     def division(self) -> DivisionProgram | None:
         """As `Program.division`; not with `trace`."""
+        return self._moving(CompiledDivision)
+
+    def _moving(self, make: Callable[[Problem, Packed], _T]) -> _T | None:
+        """A kernel that moves between configurations; None where a group is not packed, or iterates are traced."""
+        if self._traced:
+            return None
         try:
-            return None if self._traced else CompiledDivision(self.problem, self._packed)
+            return make(self.problem, self._packed)
         except NotPacked:
             return None
 
