@@ -19,8 +19,6 @@ from ..structure.tree import JointKind, JointLimits, Tree, rotation_about, trans
 from .parts import add_bar, closed_at, length, number
 
 X, Y, Z = np.eye(3)
-PLATFORM_RADIUS = 0.06
-"""Radius of what the platform of a Stewart-Gough platform or a delta robot weighs [m]."""
 
 
 def slider_crank(crank: float = 0.1, rod: float = 0.4, offset: float = 0.05, angle: float = 0.7) -> Mechanism:
