@@ -13,9 +13,8 @@ from ..robot.configuration import checked_postures
 from ..robot.files.disabled_collisions import DisabledCollision, as_disabled, link_names
 from ..robot.frame_table import FrameTable
 from ..robot.model.mimic import Mimic
-from ..robot.robot import KEPT, Robot
+from ..robot.robot import Robot
 from ..robot.space import RobotSpace
-from ..workspace import Kept
 from .entries import FRAME, NUMBER, TEXT, Entry, record, vector
 from .joint_models import model_data, model_from_data
 from .json_values import MOST_COORDINATES, JsonValue
@@ -72,7 +71,6 @@ def robot_from_data(data: JsonValue, space: RobotSpace) -> Robot:
     robot = object.__new__(Robot)
     fields = {"space": space, "name": data.entry("name").text(), "bounds": bounds, "references": references}
     robot.__dict__.update(fields, mimics=mimics, disabled_collisions=_disabled(data, space), visuals=(), _frames=table)
-    robot.__dict__.update(kept=Kept[Any](KEPT))
     for item in data.entry("frames").items():
         frame = item.build(robot.frame, FRAME.read(item))
         robot = item.build(robot.with_frame, frame.name, frame)

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import NoneType
 from typing import Any, Self, final, overload
 
@@ -61,7 +62,6 @@ class Robot(Drawn, VectorsByJoint):
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
-        kept: data prepared for this robot by others, for example the projectors of `constraints.reach`.
 
     Raises:
         WrongObjectError: `model` is not a `pinocchio.Model`.
@@ -83,7 +83,6 @@ class Robot(Drawn, VectorsByJoint):
     references: Mapping[str, Vector]
     mimics: tuple[Mimic, ...]
     disabled_collisions: tuple[DisabledCollision, ...]
-    kept: Kept[Any]
     visuals: tuple[VisualFile, ...]
     _frames: FrameTable
 
@@ -109,7 +108,6 @@ class Robot(Drawn, VectorsByJoint):
             references=checked_postures(space, values, {} if references is None else references),
             mimics=as_mimics(mimics, space),
             disabled_collisions=as_disabled(disabled_collisions, link_names(own)),
-            kept=Kept(KEPT),
             visuals=as_visuals(visuals),
             _frames=frames,
         )
@@ -184,8 +182,17 @@ class Robot(Drawn, VectorsByJoint):
     def _with(self, **changes: object) -> Self:
         """A robot that differs in some fields and shares the others, the space above all."""
         other = copy.copy(self)
-        other.__dict__.update(kept=Kept(KEPT), **changes)
+        other.__dict__.update(changes)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles have: all but what others prepared."""
+        return {name: value for name, value in self.__dict__.items() if name != "kept"}
+
+    @cached_property
+    def kept(self) -> Kept[Any]:
+        """Data prepared for this robot by others, for example the projectors of `constraints.reach`."""
+        return Kept(KEPT)
 
     # Sizes and names
 
