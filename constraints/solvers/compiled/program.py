@@ -123,7 +123,7 @@ class CompiledProgram(Resumable):
         self.problem, self.options = problem, options
         self._packed = packed(problem, options, leaving)
         kernels = entrances()
-        self._project, self._project_many, self._places = kernels.project_row, kernels.project_rows, kernels.places
+        self._project, self._places = kernels.project_row, kernels.places
         integers = self._packed.integers
         self._begin, self._traced = int(integers[layout.Q_NOW]), int(integers[layout.TRACE])
         self._nq = problem.space.nq
@@ -229,7 +229,7 @@ class CompiledProgram(Resumable):
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        self._project_many(memory.where_many, *arrays)
+        entrances().project_rows(memory.where_many, *arrays)
 
     def brought_back(
         self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
@@ -265,6 +265,8 @@ class _Rows(SharedRows):
     """
 
     def __init__(self, program: CompiledProgram, Q: Matrix, sides: Iterable[RightHandSide]) -> None:
+        kernels = entrances()
+        kernels.project_rows  # where it is to be compiled, that is done here, and once  # noqa: B018
         self._program, self._began = program, perf_counter()
         self._sides = list(islice(sides, 1) if isinstance(sides, repeat) else sides)
         self._next = np.zeros(1, dtype=np.int64)
@@ -274,7 +276,7 @@ class _Rows(SharedRows):
             len(self._sides), program.problem.rhs.vector.size
         )
         self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
-        self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
+        self._arrays = kernels.places(self._next), self._starts, whole, self._found.q, self._figures
         self._done = 0
 
     def work_alone(self, workspace: Workspace) -> None:
