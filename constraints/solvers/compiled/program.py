@@ -33,7 +33,7 @@ from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
 from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
-from .packing import Integers, NotPacked
+from .packing import NotPacked
 from .problem import Packed, packed
 from .statuses import STATUSES
 
@@ -78,10 +78,11 @@ class _Memory:
 
     __slots__ = ("_lanes", "_packed", "_places", "_sides", "_whole", "rhs", "state", "where", "work")
 
-    def __init__(self, integers: Integers, floats: Vector, work: Vector, places: Callable[..., Any]) -> None:
+    def __init__(self, packed: Packed, places: Callable[..., Any]) -> None:
+        integers, floats, work, _ = packed
         self.work = work.copy()
         self._whole = integers, floats, self.work  # held: `where` has their addresses only
-        self.where, self._places, self._packed = places(*self._whole), places, work
+        self.where, self._places, self._packed = places(*self._whole), places, packed
         self._lanes: Any = None
         state, sides = int(integers[layout.STATE]), int(integers[layout.RHS])
         self.state = self.work[state : state + layout.STATE_SIZE]
@@ -92,9 +93,19 @@ class _Memory:
     def where_many(self) -> Any:
         """`where`, then memory in lanes, for the first batch made."""
         if self._lanes is None:
-            made = entrances().in_lanes(self._packed, LANE_MEMORIES)
+            made = entrances().in_lanes(self._packed.work, LANE_MEMORIES)
             self._lanes = self._places(*self._whole, *made), made
         return self._lanes[0]
+
+    def raise_stopped(self) -> None:
+        """Raise what stopped the kernels in it, in lanes too; it is as new then."""
+        try:
+            self._packed.raise_stopped(self.work)
+            for one in () if self._lanes is None else self._lanes[1]:
+                self._packed.raise_stopped(one.reshape(self.work.size, -1)[:, 0])
+        except BaseException:
+            self.rhs = self._lanes = None
+            raise
 
     def take(self, rhs: RightHandSide | None) -> None:
         """Right-hand sides for the calls to come, where they are others; None where these bring their own."""
@@ -135,7 +146,7 @@ class CompiledProgram(Resumable):
             self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
     def _memory(self) -> _Memory:
-        return _Memory(*self._packed, self._places)
+        return _Memory(self._packed, self._places)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
@@ -150,8 +161,9 @@ class CompiledProgram(Resumable):
             status, iterations, restarts, residual = self._project(memory.where, q0, end)
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
-        if status == layout.NO_POINT:
-            self.problem.space.check(q0, "q")  # says why
+        if status >= layout.NO_POINT:
+            memory.raise_stopped()
+            self.problem.space.check(q0, "q")  # says why it is no point
         trace = self._trace(memory) if self._traced else None
         found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
         return self._inside(found, q0, rhs, workspace) if status == layout.OUT_OF_BOUNDS else found
@@ -215,6 +227,9 @@ class CompiledProgram(Resumable):
             return rows.outcomes(workspace)
         except KeyboardInterrupt as stop:
             raise rows.interrupted() from stop
+        except Exception as error:
+            rows.note(error, first)
+            raise
 
     @property
     def brings_back(self) -> bool:
@@ -230,6 +245,8 @@ class CompiledProgram(Resumable):
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
         self._project_many(memory.where_many, *arrays)
+        if self._packed.calls is not None:
+            memory.raise_stopped()
 
     def brought_back(
         self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
@@ -273,7 +290,7 @@ class _Rows(SharedRows):
         whole = np.array([side.vector for side in self._sides]).reshape(
             len(self._sides), program.problem.rhs.vector.size
         )
-        self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
+        self._found, self._figures = Outcomes.empty(*Q.shape), np.zeros((len(Q), 4))
         self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
         self._done = 0
 
@@ -300,9 +317,25 @@ class _Rows(SharedRows):
             ended = ended[self._figures[ended, 0] != layout.OUT_OF_BOUNDS]
         return RowsInterrupted(ended, self._found.some(ended))
 
+    def note(self, error: Exception, first: int) -> None:
+        """Say in which row a function raised an exception.
+
+        Args:
+            error: the exception.
+            first: number of the first row.
+        """
+        raised = np.flatnonzero(self._figures[:, 0] == layout.RAISED)
+        if raised.size:
+            error.add_note(f"in row {first + int(raised[0])} of the batch")
+
     def work(self, workspace: Workspace) -> None:
         """As `SharedRows.work`."""
-        self._program.project_shared(workspace, *self._arrays)
+        try:
+            self._program.project_shared(workspace, *self._arrays)
+        except Exception as error:
+            self.stop()
+            self.note(error, 0)
+            raise
 
     def stop(self) -> None:
         """As `SharedRows.stop`."""
