@@ -28,6 +28,7 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .calls import know_calls
 from .division import CompiledDivision
 from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
@@ -140,6 +141,9 @@ class CompiledProgram(Resumable):
         self._nq = problem.space.nq
         self._last: tuple[Workspace | None, Any] = None, None  # memory of the last workspace: 0.2 us to find it
         self._bring_back: BringBack | None = None
+        self._calls = self._packed.calls
+        if self._calls is not None:
+            know_calls(problem, self._calls)
         if leaving is not None:
             evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
             strict = partial(_strict, options=options)
@@ -156,11 +160,14 @@ class CompiledProgram(Resumable):
             self._last = workspace, memory
         if rhs is not memory.rhs:
             memory.take(rhs)
-        end = np.empty(self._nq)
+        end, calls = np.empty(self._nq), self._calls
+        began = None if calls is None else calls.begun()
         try:
             status, iterations, restarts, residual = self._project(memory.where, q0, end)
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
+        if calls is not None and began is not None:
+            calls.ended(began, self.problem)
         if status >= layout.NO_POINT:
             memory.raise_stopped()
             self.problem.space.check(q0, "q")  # says why it is no point
@@ -244,9 +251,14 @@ class CompiledProgram(Resumable):
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        self._project_many(memory.where_many, *arrays)
-        if self._packed.calls is not None:
-            memory.raise_stopped()
+        where, calls = memory.where_many, self._calls
+        if calls is None:
+            self._project_many(where, *arrays)
+            return
+        began = calls.begun()
+        self._project_many(where, *arrays)
+        calls.ended(began, self.problem)
+        memory.raise_stopped()
 
     def brought_back(
         self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace

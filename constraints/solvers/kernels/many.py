@@ -96,6 +96,7 @@ def _looked_ahead(
         _put(numbers, I[at.Q_START], width, k, starts[row])
         if sides.shape[0] > 1:
             _put(numbers, I[at.RHS], width, k, sides[row])
+        numbers[(I[at.STATE] + at.WHOSE) * width + k] = float(first + k) if first + k < end else -1.0
     started(I, F, V, False)
     if stopped(I, V):
         figures[min(first + lane_of_stop(I, V), last), 0] = float(at.RAISED)
@@ -107,7 +108,7 @@ def _looked_ahead(
             waiting |= 1 << k
         else:
             _written_down(I, numbers, k, width, first + k, now, ends, figures)
-        numbers[to + at.WHOSE * width + k], numbers[to + at.DRAW * width + k] = float(first + k), -1.0
+        numbers[to + at.DRAW * width + k] = -1.0
     begun(I, F, V, True)
     return waiting
 

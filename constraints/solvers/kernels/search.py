@@ -300,8 +300,9 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
         W[state + at.ITERATIONS], W[state + at.TRIES] = 0.0, 0.0
     W[state + at.BEST_TRY], W[state + at.STATUS], W[state + at.TRACED] = 0.0, float(at.STALLED), 0.0
     forget(I, W, True)
-    ask_for(I, W, point)
-    defined = point & run_tape(I, F, W, I[at.PREPARE], at.VALUES)
+    asked = point & (W[state + at.WHOSE] >= 0.0)  # a lane without a start has a copy of another one's
+    ask_for(I, W, asked)
+    defined = asked & run_tape(I, F, W, I[at.PREPARE], at.VALUES)
     written_where(point & off(defined), W, state + at.NOW, float(at.UNDEFINED))
     if not any_of(defined):
         return False
