@@ -291,11 +291,16 @@ class Function(Signs, Answering, ABC):
         *,
         columns: ArrayLike | None = None,
         name: str | None = None,
+        trace: bool = True,
     ) -> FromCallable:
-        """Wrap any Python function of a configuration; without `jacobian`, by central differences."""
+        """Wrap any Python function of a configuration.
+
+        Without `jacobian` its formula is read, if it can be, and what it captured is frozen (`describe()` says so;
+        `trace=False` turns that off); elsewhere derivatives are central differences.
+        """
         from .from_callable import FromCallable
 
-        return FromCallable(f, inputs, outputs, jacobian, columns, name)
+        return FromCallable(f, inputs, outputs, jacobian, columns, name, trace=trace)
 
     @final
     @staticmethod

@@ -21,6 +21,7 @@ from ...functions import (
     ConvexShapeContactHold,
     Difference,
     Expression,
+    FromCallable,
     Function,
     Identity,
     Orientation,
@@ -240,6 +241,11 @@ def _added(
     packer.emit(layout.SUM, NO_ARGUMENT, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
 
 
+def _from_callable(packer: Packer, f: FromCallable, argument: Argument, result: PackedResult) -> None:
+    """Its formula, where that was read."""
+    (_called if f.read is None else pack_function)(packer, f if f.read is None else f.read, argument, result)
+
+
 def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: PackedResult) -> None:
     affine = Affine(f.weights, [f.offset], f.inputs)
     inside = packer.own_result(affine, argument)
@@ -274,6 +280,7 @@ TABLE: dict[type[Function], Callable[[Packer, Any, Argument, PackedResult], None
     Difference: _difference,
     Sum: _sum,
     Expression: _expression,
+    FromCallable: _from_callable,
     Lifted: _lifted,
     Stacked: _stacked,
     Restriction: _restriction,
