@@ -80,11 +80,10 @@ class FromCallable(Function):
             as_callable(self.jac, f"jacobian of {name}", words)
         columns = f"columns of {name}"
         used = None if self.used is None else truth_values(self.used, columns, "booleans by tangent column")
+        self.declare(self.inputs, self.outputs, used, name=name)
         reading = self._reading(used)
         set_fields(self, read=reading.formula, _unread=reading.reason)
-        if reading.formula is None:
-            self.declare(self.inputs, self.outputs, used, name=name)
-        else:
+        if reading.formula is not None:
             self.declare(self.inputs, self.outputs, reading.formula.columns, name=name)
 
     def _reading(self, used: BoolVector | None) -> Reading:

@@ -107,7 +107,7 @@ def test_single_numbers_of_rotations_are_not_read() -> None:
     assert position.read is not None
     np.testing.assert_array_equal(position.columns, np.arange(6) < 3)
     assert "a rotation or pose" in Function.from_callable(lambda q: q[3], SE3, Rn(1)).describe()
-    assert "its values are in SO(3)" in Function.from_callable(lambda q: q[3:], SE3, SO3).describe()
+    assert "its values are in SO3" in Function.from_callable(lambda q: q[3:], SE3, SO3).describe()
 
 
 def test_columns_that_were_declared_are_held_to() -> None:
