@@ -100,8 +100,8 @@ def _inside(vertices: ArrayLike) -> tuple[Matrix, Matrix]:
     if turns.sum() < 0.0:
         normals, turns = -normals, -turns
     whole = abs(float(np.arctan2(turns, (sides * np.roll(sides, -1, axis=0)).sum(axis=1) / lengths).sum())) - 2.0 * pi
-    if (turns < 0.0).any() or abs(whole) > 1.0:
-        raise OptionError(f"{what}: expected a convex polygon, got one that turns inwards or goes round twice")
+    if (turns < 0.0).any() or turns.max() < LEAST_SIDE or abs(whole) > 1.0:
+        raise OptionError(f"{what}: expected a convex polygon, got one that is flat, turns inwards or goes round twice")
     return normals, -(normals * corners).sum(axis=1)
 
 
