@@ -79,9 +79,9 @@ class Clearance(Function):
 
     .. math:: f_k(q) = \min(d_k(q) - m_k,\ \ell), \quad J_k = n_k^T (J_{b} - J_{a})
 
-    with :math:`d_k` the distance of the solids of pair k, minus the depth of the overlap where they overlap, :math:`m_k`
-    the margin of the pair in the collision model, :math:`\ell` the influence, :math:`n_k` the normal from the nearest
-    point of solid a to that of solid b, and :math:`J_a, J_b` the Jacobians of these points, all in the world.
+    with :math:`d_k` the distance of the solids of pair k, or minus the depth of their overlap, :math:`m_k` the margin
+    of the pair in the collision model, :math:`\ell` the influence, :math:`n_k` the normal from the nearest point of
+    solid a to that of solid b, and :math:`J_a, J_b` the Jacobians of these points, all in the world.
     A row is 0 or more where the collision model is free of its pair: `Implicit.above(Clearance(model), 0.05)` keeps
     5 cm more.
 
@@ -177,6 +177,7 @@ class Clearance(Function):
         self.declare(robot.space, Rn(size), columns, periodic=True, name=self.name or f"Clearance({words})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """As of `Function`."""
         k = kinematics_at(point, jacobian)
         asking: _Asking = point.workspace.resource(self, "asking", _Asking, self.model.checker.geometry)
         pin.updateGeometryPlacements(k.model, k.data, asking.geometry, asking.data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from liegroups.arguments import finite_vector, stacked
+from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike
 
 from ...errors import OptionError, SizeError
@@ -53,10 +53,9 @@ def curve(parameter: Function, points: ArrayLike, parameters: ArrayLike | None =
 
     Source: `scipy.interpolate.CubicSpline`.
     """
-    s, knots = vector_of(parameter, "parameter of a curve", 1), np.asarray(points, dtype=np.float64)
+    s, knots = vector_of(parameter, "parameter of a curve", 1), real_numbers(points, "points of a curve", finite=True)
     if knots.ndim != 2 or len(knots) < 4:
         raise SizeError("points of a curve", "(n, d), four at least", knots.shape)
-    knots = stacked(knots, knots.shape[1], "points of a curve")
     n = len(knots)
     at = np.linspace(0.0, 1.0, n) if parameters is None else finite_vector(parameters, n, "parameters of a curve")
     if not (np.diff(at) > 0.0).all():

@@ -14,7 +14,7 @@ from ...robot.placement import unit_axis
 from ..affine import Affine
 from ..expression import Expression, dot, maximum, minimum, norm, operand
 from ..function import Function
-from .directions import beside, vector_of
+from .directions import vector_of
 
 LEAST_SIDE = 1e-9
 """Length of the shortest side of a polygon, and of the shortest segment with fixed ends [m]."""
@@ -58,12 +58,12 @@ def off_segment(p: Function, start: Function | ArrayLike, end: Function | ArrayL
 
 
 def in_polygon(p: Function, vertices: ArrayLike) -> Function:
-    r"""How far a point is inside each side of a convex polygon in the plane of x and y: inside where all rows are above 0.
+    r"""How far a point is inside each side of a convex polygon in the plane of x and y.
 
     .. math:: f_i(q) = n_i^T (p_{xy} - c_i)
 
-    with :math:`c_i` a vertex and :math:`n_i` the unit normal, into the polygon, of the side that begins there. Of a point
-    seen from a frame, `Position(robot, b, reference=a)`, it is the prism along the z axis of that frame; bounds on
+    with :math:`c_i` a vertex and :math:`n_i` the unit normal, into the polygon, of the side that begins there. The
+    point is inside where all rows are above 0. Of a point seen from a frame, `Position(robot, b, reference=a)`, it is the prism along the z axis of that frame; bounds on
     `p[2]` close it. The function is affine in p. A box is `Implicit.between(p, lower, upper)`, a half-space
     `Implicit.above(dot(n, p), d)`.
 
@@ -110,7 +110,7 @@ def gaze(target: Function, axis: ArrayLike, half_angle: float) -> Expression:
 
     .. math:: f(q) = u^T p - \cos\alpha\,\lVert p \rVert
 
-    with p the target seen from the camera, u the axis of the view and :math:`\alpha` the half angle of the cone. What is
+    with p the target seen from the camera, u the axis of the view, :math:`\alpha` the half angle of the cone. What is
     behind the camera is outside for :math:`\alpha \le \pi/2`. The value is the distance times the difference of the
     cosines. It has no value where the target is in the camera; the Jacobian does not vanish elsewhere, on the axis too,
     but gets small with :math:`\alpha`: to look exactly at a target take `across(target, u)` equal to 0, and
@@ -161,7 +161,9 @@ def in_view(target: Function, half_angles: ArrayLike, axis: ArrayLike = "z", rig
     p = vector_of(target, "target in a view", 3)
     z, x = unit_axis(axis, "axis of a view"), unit_axis(right, "right of a view")
     if abs(float(z @ x)) > 1e-6:
-        raise OptionError(f"right of a view: expected a direction at right angles to the axis, got {z @ x:.3g} along it")
+        raise OptionError(
+            f"right of a view: expected a direction at right angles to the axis, got {z @ x:.3g} along it"
+        )
     rows = list[Matrix]()
     for angle, side in zip(finite_vector(half_angles, 2, "half angles of a view"), (x, np.cross(z, x)), strict=True):
         alpha = _angle(float(angle), "half angle of a view", pi / 2.0)
