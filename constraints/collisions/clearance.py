@@ -23,12 +23,14 @@ from ..robot.model.pinocchio import pin
 from .changes import pairs_called
 from .model import CollisionModel
 from .pairs import IndexPair, as_distance
+from .solids import geometry_of_hulls
 
-FINE, COARSE = 1e-9, 1e-6
-"""Tolerances of coal's search for the nearest points [m]: the first one, and its own, where the first is too fine."""
+APART, DEEP = (1e-9, 1e-6), (1e-7, 1e-6)
+"""Tolerances of coal's searches [m], for solids that are apart and that overlap: the first ones, then its own, where the
+first find nothing. With finer ones the second search ends in depths that are wrong, of some cylinders."""
 UNIT = 1e-6
 """So far a normal of coal may be from a unit vector, and the nearest points from the distance [m]; else it failed."""
-SEARCH = 1000
+SEARCH = 255
 """Steps that coal may take in a search."""
 
 
@@ -50,26 +52,30 @@ class _Asking:
     """What one thread asks coal with.
 
     Args:
-        geometry: pinocchio's, with all pairs of a model.
+        model: whose solids; of a mesh its convex hull.
     """
 
-    def __init__(self, geometry: Any) -> None:
-        self.geometry, self.data = geometry, geometry.createData()
+    def __init__(self, model: CollisionModel) -> None:
+        self.geometry = geometry_of_hulls(model.checker.geometry, model.contents.solids)
+        self.data = self.geometry.createData()
 
     def ask(self, pair: int) -> _Nearest | None:
         """The nearest points of a pair, where the solids are placed; None where coal finds none."""
-        for tolerance in (FINE, COARSE):
+        for apart, deep in zip(APART, DEEP, strict=True):
             request = import_module("coal").DistanceRequest()  # a used one begins where its last search ended
-            request.gjk_tolerance = request.epa_tolerance = tolerance
+            request.gjk_tolerance, request.epa_tolerance = apart, deep
             request.gjk_max_iterations = request.epa_max_iterations = SEARCH
             self.data.distanceRequests[pair] = request
             pin.computeDistance(self.geometry, self.data, pair)
             found = self.data.distanceResults[pair]
             d, n, a = float(found.min_distance), np.array(found.normal), np.array(found.getNearestPoint1())
+            way = found.getNearestPoint2() - a
             with np.errstate(all="ignore"):
-                off = abs(n @ n - 1.0) + abs(n @ (found.getNearestPoint2() - a) - d)
+                off = abs(n @ n - 1.0) + abs(n @ way - d)
             if off < UNIT:  # also false of nan
                 return _Nearest(d, n, a)
+            if d > UNIT and abs(float(np.sqrt(way @ way)) - d) < UNIT:  # of two surfaces coal gives no normal
+                return _Nearest(d, way / d, a)
         return None
 
 
@@ -88,10 +94,12 @@ class Clearance(Function):
     The Jacobian is finite at and through contact: the normal is coal's own, never a difference of points over their
     distance. It is the derivative where the nearest points are unique. Where they are not (two parallel faces, a
     point on the axis of a cylinder, balls with one centre) the value has a kink and the Jacobian is that of one of
-    the sides; also where two pairs are both the smallest, and at the influence. Of boxes, balls, capsules and convex
-    meshes value and normal are exact to rounding (1e-8 m, within this distance of contact); of cylinders, cones and
-    ellipsoids the value is good to 1e-8 m and the normal to 1e-4. Meshes that are not convex are surfaces: inside of
-    one there is no depth, so keep them outside by a margin.
+    the sides; also where two pairs are both the smallest, and at the influence. Of boxes, balls, capsules and meshes
+    value and normal are exact to rounding (within 1e-8 m of contact to 1e-8 m and 1e-5); of cylinders, cones and
+    ellipsoids the value is good to 1e-6 m and the normal to 1e-3.
+
+    A mesh counts as its convex hull, which contains it: a row is never more than the distance of the mesh. A flat
+    mesh, and a point cloud, is a surface: two of these have no value where they meet.
 
     Args:
         model: solids on a robot and around it, the pairs that must not collide, and their margins.
@@ -179,7 +187,7 @@ class Clearance(Function):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As of `Function`."""
         k = kinematics_at(point, jacobian)
-        asking: _Asking = point.workspace.resource(self, "asking", _Asking, self.model.checker.geometry)
+        asking: _Asking = point.workspace.resource(self, "asking", _Asking, self.model)
         pin.updateGeometryPlacements(k.model, k.data, asking.geometry, asking.data)
         bounds = self._lower_bounds(k.oMi)
         value[:] = self._farthest

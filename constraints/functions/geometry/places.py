@@ -63,9 +63,9 @@ def in_polygon(p: Function, vertices: ArrayLike) -> Function:
     .. math:: f_i(q) = n_i^T (p_{xy} - c_i)
 
     with :math:`c_i` a vertex and :math:`n_i` the unit normal, into the polygon, of the side that begins there. The
-    point is inside where all rows are above 0. Of a point seen from a frame, `Position(robot, b, reference=a)`, it is the prism along the z axis of that frame; bounds on
-    `p[2]` close it. The function is affine in p. A box is `Implicit.between(p, lower, upper)`, a half-space
-    `Implicit.above(dot(n, p), d)`.
+    point is inside where all rows are above 0. Of a point seen from a frame, `Position(robot, b, reference=a)`, it is
+    the prism along the z axis of that frame; bounds on `p[2]` close it. The function is affine in p. A box is
+    `Implicit.between(p, lower, upper)`, a half-space `Implicit.above(dot(n, p), d)`.
 
     Args:
         p: the point, a function into R^2, or into R^3 of which the first two rows count.
