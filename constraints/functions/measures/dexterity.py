@@ -96,7 +96,7 @@ class Manipulability(_Dexterity):
 
     Raises:
         SizeError: more rows than columns: J J^T would be singular everywhere.
-        UnknownJointError: a joint that the robot does not have.
+        UnknownNameError: a joint that the robot does not have.
         UndefinedError: when evaluated at a singular configuration.
 
     Source: T. Yoshikawa, Manipulability of robotic mechanisms, International Journal of Robotics Research 4 (1985);
@@ -141,7 +141,7 @@ class SmallestSingularValue(_Dexterity):
 
     Raises:
         SizeError: more rows than columns.
-        UnknownJointError: a joint that the robot does not have.
+        UnknownNameError: a joint that the robot does not have.
 
     Source: C. A. Klein, B. E. Blaho, Dexterity measures for the design and control of kinematically redundant
     manipulators, International Journal of Robotics Research 6 (1987).

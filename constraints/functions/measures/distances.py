@@ -31,14 +31,14 @@ def limit_distance(robot: Robot, joints: Sequence[str] | None = None) -> Functio
 
     Args:
         robot: the robot, with its bounds.
-        joints: names of joints; all by default. Coordinates without two finite bounds, or with two equal ones, have
-            no row.
+        joints: names of joints; all by default. Coordinates without two finite bounds, or with two equal ones, and
+            the position of a body in space, have no row.
 
     Shapes:
         value (rows,): one for each coordinate, in the order of q; jacobian (rows, nv).
 
     Raises:
-        UnknownJointError: a joint that the robot does not have.
+        UnknownNameError: a joint that the robot does not have.
         OptionError: no coordinate is left.
 
     Source: T. F. Chan, R. V. Dubey, IEEE Transactions on Robotics and Automation 11 (1995).
