@@ -26,8 +26,8 @@ from .pairs import IndexPair, as_distance
 from .solids import geometry_of_hulls
 
 APART, DEEP = (1e-9, 1e-6), (1e-7, 1e-6)
-"""Tolerances of coal's searches [m], for solids that are apart and that overlap: the first ones, then its own, where the
-first find nothing. With finer ones the second search ends in depths that are wrong, of some cylinders."""
+"""Tolerances of coal's searches [m], for solids that are apart and that overlap: the first ones, then its own, where
+the first find nothing. With finer ones the second search ends in depths that are wrong, of some cylinders."""
 UNIT = 1e-6
 """So far a normal of coal may be from a unit vector, and the nearest points from the distance [m]; else it failed."""
 SEARCH = 255

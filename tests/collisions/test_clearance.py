@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import coal
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -21,10 +21,11 @@ from constraints.errors import NotSavableError, OptionError, UndefinedError, Unk
 from constraints.point import place
 from constraints.testing import check_function
 
+coal: Any = import_module("coal")
 BODY = "<robot name='one'><link name='body'/></robot>"
 ONE = Robot.from_urdf(BODY, base=Base.FREE_FLYER)
 TWO = Robot.system([Part("a", ONE), Part("b", ONE)])
-SIZES: dict[str, Any] = {"Box": (0.3, 0.2, 0.4), "Sphere": 0.15, "Capsule": (0.1, 0.3), "Cylinder": (0.1, 0.3)}
+SIZES: dict[str, Any] = {"Box": (0.3, 0.2, 0.4), "Sphere": (0.15,), "Capsule": (0.1, 0.3), "Cylinder": (0.1, 0.3)}
 EXACT = ("Box", "Sphere", "Capsule")
 
 
@@ -45,7 +46,7 @@ def of_arm(**options: Any) -> CollisionModel:
     shapes = [
         Shape("post", "Capsule", (0.05, 1.0), placement=rigid_transform([0.35, 0.25, 0.3], rpy=[0.2, 0.1, 0.0])),
         Shape("wall", "Box", (0.1, 2.0, 2.0), placement=rigid_transform([-0.55, 0.0, 0.0], rpy=[0.0, 0.3, 0.1])),
-        Shape("ball", "Sphere", 0.06, "tool"),
+        Shape("ball", "Sphere", (0.06,), "tool"),
         Shape("fore", "Box", (0.1, 0.08, 0.3), "elbow"),
     ]
     return CollisionModel(arm(), shapes, **options)
@@ -117,7 +118,7 @@ def test_margins_of_pairs_are_taken_off() -> None:
 
 def test_points_of_clouds_have_their_radius() -> None:
     cloud = PointCloud("cloud", np.array([[0.5, 0.0, 0.0], [0.6, 0.3, 0.1]]), 0.02, "a/body")
-    f = Clearance(CollisionModel(TWO, [cloud, Shape("two", "Sphere", 0.15, "b/body")]))
+    f = Clearance(CollisionModel(TWO, [cloud, Shape("two", "Sphere", (0.15,), "b/body")]))
     for x in (0.0, 0.2, 0.34):
         assert f.value(at(x, 0.0, 0.0))[0] == pytest.approx(0.5 - x - 0.15 - 0.02, abs=1e-6)
 

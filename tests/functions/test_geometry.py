@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation as Turn
 
-from constraints import Base, Bounds, Function, Implicit, Pose, Position, Problem, Projector, Robot, Rotation
+from constraints import Base, Bounds, Function, Implicit, Position, Problem, Projector, Robot, Rotation
 from constraints.errors import (
     ConstraintError,
     NotNormalizedError,
@@ -68,7 +68,7 @@ def test_directions_are_columns_of_rotations(axis: Any, reference: Any) -> None:
     for seed in range(5):
         q = BOTH.random(np.random.default_rng(seed))
         posture = BOTH.at(q)
-        oMa = pin.SE3.Identity() if reference is None else reference
+        oMa: Any = pin.SE3.Identity() if reference is None else reference
         oMa = posture.placement(reference) if isinstance(reference, str) else oMa
         expected = (oMa.inverse() * posture.placement("right_tool")).rotation @ np.asarray(u)
         np.testing.assert_allclose(f.value(q), expected, atol=1e-14)
@@ -271,7 +271,7 @@ class Case(NamedTuple):
 
     where: Any
     constraints: list[Implicit]
-    holds: Callable[[Callable[[str], Any], np.ndarray], bool]
+    holds: Callable[[Callable[[str], Any], np.ndarray], Any]
     bounds: Any = None
 
 
@@ -296,7 +296,9 @@ def _bounded() -> Bounds:
     return Bounds(SPACE, np.append(low, 0.0), np.append(high, 1.0))
 
 
-LEFT, RIGHT = Pose(BOTH, "left_tool"), Position(BOTH, "right_tool", reference="left_tool")
+RIGHT = Position(BOTH, "right_tool", reference="left_tool")
+OPPOSITE, HALF_BOX = np.array([0.0, 0.0, 1.0]), np.array([0.1, 0.1, 0.075])
+TRIANGLE = [[0.2, 0.0], [0.5, -0.1], [0.4, 0.3]]
 SOLVED: dict[str, Case] = {
     "point on a line": Case(
         ARM, [Implicit.zero(across(TOOL - [0.4, 0.1, 0.0], [0.0, 0.6, 0.8]))],
@@ -332,7 +334,7 @@ SOLVED: dict[str, Case] = {
         lambda at, q: np.linalg.norm(at("tool").rotation[:, 2] - [0.0, 0.6, -0.8]) < NEAR,
     ),
     "axes opposite, of two frames that move": Case(
-        BOTH, [Implicit.zero(direction(BOTH, "right_tool", "z", reference="left_tool") + [0.0, 0.0, 1.0])],
+        BOTH, [Implicit.zero(direction(BOTH, "right_tool", "z", reference="left_tool") + OPPOSITE)],
         lambda at, q: np.linalg.norm(at("right_tool").rotation[:, 2] + at("left_tool").rotation[:, 2]) < NEAR,
     ),
     "axes along one line, either way": Case(
@@ -362,14 +364,14 @@ SOLVED: dict[str, Case] = {
         and abs(p[0]) < np.tan(0.3) * p[2] and abs(p[1]) < np.tan(0.2) * p[2],
     ),
     "in a prism": Case(
-        ARM, [Implicit.above(stack(in_polygon(TOOL, [[0.2, 0.0], [0.5, -0.1], [0.4, 0.3]]), TOOL[2] - 0.2, 0.4 - TOOL[2]))],
+        ARM, [Implicit.above(stack(in_polygon(TOOL, TRIANGLE), TOOL[2] - 0.2, 0.4 - TOOL[2]))],
         lambda at, q: 0.2 - NEAR < at("tool").translation[2] < 0.4 + NEAR
-        and (ConvexHull([[0.2, 0.0], [0.5, -0.1], [0.4, 0.3]]).equations @ [*at("tool").translation[:2], 1.0]).max() < NEAR,
+        and (ConvexHull(TRIANGLE).equations @ [*at("tool").translation[:2], 1.0]).max() < NEAR,
     ),
     "in a box of another frame": Case(
         BOTH, [Implicit.between(RIGHT, [-0.1, -0.1, 0.05], [0.1, 0.1, 0.2])],
         lambda at, q: bool(
-            (np.abs(at("left_tool").actInv(at("right_tool").translation) - [0, 0, 0.125]) < np.array([0.1, 0.1, 0.075]) + NEAR).all()
+            (np.abs(at("left_tool").actInv(at("right_tool").translation) - [0, 0, 0.125]) < HALF_BOX + NEAR).all()
         ),
     ),
     "screw": Case(

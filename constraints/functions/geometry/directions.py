@@ -6,6 +6,7 @@ import numpy as np
 
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.formulas.second_order import cross
 
 from ...errors import SizeError
 from ...robot import Frame, Robot
@@ -153,7 +154,7 @@ def beside(axis: Vector) -> tuple[Vector, Vector]:
     least = int(np.argmin(np.abs(axis)))
     first = np.eye(3)[least] - axis[least] * axis
     first /= np.sqrt(first @ first)
-    return first, np.cross(axis, first)
+    return first, cross(axis, first)
 
 
 def vector_of(f: Function, what: str, *sizes: int) -> Function:

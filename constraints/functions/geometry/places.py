@@ -6,13 +6,13 @@ from math import pi
 
 import numpy as np
 
-from liegroups.arguments import finite_number, finite_vector, stacked
+from liegroups.arguments import finite_number, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix
 
 from ...errors import OptionError, SizeError
 from ...robot.placement import unit_axis
 from ..affine import Affine
-from ..expression import Expression, dot, maximum, minimum, norm, operand
+from ..expression import dot, maximum, minimum, norm, operand
 from ..function import Function
 from .directions import vector_of
 
@@ -88,8 +88,8 @@ def in_polygon(p: Function, vertices: ArrayLike) -> Function:
 def _inside(vertices: ArrayLike) -> tuple[Matrix, Matrix]:
     """Rows of A p + b, positive on the inner side of each side of a polygon."""
     what = "vertices of a polygon"
-    corners = np.atleast_2d(stacked(vertices, 2, what))
-    if corners.ndim != 2 or len(corners) < 3:
+    corners = real_numbers(vertices, what, finite=True)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
         raise SizeError(what, "(n, 2), three at least", corners.shape)
     sides = np.roll(corners, -1, axis=0) - corners
     lengths = np.sqrt((sides * sides).sum(axis=1))
@@ -105,7 +105,7 @@ def _inside(vertices: ArrayLike) -> tuple[Matrix, Matrix]:
     return normals, -(normals * corners).sum(axis=1)
 
 
-def gaze(target: Function, axis: ArrayLike, half_angle: float) -> Expression:
+def gaze(target: Function, axis: ArrayLike, half_angle: float) -> Function:
     r"""How far a point is inside a cone in front of a camera: it is seen where the value is above 0.
 
     .. math:: f(q) = u^T p - \cos\alpha\,\lVert p \rVert
@@ -133,7 +133,7 @@ def gaze(target: Function, axis: ArrayLike, half_angle: float) -> Expression:
     Source: `GazeTargetConstraint` of Drake.
     """
     p, u = vector_of(target, "target of a gaze", 3), unit_axis(axis, "axis of a gaze")
-    return dot(u, p) - float(np.cos(_angle(half_angle, "half angle of a gaze", pi))) * norm(p)  # pyright: ignore[reportReturnType]
+    return dot(u, p) - float(np.cos(_angle(half_angle, "half angle of a gaze", pi))) * norm(p)
 
 
 def in_view(target: Function, half_angles: ArrayLike, axis: ArrayLike = "z", right: ArrayLike = "x") -> Function:

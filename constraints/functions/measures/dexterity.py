@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liegroups import Rn, Segments
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_name, as_tuple
 from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -44,7 +44,8 @@ class _Dexterity(Function):
     def _take(self, name: str) -> None:
         """Declare it, in `__post_init__`."""
         f = as_function(self.function, f"function of {type(self).__name__}")
-        locked = as_tuple(self.locked, f"locked joints of {type(self).__name__}", "names of joints", ordered=False)
+        what = f"locked joints of {type(self).__name__}"
+        locked = [as_name(joint, what) for joint in as_tuple(self.locked, what, "names of joints", ordered=False)]
         moving = f.columns.copy()
         if locked:
             moving[Segments.of(f.inputs, *locked).v_indices] = False
@@ -52,7 +53,7 @@ class _Dexterity(Function):
         if not 0 < m <= n:
             what = f"rows of {f.name}, of which {type(self).__name__} is asked"
             raise SizeError(what, f"1 to {n}, the columns that move it", m)
-        set_fields(self, locked=locked, _moving=moving)
+        set_fields(self, locked=tuple(locked), _moving=moving)
         self.declare(f.inputs, Rn(1), f.columns, periodic=f.periodic, name=name or f"{type(self).__name__}({f.name})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -158,4 +159,4 @@ class SmallestSingularValue(_Dexterity):
         self._take(self.name)
 
     def _of(self, factors: _Factors) -> tuple[float, Matrix]:
-        return float(factors.s[-1]), np.outer(factors.U[:, -1], factors.V[-1])
+        return float(factors.s[-1]), factors.U[:, -1:] @ factors.V[-1:]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_name, as_tuple, finite_vector
 from liegroups.arrays import ArrayLike
 from liegroups.space import as_space
 
@@ -47,7 +47,8 @@ def limit_distance(robot: Robot, joints: Sequence[str] | None = None) -> Functio
     space = robot.space
     wanted = np.ones(space.nv, dtype=np.bool_)
     if joints is not None:
-        names = as_tuple(joints, "joints of a distance to joint limits", "names of joints", ordered=False)
+        what = "joints of a distance to joint limits"
+        names = [as_name(joint, what) for joint in as_tuple(joints, what, "names of joints", ordered=False)]
         wanted = np.isin(np.arange(space.nv), Segments.of(space, *names).v_indices) if names else ~wanted
     lower, upper = robot.bounds.lower, robot.bounds.upper
     columns, entries = (np.array(list(x), dtype=np.intp) for x in (space.vector_v, space.vector_q))
