@@ -151,7 +151,10 @@ def check(packed: Packed, q: Any, tolerance: float = 1e-12) -> None:
     assert np.array_equal(packed.value(q), value)
 
 
-CALLED = ("FromCallable", "DistanceBetween", "through a robot", "Lifted, by differences", "Composition, to a group")
+CALLED = (
+    *("FromCallable", "DistanceBetween", "through a robot", "Lifted, by differences", "Composition, to a group"),
+    *("Manipulability", "SmallestSingularValue"),
+)
 """Samples that are, or hold, what is called."""
 
 
@@ -493,6 +496,8 @@ NOT_PACKED = {
     "CompiledFunction": "machine code of the user's",
     "FromCallable": "a Python function of the user's",
     "DistanceBetween": "the example of a function of the user's",
+    "Manipulability": "singular values, and second derivatives of the kinematics",
+    "SmallestSingularValue": "the same",
     "_Pair": "the pose that contacts look at, without rows of its own",
     "_Products": "what ComBetweenFeet, packed whole, takes its second derivatives from",
 }
