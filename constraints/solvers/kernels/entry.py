@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Numbers, Vector, entrance, floats_at, integers_at, kernel, shared
+from ..tape.calls import stopped
 from .search import started, tries
 
 
@@ -11,10 +12,11 @@ from .search import started, tries
 def project(I: Integers, F: Floats, W: Floats) -> int:
     """From Q_START and RHS (and Q_NOW, where RESUMED) to Q_BEST and the record of the state; the status."""
     state = I[at.STATE]
+    if stopped(I, W):
+        return at.RAISED
     usable = started(I, F, W, W[state + at.RESUMED] != 0.0)
-    if W[state + at.NOW] != at.UNDECIDED:
-        return int(W[state + at.NOW])
-    return tries(I, F, W, usable)
+    status = int(W[state + at.NOW]) if W[state + at.NOW] != at.UNDECIDED else tries(I, F, W, usable)
+    return at.RAISED if stopped(I, W) else status
 
 
 @kernel
