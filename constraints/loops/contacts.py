@@ -14,6 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
 
+from ..axes import unit_axis
 from ..errors import OptionError
 from ..functions.frames.frame_function import as_frame
 from ..functions.frames.slopes import STRAIGHT, Slopes
@@ -26,7 +27,6 @@ from .frame_rows import Form, FrameRows
 from .hinges.masked_map import MaskedMap, as_mask
 from .hinges.pose_map import LogPose, PoseMap, Split, TurnedLog
 from .hinges.rotation_rows import Turn
-from .hinges.subhinge import unit_axis
 
 
 class Axes(Enum):

@@ -10,6 +10,7 @@ import pytest
 from robots import arm, mixed_tree
 
 from constraints import Affine, Function, Implicit, Position, Problem, Stack
+from constraints.axes import unit_axis
 from constraints.errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from constraints.loops import Hinge, HingeKind, RodClosure
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
@@ -19,7 +20,7 @@ from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
 from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair
-from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion, unit_axis
+from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
 from liegroups import Rn
