@@ -74,7 +74,7 @@ def double_support(
     posture = robot.at(robot.check(q, f"posture of {who}"))
     poses: list[Any] = [posture.placement(foot) for foot in feet]
     if between:
-        line = ComBetweenFeet(robot, feet[0], feet[1], feet[0], subtrees=subtrees)
+        line = ComBetweenFeet(robot, feet[0], feet[1], robot.frame("universe"), subtrees=subtrees)
         height = [line.value_of(posture.q)[0], 0.0, 0.0, 0.0]
         rows = (Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO, Comparison.SUPERIOR, Comparison.INFERIOR)
         balance = Implicit(line, rows, height, mask, name="balance")

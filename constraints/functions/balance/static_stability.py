@@ -34,9 +34,9 @@ class StaticStability(GraspFunction):
 
     .. math:: f(q) = b - G\,x, \qquad x = \arg\min_{x \ge 0} |b - G\,x| \in \mathbb{R}^n
 
-    Forces are in parts of the weight m g, moments in parts of m g L: with L = 1 m a centre of mass d metres outside
-    of the ground that carries it misses about d. Without friction these are the normal forces of HPP's quadratic
-    program. A margin is one in the supports: points further inside, or less friction.
+    Forces are in parts of the weight m g, moments in parts of m g L: a centre of mass a little distance d outside of an
+    edge of the ground, h above it, misses :math:`d / \sqrt{L^2 + h^2}`. Without friction these are the normal forces of
+    HPP's quadratic program. A margin is one in the supports: points further inside, or less friction.
 
     With A the columns that carry force, :math:`A^+` their pseudo-inverse and f kept,
 
