@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from liegroups.arguments import as_flag
 from liegroups.arrays import ArrayLike
 
@@ -17,7 +15,7 @@ from ..functions.frames.pose import Pose
 from ..functions.frames.transformation import Transformation
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
-from ..robot.model.pinocchio import pin
+from ..robot.placement import rigid_transform
 from .comparison import Comparison
 from .implicit import Implicit
 
@@ -99,5 +97,5 @@ def double_support(
 
 def _seen_from_its_place(robot: Robot, foot: Frame, oMf: Any) -> Transformation:
     """Where a foot is, from where it was, in the axes of the world: rows 2, 3 and 4 are its height and tilt."""
-    upright = foot.moved(pin.SE3(oMf.rotation.T, np.zeros(3)))
-    return Transformation(robot, upright, pin.SE3(np.eye(3), oMf.translation))
+    upright = foot.moved(rigid_transform(rotation=oMf.rotation.T))
+    return Transformation(robot, upright, rigid_transform(oMf.translation))

@@ -20,7 +20,7 @@ from ...robot.posture import Kinematics
 from ..affine import Affine
 from ..frames.frame_function import kinematics_at
 from ..function import Function
-from .grasp import GraspFunction, split
+from .grasp import GraspFunction, pseudo_inverse
 from .support import Support
 
 
@@ -149,7 +149,7 @@ class ContactForces(GraspFunction):
             damped: Any = np.linalg.solve(H @ H.T + d * d * np.eye(6), np.column_stack([b, H]))
             y, inverse = damped[:, 0], damped[:, 1:].T
         else:
-            parts = split(H)
+            parts = pseudo_inverse(H)
             inverse = parts.inverse
             y = inverse.T @ (inverse @ b)
         x = S * (H.T @ y)

@@ -20,7 +20,7 @@ from ..frames.frame_function import supporting_columns
 from ..frames.mass import MassFunction
 from .support import Support, as_supports
 
-RANK = 1e-9
+RANK_OF_WRENCHES = 1e-9
 """Singular values of wrenches below this part of the largest are zero: forces there carry nothing."""
 
 
@@ -162,7 +162,7 @@ class GraspFunction(MassFunction):
         return zip(grasp.places, grasp.jacobians or [], self.wrenches, self.slices(), strict=True)
 
 
-class Split(NamedTuple):
+class PseudoInverse(NamedTuple):
     """A matrix G by its singular values, without those that are zero.
 
     Attributes:
@@ -178,9 +178,9 @@ class Split(NamedTuple):
         return rows - self.span @ (self.span.T @ rows)
 
 
-def split(G: Matrix) -> Split:
+def pseudo_inverse(G: Matrix) -> PseudoInverse:
     """The pseudo-inverse of a matrix (m, n), and what it reaches."""
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
-    kept = s > RANK * s.max(initial=0.0)
+    kept = s > RANK_OF_WRENCHES * s.max(initial=0.0)
     span = U[:, kept]
-    return Split((Vt[kept].T / s[kept]) @ span.T, span)
+    return PseudoInverse((Vt[kept].T / s[kept]) @ span.T, span)

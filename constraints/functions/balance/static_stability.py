@@ -15,7 +15,7 @@ from ...errors import UndefinedError
 from ...point import Point
 from ...robot import Robot
 from ..frames.frame_function import kinematics_at
-from .grasp import GraspFunction, split
+from .grasp import GraspFunction, pseudo_inverse
 from .support import Support
 
 INSIDE = 1e-12
@@ -107,7 +107,7 @@ class StaticStability(GraspFunction):
             return
         inside = bool(np.abs(missing).max() <= INSIDE)
         carrying: BoolVector = np.ones(x.size, dtype=np.bool_) if inside else x > 0.0
-        parts = split(grasp.matrix[:, carrying])
+        parts = pseudo_inverse(grasp.matrix[:, carrying])
         jacobian[...] = -parts.left(self.moved(grasp, x))
         if not inside:
             jacobian -= parts.inverse.T @ self.pulled(grasp, missing)[carrying]
