@@ -14,14 +14,13 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
 
-from ..axes import unit_axis
 from ..errors import OptionError
 from ..functions.frames.frame_function import as_frame
 from ..functions.frames.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import Placement, pin
-from ..robot.placement import as_placement
+from ..robot.placement import as_placement, unit_axis
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
 from .hinges.masked_map import MaskedMap, as_mask

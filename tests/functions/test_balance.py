@@ -86,7 +86,7 @@ def test_a_box_slides_at_the_angle_of_friction(mu: float) -> None:
 
 
 def test_inside_the_jacobian_is_zero_and_on_the_border_one_sided() -> None:
-    """Just outside of an edge h below it is 1 / sqrt(1 + h2), by the twist about it; on the border that of the inside."""
+    """Just outside of an edge h below it is 1 / sqrt(1 + h2), by the twist about it; on the border, the inside's."""
     feet = Support(boulder().frame("universe"), SQUARE, friction=0.5)
     f = StaticStability(boulder(), feet)
     inside = np.array([0.0, 0.05, *LEVEL[2:]])

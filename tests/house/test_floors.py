@@ -27,7 +27,6 @@ FLOORS = {
     "constraints.linear_algebra": 1,
     "constraints.exports": 1,
     "constraints.foreign_words": 1,
-    "constraints.axes": 1,
     "constraints.keywords": 1,
     "constraints.questions": 1,
     "constraints.ranges": 1,

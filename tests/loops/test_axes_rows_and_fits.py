@@ -10,7 +10,6 @@ import pytest
 from robots import arm, mixed_tree
 
 from constraints import Affine, Function, Implicit, Position, Problem, Stack
-from constraints.axes import unit_axis
 from constraints.errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from constraints.loops import Hinge, HingeKind, RodClosure
 from constraints.loops.axes import hinge_of_axes, hinge_of_mask
@@ -23,6 +22,7 @@ from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendic
 from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
+from constraints.robot.placement import unit_axis
 from liegroups import Rn
 from liegroups.unit_vectors import NEAR_HALF_TURN, unit_log
 

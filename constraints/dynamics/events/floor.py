@@ -11,13 +11,13 @@ from liegroups.arguments import as_tuple, finite_number
 from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.frozen import set_fields
 
-from ...axes import unit_axis
 from ...errors import EmptyProblemError, OptionError, RobotMismatchError
 from ...functions.frames.frame_function import as_frame
 from ...loops import ConstraintSet, PointContact
 from ...loops.hinges.rotation_rows import perpendicular_pair
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
+from ...robot.placement import unit_axis
 from ...rows.row_owner import RowOwner
 from ..impact import coefficient
 from ..laws.external_force import Force

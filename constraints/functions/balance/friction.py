@@ -12,10 +12,10 @@ from liegroups.arguments import finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ...axes import unit_axis
 from ...errors import OptionError
 from ...questions import ask_once
 from ...ranges import whole_number
+from ...robot.placement import unit_axis
 
 SLIPPERY = 10.0
 """A coefficient of friction above this is asked about."""

@@ -14,10 +14,10 @@ from liegroups import SE3, Rn, Space
 from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ...axes import X, Y, Z, unit_axis
 from ...errors import ConstraintError, OptionError
 from ...linear_algebra import numerical_rank, singular_values
 from ...robot.model.pinocchio import Placement, pin
+from ...robot.placement import X, Y, Z, unit_axis
 from ...words import counted
 from .rotation_rows import perpendicular_pair
 from .subhinge import Subhinge, SubhingeMotion
