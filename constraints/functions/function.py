@@ -26,8 +26,7 @@ from .function_guard import Answering, declared, watch
 from .signs import Signs
 
 if TYPE_CHECKING:
-    from .callables.compiled_function import CompiledFunction
-    from .from_callable import FromCallable
+    from .from_callable import CompiledFunction, FromCallable
     from .restriction import Restriction
 
 
@@ -318,7 +317,7 @@ class Function(Signs, Answering, ABC):
             columns: (inputs.nv,) true for the columns that the value can depend on; all by default.
             name: name in messages.
         """
-        from .callables.compiled_function import CompiledFunction
+        from .from_callable import CompiledFunction
 
         return CompiledFunction(address, inputs, outputs, columns, name)
 

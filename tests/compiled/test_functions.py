@@ -40,7 +40,7 @@ from constraints.functions import Constant, Identity, Polynomial
 from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
-from constraints.functions.twin import Twin
+from constraints.rows.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space
 
 pytest.importorskip("numba")

@@ -219,9 +219,7 @@ def _called_at(address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: 
 
 
 @_extending.intrinsic
-def _called_at_once(
-    context: Any, address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: Any, nj: Any
-) -> Any:
+def _called_at_once(context: Any, address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: Any, nj: Any) -> Any:
     ir: Any = importlib.import_module("llvmlite.ir")
     word, code = ir.IntType(64), ir.IntType(32)
 
@@ -230,9 +228,7 @@ def _called_at_once(
         asked = builder.icmp_signed(">=", slopes, ir.Constant(word, 0))
         last = builder.select(asked, builder.gep(base, [slopes]), ir.Constant(base.type, None))
         kind = ir.FunctionType(code, [base.type] * 3).as_pointer()
-        found = builder.call(
-            builder.inttoptr(where, kind), [builder.gep(base, [at]), builder.gep(base, [value]), last]
-        )
+        found = builder.call(builder.inttoptr(where, kind), [builder.gep(base, [at]), builder.gep(base, [value]), last])
         return builder.sext(found, word)
 
     number, floats = _types.int64, _types.CPointer(_types.float64)

@@ -9,9 +9,9 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
+from ..functions.function import Function, as_function
+from ..functions.group_motion import GroupMotion, force_seen_from
 from ..point import MovingPoint, Point
-from .function import Function, as_function
-from .group_motion import GroupMotion, force_seen_from
 
 
 @dataclass(frozen=True, eq=False, repr=False)

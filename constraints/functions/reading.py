@@ -17,13 +17,13 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ...errors import UndefinedError
-from ...words import signed_sum
-from ..affine import Affine, Constant
-from ..algebra import Sum
-from ..expression import expression
-from ..function import Function
-from ..stacked import Stacked
+from ..errors import UndefinedError
+from ..words import signed_sum
+from .affine import Affine, Constant
+from .algebra import Sum
+from .expression import expression
+from .function import Function
+from .stacked import Stacked
 
 TRIED = 100
 """Random configurations at which a reading must be the function."""
