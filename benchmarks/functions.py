@@ -55,11 +55,16 @@ from constraints import (
 from constraints.collisions import Clearance, CollisionModel, Shape
 from constraints.functions import (
     Constant,
+    ContactForces,
     Identity,
     Manipulability,
     Polynomial,
     SmallestSingularValue,
+    StaticStability,
+    StaticTorques,
     Sum,
+    Support,
+    SupportPolygon,
     across,
     angle_about,
     direction,
@@ -112,6 +117,7 @@ def functions(bench: Bench) -> dict[str, Function]:
     """Each shipped function by name, frames a and b of the bench in it."""
     robot, a, b = bench.robot, bench.a, bench.b
     floor, sole = Surface("floor", robot.frame("universe"), SQUARE), Surface("sole", robot.frame(b), SQUARE)
+    grounds = [Support(robot.frame(name), SQUARE, friction=0.5) for name in (a, b)]
     pose, position = Pose(robot, b), Position(robot, b)
     A = np.eye(3, robot.nv, robot.nv - 3)
     return {
@@ -131,6 +137,10 @@ def functions(bench: Bench) -> dict[str, Function]:
         "CenterOfMass, three joints": CenterOfMass(robot, list(robot.joint_names[-3:])),
         "CenterOfMass, relative": CenterOfMass(robot, reference=a),
         "ComBetweenFeet": ComBetweenFeet(robot, a, b, a),
+        "StaticStability": StaticStability(robot, grounds),
+        "ContactForces": ContactForces(robot, grounds),
+        "SupportPolygon": SupportPolygon(robot, grounds),
+        "StaticTorques": StaticTorques(robot, grounds),
         "ConvexShapeContact": ConvexShapeContact(robot, floor, sole),
         "ConvexShapeContactComplement": ConvexShapeContactComplement(robot, floor, sole),
         "ConvexShapeContactHold": ConvexShapeContactHold(robot, floor, sole),

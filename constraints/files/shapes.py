@@ -31,6 +31,7 @@ KINDS = {
     "tuple[str, str]": "names",
     "Surface": "surface",
     "Surface | Sequence[Surface]": "surfaces",
+    "Support | Sequence[Support]": "supports",
     "str": "text",
     "bool": "flag",
     "int": "integer",

@@ -69,7 +69,7 @@ class ElementaryTree:
             wrenches: what acts on the bodies and stays as it is in them, by joint; its joint forces are left out.
         """
         if not self.is_exact:
-            return _by_differences(self.model, data, q, v, a)
+            return _by_differences(self.model, data, q, v, a, *(() if wrenches is None else (wrenches,)))
         if self._in_order is not None:
             return self._in_order.force_slopes(q, v, a, wrenches)
         more = () if wrenches is None else (wrenches,)
@@ -183,13 +183,13 @@ class _DepthFirst:
         return found
 
 
-def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
+def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector, *wrenches: Any) -> tuple[Matrix, Matrix]:
     """Where pinocchio's derivatives are wrong and the joints have no parts."""
     by_q, by_v = np.zeros((2, v.size, v.size))
     for i, e in enumerate(np.eye(v.size)):
         for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
-            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
+            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a, *wrenches)
+            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a, *wrenches)
     return by_q, by_v
 
 

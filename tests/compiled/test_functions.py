@@ -153,7 +153,7 @@ def check(packed: Packed, q: Any, tolerance: float = 1e-12) -> None:
 
 CALLED = (
     *("FromCallable", "DistanceBetween", "through a robot", "Lifted, by differences", "Composition, to a group"),
-    *("Manipulability", "SmallestSingularValue"),
+    *("Manipulability", "SmallestSingularValue", "StaticStability", "ContactForces", "SupportPolygon", "StaticTorques"),
 )
 """Samples that are, or hold, what is called."""
 
@@ -496,6 +496,8 @@ NOT_PACKED = {
     "CompiledFunction": "machine code of the user's",
     "FromCallable": "a Python function of the user's",
     "DistanceBetween": "the example of a function of the user's",
+    **dict.fromkeys(("StaticStability", "ContactForces", "StaticTorques"), "factorisations"),
+    "SupportPolygon": "hulls",
     "Manipulability": "singular values, and second derivatives of the kinematics",
     "SmallestSingularValue": "the same",
     "_Pair": "the pose that contacts look at, without rows of its own",

@@ -32,7 +32,9 @@ RECORDS = (
 """Whose fields are all given by name."""
 
 BY_NAME = {
-    "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
+    "CenterOfMass": {"reference"}, "ContactForces": {"joints", "subtrees", "length"},
+    "StaticStability": {"joints", "subtrees", "length"}, "StaticTorques": {"joints", "subtrees"},
+    "SupportPolygon": {"joints", "subtrees"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
     "PoseClosure": {"target"}, "PoseContact": {"target"},
     "PointContact": {"axes", "error_axes", "form", "mask", "target"},
     "SurfaceContact": {"axes", "form", "mask", "target"},
