@@ -39,6 +39,7 @@ REST = np.array([0.0, -0.5, 0.0, -2.4, 0.0, 3.4, 0.785, 0.0, 0.0])
 
 
 class Desk(NamedTuple):
+    robot: Robot
     problem: Problem
     clearance: Clearance
     collisions: CollisionModel
@@ -62,7 +63,7 @@ def desk(clear: bool = True) -> Desk:
         *([Implicit.above(clearance, CLEAR, margin=1e-3, name="clear")] if clear else []),
     ]
     fingers = [name for name in robot.joint_names if "finger" in name]
-    return Desk(Problem(robot, constraints, frozen=fingers), clearance, solids, [BEAM, TIN, pen])
+    return Desk(robot, Problem(robot, constraints, frozen=fingers), clearance, solids, [BEAM, TIN, pen])
 
 
 def line(problem: Problem, s: float) -> RightHandSide:
@@ -72,11 +73,11 @@ def line(problem: Problem, s: float) -> RightHandSide:
     return problem.rhs.replace("line", [angle, height])
 
 
-def ink(written: Path) -> list[Shape]:
+def ink(robot: Robot, written: Path) -> list[Shape]:
     """Dots where the tip has been."""
     places = []
     for q in map(written, np.linspace(0.0, written.duration, 150)):
-        tip = written.pieces[0].problem.robot.at(q).placement(HAND).act(np.array([0.0, 0.0, PEN]))
+        tip = robot.at(q).placement(HAND).act(np.array([0.0, 0.0, PEN]))
         places.append([*tip, 0.0, 0.0, 0.0, 1.0])
     return [Shape(f"dot {k}", "Sphere", (0.006,), placement=place) for k, place in enumerate(places)]
 
@@ -104,14 +105,14 @@ def main() -> int:
     for held in written.held():
         print(f"held: {held.name}, to {held.error:.0e}")
     if options.plot:
-        drawing, photo = Drawing(shapes=[*here.shapes, *ink(written)]), PhotoOptions(width=360)
+        drawing, photo = Drawing(shapes=[*here.shapes, *ink(here.robot, written)]), PhotoOptions(width=360)
         render(written, path=options.plot, drawing=drawing, count=4, photo=photo, view=(15, 215))
     if options.check:
         assert all(held.error <= 1e-4 for held in written.held())
         assert here.collisions.first_collision(written) is None
         assert least[0] >= CLEAR > least[1] + 0.01
         for q in map(written, np.linspace(0.0, written.duration, 50)):
-            tip = here.problem.robot.at(q).placement(HAND).act(np.array([0.0, 0.0, PEN]))
+            tip = here.robot.at(q).placement(HAND).act(np.array([0.0, 0.0, PEN]))
             assert abs(np.hypot(*(tip - CENTER)[:2]) - RADIUS) < 1e-4
     return 0
 
