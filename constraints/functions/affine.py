@@ -15,6 +15,8 @@ from liegroups.space import as_space
 
 from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
+from .enclosures.box import Box, Enclosure
+from .enclosures.interval import UNIT, Interval
 from .function import Function
 
 
@@ -92,6 +94,12 @@ class Affine(Straight):
         if jacobian is not None:
             jacobian[:] = self._A
 
+    def enclosure(self, box: Box) -> Enclosure:
+        q = box.on(self.inputs, self.name).q
+        size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
+        small = 2.0 * (q.size + 2) * UNIT * size
+        return Enclosure.centred(self.outputs, box, self.value_of(q), small, Interval.of(self._A))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identity(Straight):
@@ -120,6 +128,11 @@ class Identity(Straight):
         if jacobian is not None:
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
+
+    def enclosure(self, box: Box) -> Enclosure:
+        n = self.outputs.nv
+        own = box.on(self.inputs, self.name)
+        return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), own.r)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,6 +169,11 @@ class Constant(Straight):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
+
+    def enclosure(self, box: Box) -> Enclosure:
+        box.on(self.inputs, self.name)
+        n, still = self.outputs.nv, np.zeros(self.outputs.nv)
+        return Enclosure(self._constant, still, Interval.of(np.zeros((n, self.inputs.nv))), still)
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

@@ -10,6 +10,8 @@ from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
+from .enclosures.box import Box, Enclosure
+from .enclosures.maps import seen_from
 from .function import Function, as_function
 from .group_motion import GroupMotion, force_seen_from
 
@@ -76,6 +78,10 @@ class Twin(Function):
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
         out[:] = force_seen_from(self.g, self.f, point, y)
+
+    def enclosure(self, box: Box) -> Enclosure:
+        f, g = self.f.enclosure(box.on(self.inputs, self.name)), self.g.enclosure(box)
+        return seen_from(self.outputs, g, f, box)
 
     def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:
         """The value, and the Jacobians of f and g."""

@@ -15,6 +15,9 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
+from ..enclosures.box import Box, Enclosure
+from ..enclosures.interval import UNIT, rounded_up
+from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
 from .mass import MassFunction
 from .slopes import pose_rows
@@ -115,6 +118,22 @@ class CenterOfMass(MassFunction):
             relative = R.T @ velocity - nu.linear - np.cross(w, r)
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
+
+    def enclosure(self, box: Box) -> Enclosure:
+        """The mean of the centres of the bodies, seen from frame a."""
+        box.on(self.inputs, self.name)
+        frames = [Frame("center", part.joint, part.placement) for part in self._parts]
+        found = [seen(self.robot, self.frame_a, frame, box) for frame in frames]
+        weights = np.array([part.share for part in self._parts])
+        places = np.array([one.position for one in found])
+        jacobian = weights[0] * found[0].position_columns()
+        for weight, one in zip(weights[1:], found[1:], strict=True):
+            jacobian = jacobian + weight * one.position_columns()
+        n = len(weights)  # weights are quotients, of a sum of n masses
+        off = 4.0 * (n + 2) * UNIT
+        small = weights @ np.array([one.near[0] for one in found]) + off * np.abs(weights @ np.abs(places))
+        jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude))
+        return Enclosure.centred(self.outputs, box, weights @ places, rounded_up(small), jacobian)
 
     @property
     def has_exact_derivatives(self) -> bool:
