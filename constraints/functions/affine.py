@@ -132,7 +132,7 @@ class Identity(Straight):
     def enclosure(self, box: Box) -> Enclosure:
         n = self.outputs.nv
         own = box.on(self.inputs, self.name)
-        return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), own.r)
+        return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), lambda: own.r)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,7 +173,7 @@ class Constant(Straight):
     def enclosure(self, box: Box) -> Enclosure:
         box.on(self.inputs, self.name)
         n, still = self.outputs.nv, np.zeros(self.outputs.nv)
-        return Enclosure(self._constant, still, Interval.of(np.zeros((n, self.inputs.nv))), still)
+        return Enclosure(self._constant, still, Interval.of(np.zeros((n, self.inputs.nv))), lambda: still)
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

@@ -65,7 +65,7 @@ class Lifted(Function):
         part = self.function.enclosure(box.on(self.inputs, self.name).part(self.block))
         lower, upper = np.zeros((2, self.outputs.nv, self.inputs.nv))
         lower[:, self.block.v_indices], upper[:, self.block.v_indices] = part.jacobian.lower, part.jacobian.upper
-        return Enclosure(part.value, part.rounding, Interval(lower, upper), part.error)
+        return Enclosure(part.value, part.rounding, Interval(lower, upper), lambda: part.error)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         self.function.drift(motion.part(self.block), out)

@@ -80,10 +80,9 @@ class Stacked(Combined):
 
     def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
         """One under the other."""
-        value, rounding, error = (
-            _joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding", "error")
-        )
-        return Enclosure(value, rounding, Interval.joined([part.jacobian for part in parts]), error)
+        value, rounding = (_joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding"))
+        jacobian = Interval.joined([part.jacobian for part in parts])
+        return Enclosure(value, rounding, jacobian, lambda: _joined(*(part.error for part in parts)))
 
 
 def _joined(*parts: Matrix) -> Matrix:

@@ -114,6 +114,11 @@ class ElementaryTree:
         return S, joints
 
     @cached_property
+    def steps(self) -> Vector:
+        """Length (njoints,) of the placement of each elementary joint on the one before."""
+        return np.array([np.linalg.norm(M.translation) for M in self.model.jointPlacements])
+
+    @cached_property
     def carries(self) -> Matrix:
         """(njoints, njoints): 1 where the joint of the first index carries that of the second, or is it; the world all."""
         model = self.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -93,13 +94,18 @@ class Enclosure:
         value: :math:`f_0` (nq,) of the outputs.
         rounding: :math:`\varepsilon` (nv,): how far the value at the centre may be from it, by rounding.
         jacobian: [J] (nv, inputs.nv).
-        error: :math:`\delta` (nv,).
+        error_of: gives :math:`\delta` (nv,), `error`, when somebody asks.
     """
 
     value: Vector
     rounding: Vector
     jacobian: Interval
-    error: Vector
+    error_of: Callable[[], Vector]
+
+    @cached_property
+    def error(self) -> Vector:
+        r""":math:`\delta` (nv,)."""
+        return self.error_of()
 
     @staticmethod
     def centred(outputs: Space, box: Box, value: ArrayLike, rounding: ArrayLike, jacobian: Interval) -> Enclosure:
@@ -116,8 +122,11 @@ class Enclosure:
             jacobian: an enclosure of it on the box.
         """
         small = np.asarray(rounding, dtype=np.float64)
-        way = rounded_up(small + jacobian.magnitude @ box.r)
-        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, walked(outputs, way))
+
+        def error() -> Vector:
+            return walked(outputs, rounded_up(small + jacobian.magnitude @ box.r))
+
+        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error)
 
     @property
     def at_center(self) -> Interval:

@@ -82,7 +82,9 @@ def ad_bound(kind: str, D: Vector) -> Matrix:
     if kind == "SO3":
         return _crossing(D)
     W = _crossing(D[3:])
-    return np.block([[W, _crossing(D[:3])], [np.zeros((3, 3)), W]])
+    out = np.zeros((6, 6))
+    out[:3, :3], out[:3, 3:], out[3:, 3:] = W, _crossing(D[:3]), W
+    return out
 
 
 def _crossing(d: Vector) -> Matrix:
@@ -90,20 +92,21 @@ def _crossing(d: Vector) -> Matrix:
     return np.array([[0.0, z, y], [z, 0.0, x], [y, x, 0.0]])
 
 
-def _series(A: Matrix, coefficients: list[float], ratio: float) -> Matrix:
-    """The sum of |c_n| A^n, n >= 1; the tail is at most its first term by 1 / (1 - ratio), in all entries."""
-    size = float(A.sum(axis=1).max())
+def _series(A: Matrix, coefficients: list[float]) -> Matrix:
+    r"""The sum of :math:`|c_n| A^n`, n >= 1.
+
+    Up to a norm s of 1/2 by two terms: the others are at most :math:`s^3 e^s / 6`, since :math:`|c_n| \le 1/n!` for
+    all three series as long as that matters. Else by `TERMS`, and :math:`|c_n| \le 4 / (2 \pi)^n` from there on.
+    """
+    s = float(A.sum(axis=1).max())
+    if s <= 0.5:
+        return np.asarray(rounded_up(coefficients[0] * A + coefficients[1] * (A @ A) + 0.3 * s * s * s))
     total, power = np.zeros(A.shape), np.eye(len(A))
-    reached = 1.0
     for c in coefficients:
         power = power @ A
-        reached *= size
         total += c * power
-        if reached < 1e-40:
-            break
-    # |c_n| <= 4 / (2 pi)^n for the logarithm and less for the others: the next term, and the ones that follow it
-    tail = 4.0 * (size / (2.0 * pi)) ** (TERMS + 1) / (1.0 - ratio) if reached >= 1e-40 else 4.0 * reached
-    return np.asarray(rounded_up(total + tail))
+    ratio = s / (2.0 * pi)
+    return np.asarray(rounded_up(total + 4.0 * ratio ** (TERMS + 1) / (1.0 - ratio)))
 
 
 def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
@@ -115,7 +118,7 @@ def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
         size = float(A.sum(axis=1).max())
         if not size <= LARGEST_AD:
             raise UndefinedError(f"a rotation or pose of {space.name} that may turn, or move, too far: {size:.3g}")
-        out[v, v] = _series(A, coefficients, LARGEST_AD / (2.0 * pi))
+        out[v, v] = _series(A, coefficients)
     return out
 
 
@@ -167,7 +170,7 @@ def _walked(kind: str, way: Vector) -> Vector:
         A = ad_bound(kind, D)
         if not A.sum(axis=1).max() <= LARGEST_AD:
             break
-        reached = rounded_up(way + _series(A, _LOG, LARGEST_AD / (2.0 * pi)) @ way)
+        reached = rounded_up(way + _series(A, _LOG) @ way)
         if (reached < D).all():
             return np.minimum(reached, longest) if kind == "SO3" else reached
         D = reached * 1.02

@@ -123,17 +123,13 @@ class CenterOfMass(MassFunction):
         """The mean of the centres of the bodies, seen from frame a."""
         box.on(self.inputs, self.name)
         frames = [Frame("center", part.joint, part.placement) for part in self._parts]
-        found = [seen(self.robot, self.frame_a, frame, box) for frame in frames]
-        weights = np.array([part.share for part in self._parts])
-        places = np.array([one.position for one in found])
-        jacobian = weights[0] * found[0].position_columns()
-        for weight, one in zip(weights[1:], found[1:], strict=True):
-            jacobian = jacobian + weight * one.position_columns()
-        n = len(weights)  # weights are quotients, of a sum of n masses
-        off = 4.0 * (n + 2) * UNIT
-        small = weights @ np.array([one.near[0] for one in found]) + off * np.abs(weights @ np.abs(places))
-        jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude))
-        return Enclosure.centred(self.outputs, box, weights @ places, rounded_up(small), jacobian)
+        shares = np.array([part.share for part in self._parts])
+        found = seen(self.robot, self.frame_a, frames, box)
+        off = 4.0 * (len(frames) + 2) * UNIT  # shares are quotients by a sum of n masses
+        small = rounded_up(shares @ found.near + off * shares @ np.abs(found.position).sum(axis=1))
+        jacobian = found.mean_columns(shares)
+        jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude) * self.columns)
+        return Enclosure.centred(self.outputs, box, shares @ found.position, np.full(3, small), jacobian)
 
     @property
     def has_exact_derivatives(self) -> bool:

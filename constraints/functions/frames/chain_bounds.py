@@ -22,7 +22,9 @@ doubles, are meant as the rotations next to them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,6 +51,7 @@ class Placed(NamedTuple):
         tree: with elementary joints.
         origins: of the joints (njoints, 3).
         rotations: of the joints (njoints, 3, 3).
+        linear, angular: body twists of the columns in the axes of the world (nv, 3).
         small: angles and lengths (2, njoints) of rounding alone.
         moved: the same with the motion in the box.
     """
@@ -56,6 +59,8 @@ class Placed(NamedTuple):
     tree: ElementaryTree
     origins: Matrix
     rotations: Matrix
+    linear: Matrix
+    angular: Matrix
     small: Matrix
     moved: Matrix
 
@@ -77,38 +82,82 @@ def _placed(tree: ElementaryTree, name: str, box: Box) -> Placed:
     S, joints = tree.subspaces
     most = np.zeros((model.njoints, 6))
     np.add.at(most, joints, (np.abs(S) * box.r).T)
-    moved = np.sqrt(np.array([(most[:, 3:] ** 2).sum(axis=1), (most[:, :3] ** 2).sum(axis=1)]))
-    far = np.linalg.norm(origins, axis=1)
-    steps = np.array([np.linalg.norm(M.translation) for M in model.jointPlacements])
-    lengths = 2.0 * (far + far[list(model.parents)] + steps)
+    moved = np.array([_length(most[:, 3:]), _length(most[:, :3])])
+    far = _length(origins)
+    lengths = 2.0 * (far + far[list(model.parents)] + tree.steps)
     small = OF_JOINTS * np.array([np.ones(model.njoints), lengths])
     small[:, 0] = 0.0
-    return Placed(tree, origins, rotations, small, rounded_up(moved + small))
+    R = rotations[joints]
+    linear, angular = (R @ S.T[:, half, None] for half in (slice(0, 3), slice(3, 6)))
+    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small))
+
+
+class Chains(NamedTuple):
+    """The joints between frame a and each of n frames b.
+
+    Attributes:
+        near_b, near_a: (n, njoints) 1 for those on the side of b, and on that of a; else 0.
+        shared: (n,) how many carry both.
+        signs: (n, nv) 1 for columns near b, -1 for those near a.
+        turning: (nv,) 1 for columns that turn anything.
+    """
+
+    near_b: Matrix
+    near_a: Matrix
+    shared: Vector
+    signs: Matrix
+    turning: Vector
+
+    @staticmethod
+    def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
+        """Of joints of the tree; kept with it.
+
+        Args:
+            tree: the tree.
+            a, b: joints that carry the frames.
+        """
+        known = _KNOWN.setdefault(tree, {})
+        if (a, b) not in known:
+            S, joints = tree.subspaces
+            on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
+            near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
+            turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
+            signs = (near_b - near_a)[:, joints]
+            known[a, b] = Chains(near_b, near_a, (on_a & on_b).sum(axis=1).astype(np.float64), signs, turning)
+        return known[a, b]
+
+
+_KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
 
 
 class Seen(NamedTuple):
-    """Points, or frames, seen from a frame a, on a box; all vectors and columns are in the axes of a.
+    """Frames b, and their origins, seen from a frame a, on a box; vectors and columns are in the axes of a.
 
     Attributes:
-        position: of the origin of b at the centre (3,).
-        rotation: of b at the centre (3, 3).
-        near: how far the origin may be from there by rounding [m], and how far b may be turned [rad].
-        linear, angular: columns (3, nv) of the velocity of the origin, and of the angular velocity of b, at the centre.
-        before: (nv,) what turns between a and the joint of a column.
-        after: (nv,) what turns between b and the joint.
-        by_point: (nv,) how far the origin of b may move, seen from the joint.
-        rounding: (nv,) of the columns; zero where a column is zero everywhere.
+        position: of the origins at the centre (n, 3).
+        rotation: of the first frame at the centre (3, 3).
+        near: how far the origins may be from there by rounding (n,) [m].
+        turn_near: how far the first frame may be turned (1,) [rad].
+        linear: columns (n, nv, 3) of the velocity of the origins at the centre.
+        angular: columns (nv, 3) of the angular velocity of the first frame, but for the sign.
+        before: (n, nv) what turns between a and the joint of a column.
+        after: (n, nv) what turns between b and the joint.
+        by_point: (n, nv) how far the origin of b may move, seen from the joint.
+        rounding: (n, nv) of the columns.
+        on: (n, nv) 1 for columns that are not zero everywhere.
     """
 
-    position: Vector
+    position: Matrix
     rotation: Matrix
-    near: tuple[float, float]
+    near: Vector
+    turn_near: float
     linear: Matrix
     angular: Matrix
-    before: Vector
-    after: Vector
-    by_point: Vector
-    rounding: Vector
+    before: Matrix
+    after: Matrix
+    by_point: Matrix
+    rounding: Matrix
+    on: Matrix
 
     @property
     def quaternion(self) -> Vector:
@@ -117,7 +166,7 @@ class Seen(NamedTuple):
 
     def turned(self) -> Vector:
         """How far b may be turned at the centre, as a rotation vector (3,)."""
-        return np.full(3, float(rounded_up(self.near[1] + OF_MAPS)))
+        return np.full(3, float(rounded_up(self.turn_near + OF_MAPS)))
 
     def turn(self, box: Box) -> Enclosure:
         """The rotation of b, in SO(3)."""
@@ -125,89 +174,90 @@ class Seen(NamedTuple):
 
     def position_columns(self) -> Interval:
         """Of the position (3, nv), in the axes of a."""
-        return self._columns(self.linear, self.before * _lengths(self.linear) + self.by_point)
+        return self._columns(self.linear[0].T, self.before[0] * _length(self.linear[0]) + self.by_point[0])
 
     def turned_columns(self) -> Interval:
         """Of the angular velocity of b (3, nv), in the axes of b."""
-        return self._columns(self.rotation.T @ self.angular, self.after * _lengths(self.angular))
+        return self._columns((self.angular @ self.rotation).T, self.after[0] * _length(self.angular))
 
     def carried_columns(self) -> Interval:
-        """Of the velocity of the point (3, nv), in the axes of b."""
-        return self._columns(self.rotation.T @ self.linear, self.after * _lengths(self.linear) + self.by_point)
+        """Of the velocity of the origin (3, nv), in the axes of b."""
+        radius = self.after[0] * _length(self.linear[0]) + self.by_point[0]
+        return self._columns((self.linear[0] @ self.rotation).T, radius)
+
+    def mean_columns(self, shares: Vector) -> Interval:
+        """Of the mean of the origins (3, nv), in the axes of a; shares (n,) are not negative."""
+        middle = np.tensordot(shares, self.linear, 1).T
+        radii = self.on * rounded_up(self.before * _length(self.linear) + self.by_point + self.rounding)
+        return Interval.around(middle, np.broadcast_to(rounded_up(shares @ radii), middle.shape))
 
     def _columns(self, middle: Matrix, radius: Vector) -> Interval:
-        r = np.where(self.rounding > 0.0, rounded_up(radius + self.rounding), 0.0)
-        return Interval.around(middle, np.broadcast_to(r, middle.shape)) if r.any() else Interval.of(middle)
+        r = self.on[0] * rounded_up(radius + self.rounding[0])
+        found = Interval.around(middle, np.broadcast_to(r, middle.shape))
+        return Interval(found.lower * self.on[0], found.upper * self.on[0])
 
 
-def _lengths(columns: Matrix) -> Vector:
-    return np.sqrt((columns * columns).sum(axis=0))
+def _length(vectors: Matrix) -> Vector:
+    return np.sqrt((vectors * vectors).sum(axis=-1))
 
 
-def seen(robot: Robot, a: Frame, b: Frame, box: Box) -> Seen:
-    """Frame b, and its origin, seen from frame a.
+def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: Box) -> Seen:
+    """Frames b seen from frame a.
 
     Args:
         robot: the robot.
-        a, b: the frames.
+        a: the frame.
+        b: at least one.
         box: of its configurations.
 
     Raises:
         NoEnclosureError: the robot has an ellipsoid joint.
     """
     placed = Placed.at(robot, box)
-    tree = placed.tree
-    S, joints = tree.subspaces
-    ja, jb = tree.joints[a.joint], tree.joints[b.joint]
-    carries = tree.carries
-    on_a, on_b = carries[:, ja] > 0.0, carries[:, jb] > 0.0
-    near_b, near_a = on_b & ~on_a, on_a & ~on_b
+    tree, origins = placed.tree, placed.origins
+    joints = tree.subspaces[1]
+    ja, jb = tree.joints[a.joint], tuple(tree.joints[frame.joint] for frame in b)
+    chains = Chains.between(tree, ja, jb)
     pa, Ra = _frame(placed, ja, a)
-    pb, Rb = _frame(placed, jb, b)
+    ends = [_frame(placed, j, frame) for j, frame in zip(jb, b, strict=True)]
+    pb, Rb = np.array([p for p, _ in ends]), ends[0][1]
 
     # Beyond the chain: the placements of both frames, and what both sides share, which is rounded on each.
-    shared = int((on_a & on_b).sum())
-    angle = OF_JOINTS * (4.0 + shared)
-    reach = float(np.linalg.norm(pb - pa))
-    far = float(np.linalg.norm(pa) + np.linalg.norm(pb))
-    far += float(np.linalg.norm(a.placement.translation) + np.linalg.norm(b.placement.translation))
-    ends = angle * reach + OF_JOINTS * 4.0 * far
+    angle = OF_JOINTS * (4.0 + chains.shared)
+    far = _length(pb) + float(_length(pa) + _length(a.placement.translation))
+    far += np.array([float(_length(frame.placement.translation)) for frame in b])
+    beyond = angle * _length(pb - pa) + OF_JOINTS * 4.0 * far
 
-    arms = np.sqrt(((pb - placed.origins) ** 2).sum(axis=1))
-    chain = (near_a | near_b).astype(np.float64)
+    near_b, near_a, carries = chains.near_b, chains.near_a, tree.carries
+    chain = near_a + near_b
+    arms = _length(pb[:, None] - origins)
     turns, steps = placed.moved[0] * chain, (placed.moved[1] + placed.moved[0] * arms) * chain
-    small = placed.small * chain
-    near = float(rounded_up((small[1] + small[0] * arms).sum() + ends)), float(rounded_up(small[0].sum() + angle))
+    near = rounded_up(((placed.small[1] + placed.small[0] * arms) * chain).sum(axis=1) + beyond)
+    turn_near = float((placed.small[0] * chain[0]).sum() + angle[0])
 
-    # Sums along the chain, from a on: first down from a, then up to b. `up` of a joint: itself and those nearer to the
-    # root of its side; `down`: itself and those nearer to its frame.
-    up, down = carries.T, carries
-    tb, ta = turns * near_b, turns * near_a
-    sb, sa = steps * near_b, steps * near_a
-    before = np.where(near_b, ta.sum() + up @ tb, down @ ta - ta)
-    after = np.where(near_b, down @ tb - tb, tb.sum() + up @ ta)
-    point = np.where(near_b, down @ sb - sb, sb.sum() + up @ sa)
+    # Sums along the chain from a on: down from a, then up to b. `@ carries` sums over a joint and what carries it,
+    # `@ carries.T` over it and what it carries.
+    tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
+    below = carries.T
+    before = near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta)
+    after = near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries)
+    point = near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries)
 
-    sign = np.where(near_b, 1.0, 0.0) - np.where(near_a, 1.0, 0.0)
-    R = placed.rotations[joints]
-    linear, angular = np.einsum("kij,jk->ik", R, S[:3]), np.einsum("kij,jk->ik", R, S[3:])
-    levers = (pb - placed.origins[joints]).T
-    moving = linear + np.cross(angular.T, levers.T).T
-    signs = sign[joints]
-    turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
-    size = 1.0 + far + np.sqrt((placed.origins[joints] ** 2).sum(axis=1))
-    own = (angle + 4.0 * OF_JOINTS) * size + ends
+    levers = pb[:, None] - origins[joints]
+    moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]
+    size = 1.0 + far[:, None] + _length(origins)[joints]
+    rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[:, None]
     return Seen(
-        Ra.T @ (pb - pa),
-        Ra.T @ Rb,
-        near,
-        Ra.T @ (moving * signs),
-        Ra.T @ (angular * signs),
-        before[joints] * np.abs(signs),
-        after[joints] * np.abs(signs),
-        point[joints] * turning * np.abs(signs),
-        own * np.abs(signs),
-    )
+        (pb - pa) @ Ra, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[0][:, None]) @ Ra,
+        before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
+    )  # fmt: skip
+
+
+def _cross(a: Matrix, b: Matrix) -> Matrix:
+    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
+
+
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def _frame(placed: Placed, joint: int, frame: Frame) -> tuple[Vector, Matrix]:

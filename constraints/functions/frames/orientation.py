@@ -60,7 +60,7 @@ class Orientation(FrameOfRobot):
         out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
     def enclosure(self, box: Box) -> Enclosure:
-        found = seen(self.robot, self.frame_a, self.frame_b, box.on(self.inputs, self.name))
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         return logarithm(SO3, found.turn(box), box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:

@@ -96,9 +96,9 @@ class Pose(FrameOfRobot):
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
     def enclosure(self, box: Box) -> Enclosure:
-        found = seen(self.robot, self.frame_a, self.frame_b, box.on(self.inputs, self.name))
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         moved = found.carried_columns() if self._body else found.position_columns()
-        value = np.r_[found.position, found.quaternion]
+        value = np.r_[found.position[0], found.quaternion]
         small = np.r_[np.full(3, 1.001 * found.near[0]), found.turned()]  # of V^-1, as good as the identity
         columns = Interval.joined([moved, found.turned_columns()])
         return Enclosure.centred(self.outputs, box, value, small, columns)

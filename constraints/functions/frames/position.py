@@ -57,9 +57,9 @@ class Position(FrameOfRobot):
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
     def enclosure(self, box: Box) -> Enclosure:
-        found = seen(self.robot, self.frame_a, self.frame_b, box.on(self.inputs, self.name))
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         columns = found.position_columns()
-        return Enclosure.centred(self.outputs, box, found.position, np.full(3, found.near[0]), columns)
+        return Enclosure.centred(self.outputs, box, found.position[0], np.full(3, found.near[0]), columns)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

@@ -58,7 +58,7 @@ class Rotation(FrameOfRobot):
         out[:] = self.relative_motion(motion)[2][3:]
 
     def enclosure(self, box: Box) -> Enclosure:
-        return seen(self.robot, self.frame_a, self.frame_b, box.on(self.inputs, self.name)).turn(box)
+        return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).turn(box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return TwistRowSlopes(np.eye(6)[3:], Slopes.zero(3))

@@ -66,9 +66,9 @@ class Transformation(FrameOfRobot):
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
     def enclosure(self, box: Box) -> Enclosure:
-        found = seen(self.robot, self.frame_a, self.frame_b, box.on(self.inputs, self.name))
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         turn = logarithm(SO3, found.turn(box), box)
-        value, small = np.r_[found.position, turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
+        value, small = np.r_[found.position[0], turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
         columns = Interval.joined([found.position_columns(), turn.jacobian])
         return Enclosure.centred(self.outputs, box, value, small, columns)
 
