@@ -119,9 +119,9 @@ def failures(numbers: Numbers, r: float, R: float) -> list[str]:
         found.append(f"R = {R:.3g} is more than the box on which the Jacobian is enclosed, {numbers.size:.3g}")
     if not distance(numbers) <= r:
         found.append(f"the solution is only shown to be within {distance(numbers):.3g}, not r = {r:.3g}")
-    least = numbers.margins - raised(numbers.rates.sum(axis=1) * rho)
-    if not (least >= 0.0).all():
-        found.append(f"a bound or an inequality may be missed by {-float(np.min(least)):.3g}")
+    used = np.where(numbers.rates.any(axis=1), raised(numbers.rates.sum(axis=1) * rho), 0.0)
+    if not (numbers.margins >= used).all():
+        found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")
     return found
 
 

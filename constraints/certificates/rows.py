@@ -11,7 +11,7 @@ from liegroups.arrays import BoolVector, Vector
 
 from ..functions.enclosures.box import Box, Enclosure
 from ..functions.enclosures.group_bounds import exp_jacobian_bound, map_rounding, walked
-from ..functions.enclosures.interval import UNIT, Interval, rounded_up
+from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
 from ..functions.enclosures.maps import logarithm
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
@@ -88,7 +88,7 @@ def _rows(owner: RowOwner, rhs: Vector, box: Box) -> tuple[Interval, Interval]:
     f, group, mask = owner.measured.enclosure(box), owner.group, owner.rows.mask
     if group.is_flat:
         value = f.value - rhs
-        return Interval.around(value, f.rounding + UNIT * np.abs(value))[mask], f.jacobian[mask]
+        return Interval.around(value, f.rounding + one_rounding(value))[mask], f.jacobian[mask]
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
     log = logarithm(group, Enclosure(g, walked(group, way), f.jacobian, lambda: f.error), box)

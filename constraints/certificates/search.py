@@ -6,7 +6,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import expect, finite_number
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..errors import NoEnclosureError, OptionError, UndefinedError
 from ..functions.enclosures.box import Box
@@ -172,11 +172,17 @@ class _Search:
         found = self.rows.on(Box(self.space, self.center, 0.0))
         if self._activate(found):
             return
-        played = np.flatnonzero(self.rows.equalities | self.active)
+        played = np.flatnonzero((self.rows.equalities | self.active) & ~self._settled(found))
         self.at = Slice.of(found, played, self.held)
         if not self.at.condition < 1e12:
             raise _Stop(f"the rows are singular here: condition {self.at.condition:.3g}")
         self._step(found, 0.0)
+
+    def _settled(self, found: RowsOn) -> BoolVector:
+        """(m,) rows that nothing moves in, and that hold to the last digit where they are."""
+        still = ~(found.jacobian.magnitude[:, ~self.held] > 0.0).any(axis=1)
+        holds = (found.value.lower == self.target) & (found.value.upper == self.target)
+        return still & holds
 
     def _step(self, found: RowsOn, least: float = FINE_STEP) -> bool:
         """Newton's step from the centre, if it is longer than the least; whether there was one."""

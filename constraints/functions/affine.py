@@ -97,6 +97,9 @@ class Affine(Straight):
     def enclosure(self, box: Box) -> Enclosure:
         q = box.on(self.inputs, self.name).q
         size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
+        copies = (np.abs(self._A) == 1.0).sum(axis=1) == (self._A != 0.0).sum(axis=1)
+        copies &= ((self._A != 0.0).sum(axis=1) <= 1) & (self._b == 0.0)
+        size[copies] = 0.0  # a coordinate, or its opposite, as it is
         small = 2.0 * (q.size + 2) * UNIT * size
         return Enclosure.centred(self.outputs, box, self.value_of(q), small, Interval.of(self._A))
 

@@ -182,11 +182,8 @@ class Difference(Combined):
     def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
         """The logarithm of one seen from the other; of vectors their difference."""
         (f, g), space = parts, self.left.outputs
-        if not space.is_flat:
-            return logarithm(space, seen_from(space, f, g, box), box)
-        value = f.value - g.value
-        small = rounded_up(f.rounding + g.rounding + UNIT * np.abs(value))
-        return Enclosure.centred(self.outputs, box, value, small, f.jacobian - g.jacobian)
+        found = seen_from(space, f, g, box)
+        return found if space.is_flat else logarithm(space, found, box)
 
     @property
     def combines_exactly(self) -> bool:

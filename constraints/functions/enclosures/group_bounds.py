@@ -20,7 +20,7 @@ from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import NoEnclosureError, UndefinedError
-from .interval import UNIT, rounded_up
+from .interval import UNIT, one_rounding, rounded_up
 
 TERMS = 24
 """Of the series that are summed; what follows is bounded by the next one."""
@@ -178,6 +178,15 @@ def _walked(kind: str, way: Vector) -> Vector:
 
 
 def map_rounding(space: Space, *points: Vector) -> Vector:
-    """Rounding (nv,) of a product of points, an inverse, or a logarithm of a small rotation: relative to lengths."""
-    size = 1.0 + sum(float(np.abs(q).max(initial=0.0)) for q in points)
-    return np.full(space.nv, OF_MAPS * size)
+    """Rounding (nv,) of a product of points, or of an inverse: of vectors one sum; of others relative to lengths.
+
+    Args:
+        space: a group.
+        points: what goes in, and last what comes out (space.nq,).
+    """
+    out = np.zeros(space.nv)
+    out[space.vector_v] = one_rounding(points[-1][space.vector_q])
+    for leaf in space.leaves():
+        if not leaf.space.is_flat:
+            out[leaf.v] = OF_MAPS * (1.0 + sum(float(np.abs(q[leaf.q]).max()) for q in points if q.size == space.nq))
+    return out

@@ -72,7 +72,8 @@ class Interval:
     def around(middle: ArrayLike, radius: ArrayLike) -> Interval:
         """All numbers at most `radius` from `middle`, by entry."""
         m, r = np.asarray(middle, dtype=np.float64), np.asarray(radius, dtype=np.float64)
-        return _outward(m - r, m + r)
+        around = _outward(m - r, m + r)
+        return Interval(np.where(r == 0.0, m, around.lower), np.where(r == 0.0, m, around.upper))
 
     @staticmethod
     def joined(parts: Sequence[Interval]) -> Interval:
@@ -125,13 +126,13 @@ class Interval:
 
     def __add__(self, other: Any) -> Interval:
         y = Interval.of(other)
-        return _outward(self.lower + y.lower, self.upper + y.upper)
+        return _of_sums(self.lower + y.lower, self.upper + y.upper)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Interval:
         y = Interval.of(other)
-        return _outward(self.lower - y.upper, self.upper - y.lower)
+        return _of_sums(self.lower - y.upper, self.upper - y.lower)
 
     def __rsub__(self, other: Any) -> Interval:
         return Interval.of(other) - self
@@ -244,6 +245,17 @@ def _outward(lower: Any, upper: Any) -> Interval:
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
     return Interval(low, high)
+
+
+def _of_sums(lower: Any, upper: Any) -> Interval:
+    """As `_outward`; a sum of zero is one without rounding."""
+    out = _outward(lower, upper)
+    return Interval(np.where(lower == 0.0, 0.0, out.lower), np.where(upper == 0.0, 0.0, out.upper))
+
+
+def one_rounding(value: Any) -> Any:
+    """A bound of the rounding of sums of two numbers: none where they are zero."""
+    return np.where(value == 0.0, 0.0, 2.0 * UNIT * np.abs(value) + TINY)
 
 
 def _padded(lower: Any, upper: Any) -> Interval:

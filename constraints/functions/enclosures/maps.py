@@ -48,6 +48,9 @@ def seen_from(group: Space, h: Enclosure, r: Enclosure, box: Box) -> Enclosure:
     """
     value = np.asarray(group.compose(group.inverse(r.value), h.value))
     small = map_rounding(group, r.value, h.value, value)
+    if group.is_flat:
+        way = h.rounding + r.rounding + small
+        return Enclosure.centred(group, box, value, np.where(way > 0.0, rounded_up(way), 0.0), h.jacobian - r.jacobian)
     A = np.asarray(group.adjoint(group.inverse(value)))
 
     def around(of_h: Vector, of_r: Vector) -> Matrix:

@@ -53,4 +53,4 @@ class PoseFromRows(Function):
         radius = np.zeros((6, 6))
         radius[:3, :3] = rounded_up(turn + OF_MAPS)
         radius[3:, 3:] = rounded_up(slope + OF_MAPS * 16.0)
-        return Enclosure.centred(SE3, box, value, map_rounding(SE3, value, q), Interval.around(J, radius))
+        return Enclosure.centred(SE3, box, value, map_rounding(SE3, value), Interval.around(J, radius))
