@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
@@ -47,6 +47,7 @@ class Certificate(Result):
         open: names of rows that depend on the others at q to first order: nothing is proved of them. Then the status is
             NOT_PROVED, and r and R are those of the other rows.
         rests_on: names of functions whose enclosures were written by users.
+        basis: B (nv, n); without columns if nothing is in play or it did not get so far.
         numbers: premises of the check; None if it did not get so far.
     """
 
@@ -62,6 +63,7 @@ class Certificate(Result):
     held: tuple[str, ...]
     open: tuple[str, ...]
     rests_on: tuple[str, ...]
+    basis: Matrix
     numbers: Numbers | None
 
     def check(self) -> list[str]:

@@ -265,6 +265,7 @@ class _Search:
             held=_coordinates(self.space, np.flatnonzero(self.held).tolist()),
             open=() if at is None else tuple(rows.names[i] for i in at.dependent.tolist()),
             rests_on=_of_users(rows),
+            basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
             numbers=numbers,
         )
 
