@@ -24,7 +24,11 @@ def _functions() -> list[Callable[[], list[Function]]]:
         lambda: [Pose(arm(), "tool")],
         lambda: [Position(arm(), "tool"), Orientation(arm(), "elbow")[:2]],
         lambda: [Pose(two_arms(), "left_tool", reference="right_tool"), CenterOfMass(two_arms())],
-        lambda: [Pose(humanoid(), "rleg6_joint", outputs=R3xSO3), Pose(humanoid(), "lleg6_joint"), CenterOfMass(humanoid())],
+        lambda: [
+            Pose(humanoid(), "rleg6_joint", outputs=R3xSO3),
+            Pose(humanoid(), "lleg6_joint"),
+            CenterOfMass(humanoid()),
+        ],
         lambda: [Transformation(two_arms(), "right_tool"), norm(Position(two_arms(), "left_tool"))],
         lambda: [Rotation(humanoid(), "larm6_joint", reference="rarm6_joint"), CenterOfMass(humanoid())[:2]],
     ]

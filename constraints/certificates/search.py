@@ -158,7 +158,9 @@ class _Search:
 
     def _words(self, why: str) -> str:
         near = self.at is not None and self.at.condition > 1e4
-        return f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
+        return (
+            f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
+        )
 
     def _other_size(self, numbers: Numbers) -> float:
         """Where beta is about `CONTRACTION`: it grows from about zero, in proportion to the size of the box."""

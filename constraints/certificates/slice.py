@@ -121,7 +121,9 @@ class Moves(NamedTuple):
                 d = leaf.space.difference(q[leaf.q], center[leaf.q])[part]
                 if part.start == 0 and leaf.space.atoms in (SE2.atoms, SE3.atoms):
                     d = (center[leaf.q] - q[leaf.q])[: part.stop]
-                displaced.append(np.array([rounded_up(np.sqrt(d @ d)) + OF_MAPS * (1.0 + np.abs(center[leaf.q]).max())]))
+                displaced.append(
+                    np.array([rounded_up(np.sqrt(d @ d)) + OF_MAPS * (1.0 + np.abs(center[leaf.q]).max())])
+                )
                 spread.append(np.sqrt((basis[rows] ** 2).sum(axis=0))[None])
         return Moves(np.concatenate(displaced), np.asarray(rounded_up(np.concatenate(spread))))
 
@@ -195,4 +197,3 @@ def _of_coordinates(problem: Problem, center: Vector, basis: Matrix) -> tuple[Ve
 def _down(x: Vector) -> Vector:
     """Rounded differences, down; a difference of zero is exact."""
     return np.where(x == 0.0, 0.0, np.nextafter(np.minimum(x, np.finfo(np.float64).max), -np.inf))
-

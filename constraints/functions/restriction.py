@@ -68,7 +68,9 @@ class Restriction(Combined):
     def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
         """Rows of all."""
         (whole,), v = parts, self._rows.v_indices
-        return Enclosure(whole.value[self._rows.q_indices], whole.rounding[v], whole.jacobian[v], lambda: whole.error[v])
+        return Enclosure(
+            whole.value[self._rows.q_indices], whole.rounding[v], whole.jacobian[v], lambda: whole.error[v]
+        )
 
     def _taken(self, whole: Matrix) -> Matrix:
         return whole[self._rows.v_indices]

@@ -40,7 +40,7 @@ def _log_coefficients() -> list[float]:
     """:math:`|B_n|/n!`, by :math:`2 \\zeta(2k) / (2 \\pi)^{2k}`, n >= 1; rounded up."""
     found = [0.5]
     for n in range(2, TERMS + 1):
-        zeta = 1.0 + sum(j**-float(n) for j in range(2, 60)) + 60.0 ** (1.0 - n) / (n - 1.0)
+        zeta = 1.0 + sum(j ** -float(n) for j in range(2, 60)) + 59.0 ** (1.0 - n) / (n - 1.0)
         found.append(0.0 if n % 2 else 2.0 * zeta / (2.0 * pi) ** n)
     return [c * (1.0 + 1e-9) for c in found]
 

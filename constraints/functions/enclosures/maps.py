@@ -112,7 +112,9 @@ def _log_jacobian(group: Space, v: slice, kind: str, value: Vector, g: Enclosure
                 return moved, a
             moved = reached * 1.01
             a = center + 2.0 * moved if kind == "SE3" else center + 1.5 * moved
-        raise UndefinedError(f"the logarithm of a rotation near half a turn, or of a pose too far away, in {group.name}")
+        raise UndefinedError(
+            f"the logarithm of a rotation near half a turn, or of a pose too far away, in {group.name}"
+        )
 
     moved, a = bounds(g.error[v])
     slope = _gamma_slope(a)
