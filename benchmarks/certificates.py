@@ -4,8 +4,8 @@
     python benchmarks/certificates.py --formulas 300        # the same of random formulas, five boxes each
     python benchmarks/certificates.py --digits 300          # boxes judged wholly in 50 digits
     python benchmarks/certificates.py --widths 200          # how errors shrink with the size of boxes
-    python benchmarks/certificates.py --projections 2000    # of the problem files: how many are proved, and what it costs
-    python benchmarks/certificates.py --off 200             # starts that are ten thresholds off, solutions in 50 digits
+    python benchmarks/certificates.py --projections 2000    # of the problem files: how many are proved, at what cost
+    python benchmarks/certificates.py --off 200             # starts ten thresholds off, solutions in 50 digits
     python benchmarks/certificates.py --false 2000          # claims that do not hold
     python benchmarks/certificates.py --check               # a little of each
 
@@ -40,7 +40,7 @@ from problem_files import Refused, Skipped, build, read
 
 from constraints import Options, Projector
 from constraints.certificates import CertificateStatus, certify
-from constraints.functions.enclosures.box import Box
+from constraints.functions.enclosures.box import TangentBox
 
 PROBLEMS = Path(__file__).resolve().parent / "problems"
 PER_BOX = 100
@@ -120,7 +120,7 @@ def widths(count: int) -> bool:
     for i in range(count):
         f = listed[i % len(listed)]
         q = cases.box_of(f, rng, -3.0, -3.0).q
-        found = [f.enclosure(Box(f.inputs, q, size)) if _is_defined(f, q) else None for size in (2e-3, 1e-3)]
+        found = [f.enclosure(TangentBox(f.inputs, q, size)) if _is_defined(f, q) else None for size in (2e-3, 1e-3)]
         if found[0] is None or found[1] is None:
             continue
         J = np.abs(f.jacobian(q)).sum(axis=1)
@@ -134,7 +134,7 @@ def widths(count: int) -> bool:
 
 
 def _is_defined(f: Any, q: np.ndarray) -> bool:
-    return cases.enclosed(f, Box(f.inputs, q, 2e-3)) is not None
+    return cases.enclosed(f, TangentBox(f.inputs, q, 2e-3)) is not None
 
 
 def projections(count: int) -> bool:
@@ -174,9 +174,10 @@ def projections(count: int) -> bool:
         seen += here
         times += [row[0] for row in rows]
         sizes = [row[1] for row in rows if row[3]] or [0.0]
+        cost, farthest = 1e3 * np.median([row[0] for row in rows]), max([row[2] for row in rows if row[3]], default=0.0)
+        good = sum(row[3] for row in rows)
         print(
-            f"{path.stem:40s} proved {sum(row[3] for row in rows):4d} of {here:4d}  median {1e3 * np.median([r[0] for r in rows]):6.2f} ms"
-            f"  R {np.median(sizes):.2g}  r {max([row[2] for row in rows if row[3]], default=0.0):.2g}"
+            f"{path.stem:32s} proved {good:4d} of {here:4d}, {cost:6.2f} ms, R {np.median(sizes):.2g}, r {farthest:.2g}"
         )
         for reason, times_seen in reasons.most_common(2):
             print(f"    {times_seen} times: {reason}")

@@ -14,7 +14,7 @@ from samples import SAMPLES, kinematic_samples, placement
 
 from constraints import Function, Robot
 from constraints.errors import NoEnclosureError, UndefinedError
-from constraints.functions.enclosures.box import Box, Enclosure
+from constraints.functions.enclosures.box import Enclosure, TangentBox
 from constraints.testing.functions import _random as random_configuration  # pyright: ignore[reportPrivateUsage]
 
 NEAR = 1e-9
@@ -49,14 +49,14 @@ def tree(seed: int, depth: int = 5) -> tuple[Function, np.ndarray]:
     return function_of(drawn(rng, depth, int(rng.choice([1, 3])), Arm(q, np.zeros(7)))[0]), q
 
 
-def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: Any = None) -> Box:
+def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: Any = None) -> TangentBox:
     """A box whose size is 10 to a power between two; some columns stay."""
     center = random_configuration(f, rng) if q is None else q
     moving = rng.random(f.inputs.nv) < rng.choice([0.3, 1.0])
-    return Box(f.inputs, center, 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv))
+    return TangentBox(f.inputs, center, 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv))
 
 
-def enclosed(f: Function, box: Box) -> Enclosure | None:
+def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
     """The enclosure; none where the function may have no value, or the box is too large."""
     try:
         return f.enclosure(box)
@@ -67,7 +67,7 @@ def enclosed(f: Function, box: Box) -> Enclosure | None:
 def has_enclosure(f: Function) -> bool:
     rng = np.random.default_rng(0)
     try:
-        f.enclosure(Box(f.inputs, random_configuration(f, rng), 0.0))
+        f.enclosure(TangentBox(f.inputs, random_configuration(f, rng), 0.0))
     except NoEnclosureError:
         return False
     except UndefinedError:
@@ -75,7 +75,7 @@ def has_enclosure(f: Function) -> bool:
     return True
 
 
-def step_in(box: Box, rng: np.random.Generator, corner: bool) -> np.ndarray:
+def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarray:
     """A tangent vector of the box, or of its corners."""
     n = box.space.nv
     return box.r * (rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n))
@@ -89,7 +89,7 @@ class Found(NamedTuple):
     outside: int
 
 
-def sampled(f: Function, box: Box, e: Enclosure, rng: np.random.Generator, count: int, judged: int = 2) -> Found:
+def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator, count: int, judged: int = 2) -> Found:
     """Samples in doubles; what is near an end is judged in 50 digits, so many a box at most, and what is far outside.
 
     Args:
@@ -120,7 +120,9 @@ def sampled(f: Function, box: Box, e: Enclosure, rng: np.random.Generator, count
     return Found(count, near, outside)
 
 
-def outside_in_digits(f: Function, box: Box, e: Enclosure, v: np.ndarray, column: int, turned: bool = False) -> bool:
+def outside_in_digits(
+    f: Function, box: TangentBox, e: Enclosure, v: np.ndarray, column: int, turned: bool = False
+) -> bool:
     """Whether the value, or a column of the Jacobian, is outside of an enclosure, judged in 50 digits.
 
     Args:

@@ -35,6 +35,7 @@ from constraints.functions.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, Space
 
 mp: Any = _mp
+mp.dps = 50
 STEP = 18
 Leaf = Any
 Point = list[Leaf]
@@ -433,7 +434,7 @@ def _of_others(f: Any, point: Point) -> Point:
     if isinstance(f, Stacked):
         return _merged(f.outputs, [x for g in f.functions for x in value_at(g, point)])
     if isinstance(f, Sum):
-        parts = [_joined(value_at(g, point)) * mp.mpf(float(c)) for g, c in zip(f.functions, np.asarray(f.factors))]
+        parts = [_joined(value_at(g, point)) * mp.mpf(float(c)) for g, c in zip(f.functions, f.factors, strict=True)]
         return _split(f.outputs, sum(parts))
     if isinstance(f, Difference):
         return [log_between(f.left.outputs, value_at(f.right, point), value_at(f.left, point))]

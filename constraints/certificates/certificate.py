@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from ..words import counted
-from .check import Numbers, failures
+from .check import Premises, failures
 
 
 class CertificateStatus(StatusEnum, successes=("PROVED",)):
@@ -25,10 +25,10 @@ class CertificateStatus(StatusEnum, successes=("PROVED",)):
 class Certificate(Result):
     r"""What is proved of the rows of a problem near a configuration q.
 
-    PROVED says, without any rounding: there is a configuration :math:`c \oplus B y`, c the `center`, that satisfies all
-    mandatory rows and bounds exactly. No coordinate of a joint differs by more than `r` from that of q; no rotation or
-    body turns by more, and no origin of a body is farther. Of all :math:`c \oplus B y` with :math:`|y_i| \le R` it is the
-    only one on which the rows in play vanish, and their Jacobian has full rank there.
+    PROVED says, without any rounding: there is a configuration :math:`c \oplus B y`, c the `center`, that satisfies
+    all mandatory rows and bounds exactly. No coordinate of a joint differs by more than `r` from that of q; no rotation or
+    body turns by more, and no origin of a body is farther. Of all :math:`c \oplus B y` with :math:`|y_i| \le R` it is
+    the only one on which the rows in play vanish, and their Jacobian has full rank there.
 
     Rows in play are the equalities, explicit constraints by their twins, and the inequalities that are `active`: these
     are held at their ends, and columns of `held` joints stay. B (nv, n) is an orthonormal basis of what the rows see.
@@ -64,7 +64,7 @@ class Certificate(Result):
     open: tuple[str, ...]
     rests_on: tuple[str, ...]
     basis: Matrix
-    numbers: Numbers | None
+    numbers: Premises | None
 
     def check(self) -> list[str]:
         """Prove it again from its numbers, by `constraints/certificates/check.py`.

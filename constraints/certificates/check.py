@@ -2,26 +2,26 @@ r"""The check of a certificate: whoever does not trust the search can read this 
 
 **What is claimed.** G maps y (n numbers) to the errors of n rows at the configuration :math:`c \oplus B y`. For all
 :math:`|y_i| \le` `size` its derivative is between `jacobian_lower` and `jacobian_upper`, and G(0) is between
-`residual_lower` and `residual_upper`. These four arrays are the premises: they come from the enclosures of the functions.
+`residual_lower` and `residual_upper`. These four arrays are the premises: they come from enclosures of the functions.
 
 **Theorem** (Krawczyk; Newton-Kantorovich with a bound of the derivative). Let C be any matrix (n, n),
 :math:`T(y) = y - C\,G(y)`, norms the largest absolute value, :math:`\alpha \ge \|C\,G(0)\|` and
 :math:`\beta \ge \|1 - C\,G'\|` for every matrix between the two bounds. If :math:`\beta < 1` and
-:math:`\rho = \alpha / (1 - \beta) \le R \le` `size`, there is exactly one y with :math:`|y_i| \le R` and G(y) = 0, and it
-has :math:`|y_i| \le \rho`; the rows have full rank there.
+:math:`\rho = \alpha / (1 - \beta) \le R \le` `size`, there is exactly one y with :math:`|y_i| \le R` and G(y) = 0, and
+it has :math:`|y_i| \le \rho`; the rows have full rank there.
 
 *Proof.* By the mean value theorem, row by row, :math:`T(y) - T(z) = (1 - C M)(y - z)` with M between the bounds: T is a
 contraction by :math:`\beta` in the ball of R, which it maps into itself, since
-:math:`\|T(y)\| \le \alpha + \beta R \le R`. Its one fixed point y is within :math:`\alpha + \beta \|y\|` of zero. C M is
-regular since :math:`\|1 - C M\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval Methods
+:math:`\|T(y)\| \le \alpha + \beta R \le R`. Its one fixed point y is within :math:`\alpha + \beta \|y\|` of zero. C M
+is regular since :math:`\|1 - C M\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval Methods
 for Systems of Equations, 5.1.)
 
-Then, with :math:`|y_i| \le \rho`: nothing is farther from the given configuration than `displaced + spread @ |y|`, which
-is compared with r; and what has to stay at least zero, room to bounds and to the ends of inequalities, is at least
+Then, with :math:`|y_i| \le \rho`: nothing is farther from the given configuration than `displaced + spread @ |y|`,
+which is compared with r; and what has to stay at least zero, room to bounds and to the ends of inequalities, is at least
 `margins - rates @ |y|`.
 
-**Rounding.** Sums of products of n doubles are within :math:`\gamma_{n+2}` of the sum of their absolute values (Higham);
-what is not negative is summed and then raised by a factor that covers all its roundings.
+**Rounding.** Sums of products of n doubles are within :math:`\gamma_{n+2}` of the sum of their absolute values
+(Higham); what is not negative is summed and then raised by a factor that covers all its roundings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNIT = 2.0**-53
 """The relative error of one rounding."""
 
 
-class Numbers(NamedTuple):
+class Premises(NamedTuple):
     """What a certificate rests on, as numbers.
 
     Attributes:
@@ -65,7 +65,7 @@ def raised(x: Any) -> Any:
     return x * (1.0 + 1e-9) + 1e-300
 
 
-def contraction(numbers: Numbers) -> tuple[float, float]:
+def contraction(numbers: Premises) -> tuple[float, float]:
     r""":math:`\alpha` and :math:`\beta` of the theorem, rounded up."""
     C = np.abs(numbers.preconditioner)
     n = len(C)
@@ -84,20 +84,20 @@ def _halves(lower: Any, upper: Any) -> tuple[Any, Any]:
     return middle, np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
 
 
-def within(numbers: Numbers) -> float:
+def within(numbers: Premises) -> float:
     r""":math:`\rho` of the theorem, rounded up; infinite where there is no contraction."""
     alpha, beta = contraction(numbers)
     return float(raised(alpha / (1.0 - beta))) if beta < 1.0 - 1e-12 else float("inf")
 
 
-def distance(numbers: Numbers) -> float:
+def distance(numbers: Premises) -> float:
     """The least r that can be claimed, rounded up."""
     rho = within(numbers)
     reach = numbers.displaced + raised(numbers.spread.sum(axis=1)) * (rho if np.isfinite(rho) else 0.0)
     return float(raised(reach.max(initial=0.0))) if np.isfinite(rho) else float("inf")
 
 
-def failures(numbers: Numbers, r: float, R: float) -> list[str]:
+def failures(numbers: Premises, r: float, R: float) -> list[str]:
     """What does not hold of a certificate, in words; nothing if it is a proof.
 
     Args:
@@ -108,7 +108,7 @@ def failures(numbers: Numbers, r: float, R: float) -> list[str]:
     shaped = _misshapen(numbers)
     if shaped:
         return [shaped]
-    alpha, beta = contraction(numbers)
+    beta = contraction(numbers)[1]
     found = list[str]()
     if not beta < 1.0 - 1e-12:
         return [f"no contraction: beta = {beta:.3g} is not below 1"]
@@ -125,12 +125,12 @@ def failures(numbers: Numbers, r: float, R: float) -> list[str]:
     return found
 
 
-def _misshapen(numbers: Numbers) -> str:
+def _misshapen(numbers: Premises) -> str:
     """What is wrong with the arrays themselves; empty if nothing is."""
     n = len(np.atleast_1d(numbers.residual_lower))
     m, k = len(np.atleast_1d(numbers.displaced)), len(np.atleast_1d(numbers.margins))
     shapes = [(n, n), (n,), (n,), (n, n), (n, n), (), (m,), (m, n), (k,), (k, n)]
-    for name, entry, shape in zip(Numbers._fields, numbers, shapes, strict=True):
+    for name, entry, shape in zip(Premises._fields, numbers, shapes, strict=True):
         if np.shape(entry) != shape:
             return f"{name} has shape {np.shape(entry)}, not {shape}"
         if not np.isfinite(entry).all():

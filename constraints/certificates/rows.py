@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Vector
 
-from ..functions.enclosures.box import Box, Enclosure
+from ..functions.enclosures.box import Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import exp_jacobian_bound, map_rounding, walked
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
 from ..functions.enclosures.maps import logarithm
@@ -30,7 +30,7 @@ class RowsOn(NamedTuple):
     jacobian: Interval
 
 
-class Rows(NamedTuple):
+class ProblemRows(NamedTuple):
     """The rows that count of the mandatory levels, and of explicit constraints by their twins.
 
     Attributes:
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
     names: Sequence[str]
 
     @staticmethod
-    def of(problem: Problem, rhs: RightHandSide) -> Rows:
+    def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
         """Those of a problem."""
         owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
         points = [o.group.neutral if (p := rhs.points[id(o)]) is None else p for o in owners]
@@ -58,14 +58,14 @@ class Rows(NamedTuple):
             for side in ("lower", "upper")
         )
         names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-        return Rows(problem, owners, points, lower, upper, names)
+        return ProblemRows(problem, owners, points, lower, upper, names)
 
     @property
     def equalities(self) -> BoolVector:
         """(m,) true where the interval is a point."""
         return self.lower == self.upper
 
-    def on(self, box: Box) -> RowsOn:
+    def on(self, box: TangentBox) -> RowsOn:
         """All rows on a box.
 
         Raises:
@@ -83,7 +83,7 @@ class Rows(NamedTuple):
         return RowsOn(Interval.joined([value for value, _ in found]), J)
 
 
-def _rows(owner: RowOwner, rhs: Vector, box: Box) -> tuple[Interval, Interval]:
+def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box."""
     f, group, mask = owner.measured.enclosure(box), owner.group, owner.rows.mask
     if group.is_flat:

@@ -9,13 +9,13 @@ from liegroups.arguments import expect, finite_number
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..errors import NoEnclosureError, OptionError, UndefinedError
-from ..functions.enclosures.box import Box
+from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
 from .certificate import Certificate, CertificateStatus
-from .check import Numbers, contraction, distance, failures, within
-from .rows import Rows, RowsOn
+from .check import Premises, contraction, distance, failures, within
+from .rows import ProblemRows, RowsOn
 from .slice import Moves, Place, Room, Slice
 
 FIRST_SIZE = 0.02
@@ -45,8 +45,8 @@ def certify(
 ) -> Certificate:
     r"""Prove that an exact solution of a problem is near q, and how far around it is the only one.
 
-    By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see, with enclosures
-    of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by some
+    By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see, with
+    enclosures of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by some
     thresholds. A coordinate beyond a bound is put on it and held there; an inequality that does not hold is held at
     its end.
 
@@ -67,11 +67,11 @@ def certify(
     if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
         raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
     q = np.array(problem.check(q))
-    rows = Rows.of(problem, problem.check_rhs(rhs))
+    rows = ProblemRows.of(problem, problem.check_rhs(rhs))
     return _Search(rows, q, None if radius is None else float(radius)).run()
 
 
-class _Stop(Exception):  # noqa: N818  # the search ends, with a reason
+class _Stop(Exception):  # the search ends, with a reason
     """There is no proof; its words say why."""
 
 
@@ -84,7 +84,7 @@ class _Search:
         radius: R that is wanted, or None.
     """
 
-    def __init__(self, rows: Rows, q: Vector, radius: float | None) -> None:
+    def __init__(self, rows: ProblemRows, q: Vector, radius: float | None) -> None:
         self.rows, self.problem, self.space = rows, rows.problem, rows.problem.space
         self.q, self.radius = q, radius
         self.center = self.space.normalize(q) if self.space.unit_blocks else q
@@ -92,7 +92,7 @@ class _Search:
         self.active = np.zeros(len(rows.lower), dtype=np.bool_)
         self.target = np.where(rows.equalities, rows.lower, 0.0)
         self.at: Slice | None = None
-        self.numbers: Numbers | None = None
+        self.numbers: Premises | None = None
 
     def run(self) -> Certificate:
         """The certificate."""
@@ -117,14 +117,14 @@ class _Search:
     def _prove(self) -> None:
         """Go on until all that the check asks for holds, and R is large."""
         size, why = self.radius or FIRST_SIZE, "Newton's steps from q do not end"
-        best: Numbers | None = None
+        best: Premises | None = None
         self._clamp()
         for _ in range(ROUNDS):
             if self.at is None:
                 self._look()
                 continue
             try:
-                found = self.rows.on(Box(self.space, self.center, self.at.reach(size)))
+                found = self.rows.on(TangentBox(self.space, self.center, self.at.reach(size)))
             except UndefinedError:
                 if best is not None:
                     break
@@ -162,7 +162,7 @@ class _Search:
             f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
         )
 
-    def _other_size(self, numbers: Numbers) -> float:
+    def _other_size(self, numbers: Premises) -> float:
         """Where beta is about `CONTRACTION`: it grows from about zero, in proportion to the size of the box."""
         beta = contraction(numbers)[1]
         return float(min(0.95 * numbers.size * CONTRACTION / max(beta, 1e-9), LARGEST_SIZE))
@@ -171,7 +171,7 @@ class _Search:
 
     def _look(self) -> None:
         """A slice at the centre, and a step in it."""
-        found = self.rows.on(Box(self.space, self.center, 0.0))
+        found = self.rows.on(TangentBox(self.space, self.center, 0.0))
         if self._activate(found):
             return
         played = np.flatnonzero((self.rows.equalities | self.active) & ~self._settled(found))
@@ -221,7 +221,7 @@ class _Search:
             self.at = None
         return bool(new.any())
 
-    def _hold(self, numbers: Numbers, room: Room, found: RowsOn) -> bool:
+    def _hold(self, numbers: Premises, room: Room, found: RowsOn) -> bool:
         """Hold what is so near an end that the solution may cross it; whether there was such a thing."""
         rho = within(numbers)
         if not rho < NEAR_END:
@@ -282,7 +282,7 @@ def _coordinates(space: Space, columns: list[int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_users(rows: Rows) -> tuple[str, ...]:
+def _of_users(rows: ProblemRows) -> tuple[str, ...]:
     """Functions in play whose classes are not of this library: what they say of themselves is believed."""
     within_all = (f for owner in rows.owners for f in owner.measured.functions_within())
     return tuple(dict.fromkeys(f.name for f in within_all if not type(f).__module__.startswith("constraints.")))

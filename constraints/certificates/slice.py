@@ -14,8 +14,8 @@ from liegroups.unit_blocks import plain_entries
 from ..functions.enclosures.group_bounds import OF_MAPS
 from ..functions.enclosures.interval import rounded_up
 from ..problem.problem import Problem
-from .check import Numbers
-from .rows import Rows, RowsOn
+from .check import Premises
+from .rows import ProblemRows, RowsOn
 
 LEAST_PIVOT = 1e-11
 """Of the singular values of the rows in play, relative to the largest: below it rows depend on each other."""
@@ -75,7 +75,7 @@ class Slice(NamedTuple):
         error = rows.value.middle[self.chosen] - target[self.chosen]
         return -self.basis @ (self.preconditioner @ error)
 
-    def numbers(self, rows: RowsOn, target: Vector, size: float, moves: Moves, room: Room) -> Numbers:
+    def numbers(self, rows: RowsOn, target: Vector, size: float, moves: Moves, room: Room) -> Premises:
         """The premises of the check.
 
         Args:
@@ -87,7 +87,7 @@ class Slice(NamedTuple):
         """
         G = rows.jacobian[self.chosen] @ self.basis
         residual = rows.value[self.chosen] - target[self.chosen]
-        return Numbers(
+        return Premises(
             self.preconditioner, residual.lower, residual.upper, G.lower, G.upper, size,
             moves.displaced, moves.spread, room.margins, room.rates,
         )  # fmt: skip
@@ -99,7 +99,7 @@ def _rank(J: Matrix) -> int:
 
 
 class Moves(NamedTuple):
-    """How far what a space has is from a configuration, and how fast it goes on; as in `Numbers`."""
+    """How far what a space has is from a configuration, and how fast it goes on; as in `Premises`."""
 
     displaced: Vector
     spread: Matrix
@@ -145,14 +145,14 @@ class Place(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room at the centre to bounds and ends of inequalities, and how fast it may shrink; as in `Numbers`."""
+    """Room at the centre to bounds and ends of inequalities, and how fast it may shrink; as in `Premises`."""
 
     margins: Vector
     rates: Matrix
     places: tuple[Place, ...]
 
     @staticmethod
-    def around(rows: Rows, found: RowsOn, active: BoolVector, center: Vector, basis: Matrix) -> Room:
+    def around(rows: ProblemRows, found: RowsOn, active: BoolVector, center: Vector, basis: Matrix) -> Room:
         """Of all bounds, and of the inequalities that are not held.
 
         Args:

@@ -15,7 +15,7 @@ from liegroups.space import as_space
 
 from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.interval import UNIT, Interval
 from .function import Function
 
@@ -94,7 +94,7 @@ class Affine(Straight):
         if jacobian is not None:
             jacobian[:] = self._A
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         q = box.on(self.inputs, self.name).q
         size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
         copies = (np.abs(self._A) == 1.0).sum(axis=1) == (self._A != 0.0).sum(axis=1)
@@ -132,7 +132,7 @@ class Identity(Straight):
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         n = self.outputs.nv
         own = box.on(self.inputs, self.name)
         return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), lambda: own.r)
@@ -173,7 +173,7 @@ class Constant(Straight):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         box.on(self.inputs, self.name)
         n, still = self.outputs.nv, np.zeros(self.outputs.nv)
         return Enclosure(self._constant, still, Interval.of(np.zeros((n, self.inputs.nv))), lambda: still)

@@ -21,7 +21,7 @@ from ..words import signed_sum
 from ..workspace import Workspace
 from .affine import Constant
 from .combined import Combined, jet_of, moving_of
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.interval import UNIT, rounded_up
 from .enclosures.maps import logarithm, seen_from, through
 from .expressions.jets import Jet, linear
@@ -92,7 +92,7 @@ class Composition(Combined):
             by_v=made.by_v + by_velocity @ by_q,
         )
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """By the chain rule, around the value of the inner function."""
         return through(self.outer, parts[0], box)
 
@@ -179,7 +179,7 @@ class Difference(Combined):
         moving = space.relative_motion(h, f_moves, g_moves)
         return made._replace(acceleration=space.log_second_derivative(space.log(h), *moving)[:, None])
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """The logarithm of one seen from the other; of vectors their difference."""
         (f, g), space = parts, self.left.outputs
         found = seen_from(space, f, g, box)
@@ -280,11 +280,14 @@ class Sum(Combined):
         """The same sum of all."""
         return linear(self._added(*(jet.value for jet in jets)), jets, self._added)
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """The same sum of all."""
         factors, n = self._factors, len(parts)
         value = self._added(*(part.value for part in parts))
-        sizes = [abs(c) * (part.rounding + 2.0 * n * UNIT * np.abs(part.value)) for c, part in zip(factors, parts)]
+        sizes = [
+            abs(c) * (part.rounding + 2.0 * n * UNIT * np.abs(part.value))
+            for c, part in zip(factors, parts, strict=True)
+        ]
         jacobian = factors[0] * parts[0].jacobian
         for c, part in zip(factors[1:], parts[1:], strict=True):
             jacobian = jacobian + c * part.jacobian

@@ -14,7 +14,7 @@ from liegroups.arrays import Matrix, Vector
 from ..point import MovingPoint, PlacedSpace, Point
 from ..robot import Frame
 from ..workspace import Workspace
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
 from .function import Function
 from .group_motion import GroupMotion
@@ -75,7 +75,7 @@ class Combined(Function):
             jacobian[:] = made.jacobian
 
     @abstractmethod
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """Of the combination, from those of the operands.
 
         Args:
@@ -84,7 +84,7 @@ class Combined(Function):
         """
 
     @final
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         box.on(self.inputs, self.name)
         found = list[Enclosure]()
         for f, operands in distinct(self):

@@ -17,7 +17,7 @@ from ..workspace import Workspace
 from .affine import Constant
 from .combined import Combined
 from .enclosures import operators as enclosing
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
 from .expressions.operators import OPERATORS
 from .formula import named
@@ -102,7 +102,7 @@ class Expression(Combined):
         except UndefinedError as error:
             raise UndefinedError(f"{self.name}: {error}") from None
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """By the rule of the operator."""
         try:
             return enclosing.enclose(self.operator, parts, self._number, self.outputs, box)

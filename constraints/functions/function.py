@@ -26,7 +26,7 @@ from .function_guard import Answering, declared, watch
 from .signs import Signs
 
 if TYPE_CHECKING:
-    from .enclosures.box import Box, Enclosure
+    from .enclosures.box import Enclosure, TangentBox
     from .from_callable import FromCallable
     from .restriction import Restriction
 
@@ -176,7 +176,7 @@ class Function(Signs, Answering, ABC):
         by_rates = type(self).drift_derivatives is not Function.drift_derivatives
         (force_derivative_by_rates if by_rates else force_derivative_by_differences)(self, point, y, out)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         r"""What is proved of value and Jacobian on a box of configurations, :math:`|v_k| \le r_k` around its centre.
 
         A subclass may write it: with `Interval` for arithmetic that is rounded outward, and `Enclosure.centred` for the

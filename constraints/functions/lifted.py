@@ -14,7 +14,7 @@ from liegroups.space import as_space
 
 from ..errors import RobotMismatchError, SpaceMismatchError
 from ..point import MovingPoint, PlacedSpace, Point
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.interval import Interval
 from .function import Function, as_function
 from .group_motion import force_derivative_of
@@ -61,7 +61,7 @@ class Lifted(Function):
         self.function.evaluate(part, value, J)
         jacobian[:, self.block.v_indices] = J
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         part = self.function.enclosure(box.on(self.inputs, self.name).part(self.block))
         lower, upper = np.zeros((2, self.outputs.nv, self.inputs.nv))
         lower[:, self.block.v_indices], upper[:, self.block.v_indices] = part.jacobian.lower, part.jacobian.upper

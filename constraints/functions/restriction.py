@@ -13,7 +13,7 @@ from liegroups.frozen import set_fields
 from ..words import bracketed
 from ..workspace import Workspace
 from .combined import Combined
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet, linear
 from .function import Function, as_function
 
@@ -65,7 +65,7 @@ class Restriction(Combined):
         """Rows of all."""
         return linear(jets[0].value[self._rows.q_indices], jets, self._taken)
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """Rows of all."""
         (whole,), v = parts, self._rows.v_indices
         return Enclosure(

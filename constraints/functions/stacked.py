@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..workspace import Workspace
 from .combined import Combined
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.interval import Interval
 from .expressions.jets import Jet, linear
 from .function import Function, as_functions
@@ -78,7 +78,7 @@ class Stacked(Combined):
         """One under the other."""
         return linear(_joined(*(jet.value for jet in jets)), jets, _joined)
 
-    def enclose(self, parts: Sequence[Enclosure], box: Box) -> Enclosure:
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """One under the other."""
         value, rounding = (_joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding"))
         jacobian = Interval.joined([part.jacobian for part in parts])

@@ -14,7 +14,7 @@ from liegroups.space import as_space
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .affine import Straight
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.group_bounds import map_rounding
 from .enclosures.interval import Interval
 from .function import Function, as_function
@@ -62,7 +62,7 @@ class RightTranslation(Straight):
         if jacobian is not None:
             jacobian[:] = self.inverse_adjoint
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         value = self.value_of(box.on(self.inputs, self.name).q)
         small = map_rounding(self.space, box.q, self.constant, value)
         J = Interval.of(self.inverse_adjoint)
@@ -160,7 +160,7 @@ class Translated(Function):
             return
         self._composed(self.outer).force_derivative(point, y, out)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         moved = RightTranslation(self.inner.outputs, self.constant) @ self.inner
         return moved.enclosure(box) if self.outer is None else (self.outer @ moved).enclosure(box)
 

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
-from .enclosures.box import Box, Enclosure
+from .enclosures.box import Enclosure, TangentBox
 from .enclosures.maps import seen_from
 from .function import Function, as_function
 from .group_motion import GroupMotion, force_seen_from
@@ -79,7 +79,7 @@ class Twin(Function):
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
         out[:] = force_seen_from(self.g, self.f, point, y)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         f, g = self.f.enclosure(box.on(self.inputs, self.name)), self.g.enclosure(box)
         return seen_from(self.outputs, g, f, box)
 

@@ -9,7 +9,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import NoEnclosureError, UndefinedError
-from ..functions.enclosures.box import Box
+from ..functions.enclosures.box import TangentBox
 from ..functions.function import Function
 from ..robot import Robot
 from .failure import require
@@ -42,7 +42,7 @@ def check_enclosure(f: Function, places: Sequence[Vector], rng: np.random.Genera
     boxes = [(q, size) for q in places for size in SIZES]
     each = -(-SAMPLES // len(boxes))
     for q, size in boxes:
-        box = Box(f.inputs, q, size)
+        box = TangentBox(f.inputs, q, size)
         try:
             found = f.enclosure(box)
         except NoEnclosureError:

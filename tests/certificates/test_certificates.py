@@ -28,7 +28,7 @@ from constraints import (
 )
 from constraints.certificates import Certificate, CertificateStatus, certify
 from constraints.errors import NotFiniteError, OptionError, SizeError, WrongObjectError
-from constraints.functions import Box, Enclosure, Interval, norm
+from constraints.functions import Enclosure, Interval, TangentBox, norm
 from constraints.functions.affine import Identity
 from liegroups import Rn
 
@@ -177,7 +177,7 @@ def test_functions_without_enclosure_are_named() -> None:
 class Doubled(Identity):
     """Of a user, who vouches for its enclosure."""
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         return Enclosure.centred(self.outputs, box, box.q, np.zeros(1), Interval.of(np.eye(1)))
 
 
@@ -227,7 +227,7 @@ def a_proof() -> Certificate:
 
 
 def test_a_certificate_travels_and_is_checked_again() -> None:
-    found = pickle.loads(pickle.dumps(a_proof()))  # noqa: S301
+    found = pickle.loads(pickle.dumps(a_proof()))
     assert found.check() == []
 
 

@@ -17,7 +17,7 @@ from robots import arm, mixed_tree
 
 from constraints import Function, Position
 from constraints.errors import NoEnclosureError, NotFiniteError, OptionError, SizeError, SpaceMismatchError
-from constraints.functions import Box, Enclosure, Interval, exp, log, sqrt
+from constraints.functions import Enclosure, Interval, TangentBox, exp, log, sqrt
 from constraints.functions.affine import Identity
 from constraints.functions.enclosures.group_bounds import adjoint_bound, exp_jacobian_bound, log_jacobian_bound, walked
 from constraints.functions.enclosures.interval import angle
@@ -72,7 +72,7 @@ def test_nothing_is_outside_in_50_digits(count: int) -> None:
 def test_what_is_beyond_the_straight_part_shrinks_with_the_square() -> None:
     f, q = Position(arm(), "tool"), arm().random(np.random.default_rng(3))
     J = np.abs(f.jacobian(q)).sum(axis=1)
-    over = [f.enclosure(Box(f.inputs, q, size)).error - size * J for size in (4e-3, 2e-3, 1e-3)]
+    over = [f.enclosure(TangentBox(f.inputs, q, size)).error - size * J for size in (4e-3, 2e-3, 1e-3)]
     assert all((3.9 < a / b).all() and (a / b < 4.1).all() for a, b in zip(over, over[1:], strict=False))
 
 
@@ -211,17 +211,17 @@ def test_functions_in_python_have_none_and_say_so_by_name() -> None:
     f = Function.from_callable(lambda x: x[:1] ** 2, Rn(2), Rn(1), name="a square")
     for g in (f, f + 1.0, Identity(Rn(1)) @ f):
         with pytest.raises(NoEnclosureError, match="a square"):
-            g.enclosure(Box(Rn(2), [1.0, 2.0], 0.1))
+            g.enclosure(TangentBox(Rn(2), [1.0, 2.0], 0.1))
     robot = mixed_tree()
     with pytest.raises(NoEnclosureError, match="ellipsoid"):
-        Position(robot, robot.frame_names[-1]).enclosure(Box(robot.space, robot.space.neutral, 0.1))
+        Position(robot, robot.frame_names[-1]).enclosure(TangentBox(robot.space, robot.space.neutral, 0.1))
 
 
 @pytest.mark.parametrize("f", [1.0 / Identity(Rn(1)), log(Identity(Rn(1))), sqrt(Identity(Rn(1)))])
 def test_functions_without_a_value_on_the_box_say_so(f: Function) -> None:
-    assert f.enclosure(Box(Rn(1), [1.0], 0.5)).error[0] > 0.0
+    assert f.enclosure(TangentBox(Rn(1), [1.0], 0.5)).error[0] > 0.0
     with pytest.raises(Exception, match="zero"):
-        f.enclosure(Box(Rn(1), [0.1], 0.5))
+        f.enclosure(TangentBox(Rn(1), [0.1], 0.5))
 
 
 @pytest.mark.parametrize(
@@ -233,12 +233,12 @@ def test_functions_without_a_value_on_the_box_say_so(f: Function) -> None:
 )  # fmt: skip
 def test_boxes_that_are_none(center: Any, radius: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="box"):
-        Box(Rn(2), center, radius)
+        TangentBox(Rn(2), center, radius)
 
 
 def test_boxes_of_other_spaces_are_refused() -> None:
     with pytest.raises(SpaceMismatchError, match="tool"):
-        Position(arm(), "tool").enclosure(Box(Rn(2), [0.0, 0.0], 0.1))
+        Position(arm(), "tool").enclosure(TangentBox(Rn(2), [0.0, 0.0], 0.1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,7 +255,7 @@ class Square(Function):
         if jacobian is not None:
             jacobian[0, 0] = 2.0 * point.q[0]
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         x, size = Interval.of(box.q), np.abs(box.q) ** 2
         J = 2.0 * Interval.around(box.q, self.part * box.r)
         return Enclosure.centred(self.outputs, box, (x * x).middle, 1e-15 * size, J[None])
@@ -263,6 +263,6 @@ class Square(Function):
 
 def test_users_enclosures_are_looked_at() -> None:
     check_function(Square(1.0))
-    exp(Square(1.0)).enclosure(Box(Rn(1), [0.3], 0.1))
+    exp(Square(1.0)).enclosure(TangentBox(Rn(1), [0.3], 0.1))
     with pytest.raises(CheckFailed, match="outside of its enclosure"):
         check_function(Square(0.9))

@@ -24,7 +24,7 @@ Shared = TypeVar("Shared")
 
 @final
 @dataclass(frozen=True, eq=False)
-class Box:
+class TangentBox:
     r"""All configurations near one: :math:`c \oplus v` with :math:`|v_k| \le r_k`.
 
     A joint angle is in an interval, a rotation within a bound of its rotation vector from that of c. Unit vectors of c
@@ -61,11 +61,11 @@ class Box:
             raise OptionError(f"radius of a box: expected numbers of at least 0, got {float(r.min()):g}")
         set_fields(self, center=read_only(q), radius=read_only(r), q=q, r=r, _shared={})
 
-    def part(self, block: Segments) -> Box:
+    def part(self, block: Segments) -> TangentBox:
         """What it is on one block of its space."""
-        return Box(block.space, self.q[block.q_indices], self.r[block.v_indices])
+        return TangentBox(block.space, self.q[block.q_indices], self.r[block.v_indices])
 
-    def on(self, space: Space, name: str) -> Box:
+    def on(self, space: Space, name: str) -> TangentBox:
         """Itself, where it is one of this space.
 
         Raises:
@@ -108,7 +108,9 @@ class Enclosure:
         return self.error_of()
 
     @staticmethod
-    def centred(outputs: Space, box: Box, value: ArrayLike, rounding: ArrayLike, jacobian: Interval) -> Enclosure:
+    def centred(
+        outputs: Space, box: TangentBox, value: ArrayLike, rounding: ArrayLike, jacobian: Interval
+    ) -> Enclosure:
         r"""By the mean value theorem: :math:`|d| \le \varepsilon + |J|\, r`.
 
         Along :math:`c \exp(t v)` the body velocity of the value is :math:`J(q_t)\, v`; for values in a group the

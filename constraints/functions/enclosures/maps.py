@@ -11,7 +11,7 @@ from liegroups import Space
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
-from .box import Box, Enclosure
+from .box import Enclosure, TangentBox
 from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, walked
 from .interval import UNIT, Interval, rounded_up
 
@@ -26,7 +26,7 @@ OF_LOGS = 2.0**-40
 hundredth of it."""
 
 
-def through(outer: Function, inner: Enclosure, box: Box) -> Enclosure:
+def through(outer: Function, inner: Enclosure, box: TangentBox) -> Enclosure:
     r"""Of :math:`f(g(q))`: the outer function is enclosed around the value of the inner one.
 
     Args:
@@ -36,12 +36,12 @@ def through(outer: Function, inner: Enclosure, box: Box) -> Enclosure:
     """
     if not np.isfinite(inner.error).all():
         raise UndefinedError(f"the argument of {outer.name} may be anywhere")
-    f = outer.enclosure(Box(outer.inputs, inner.value, inner.error))
+    f = outer.enclosure(TangentBox(outer.inputs, inner.value, inner.error))
     way = rounded_up(f.rounding + f.jacobian.magnitude @ inner.rounding)
     return Enclosure.centred(outer.outputs, box, f.value, walked(outer.outputs, way), f.jacobian @ inner.jacobian)
 
 
-def seen_from(group: Space, h: Enclosure, r: Enclosure, box: Box) -> Enclosure:
+def seen_from(group: Space, h: Enclosure, r: Enclosure, box: TangentBox) -> Enclosure:
     r"""Of :math:`g = r^{-1} h`, with :math:`J = J_h - \mathrm{Ad}_g^{-1} J_r`.
 
     .. math:: \mathrm{Ad}_g^{-1} = \mathrm{Ad}_{\exp d_h}^{-1}\, \mathrm{Ad}_{g_0}^{-1}\, \mathrm{Ad}_{\exp d_r}
@@ -65,7 +65,7 @@ def seen_from(group: Space, h: Enclosure, r: Enclosure, box: Box) -> Enclosure:
     return Enclosure.centred(group, box, value, walked(group, way), h.jacobian - over @ r.jacobian)
 
 
-def logarithm(group: Space, g: Enclosure, box: Box) -> Enclosure:
+def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     r"""Of :math:`\log g`, with :math:`J_{\log}(\log g)\, J_g`; a vector.
 
     With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most

@@ -16,7 +16,7 @@ from liegroups.arrays import Matrix
 
 from ...errors import UndefinedError
 from ..expressions.domains import LEAST_NORM
-from .box import Box, Enclosure
+from .box import Enclosure, TangentBox
 from .group_bounds import OF_MAPS, adjoint_bound, map_rounding
 from .interval import Interval, angle, rounded_up
 
@@ -24,7 +24,7 @@ Rule = Callable[[Sequence[Enclosure], float], tuple[Interval, Interval]]
 """Of the operands and the number of the operator: value (n) at the centre, Jacobian (n, columns) on the box."""
 
 
-def enclose(operator: str, parts: Sequence[Enclosure], number: float, outputs: Space, box: Box) -> Enclosure:
+def enclose(operator: str, parts: Sequence[Enclosure], number: float, outputs: Space, box: TangentBox) -> Enclosure:
     """The enclosure of an operator.
 
     Args:
@@ -43,7 +43,7 @@ def enclose(operator: str, parts: Sequence[Enclosure], number: float, outputs: S
     return of_vectors(outputs, box, value, jacobian)
 
 
-def of_vectors(outputs: Space, box: Box, value: Interval, jacobian: Interval) -> Enclosure:
+def of_vectors(outputs: Space, box: TangentBox, value: Interval, jacobian: Interval) -> Enclosure:
     """An enclosure of values in R^n, from the value at the centre and the Jacobian on the box."""
     shape = (outputs.nv,)
     whole = Interval(np.broadcast_to(value.lower, shape), np.broadcast_to(value.upper, shape))
@@ -188,7 +188,7 @@ def _rotated(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Inter
     return at @ p.at_center, over @ (p.jacobian - skew @ turn.jacobian)
 
 
-def _inverse(g: Enclosure, space: Space, box: Box) -> Enclosure:
+def _inverse(g: Enclosure, space: Space, box: TangentBox) -> Enclosure:
     r""":math:`\nu = -\mathrm{Ad}_g\, \nu_g`, with :math:`\mathrm{Ad}_g = \mathrm{Ad}_{g_0} \mathrm{Ad}_{\exp d}`."""
     value = np.asarray(space.inverse(g.value))
     small = map_rounding(space, g.value, value)

@@ -15,7 +15,7 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import UNIT, rounded_up
 from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
@@ -119,7 +119,7 @@ class CenterOfMass(MassFunction):
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         """The mean of the centres of the bodies, seen from frame a."""
         box.on(self.inputs, self.name)
         frames = [Frame("center", part.joint, part.placement) for part in self._parts]

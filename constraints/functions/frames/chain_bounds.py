@@ -31,12 +31,11 @@ import numpy as np
 from liegroups import SO3
 from liegroups.arrays import Matrix, Vector
 
-
 from ...errors import NoEnclosureError
 from ...robot import Frame, Robot
 from ...robot.elementary import ElementaryTree
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
 from ..enclosures.interval import UNIT, Interval, rounded_up
 
@@ -65,13 +64,13 @@ class Placed(NamedTuple):
     moved: Matrix
 
     @staticmethod
-    def at(robot: Robot, box: Box) -> Placed:
+    def at(robot: Robot, box: TangentBox) -> Placed:
         """The robot on a box of its configurations; made once for all functions of it there."""
         tree = robot.space.elementary
         return box.shared(tree, lambda: _placed(tree, robot.name, box))
 
 
-def _placed(tree: ElementaryTree, name: str, box: Box) -> Placed:
+def _placed(tree: ElementaryTree, name: str, box: TangentBox) -> Placed:
     if not tree.is_exact:
         raise NoEnclosureError(f"robot {name}", "it has an ellipsoid joint, whose motions are no chain of simple ones")
     model, data = tree.model, tree.datas.take()
@@ -168,7 +167,7 @@ class Seen(NamedTuple):
         """How far b may be turned at the centre, as a rotation vector (3,)."""
         return np.full(3, float(rounded_up(self.turn_near + OF_MAPS)))
 
-    def turn(self, box: Box) -> Enclosure:
+    def turn(self, box: TangentBox) -> Enclosure:
         """The rotation of b, in SO(3)."""
         return Enclosure.centred(SO3, box, self.quaternion, self.turned(), self.turned_columns())
 
@@ -201,7 +200,7 @@ def _length(vectors: Matrix) -> Vector:
     return np.sqrt((vectors * vectors).sum(axis=-1))
 
 
-def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: Box) -> Seen:
+def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     """Frames b seen from frame a.
 
     Args:

@@ -19,7 +19,7 @@ from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
 from ...robot.posture import Kinematics
 from ..affine import Affine
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import Interval
 from ..enclosures.operators import of_vectors
 from ..function import Function
@@ -109,7 +109,7 @@ class ComBetweenFeet(MassFunction):
         jacobian[2] = u @ (Jc - JL) + (c - xL) @ Ju
         jacobian[3] = u @ (Jc - JR) + (c - xR) @ Ju
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         return self._product.enclosure(box.on(self.inputs, self.name))
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
@@ -163,7 +163,7 @@ class _Products(Function):
         dq[1] += self._bent(v, v)[1]  # the third derivative
         dv[:] = 2.0 * self._bent(x, v)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         """Every entry is a sum of products: computed in intervals."""
         at, over = Interval.of(box.q), Interval.around(box.q, box.r)
         zero = Interval.of(np.zeros(3))

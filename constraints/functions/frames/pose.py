@@ -15,9 +15,9 @@ from liegroups.frozen import set_fields
 from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..function import Function
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import Interval
+from ..function import Function
 from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import Slopes, TwistRowSlopes, translation_slopes
@@ -95,7 +95,7 @@ class Pose(FrameOfRobot):
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         moved = found.carried_columns() if self._body else found.position_columns()
         value = np.r_[found.position[0], found.quaternion]

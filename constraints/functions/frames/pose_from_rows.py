@@ -10,7 +10,7 @@ from liegroups import SE3, SO3, Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import Point
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS, map_rounding
 from ..enclosures.interval import Interval, rounded_up
 from ..function import Function
@@ -43,7 +43,7 @@ class PoseFromRows(Function):
             jacobian[:3, :3] = np.asarray(SE3.adjoint(SE3.inverse(np.r_[np.zeros(3), value[3:]])))[:3, :3]
             jacobian[3:, 3:] = SO3.exp_jacobian(w)
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         r"""With R within the angle of w, and :math:`J_r(w)` as far from that at the centre as its series lets it."""
         q = box.on(self.inputs, self.name).q
         value, J = self.linearised_at(self._point(q))

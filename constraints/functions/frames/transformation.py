@@ -13,7 +13,7 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..enclosures.box import Box, Enclosure
+from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import Interval
 from ..enclosures.maps import logarithm
 from .chain_bounds import seen
@@ -65,7 +65,7 @@ class Transformation(FrameOfRobot):
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
-    def enclosure(self, box: Box) -> Enclosure:
+    def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         turn = logarithm(SO3, found.turn(box), box)
         value, small = np.r_[found.position[0], turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
