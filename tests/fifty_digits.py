@@ -380,6 +380,11 @@ def value_at(f: Function, point: Point) -> Point:
     Raises:
         NotImplementedError: no formula here for its class.
     """
+    return _merged(f.outputs, _of_its_class(f, point))
+
+
+def _of_its_class(f: Function, point: Point) -> Point:
+    """The same, cut into leaves in any way."""
     if isinstance(f, FrameFunction):
         return _of_frames(f, point)
     if isinstance(f, CenterOfMass):

@@ -13,11 +13,11 @@ it has :math:`|y_i| \le \rho`; the rows have full rank there.
 *Proof.* By the mean value theorem, row by row, :math:`T(y) - T(z) = (1 - C M)(y - z)` with M between the bounds: T is a
 contraction by :math:`\beta` in the ball of R, which it maps into itself, since
 :math:`\|T(y)\| \le \alpha + \beta R \le R`. Its one fixed point y is within :math:`\alpha + \beta \|y\|` of zero. C M
-is regular since :math:`\|1 - C M\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval Methods
-for Systems of Equations, 5.1.)
+is regular since :math:`\|1 - C M\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval
+Methods for Systems of Equations, 5.1.)
 
 Then, with :math:`|y_i| \le \rho`: nothing is farther from the given configuration than `displaced + spread @ |y|`,
-which is compared with r; and what has to stay at least zero, room to bounds and to the ends of inequalities, is at least
+which is compared with r; what has to stay at least zero, room to bounds and to the ends of inequalities, is at least
 `margins - rates @ |y|`.
 
 **Rounding.** Sums of products of n doubles are within :math:`\gamma_{n+2}` of the sum of their absolute values

@@ -76,11 +76,9 @@ class ProblemRows(NamedTuple):
         if not found:
             nothing = Interval.of(np.zeros(0))
             return RowsOn(nothing, Interval.of(np.zeros((0, self.problem.space.nv))))
-        J = Interval.joined([jacobian for _, jacobian in found])
+        J, value = Interval.joined([slopes for _, slopes in found]), Interval.joined([entry for entry, _ in found])
         bent = exp_jacobian_bound(self.problem.space, box.r)
-        if bent.any():
-            J = J.widened(rounded_up(J.magnitude @ bent))
-        return RowsOn(Interval.joined([value for value, _ in found]), J)
+        return RowsOn(value, J.widened(rounded_up(J.magnitude @ bent)) if bent.any() else J)
 
 
 def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:

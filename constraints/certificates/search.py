@@ -46,9 +46,9 @@ def certify(
     r"""Prove that an exact solution of a problem is near q, and how far around it is the only one.
 
     By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see, with
-    enclosures of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by some
-    thresholds. A coordinate beyond a bound is put on it and held there; an inequality that does not hold is held at
-    its end.
+    enclosures of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by
+    some thresholds. A coordinate beyond a bound is put on it and held there; an inequality that does not hold is held
+    at its end.
 
     Args:
         problem: a problem; its optional last level does not count.
@@ -103,9 +103,8 @@ class _Search:
             return self._certificate(str(why))
         except UndefinedError as why:
             return self._certificate(f"on the boxes that were tried: {why}")
-        dependent = () if self.at is None else self.at.dependent
-        if len(dependent):
-            first = self.rows.names[int(dependent[0])]
+        if self.at is not None and len(self.at.dependent):
+            first = self.rows.names[int(self.at.dependent[0])]
             return self._certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
         return self._certificate("")
 
@@ -234,7 +233,7 @@ class _Search:
 
     def _put(self, place: Place, found: RowsOn) -> None:
         """On the end that it is near, to stay there."""
-        bounds, i = self.problem.bounds, place.index
+        bounds, i = self.problem.bounds, place.at
         if place.kind == "body":
             raise _Stop("the position of a body is at a bound, where it cannot be held")
         if place.kind == "row":

@@ -50,21 +50,16 @@ class Slice(NamedTuple):
             played: indices of those in play.
             held: (nv,) columns that stay.
         """
-        J = rows.jacobian.middle[played].copy()
-        J[:, held] = 0.0
-        dependent = np.zeros(0, dtype=np.intp)
-        if len(played) and _rank(J) < len(played):
-            size = np.maximum(np.sqrt((J * J).sum(axis=1)), 1e-300)
-            triangle, order = qr((J / size[:, None]).T, mode="r", pivoting=True)[-2:]
-            rank = int((np.abs(np.diag(triangle)) > LEAST_OF_PIVOTS).sum())
-            keep = np.sort(order[:rank])
-            dependent, played, J = played[np.sort(order[rank:])], played[keep], J[keep]
+        every = rows.jacobian.middle[played].copy()
+        every[:, held] = 0.0
+        keep, others = _independent(every)
+        J, dependent, played = every[keep], played[others], played[keep]
         if not len(played):
             return Slice(played, dependent, np.zeros((len(held), 0)), np.zeros((0, 0)), 1.0)
         basis, triangle = np.linalg.qr(J.T)
         basis[held] = 0.0
         values = np.linalg.svd(triangle, compute_uv=False)
-        return Slice(played, dependent, basis, np.linalg.inv(J @ basis), float(values[0] / values[-1]))
+        return Slice(played, dependent, basis, np.asarray(np.linalg.inv(J @ basis)), float(values[0] / values[-1]))
 
     def reach(self, size: float) -> Vector:
         """How far each column moves for |y| <= size, (nv,)."""
@@ -91,6 +86,17 @@ class Slice(NamedTuple):
             self.preconditioner, residual.lower, residual.upper, G.lower, G.upper, size,
             moves.displaced, moves.spread, room.margins, room.rates,
         )  # fmt: skip
+
+
+def _independent(J: Matrix) -> tuple[Indices, Indices]:
+    """Which rows are kept, and which depend on them to first order."""
+    every = np.arange(len(J))
+    if not len(J) or _rank(J) == len(J):
+        return every, every[:0]
+    size = np.maximum(np.sqrt((J * J).sum(axis=1)), 1e-300)
+    triangle, order = qr((J / size[:, None]).T, mode="r", pivoting=True)[-2:]
+    rank = int((np.abs(np.diag(triangle)) > LEAST_OF_PIVOTS).sum())
+    return np.sort(order[:rank]), np.sort(order[rank:])
 
 
 def _rank(J: Matrix) -> int:
@@ -138,10 +144,10 @@ _PARTS = {
 
 
 class Place(NamedTuple):
-    """What a margin is of: a row, a coordinate of a vector, or the position of a body."""
+    """What a margin is of: a row, a coordinate of a vector, or the position of a body, with its number."""
 
     kind: str
-    index: int
+    at: int
 
 
 class Room(NamedTuple):

@@ -95,7 +95,8 @@ class Affine(Straight):
             jacobian[:] = self._A
 
     def enclosure(self, box: TangentBox) -> Enclosure:
-        q = box.on(self.inputs, self.name).q
+        declared: Any = self.inputs
+        q = box.on(declared, self.name).q
         size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
         copies = (np.abs(self._A) == 1.0).sum(axis=1) == (self._A != 0.0).sum(axis=1)
         copies &= ((self._A != 0.0).sum(axis=1) <= 1) & (self._b == 0.0)
@@ -174,9 +175,11 @@ class Constant(Straight):
         value[:] = self._constant
 
     def enclosure(self, box: TangentBox) -> Enclosure:
-        box.on(self.inputs, self.name)
-        n, still = self.outputs.nv, np.zeros(self.outputs.nv)
-        return Enclosure(self._constant, still, Interval.of(np.zeros((n, self.inputs.nv))), lambda: still)
+        inputs: Any = self.inputs
+        box.on(inputs, self.name)
+        outputs: Any = self.outputs
+        still = np.zeros(outputs.nv)
+        return Enclosure(self._constant, still, Interval.of(np.zeros((still.size, inputs.nv))), lambda: still)
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

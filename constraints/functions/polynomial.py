@@ -83,7 +83,7 @@ class Polynomial(Function):
             jacobian *= _horner(self._derivatives[1], s)
 
     def enclosure(self, box: TangentBox) -> Enclosure:
-        s = self._argument.enclosure(box.on(self.inputs, self.name))
+        s = self._argument.enclosure(box.on(self._space, self.name))
         value = _enclosed(self._derivatives[0], s.at_center)
         return of_vectors(self.outputs, box, value, _enclosed(self._derivatives[1], s.over_box)[:, None] * s.jacobian)
 

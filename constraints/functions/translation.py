@@ -65,10 +65,8 @@ class RightTranslation(Straight):
     def enclosure(self, box: TangentBox) -> Enclosure:
         value = self.value_of(box.on(self.inputs, self.name).q)
         small = map_rounding(self.space, box.q, self.constant, value)
-        J = Interval.of(self.inverse_adjoint)
-        if not self.space.is_flat:
-            J = J.widened(np.where(self.inverse_adjoint == 0.0, 0.0, small[:, None]))
-        return Enclosure.centred(self.space, box, value, small, J)
+        off = np.where((self.inverse_adjoint == 0.0) | self.space.is_flat, 0.0, small[:, None])
+        return Enclosure.centred(self.space, box, value, small, Interval.around(self.inverse_adjoint, off))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -116,11 +116,11 @@ class ElementaryTree:
     @cached_property
     def steps(self) -> Vector:
         """Length (njoints,) of the placement of each elementary joint on the one before."""
-        return np.array([np.linalg.norm(M.translation) for M in self.model.jointPlacements])
+        return np.array([float(np.linalg.norm(M.translation)) for M in self.model.jointPlacements])
 
     @cached_property
     def carries(self) -> Matrix:
-        """(njoints, njoints): 1 where the joint of the first index carries that of the second, or is it; the world all."""
+        """(njoints, njoints): 1 where the first joint carries the second one, or is it; the world carries all."""
         model = self.model
         on = np.zeros((model.njoints, model.njoints))
         for j in range(model.njoints):

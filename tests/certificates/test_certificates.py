@@ -58,7 +58,7 @@ def test_the_solution_is_where_algebra_says() -> None:
     tip = claims.planar((0.5, 0.4))
     exact = np.array([0.3, 0.7])
     problem = Problem(Rn(2), [Implicit.equal(tip, tip.value(exact))])
-    found = certify(problem, exact + [1e-4, -2e-4])
+    found = certify(problem, exact + np.array([1e-4, -2e-4]))
     assert found.status is PROVED
     assert 2e-4 <= found.r < 2.01e-4
     assert 0.01 < found.R < 2.0 * 0.7

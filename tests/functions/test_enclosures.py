@@ -6,6 +6,7 @@ import functools
 import operator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import enclosure_cases as cases
@@ -73,7 +74,7 @@ def test_what_is_beyond_the_straight_part_shrinks_with_the_square() -> None:
     f, q = Position(arm(), "tool"), arm().random(np.random.default_rng(3))
     J = np.abs(f.jacobian(q)).sum(axis=1)
     over = [f.enclosure(TangentBox(f.inputs, q, size)).error - size * J for size in (4e-3, 2e-3, 1e-3)]
-    assert all((3.9 < a / b).all() and (a / b < 4.1).all() for a, b in zip(over, over[1:], strict=False))
+    assert all((3.9 < a / b).all() and (a / b < 4.1).all() for a, b in pairwise(over))
 
 
 # Intervals.

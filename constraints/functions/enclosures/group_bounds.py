@@ -1,12 +1,13 @@
 r"""Bounds of the maps of groups near the identity, by series in the adjoint.
 
-With :math:`A \ge |\mathrm{ad}_d|` entry by entry for all :math:`|d| \le D`, a power series :math:`\sum c_n \mathrm{ad}_d^n`
-is at most :math:`\sum |c_n| A^n` entry by entry. For rotations and poses:
+With :math:`A \ge |\mathrm{ad}_d|` entry by entry for all :math:`|d| \le D`, a power series
+:math:`\sum c_n \mathrm{ad}_d^n` is at most :math:`\sum |c_n| A^n` entry by entry. For rotations and poses:
 
 .. math:: J_{\exp}(d) = \sum_n \frac{(-\mathrm{ad}_d)^n}{(n+1)!}, \qquad
-    J_{\log}(d) = \sum_n \frac{B_n (-\mathrm{ad}_d)^n}{n!}, \qquad \mathrm{Ad}_{\exp d} = \sum_n \frac{\mathrm{ad}_d^n}{n!}
+    J_{\log}(d) = \sum_n \frac{B_n (-\mathrm{ad}_d)^n}{n!}, \qquad
+    \mathrm{Ad}_{\exp d} = \sum_n \frac{\mathrm{ad}_d^n}{n!}
 
-(Iserles et al., Lie-group methods, 2000). All bounds are of the difference from the identity; blocks of vectors are zero.
+(Iserles et al., Lie-group methods, 2000). All bounds are of differences from the identity; those of vectors are zero.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ HALF_TURN = 3.1415926535897936
 """Just above pi: no logarithm of a rotation is longer."""
 
 OF_MAPS = 64.0 * UNIT
-"""Rounding of products, inverses and adjoints of unit quaternions and poses, relative to 1 + lengths: a dozen operations
-on numbers of at most this size, each within a unit in the last place, several times over."""
+"""Rounding of products, inverses and adjoints of unit quaternions and poses, relative to 1 + lengths: a dozen
+operations on numbers of at most this size, each within a unit in the last place, several times over."""
 
 
 def _log_coefficients() -> list[float]:
-    """:math:`|B_n|/n!`, by :math:`2 \\zeta(2k) / (2 \\pi)^{2k}`, n >= 1; rounded up."""
+    r""":math:`|B_n|/n!`, by :math:`2 \zeta(2k) / (2 \pi)^{2k}`, n >= 1; rounded up."""
     found = [0.5]
     for n in range(2, TERMS + 1):
         zeta = 1.0 + sum(j ** -float(n) for j in range(2, 60)) + 59.0 ** (1.0 - n) / (n - 1.0)
@@ -123,7 +124,7 @@ def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
 
 
 def exp_jacobian_bound(space: Space, D: Vector) -> Matrix:
-    """At least :math:`|J_{\\exp}(d) - 1|` for all |d| <= D, (nv, nv).
+    r"""At least :math:`|J_{\exp}(d) - 1|` for all |d| <= D, (nv, nv).
 
     Raises:
         UndefinedError: a rotation or pose may be too far from the identity.
@@ -132,12 +133,12 @@ def exp_jacobian_bound(space: Space, D: Vector) -> Matrix:
 
 
 def log_jacobian_bound(space: Space, D: Vector) -> Matrix:
-    """At least :math:`|J_{\\log}(d) - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    r"""At least :math:`|J_{\log}(d) - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
     return _by_block(space, D, _LOG)
 
 
 def adjoint_bound(space: Space, D: Vector) -> Matrix:
-    """At least :math:`|\\mathrm{Ad}_{\\exp d} - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    r"""At least :math:`|\mathrm{Ad}_{\exp d} - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
     return _by_block(space, D, _AD)
 
 
@@ -145,8 +146,8 @@ def walked(space: Space, way: Vector) -> Vector:
     r"""A bound (nv,) of the logarithm of where a motion from the identity leads.
 
     With body velocity :math:`|\nu(t)|` of integral at most `way`, :math:`\dot d = J_{\log}(d)\,\nu`. As long as
-    :math:`|d| \le D`, it is at most :math:`(1 + E(D))\, way` with E the bound of the Jacobian of log; if that is below D,
-    d never reaches the boundary of D.
+    :math:`|d| \le D`, it is at most :math:`(1 + E(D))\, way` with E the bound of the Jacobian of log; if that is
+    below D, d never reaches the boundary of D.
 
     Args:
         space: a group.
@@ -165,15 +166,15 @@ def _walked(kind: str, way: Vector) -> Vector:
     if not way.any():
         return way
     longest = min(float(rounded_up(way.sum())), HALF_TURN)  # of a rotation: its angle is at most the way
-    D = way * (1.0 + 1e-6) + 1e-300
+    most = way * (1.0 + 1e-6) + 1e-300
     for _ in range(20):
-        A = ad_bound(kind, D)
+        A = ad_bound(kind, most)
         if not A.sum(axis=1).max() <= LARGEST_AD:
             break
         reached = rounded_up(way + _series(A, _LOG) @ way)
-        if (reached < D).all():
+        if (reached < most).all():
             return np.minimum(reached, longest) if kind == "SO3" else reached
-        D = reached * 1.02
+        most = reached * 1.02
     return np.full(way.size, longest if kind == "SO3" else np.inf)
 
 

@@ -1,10 +1,10 @@
-"""Arrays of intervals, in doubles that are rounded outward.
+r"""Arrays of intervals, in doubles that are rounded outward.
 
 IEEE 754 rounds sums, products, quotients and square roots to a nearest double, so the exact result is between the two
 neighbours of the computed one: one `nextafter` to each side. Sine, cosine, exponential, logarithm, power and angle come
 from numpy, whose vector forms state at most 4 units in the last place; `ULPS` (16) of them are taken. Products of
 matrices have the error bound of sums of n products in any order, with or without fused operations,
-:math:`\\gamma_n = n u / (1 - n u)` (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
+:math:`\gamma_n = n u / (1 - n u)` (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
 """
 
 from __future__ import annotations

@@ -69,22 +69,21 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     r"""Of :math:`\log g`, with :math:`J_{\log}(\log g)\, J_g`; a vector.
 
     With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most
-    :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the sum
-    of the absolute values of the terms of its series.
+    :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the
+    sum of the absolute values of the terms of its series.
 
     Raises:
         UndefinedError: a rotation may be half a turn, or a pose too far away.
     """
     value = np.asarray(group.log(g.value))
-    J = Interval.of(np.eye(group.nv))
     lower, upper = np.eye(group.nv), np.eye(group.nv)
     rounding = np.array(rounded_up(g.rounding + UNIT * np.abs(value)))
     for v, kind in curved_blocks(group):
         middle, radius, off = _log_jacobian(group, v, kind, value, g)
         lower[v, v], upper[v, v] = middle - radius, middle + radius
         rounding[v] = off
-    J = Interval(lower, upper)
-    return Enclosure.centred(_flat(group), box, value, rounding, J @ g.jacobian)
+    jacobian = Interval(lower, upper) @ g.jacobian
+    return Enclosure.centred(_flat(group), box, value, rounding, jacobian)
 
 
 def _flat(group: Space) -> Space:

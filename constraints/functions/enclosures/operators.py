@@ -1,6 +1,6 @@
 """How the operators of formulas enclose: each row of the table of operators, read for intervals.
 
-A rule gives the value at the centre and the Jacobian on the box; the value on the box follows by the mean value theorem.
+A rule gives the value at the centre and the Jacobian on the box; values on the box follow by the mean value theorem.
 Where an operator has a kink (minimum, maximum) the Jacobian is the hull of both sides: then the theorem holds too.
 """
 
@@ -136,16 +136,11 @@ def _extreme(sign: float) -> Rule:
         a, b = (-p.over_box if sign < 0.0 else p.over_box for p in (x, y))
         first, second = (a.upper <= b.lower)[:, None], (b.upper <= a.lower)[:, None]
         both = x.jacobian.hull(y.jacobian)
-        ends = [
-            np.where(first, p, np.where(second, q, r))
-            for p, q, r in (
-                (x.jacobian.lower, y.jacobian.lower, both.lower),
-                (x.jacobian.upper, y.jacobian.upper, both.upper),
-            )
-        ]
+        lower = np.where(first, x.jacobian.lower, np.where(second, y.jacobian.lower, both.lower))
+        upper = np.where(first, x.jacobian.upper, np.where(second, y.jacobian.upper, both.upper))
         choose = np.minimum if sign > 0.0 else np.maximum
         u, w = x.at_center, y.at_center
-        return Interval(choose(u.lower, w.lower), choose(u.upper, w.upper)), Interval(*ends)
+        return Interval(choose(u.lower, w.lower), choose(u.upper, w.upper)), Interval(lower, upper)
 
     return rule
 

@@ -48,7 +48,8 @@ class PoseFromRows(Function):
         q = box.on(self.inputs, self.name).q
         value, J = self.linearised_at(self._point(q))
         turn = float(rounded_up(np.linalg.norm(box.r[3:])))
-        # The series of J_r in ad_w, of norm |w|: its terms change by at most the sum of n |w|^(n-1) / (n+1)!, below e^|w| / 2.
+        # The terms of the series of J_r in ad_w, of norm |w|, change by at most the sum of n |w|^(n-1) / (n+1)!, which
+        # is less than e^|w| / 2.
         slope = 0.5 * np.exp(np.linalg.norm(q[3:]) + turn) * turn
         radius = np.zeros((6, 6))
         radius[:3, :3] = rounded_up(turn + OF_MAPS)
