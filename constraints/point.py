@@ -15,7 +15,7 @@ import numpy as np
 
 from liegroups import ProductSpace, Segments, Space
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
-from liegroups.frozen import read_only_copy
+from liegroups.frozen import read_only, read_only_copy
 
 from .errors import StalePostureError, WrongObjectError
 from .keywords import FieldOf
@@ -54,8 +54,11 @@ class Point(ABC):
 
     @final
     def move(self, q: Vector) -> None:
-        """Place another configuration with this handle: cheaper than a new point; only for its single owner."""
-        self.q = q
+        """Place another configuration with this handle: cheaper than a new point; only for its single owner.
+
+        Functions see it read-only: one that writes into it, and so into an iterate, is told.
+        """
+        self.q = read_only(q.view())
         self.workspace.serial = self.serial = self.workspace.serial + 1
 
     @final
@@ -66,7 +69,7 @@ class Point(ABC):
     @final
     def at(self, space: Space, q: Vector) -> Point:
         """Point of another space in the same workspace (in its child: this point stays valid)."""
-        return place(space, q, self.workspace.child)
+        return place(space, read_only(q.view()), self.workspace.child)
 
     @abstractmethod
     def part(self, segments: Segments) -> Point:

@@ -69,15 +69,28 @@ from constraints.functions import (
     Constant,
     Expression,
     Identity,
+    Manipulability,
     Polynomial,
+    SmallestSingularValue,
     Sum,
+    across,
+    angle_about,
     atan2,
+    curve,
+    direction,
     dot,
+    gaze,
+    in_polygon,
+    in_view,
+    limit_distance,
     maximum,
     minimum,
+    off_segment,
     rotated,
     smooth_abs,
     sqrt,
+    squared_distance,
+    wrapped,
 )
 from constraints.interop import (
     TangentSteps,
@@ -1862,6 +1875,58 @@ def _(c: Chaos) -> Made:
     if way == "rotation":
         return given("rotated", rotated, c.say("no rotation", c.pick(f, Pose(_arm(), "tool"))), f)
     return given("operand", sqrt, c.say("no vector", c.pick(Pose(_arm(), "tool"), None, 2.0, "x")))
+
+
+@entry("geometry")
+def _(c: Chaos) -> Made:
+    p, way = (
+        Position(_arm(), "tool"),
+        c.pick("axis", "frame", "angles", "vector", "ends", "vertices", "cone", "view", "curve"),
+    )
+    if way == "axis":
+        turned = c.pick(direction, angle_about)
+        return given(
+            ("axis", "axes"), turned, _arm(), "tool", c.say("no axis", c.pick("w", [1.0, 1.0, 0.0], [1.0], None, print))
+        )
+    if way == "frame":
+        return given("frame", c.pick(direction, angle_about), _arm(), c.name(_arm().frame_names), "z")
+    if way == "angles":
+        return given("angles", wrapped, c.thing())
+    if way == "vector":
+        return given("vector", across, c.say("no vector", c.pick(p[:2], Pose(_arm(), "tool"), None, "x", 1.0)), "z")
+    if way == "ends":
+        return given(
+            "segment", off_segment, p, [0.0, 0.0, 0.0], c.say("no end", c.pick([0.0, 0.0, 0.0], [1.0], p[:2], "x"))
+        )
+    if way == "vertices":
+        wrong = c.pick([[0, 0], [1, 0]], [[0, 0], [1, 0], [2, 0]], [[0, 0, 0]] * 3, "x", [[0, 0], [1, np.nan], [1, 1]])
+        return given("vertices", in_polygon, p, c.say("no polygon", wrong))
+    if way == "cone":
+        return given(("half angle",), gaze, p, "z", c.say("no angle", c.pick(0.0, -1.0, 4.0, None, np.nan, "x")))
+    if way == "view":
+        return given("half angle", in_view, p, c.say("no angles", c.pick([0.5], [0.5, 1.7], [0.0, 0.5], "x", None)))
+    wrong = c.pick([[0.0]] * 3, "x", None, [0.0] * 5, [[0.0, np.nan]] * 5)
+    return given("points of a curve", curve, p[0], c.say("no points", wrong))
+
+
+@entry("measures")
+def _(c: Chaos) -> Made:
+    p, way = Position(_arm(), "tool"), c.pick("function", "locked", "joints", "limits", "weights", "q")
+    measure = c.pick(Manipulability, SmallestSingularValue)
+    if way == "function":
+        return given("function", measure, c.thing())
+    if way == "locked":
+        wrong = c.pick(["nobody"], "elbow", [3], None, list(_arm().joint_names))
+        return given(("locked", "nobody", "names", "rows"), measure, p, c.say("no joints", wrong))
+    if way == "joints":
+        wrong = c.pick(["nobody"], "elbow", [3], [])
+        return given(("joints", "nobody", "names"), limit_distance, _arm(), c.say("no joints", wrong))
+    if way == "limits":
+        return given("robot", limit_distance, c.thing())
+    if way == "weights":
+        wrong = c.pick([1.0], [-1.0] * 7, "x", [np.nan] * 7)
+        return given("weights", squared_distance, _arm().space, _arm().neutral, c.say("no weights", wrong))
+    return given("constant", squared_distance, _arm().space, c.vector(7))
 
 
 @entry("Sum")

@@ -34,22 +34,35 @@ from constraints import (
 from constraints.functions import (
     Constant,
     Identity,
+    Manipulability,
     Polynomial,
+    SmallestSingularValue,
+    across,
+    angle_about,
     atan2,
     cos,
     cross,
+    curve,
+    direction,
     dot,
     exp,
+    gaze,
+    in_polygon,
+    in_view,
     inverse,
+    limit_distance,
     log,
     maximum,
     minimum,
     norm,
+    off_segment,
     rotated,
     sin,
     smooth_abs,
     sqrt,
+    squared_distance,
     stack,
+    wrapped,
 )
 from constraints.functions.frames._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
@@ -274,6 +287,45 @@ _EXPRESSIONS: dict[str, Callable[[], Function]] = {
 }
 
 
+_GEOMETRY: dict[str, Callable[[], Function]] = {
+    "direction": lambda: direction(humanoid_frames(), "b", [0.6, 0.0, 0.8], reference="a"),
+    "angle_about": lambda: angle_about(arm_frames(), "b", [0.0, 0.6, -0.8], reference=placement(50)),
+    "wrapped": lambda: wrapped(40.0 * _point()[2] - angle_about(arm_frames(), "b", "z")),
+    "across": lambda: across(_point() - [0.1, 0.2, 0.3], [0.6, 0.0, 0.8]),
+    "off_segment": lambda: off_segment(_point(), [0.1, -0.2, 0.0], [0.3, 0.5, 0.4]),
+    "off_segment, ends that move": lambda: off_segment(
+        CenterOfMass(arm_frames()), Position(arm_frames(), "a"), _point()
+    ),
+    "in_polygon": lambda: in_polygon(_other(), [[0.0, 0.0], [0.4, 0.1], [0.5, 0.6], [0.1, 0.3]]),
+    "gaze": lambda: gaze(Position(two_arms_frames(), "b", reference="a"), [0.0, 0.8, 0.6], 0.5),
+    "in_view": lambda: in_view(Position(mixed_frames(), "a", reference="b"), [0.5, 0.3]),
+    "curve": lambda: (
+        _point().on(arm_frames().space * Rn(1))
+        - curve(
+            Identity(Rn(1)).on(arm_frames().space * Rn(1)),
+            [[0.4, 0.0, 0.3], [0.3, 0.2, 0.4], [0.0, 0.4, 0.3], [-0.2, 0.2, 0.2], [-0.3, 0.0, 0.3], [0.1, -0.3, 0.2]],
+        )
+    ),
+    "limit_distance": lambda: limit_distance(humanoid_frames(), ["larm1_joint", "rleg3_joint", "root_joint"]),
+    "squared_distance": lambda: squared_distance(
+        mixed_frames().space, mixed_frames().random(np.random.default_rng(9)), np.linspace(0.0, 2.0, 48)
+    ),
+}  # fmt: skip
+
+_MEASURES: dict[str, Callable[[], Function]] = {
+    "Manipulability": lambda: Manipulability(_point()),
+    "Manipulability, of a pose": lambda: Manipulability(Pose(humanoid_frames(), "b")),
+    "Manipulability, relative, a joint locked": lambda: Manipulability(
+        Rotation(two_arms_frames(), "b", reference="a"), locked=["left_elbow"]
+    ),
+    "Manipulability, of some rows": lambda: Manipulability(
+        Transformation(mixed_frames(), "b", placement(51))[[0, 2, 4]]
+    ),
+    "SmallestSingularValue": lambda: SmallestSingularValue(_point()),
+    "SmallestSingularValue, of a formula": lambda: SmallestSingularValue(stack(norm(_point()), 0.2 * _point()[2])),
+}  # fmt: skip
+
+
 def _surfaces(robot: Robot, frame: str) -> list[Surface]:
     """Two surfaces on a frame, of three and of four vertices."""
     square = [[-0.4, -0.3, 0.2], [0.4, -0.3, 0.2], [0.4, 0.3, 0.2], [-0.4, 0.3, 0.2]]
@@ -302,7 +354,8 @@ _CONTACTS: dict[str, Callable[[], Function]] = {
 
 SAMPLES: dict[str, Callable[[], Function]] = (
     _ALGEBRA
-    | {f"Expression, {name}": sample for name, sample in _EXPRESSIONS.items()}
+    | {f"Expression, {name}": sample for name, sample in (_EXPRESSIONS | _GEOMETRY).items()}
+    | _MEASURES
     | _CONTACTS
     | {
         f"{function} ({robot})": sample

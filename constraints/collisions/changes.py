@@ -91,7 +91,7 @@ def without_pairs(before: Contents, pairs: Iterable[tuple[str, str]]) -> Content
     """Without some pairs, by names of their solids."""
     left = set[frozenset[int]]()
     for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
-        left |= _pairs_called(before, a, b)
+        left |= pairs_called(before, a, b)
     return _of_pairs(before, {pair: d for pair, d in before.margins.items() if frozenset(pair) not in left})
 
 
@@ -104,7 +104,7 @@ def with_margins(before: Contents, margins: Mapping[tuple[str, str], float]) -> 
     """
     changed = dict(before.margins)
     for (a, b), distance in margins_of_shapes(margins).items():
-        asked = _pairs_called(before, a, b)
+        asked = pairs_called(before, a, b)
         if not (chosen := [pair for pair in changed if frozenset(pair) in asked]):
             out = in_words([verdict for pair, verdict in before.out.items() if frozenset(pair) in asked], True)
             why = f"left out: {out}" if out else "a shape makes no pair with itself"
@@ -126,7 +126,8 @@ def among_joints(rules: PairRules, before: Contents, margins: Mapping[frozenset[
     return _of_pairs(before, kept, LeftOutReason.NOT_ASKED)
 
 
-def _pairs_called(has: Contents, a: str, b: str) -> set[frozenset[int]]:
+def pairs_called(has: Contents, a: str, b: str) -> set[frozenset[int]]:
+    """Pairs of solids by names of both; a `*` at the end of a name stands for all that begin like this."""
     return {frozenset((i, j)) for i in numbers_called(has.solids, a) for j in numbers_called(has.solids, b)}
 
 

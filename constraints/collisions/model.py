@@ -211,6 +211,11 @@ class CollisionModel(ChangedCopies):
     # Asking.
 
     @property
+    def contents(self) -> Contents:
+        """Solids and pairs: for this room."""
+        return self._has
+
+    @property
     def checker(self) -> Checker:
         """What this model asks with: for rooms above, of configurations that are known to be points."""
         return self._checker

@@ -152,7 +152,7 @@ class Encoder:
             )
         if SHIPPED.get(cls.__name__) is not cls:
             raise self._refusal(
-                f"{f.name!r} is a {cls.__name__}, which is not a function of this library, so it cannot be saved"
+                f"{f.name!r} is a {cls.__name__}, which is none of constraints.functions: files hold no other ones"
             )
         data: dict[str, Any] = {"type": cls.__name__}
         for field in shape_of(cls):

@@ -39,7 +39,22 @@ from .frames.rotation import Rotation as Rotation
 from .frames.transformation import Transformation as Transformation
 from .from_callable import FromCallable as FromCallable
 from .function import Function as Function
+from .geometry.curves import curve as curve
+from .geometry.directions import (
+    across as across,
+    angle_about as angle_about,
+    direction as direction,
+    wrapped as wrapped,
+)
+from .geometry.places import (
+    gaze as gaze,
+    in_polygon as in_polygon,
+    in_view as in_view,
+    off_segment as off_segment,
+)
 from .lifted import Lifted as Lifted
+from .measures.dexterity import Manipulability as Manipulability, SmallestSingularValue as SmallestSingularValue
+from .measures.distances import limit_distance as limit_distance, squared_distance as squared_distance
 from .polynomial import Polynomial as Polynomial
 from .restriction import Restriction as Restriction
 from .stacked import Stacked as Stacked

@@ -20,6 +20,7 @@ from .algebra import Composition, Difference, Sum
 from .expressions.operators import OPERATORS
 from .from_callable import FromCallable
 from .function import Function
+from .lifted import Lifted, same_space
 from .restriction import Restriction
 from .stacked import Stacked
 
@@ -164,6 +165,16 @@ def _composition(writer: _Writer, f: Composition) -> Words:
     return Words(f"{writer.words(outer).within(PRODUCT)} @ {inner}", PRODUCT)
 
 
+def _lifted(writer: _Writer, f: Lifted) -> Words:
+    """On the space where it finds its block by itself; with the block where it does not."""
+    space, inner, block = _space(f.space), writer.words(f.function).within(ATOM), f.block
+    fitting = [factor for factor in f.space.factors if same_space(f.function.inputs, factor.space)]
+    if len(fitting) == 1:
+        return Words(f"{inner}.on({space})", ATOM)
+    q, v = (tuple(map(int, numbers)) for numbers in (block.q, block.v))
+    return Words(f"{inner}.on({space}, Segments({q}, {v}, {_space(block.space)}))", ATOM)
+
+
 def _callable(writer: _Writer, f: FromCallable) -> Words:
     return Words(f.name, ATOM if f.name.isidentifier() else SUM)
 
@@ -175,6 +186,7 @@ _WRITTEN: dict[type[Function], Callable[[_Writer, Any], Words]] = {
     Stacked: _stacked,
     Composition: _composition,
     FromCallable: _callable,
+    Lifted: _lifted,
 }
 
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import as_callable, real_numbers, truth_values
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
-from ..errors import FunctionError, SizeError
-from ..point import Point
+from ..errors import FunctionError, SizeError, UndefinedError
+from ..point import MovingPoint, Point
+from .differences import force_derivative_by_differences
 from .function import Function
+
+if TYPE_CHECKING:
+    from .callables.reading import Reading
 
 SAME_VALUES = 1e-9
 """Values of two calls agree to this, relative to 1 + their size: sums of threads may differ by rounding."""
@@ -23,7 +29,12 @@ SAME_VALUES = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FromCallable(Function):
-    r"""A Python function of a configuration, with its Jacobian or with central differences.
+    r"""A Python function of a configuration: with its Jacobian, as a formula, or with central differences.
+
+    Where no Jacobian is given its formula is read, if it can be: the function is called once with marks in place of
+    numbers. What it captures is frozen then. A reading counts if value and Jacobian are those of the function at 100
+    random configurations. Derivatives are exact then, and the compiled engine evaluates it without Python;
+    `describe()` says whether it was read. Elsewhere derivatives are
 
     .. math:: J e_i \approx \frac{f(q \oplus h e_i) \ominus f(q \oplus -h e_i)}{2h}
 
@@ -36,6 +47,10 @@ class FromCallable(Function):
         jac: takes q and returns (outputs.nv, inputs.nv) in tangent coordinates.
         used: (inputs.nv,) true for the columns it depends on; all by default.
         label: name in messages; `f.__name__` by default.
+        trace: False leaves the formula unread, as for a function that captures what will change.
+
+    Attributes:
+        read: the formula; None where there is none.
 
     Raises:
         SizeError: the callable returns something of another size.
@@ -49,6 +64,10 @@ class FromCallable(Function):
     jac: Callable[[Vector], ArrayLike] | None = None
     used: ArrayLike | None = field(default=None)
     label: str | None = None
+    trace: bool = field(default=True, kw_only=True)
+
+    read: Function | None = field(init=False)
+    _unread: str = field(init=False)
 
     def __post_init__(self) -> None:
         """Declare it."""
@@ -62,9 +81,35 @@ class FromCallable(Function):
         columns = f"columns of {name}"
         used = None if self.used is None else truth_values(self.used, columns, "booleans by tangent column")
         self.declare(self.inputs, self.outputs, used, name=name)
+        reading = self._reading(used)
+        set_fields(self, read=reading.formula, _unread=reading.reason)
+        if reading.formula is not None:
+            self.declare(self.inputs, self.outputs, reading.formula.columns, name=name)
+
+    def _reading(self, used: BoolVector | None) -> Reading:
+        from .callables.reading import Reading, read
+
+        if self.jac is not None:
+            return Reading(None, "its Jacobian is given")
+        if not self.trace:
+            return Reading(None, "trace=False")
+        return read(self.f, self.inputs, self.outputs, used)
+
+    def describe(self) -> str:
+        """How it is evaluated, in words: as a formula, or in Python, and by which derivatives."""
+        if self.read is not None:
+            return f"{self.name}: read as {self.read.name}, with what it captured when it was made"
+        by = "central differences" if self.jac is None else "the Jacobian that was given"
+        return f"{self.name}: in Python, with {by} ({self._unread})"
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         q = point.q
+        if self.read is not None:
+            try:
+                self.read.evaluate(point, value, jacobian)
+            except UndefinedError as error:
+                raise UndefinedError(f"{self.name}: {error}") from None
+            return
         value[:] = self._call(q)
         if jacobian is None:
             return
@@ -83,6 +128,28 @@ class FromCallable(Function):
             step[i] = h
             behind, ahead = self._call(self.inputs.integrate(q, -step)), self._call(self.inputs.integrate(q, step))
             jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * h)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        (super() if self.read is None else self.read).drift(motion, out)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        (super() if self.read is None else self.read).drift_derivatives(motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        if self.read is None:
+            force_derivative_by_differences(self, point, y, out)
+        else:
+            self.read.force_derivative(point, y, out)
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """As of `Function`: of a formula."""
+        return self.read is not None and self.read.has_exact_drift
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `Function`: of a formula."""
+        return self.read is not None and self.read.has_exact_derivatives
 
     def _look_at(self, q: Vector, value: Vector) -> None:
         """Once: that a second call gives the same, and writes nothing into its argument.

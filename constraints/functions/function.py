@@ -26,6 +26,7 @@ from .function_guard import Answering, declared, watch
 from .signs import Signs
 
 if TYPE_CHECKING:
+    from .callables.compiled_function import CompiledFunction
     from .enclosures.box import Enclosure, TangentBox
     from .from_callable import FromCallable
     from .restriction import Restriction
@@ -307,11 +308,36 @@ class Function(Signs, Answering, ABC):
         *,
         columns: ArrayLike | None = None,
         name: str | None = None,
+        trace: bool = True,
     ) -> FromCallable:
-        """Wrap any Python function of a configuration; without `jacobian`, by central differences."""
+        """Wrap any Python function of a configuration.
+
+        Without `jacobian` its formula is read, if it can be, and what it captured is frozen (`describe()` says so;
+        `trace=False` turns that off); elsewhere derivatives are central differences.
+        """
         from .from_callable import FromCallable
 
-        return FromCallable(f, inputs, outputs, jacobian, columns, name)
+        return FromCallable(f, inputs, outputs, jacobian, columns, name, trace=trace)
+
+    @final
+    @staticmethod
+    def compiled(
+        address: Any, inputs: Space, outputs: Space, *, columns: ArrayLike | None = None, name: str
+    ) -> CompiledFunction:
+        """Wrap machine code: C `int f(const double *q, double *value, double *jacobian_or_NULL)`.
+
+        The Jacobian is (outputs.nv, inputs.nv) by tangent coordinates, row by row; 0 says a value, 1 that there is
+        none. See `CompiledFunction`.
+
+        Args:
+            address: an address, a function pointer of ctypes, or what `numba.cfunc` makes.
+            inputs, outputs: the two spaces.
+            columns: (inputs.nv,) true for the columns that the value can depend on; all by default.
+            name: name in messages.
+        """
+        from .callables.compiled_function import CompiledFunction
+
+        return CompiledFunction(address, inputs, outputs, columns, name)
 
     def __str__(self) -> str:
         return self.name

@@ -102,7 +102,7 @@ def _evaluate(evaluate: Callable[..., object]) -> Callable[..., None]:
             raise
         except ValueError as error:
             if "read-only" in str(error) and not isinstance(error, FunctionError):
-                raise FunctionError(f.name, f"evaluate of {f.name} writes into q ({error})", _COPY) from error
+                raise FunctionError(f.name, f"evaluate of {f.name} writes into q", _COPY) from error
             raise
         if before and point.q.tobytes() != before:
             raise FunctionError(f.name, f"evaluate of {f.name} writes into q", _COPY)

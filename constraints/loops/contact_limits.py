@@ -15,7 +15,7 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import OptionError, SizeError
 from ..questions import ask_once
 from ..ranges import whole_number
-from .hinges.subhinge import unit_axis
+from ..robot.placement import unit_axis
 
 SLIPPERY = 10.0
 """A coefficient of friction above this is asked about."""

@@ -20,13 +20,12 @@ from ..functions.frames.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.model.pinocchio import Placement, pin
-from ..robot.placement import as_placement
+from ..robot.placement import as_placement, unit_axis
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
 from .hinges.masked_map import MaskedMap, as_mask
 from .hinges.pose_map import LogPose, PoseMap, Split, TurnedLog
 from .hinges.rotation_rows import Turn
-from .hinges.subhinge import unit_axis
 
 
 class Axes(Enum):

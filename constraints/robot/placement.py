@@ -11,8 +11,9 @@ from liegroups import SE3, SO3
 from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.formulas.second_order import se3_log_second
+from liegroups.frozen import read_only
 
-from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
+from ..errors import NotNormalizedError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from ..linear_algebra import dot
 from ..questions import SHOWN, asked_of_angles, say
 from .model.pinocchio import Placement, pin
@@ -29,6 +30,11 @@ class HasMatrix(Protocol):
         """The matrix, (3, 3) or (4, 4)."""
 
 
+ROUNDING_OF_A_UNIT_VECTOR = 2e-15
+"""How far the norm of a vector that was normalised may be from 1."""
+
+X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
+_AXES = {"x": X, "y": Y, "z": Z, "-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 TYPED = 1e-3
 """A unit quaternion that was typed may have another norm by this: it is normalised. Entries of q may not (1e-6)."""
 _PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"
@@ -273,3 +279,26 @@ def pose_log_second(M: Any, twist: Vector, acceleration: Vector) -> Vector:
 def _is_exact(square: float) -> bool:
     """Whether Pinocchio's Jlog3 and Jlog6 are, by the square of the angle: up to 2e-7 is lost from 1e-4 to 3e-3 rad."""
     return not 1e-8 < square < 1e-4 and square < LONG_TURN**2
+
+
+def unit_axis(axis: ArrayLike, what: str) -> Vector:
+    """A unit vector (3,), read-only; one that is unit to rounding keeps its bits.
+
+    Args:
+        axis: three numbers, or the name of an axis of the frame: "x", "y", "z", "-x", "-y", "-z".
+        what: how an error message names it.
+
+    Raises:
+        UnknownNameError: text that names no axis.
+        SizeError, DtypeError, NotFiniteError: not three numbers.
+        NotNormalizedError: its norm is further than 1e-6 from 1.
+    """
+    if isinstance(axis, str):
+        if axis.lower() not in _AXES:
+            raise UnknownNameError("axis", axis, tuple(_AXES), f"{what}: no axis is named {axis!r}")
+        axis = _AXES[axis.lower()]
+    direction = finite_vector(axis, 3, what, "or 'x', 'y', 'z', '-x', '-y', '-z'")
+    norm = float(np.sqrt(direction @ direction))
+    if abs(norm - 1.0) > 1e-6:
+        raise NotNormalizedError(what, "unit axis", norm)
+    return read_only(direction / norm if abs(norm - 1.0) > ROUNDING_OF_A_UNIT_VECTOR else np.array(direction))

@@ -109,7 +109,7 @@ class Tables:
             patch.object(Packer, "filled", guarded(filled)),
         ):
             self.packed: Packed = packed(problem, options, leaving)
-        arrays = zip(self.packed, (table, constants, filled), strict=True)
+        arrays = zip(self.packed[:3], (table, constants, filled), strict=True)
         self.integers, self.floats, self.work = (Guarded(a.tolist(), closed[write]) for a, write in arrays)
         self.where = self.integers, self.floats, self.work
 

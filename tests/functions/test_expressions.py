@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -372,7 +373,7 @@ def test_text_and_names_are_those_of_the_formula(f: Function, formula: str, name
 def test_samples_are_read_again(name: str) -> None:
     f: Any = SAMPLES[name]()
     robots = [g.robot for g in f.functions_within() if hasattr(g, "robot")]
-    again = eval(f.formula(), {**NAMES, **vars(liegroups), "robot": robots[0] if robots else None})
+    again = eval(f.formula(), {**NAMES, **vars(liegroups), "robot": (robots or [SimpleNamespace(space=f.inputs)])[0]})
     q = f.inputs.random(np.random.default_rng(3))
     np.testing.assert_allclose(again.value(q), f.value(q), rtol=1e-13, atol=1e-14)
 

@@ -19,9 +19,10 @@ from constraints.loops.hinges.hinge import HingeTypeError
 from constraints.loops.hinges.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
 from constraints.loops.hinges.pose_map import LogPose, Rod, Split
 from constraints.loops.hinges.rotation_rows import Cross, Swing, Turn, perpendicular_pair
-from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion, unit_axis
+from constraints.loops.hinges.subhinge import Subhinge, SubhingeMotion
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
+from constraints.robot.placement import unit_axis
 from liegroups import Rn
 from liegroups.unit_vectors import NEAR_HALF_TURN, unit_log
 

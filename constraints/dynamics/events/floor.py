@@ -15,9 +15,9 @@ from ...errors import EmptyProblemError, OptionError, RobotMismatchError
 from ...functions.frames.frame_function import as_frame
 from ...loops import ConstraintSet, PointContact
 from ...loops.hinges.rotation_rows import perpendicular_pair
-from ...loops.hinges.subhinge import unit_axis
 from ...robot import Frame, Motion, Robot
 from ...robot.arguments import as_robot
+from ...robot.placement import unit_axis
 from ...rows.row_owner import RowOwner
 from ..impact import coefficient
 from ..laws.external_force import Force

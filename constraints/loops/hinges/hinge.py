@@ -17,9 +17,10 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ...errors import ConstraintError, OptionError
 from ...linear_algebra import numerical_rank, singular_values
 from ...robot.model.pinocchio import Placement, pin
+from ...robot.placement import X, Y, Z, unit_axis
 from ...words import counted
 from .rotation_rows import perpendicular_pair
-from .subhinge import Subhinge, SubhingeMotion, X, Y, Z, unit_axis
+from .subhinge import Subhinge, SubhingeMotion
 
 
 class HingeKind(Enum):

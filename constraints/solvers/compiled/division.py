@@ -59,6 +59,7 @@ class CompiledDivision(DivisionProgram):
         inner, moved = np.empty((len(more), samples.shape[1])), np.zeros((count * legs, pairs))
         found = np.empty(2 * more.size, dtype=np.int64)
         size = self._divide(memory.where, covers.where, motions.where, parts, samples, sides, inner, moved, more, found)
+        memory.raise_stopped()
         self._pool.give(memory)
         solids.covers.give(covers)
         solids.motions.give(motions)

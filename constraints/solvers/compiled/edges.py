@@ -62,6 +62,7 @@ class CompiledEdges(EdgeProgram):
             while first < len(given[0]):
                 samples = np.empty((ROOM * (1 if count == 1 else ROOM), 1 + nq))
                 first, written = self._lay(memory.where, *given, first, samples, figures[some])
+                memory.raise_stopped()
                 parts.append(samples[:written])
         self._pool.give(memory)
         samples = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty((0, 1 + nq))])

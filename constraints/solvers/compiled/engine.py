@@ -31,6 +31,26 @@ def why_not(problem: Problem, options: Options | None = None) -> str | None:
     return None
 
 
+def called_in_python(problem: Problem, options: Options | None = None) -> str:
+    """Names of the functions that the kernels call in Python for a problem; empty where they call none.
+
+    Args:
+        problem: one that they solve.
+        options: options of the projection; the defaults if absent.
+    """
+    from .calls import calls_of
+    from .packing import NotPacked
+    from .problem import packed
+
+    calls = calls_of(problem)
+    if calls is None:
+        try:
+            calls = packed(problem, Options() if options is None else options).calls
+        except NotPacked:
+            return ""
+    return "" if calls is None else calls.names
+
+
 @final
 class CompiledEngine(Engine):
     """Newton projection by compiled kernels (extra `fast`); the readable engine solves what they cannot.

@@ -55,11 +55,11 @@ class EvaluationMemory:
         places: of `entrances()`.
     """
 
-    __slots__ = ("_q", "_rhs", "_sides", "jacobian", "rows", "where", "whole", "work")
+    __slots__ = ("_packed", "_q", "_rhs", "_sides", "jacobian", "rows", "where", "whole", "work")
 
     def __init__(self, stack: Stack, tables: _Tables, places: Callable[..., Any]) -> None:
-        space, (integers, floats, work) = stack.owners[0].space, tables.packed
-        self.work = work.copy()
+        space, (integers, floats, work, _) = stack.owners[0].space, tables.packed
+        self._packed, self.work = tables.packed, work.copy()
         self.whole = integers, floats, self.work  # held: `where` has their addresses only
         self.where = places(*self.whole)
         q, sides = int(integers[layout.Q_TRIAL]), int(integers[layout.RHS])
@@ -67,6 +67,11 @@ class EvaluationMemory:
         self.jacobian = np.zeros((stack.size, tables.live.size))
         self.rows = Rows(np.zeros(stack.size), np.zeros((stack.size, space.nv)), stack.slices)
         self._rhs: RightHandSide | None = None
+
+    def raise_stopped(self) -> None:
+        """Raise what stopped the kernels in it; it is as new then."""
+        self._rhs = None
+        self._packed.raise_stopped(self.work)
 
     def take(self, q: Vector, rhs: RightHandSide | None) -> None:
         """What is to be evaluated; without right-hand sides at those of before."""
@@ -102,6 +107,8 @@ class CompiledEvaluation(Evaluation):
         memory.take(Q[0], rhs)
         rows = Q if Q.flags.carray else np.array(Q, order="C")
         done = self._kernels.residuals_of(memory.where, rows, found)
+        if done < len(Q):
+            memory.raise_stopped()
         return found if done == len(Q) else super().residuals(Q, rhs, workspace)
 
     def values(self, q: Vector, workspace: Workspace) -> Vector:
@@ -132,7 +139,10 @@ class CompiledEvaluation(Evaluation):
             return None
         memory.take(q, rhs)
         asked = memory.jacobian if jacobian else _NO_JACOBIAN
-        return memory if self._kernels.rows_of(memory.where, memory.rows.error, asked) else None
+        if self._kernels.rows_of(memory.where, memory.rows.error, asked):
+            return memory
+        memory.raise_stopped()
+        return None
 
     def _memory(self, workspace: Workspace) -> EvaluationMemory | None:
         """The memory of a workspace; None where kernels do not evaluate."""

@@ -1,14 +1,14 @@
-"""How functions are packed: a table by exact type. Functions know nothing of it, and a subclass is another function."""
+"""How functions are packed: a table by exact type; every other function is called. Functions know nothing of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import with_article
 
 from ...functions import (
     Affine,
@@ -21,6 +21,7 @@ from ...functions import (
     ConvexShapeContactHold,
     Difference,
     Expression,
+    FromCallable,
     Function,
     Identity,
     Orientation,
@@ -45,21 +46,29 @@ from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet
 from .operators import emit_operator
-from .packing import NO_ARGUMENT, Argument, NotPacked, PackedResult, Packer
+from .packing import NO_ARGUMENT, Argument, PackedResult, Packer
 
 
 def pack_function(packer: Packer, f: Function, argument: Argument, result: PackedResult) -> None:
-    """Emit the instructions of a function.
-
-    Raises:
-        NotPacked: it is not of a type of the table, or is made of a function that is not; it is named.
-    """
-    pack = TABLE.get(type(f))
-    if pack is None:
-        raise NotPacked(f"{f.name}, {with_article(type(f))}")
+    """Emit the instructions of a function; its call, where it is not of a type of the table, a subclass too."""
+    pack = TABLE.get(type(f), _called)
     if isinstance(f, (Framed, MassFunction)) and not argument.is_configuration:
-        raise NotPacked(f"{f.name}, at a configuration that is computed by other functions")
-    pack(packer, f, argument, result)
+        pack = _called  # joints are placed by the configuration itself
+    if pack is _called or not packer.attempt(partial(pack, packer, f, argument, result)):
+        _called(packer, f, argument, result)
+
+
+def _called(packer: Packer, f: Function, argument: Argument, result: PackedResult) -> None:
+    """Emit the call of a function: the one instruction that any function has."""
+    used = [(int(k), int(argument.columns[k])) for k in np.flatnonzero(f.columns) if argument.columns[k] >= 0]
+    number = packer.calls.add(f)
+    one = packer.calls.called[number]
+    sizes = f.inputs.nq, f.outputs.nq, f.outputs.nv, f.inputs.nv
+    pairs = [i for pair in used for i in pair]
+    table = packer.table([one.address, one.has_value, number, *sizes, len(used), *pairs])
+    memory = packer.memory(sizes[0] + sizes[1] + sizes[2] * sizes[3])
+    columns = packer.counted(packer.columns_of(f, argument))
+    packer.emit(layout.CALLED, argument.at, result, columns, table, memory)
 
 
 def operand(packer: Packer, f: Function, argument: Argument) -> PackedResult:
@@ -232,6 +241,11 @@ def _added(
     packer.emit(layout.SUM, NO_ARGUMENT, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
 
 
+def _from_callable(packer: Packer, f: FromCallable, argument: Argument, result: PackedResult) -> None:
+    """Its formula, where that was read."""
+    (_called if f.read is None else pack_function)(packer, f if f.read is None else f.read, argument, result)
+
+
 def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: PackedResult) -> None:
     affine = Affine(f.weights, [f.offset], f.inputs)
     inside = packer.own_result(affine, argument)
@@ -266,6 +280,7 @@ TABLE: dict[type[Function], Callable[[Packer, Any, Argument, PackedResult], None
     Difference: _difference,
     Sum: _sum,
     Expression: _expression,
+    FromCallable: _from_callable,
     Lifted: _lifted,
     Stacked: _stacked,
     Restriction: _restriction,

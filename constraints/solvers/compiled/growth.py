@@ -48,6 +48,7 @@ class CompiledGrowth(GrowthProgram):
         memory, doubts = self._pool.take(), solids.take()
         memory.sides[:] = rhs.vector
         count = self._grow(memory.where, doubts.where, targets, ways, figures, _NO_MORE, doubts.found.size)
+        memory.raise_stopped()
         pairs = doubts.found[:count].reshape(-1, 2).copy()
         self._pool.give(memory)
         solids.give(doubts)

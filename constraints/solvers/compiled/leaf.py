@@ -31,6 +31,8 @@ class _Memory(NamedTuple):
         leaf: where the configuration of the leaf is written (nq,).
         sides: where its right-hand sides are then.
         held: what `where` has the addresses of.
+        work: memory of the problem.
+        others: memories of what is checked and read.
     """
 
     problem: Any
@@ -38,6 +40,8 @@ class _Memory(NamedTuple):
     leaf: Vector
     sides: Vector
     held: tuple[Any, ...]
+    work: Vector
+    others: tuple[EvaluationMemory, ...]
 
 
 @final
@@ -83,10 +87,13 @@ class CompiledLeaf(LeafProgram):
             return None
         memory.leaf[:] = leaf
         if not self._on_leaf(memory.where):
+            for other in memory.others:
+                other.raise_stopped()
             return None
         end = np.empty(self._nq)
         status, iterations, restarts, residual = self._project(memory.problem, q0, end)
-        if status == layout.NO_POINT:
+        if status >= layout.NO_POINT:
+            self._packed.raise_stopped(memory.work)
             return None
         rhs = self._rhs if self._reader is None else self._rhs.with_valid(memory.sides.copy())
         found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, None, None))
@@ -95,7 +102,7 @@ class CompiledLeaf(LeafProgram):
         return found, rhs
 
     def _memory(self) -> _Memory:
-        integers, floats, work = self._packed
+        integers, floats, work, _ = self._packed
         problem = integers, floats, work.copy()
         source = None if self._source is None else _memory_of(self._source.evaluation, self._source.rhs)
         reader = None if self._reader is None else _memory_of(self._reader.evaluation)
@@ -106,7 +113,9 @@ class CompiledLeaf(LeafProgram):
         leaf[0] = 0.0 if self._source is None else self._source.limit
         held = *problem, *parts[0], *parts[1], np.array([asked, *(table or [])], dtype=np.int64), leaf
         sides = slice(integers[layout.RHS], integers[layout.RHS] + integers[layout.RHS_SIZE])
-        return _Memory(self._places(*problem), self._places(*held), leaf[1:], problem[2][sides], held)
+        others = tuple(memory for memory in (source, reader) if memory is not None)
+        where = self._places(*problem), self._places(*held)
+        return _Memory(*where, leaf[1:], problem[2][sides], held, problem[2], others)
 
 
 def _memory_of(evaluation: Evaluation, rhs: RightHandSide | None = None) -> EvaluationMemory | None:

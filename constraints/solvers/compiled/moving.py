@@ -26,12 +26,18 @@ class MovingMemory(NamedTuple):
         sides: the right-hand sides in it.
         own: the kernel's own memory.
         held: what `where` has the addresses of.
+        packed: the problem.
     """
 
     where: Any
     sides: Vector
     own: Vector
     held: tuple[Any, ...]
+    packed: Packed
+
+    def raise_stopped(self) -> None:
+        """Raise what stopped the kernels in it; it is not given back then."""
+        self.packed.raise_stopped(self.held[2])
 
 
 def moving_packer(problem: Problem) -> Packer:
@@ -63,4 +69,4 @@ def _made(packed: Packed, own: tuple[Any, ...]) -> MovingMemory:
     held = packed.integers, packed.floats, packed.work.copy(), *own[:-1], own[-1].copy()
     first = int(packed.integers[layout.RHS])
     sides = held[2][first : first + int(packed.integers[layout.RHS_SIZE])]
-    return MovingMemory(entrances().places(*held), sides, held[-1], held)
+    return MovingMemory(entrances().places(*held), sides, held[-1], held, packed)

@@ -15,6 +15,7 @@ from ...functions.combined import Likeness
 from ...functions.function import Function
 from ...robot import Frame, Robot
 from ..machine import layout
+from .calls import Calls
 from .tree import PackedTree
 
 Integers = NDArray[np.int64]
@@ -80,10 +81,11 @@ class Packer:
         header: the first entries of the integers.
         work: the memory as a projection finds it.
         used: joints that were asked for since somebody emptied it.
+        calls: functions that are called.
     """
 
     def __init__(self, columns: int) -> None:
-        self.columns = columns
+        self.columns, self.calls = columns, Calls()
         self.header: list[int] = [0] * layout.HEADER
         self._integers: list[int] = []
         self._floats: list[float] = [0.0]  # an offset of 0 stands for nothing
@@ -160,6 +162,17 @@ class Packer:
         write()
         tape, self._tape, self._operands = self._tape, outer, operands
         return self.table([len(tape) // layout.INSTRUCTION_SIZE, *tape])
+
+    def attempt(self, write: Callable[[], None]) -> bool:
+        """Have instructions emitted, or none of them; whether they were."""
+        count, operands = len(self._tape), dict(self._operands)
+        try:
+            write()
+        except NotPacked:
+            del self._tape[count:]
+            self._operands = operands
+            return False
+        return True
 
     def emit(
         self,

@@ -21,6 +21,7 @@ from ..machine import layout
 from ..newton.computed_bodies import ComputedBodies
 from ..options import Options
 from ..step_control import FullSteps
+from .calls import Calls
 from .functions import pack_function, pack_product, pack_translated
 from .packing import NO_ARGUMENT, Argument, Integers, NotPacked, PackedResult, Packer
 from .search import SearchPacker
@@ -36,11 +37,27 @@ class Packed(NamedTuple):
     Attributes:
         integers, floats: its tables and constants.
         work: the memory as a projection finds it; each worker has a copy.
+        calls: what kernels call beside each other; None where there is nothing.
     """
 
     integers: Integers
     floats: Vector
     work: Vector
+    calls: Calls | None = None
+
+    def raise_stopped(self, work: Vector) -> None:
+        """Raise what a function raised, or did, that stopped the kernels in a memory, which is then as new.
+
+        Args:
+            work: the memory of a worker.
+        """
+        if self.calls is None:
+            return
+        record = int(self.integers[layout.CALLS])
+        if work[record + layout.STOPPED] != 0.0:
+            code, culprit = int(work[record + layout.CODE]), int(work[record + layout.CULPRIT])
+            work[:] = self.work
+            raise self.calls.error(code, culprit)
 
 
 class _Level(NamedTuple):
@@ -109,7 +126,9 @@ class _ProblemPacker:
         self._constraints()
         search = SearchPacker(packer, problem, self._options, self._columns, self._live, self._leaving)
         search.pack()
-        return Packed(*packer.arrays())
+        if packer.calls.called:
+            header[layout.CALLS] = packer.memory(layout.CALL_SIZE)
+        return Packed(*packer.arrays(), packer.calls if packer.calls.called else None)
 
     def _refuse_options(self) -> None:
         """What is not solved here, by option."""

@@ -28,12 +28,13 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..trace import Trace
+from .calls import know_calls
 from .division import CompiledDivision
 from .edges import CompiledEdges
 from .evaluation import CompiledEvaluation
 from .growth import CompiledGrowth
 from .leaf import CompiledLeaf
-from .packing import Integers, NotPacked
+from .packing import NotPacked
 from .problem import Packed, packed
 from .statuses import STATUSES
 
@@ -78,10 +79,11 @@ class _Memory:
 
     __slots__ = ("_lanes", "_packed", "_places", "_sides", "_whole", "rhs", "state", "where", "work")
 
-    def __init__(self, integers: Integers, floats: Vector, work: Vector, places: Callable[..., Any]) -> None:
+    def __init__(self, packed: Packed, places: Callable[..., Any]) -> None:
+        integers, floats, work, _ = packed
         self.work = work.copy()
         self._whole = integers, floats, self.work  # held: `where` has their addresses only
-        self.where, self._places, self._packed = places(*self._whole), places, work
+        self.where, self._places, self._packed = places(*self._whole), places, packed
         self._lanes: Any = None
         state, sides = int(integers[layout.STATE]), int(integers[layout.RHS])
         self.state = self.work[state : state + layout.STATE_SIZE]
@@ -92,9 +94,19 @@ class _Memory:
     def where_many(self) -> Any:
         """`where`, then memory in lanes, for the first batch made."""
         if self._lanes is None:
-            made = entrances().in_lanes(self._packed, LANE_MEMORIES)
+            made = entrances().in_lanes(self._packed.work, LANE_MEMORIES)
             self._lanes = self._places(*self._whole, *made), made
         return self._lanes[0]
+
+    def raise_stopped(self) -> None:
+        """Raise what stopped the kernels in it, in lanes too; it is as new then."""
+        try:
+            self._packed.raise_stopped(self.work)
+            for one in () if self._lanes is None else self._lanes[1]:
+                self._packed.raise_stopped(one.reshape(self.work.size, -1)[:, 0])
+        except BaseException:
+            self.rhs = self._lanes = None
+            raise
 
     def take(self, rhs: RightHandSide | None) -> None:
         """Right-hand sides for the calls to come, where they are others; None where these bring their own."""
@@ -129,13 +141,16 @@ class CompiledProgram(Resumable):
         self._nq = problem.space.nq
         self._last: tuple[Workspace | None, Any] = None, None  # memory of the last workspace: 0.2 us to find it
         self._bring_back: BringBack | None = None
+        self._calls = self._packed.calls
+        if self._calls is not None:
+            know_calls(problem, self._calls)
         if leaving is not None:
             evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
             strict = partial(_strict, options=options)
             self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
     def _memory(self) -> _Memory:
-        return _Memory(*self._packed, self._places)
+        return _Memory(self._packed, self._places)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
@@ -145,13 +160,17 @@ class CompiledProgram(Resumable):
             self._last = workspace, memory
         if rhs is not memory.rhs:
             memory.take(rhs)
-        end = np.empty(self._nq)
+        end, calls = np.empty(self._nq), self._calls
+        began = None if calls is None else calls.begun()
         try:
             status, iterations, restarts, residual = self._project(memory.where, q0, end)
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
-        if status == layout.NO_POINT:
-            self.problem.space.check(q0, "q")  # says why
+        if calls is not None and began is not None:
+            calls.ended(began, self.problem)
+        if status >= layout.NO_POINT:
+            memory.raise_stopped()
+            self.problem.space.check(q0, "q")  # says why it is no point
         trace = self._trace(memory) if self._traced else None
         found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
         return self._inside(found, q0, rhs, workspace) if status == layout.OUT_OF_BOUNDS else found
@@ -215,6 +234,9 @@ class CompiledProgram(Resumable):
             return rows.outcomes(workspace)
         except KeyboardInterrupt as stop:
             raise rows.interrupted() from stop
+        except Exception as error:
+            rows.note(error, first)
+            raise
 
     @property
     def brings_back(self) -> bool:
@@ -229,7 +251,14 @@ class CompiledProgram(Resumable):
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        self._project_many(memory.where_many, *arrays)
+        where, calls = memory.where_many, self._calls
+        if calls is None:
+            self._project_many(where, *arrays)
+            return
+        began = calls.begun()
+        self._project_many(where, *arrays)
+        calls.ended(began, self.problem)
+        memory.raise_stopped()
 
     def brought_back(
         self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
@@ -273,7 +302,7 @@ class _Rows(SharedRows):
         whole = np.array([side.vector for side in self._sides]).reshape(
             len(self._sides), program.problem.rhs.vector.size
         )
-        self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
+        self._found, self._figures = Outcomes.empty(*Q.shape), np.zeros((len(Q), 4))
         self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
         self._done = 0
 
@@ -300,9 +329,25 @@ class _Rows(SharedRows):
             ended = ended[self._figures[ended, 0] != layout.OUT_OF_BOUNDS]
         return RowsInterrupted(ended, self._found.some(ended))
 
+    def note(self, error: Exception, first: int) -> None:
+        """Say in which row a function raised an exception.
+
+        Args:
+            error: the exception.
+            first: number of the first row.
+        """
+        raised = np.flatnonzero(self._figures[:, 0] == layout.RAISED)
+        if raised.size:
+            error.add_note(f"in row {first + int(raised[0])} of the batch")
+
     def work(self, workspace: Workspace) -> None:
         """As `SharedRows.work`."""
-        self._program.project_shared(workspace, *self._arrays)
+        try:
+            self._program.project_shared(workspace, *self._arrays)
+        except Exception as error:
+            self.stop()
+            self.note(error, 0)
+            raise
 
     def stop(self) -> None:
         """As `SharedRows.stop`."""

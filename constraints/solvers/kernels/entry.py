@@ -6,6 +6,7 @@ from math import sqrt
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, lanes_at
+from ..tape.calls import ask_for
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .configurations import is_point
@@ -34,6 +35,7 @@ def _read(I: Integers, F: Floats, W: Floats, table: Integers, to: Floats, side: 
     for i in range(I[at.NQ]):
         W[I[at.Q] + i] = W[I[at.Q_TRIAL] + i]
     place(I, F, W, I[at.FINAL_JOINTS], I[at.Q], at.VALUES)
+    ask_for(I, W, True)
     for n in range(I[at.LEVELS]):
         if not run_tape(I, F, W, I[I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n + at.TAPE], at.VALUES):
             return False
@@ -83,6 +85,7 @@ def on_leaf(where: Numbers) -> bool:
     if table[0] & at.HAS_SOURCE != 0:
         Is, Fs, Ws = integers_at(where[3]), floats_at(where[4]), floats_at(where[5])
         _copy_leaf(leaf, Is, Ws)
+        ask_for(Is, Ws, True)
         if not (rows_at(Is, Fs, Ws, Is[at.Q_TRIAL], at.VALUES) and measure(Is, Fs, Ws)[0] <= leaf[0]):
             return False
     if table[0] & at.HAS_READER != 0:
@@ -143,6 +146,7 @@ def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
     asked = at.WITH_JACOBIAN if jacobian.shape[0] > 0 else at.VALUES
+    ask_for(I, W, True)
     if not (run_tape(I, F, W, I[at.PREPARE], at.VALUES) and rows_at(I, F, W, I[at.Q_TRIAL], asked)):
         return False
     row = 0
@@ -170,11 +174,13 @@ def residuals_of(where: Numbers, Q: Matrix, residuals: Vector) -> int:
         The row where a function has no value; n where there is none.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    ask_for(I, W, True)
     if not run_tape(I, F, W, I[at.PREPARE], at.VALUES):
         return 0
     for n in range(Q.shape[0]):
         for i in range(I[at.NQ]):
             W[I[at.Q_TRIAL] + i] = Q[n, i]
+        ask_for(I, W, True)
         if not rows_at(I, F, W, I[at.Q_TRIAL], at.VALUES):
             return n
         residuals[n] = measure(I, F, W)[0]

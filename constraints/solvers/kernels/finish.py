@@ -6,6 +6,7 @@ from math import inf
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, chosen, kernel, off
+from ..tape.calls import ask_for
 from ..tape.trees import place
 from .best import copied_where, forget, take
 from .bodies import columns_turned
@@ -38,6 +39,7 @@ def _is_sound(I: Integers, F: Floats, W: Floats, q: int, asked: bool) -> bool:
     if I[I[at.DOUBTFUL] + at.ROWS] > 0:
         copy_to(W, q, I[at.NQ], I[at.Q])
         place(I, F, W, I[at.ALL_JOINTS], I[at.Q], at.VALUES)
+        ask_for(I, W, sound)
         sound = sound & level_at(I, F, W, I[at.DOUBTFUL], at.VALUES)
         if any_of(sound):
             hit = measured(I, W, I[at.DOUBTFUL])[1] <= F[I[at.THRESHOLDS] + at.THRESHOLD]  # R30
@@ -111,9 +113,11 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
     if W[state + at.RESIDUAL] < inf:
         is_turned, away = turned(I, F, W, I[at.TURNING], I[at.TURNING_LIMITS], best)
         if is_turned:
+            ask_for(I, W, True)
             if I[at.MAPS] != 0 and not resolved(I, F, W, best, at.VALUES):
                 return at.UNDEFINED
             if away > 0.0:
+                ask_for(I, W, True)
                 if not rows_at(I, F, W, best, at.VALUES):
                     return at.UNDEFINED
                 residual, merit = measure(I, F, W)
@@ -126,6 +130,7 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
     if I[at.LEVELS] > 1:  # R34
         return int(W[state + at.STATUS])
     copy_to(W, best, I[at.NQ], I[at.Q_NOW])
+    ask_for(I, W, True)
     if not rows_at(I, F, W, I[at.Q_NOW], at.WITH_JACOBIAN):
         cleared(I, W, True)
         return at.UNDEFINED

@@ -15,6 +15,7 @@ from ..machine.jit import (
     taken,
     which_of,
 )
+from ..tape.calls import ask_for, lane_of_stop, stopped
 from ..tape.tape import run_tape
 from .finish import failed
 from .search import begun, check_sum, evaluated, gone_on, restart, started, try_ended
@@ -95,7 +96,11 @@ def _looked_ahead(
         _put(numbers, I[at.Q_START], width, k, starts[row])
         if sides.shape[0] > 1:
             _put(numbers, I[at.RHS], width, k, sides[row])
+        numbers[(I[at.STATE] + at.WHOSE) * width + k] = float(first + k) if first + k < end else -1.0
     started(I, F, V, False)
+    if stopped(I, V):
+        figures[min(first + lane_of_stop(I, V), last), 0] = float(at.RAISED)
+        return 0
     to = I[at.STATE] * width
     for k in range(min(width, end - first)):
         now = int(numbers[to + at.NOW * width + k])
@@ -103,7 +108,7 @@ def _looked_ahead(
             waiting |= 1 << k
         else:
             _written_down(I, numbers, k, width, first + k, now, ends, figures)
-        numbers[to + at.WHOSE * width + k], numbers[to + at.DRAW * width + k] = float(first + k), -1.0
+        numbers[to + at.DRAW * width + k] = -1.0
     begun(I, F, V, True)
     return waiting
 
@@ -123,13 +128,18 @@ def _ended(
         numbers[draw] = float(first)
         if sides.shape[0] > 1:
             take_sides(I, U, sides[row])
+            ask_for(I, U, True)
             run_tape(I, F, U, I[at.PREPARE], at.VALUES)
         restart(I, F, U, first, numbers, l, width)
+        if stopped(I, U):
+            figures[row, 0] = float(at.RAISED)
         return False
     if now == at.FAILS:
         for i in range(I[at.SIZE]):
             W[i] = numbers[i * width + l]
         now = failed(I, F, W)
+        if stopped(I, W):
+            now = at.RAISED
         _written_down(I, W, 0, 1, row, now, ends, figures)
     else:
         _written_down(I, numbers, l, width, row, now, ends, figures)
@@ -168,10 +178,12 @@ def project_in_lanes(
     take_sides(I, L, sides[0])
     take_sides(I, V, sides[0])
     take_sides(I, U, sides[0])
+    ask_for(I, L, True)
+    ask_for(I, U, True)
     run_tape(I, F, L, I[at.PREPARE], at.VALUES)
     run_tape(I, F, U, I[at.PREPARE], at.VALUES)
     L[state + at.WHOSE], none_left = -1.0, False
-    while True:
+    while not (stopped(I, L) or stopped(I, V) or stopped(I, U) or stopped(I, W)):
         entered = False
         while busy != full:
             if waiting == 0:
@@ -183,6 +195,8 @@ def project_in_lanes(
                     break
                 waiting = _looked_ahead(I, F, V, first, end, starts, sides, ends, figures)
                 first += min(width, end - first)
+                if stopped(I, V):
+                    return
                 continue
             k, l = 0, 0
             while (waiting >> k) & 1 == 0:
@@ -193,15 +207,20 @@ def project_in_lanes(
             waiting, busy, entered = waiting & ~(1 << k), busy | (1 << l), True
         if busy == 0:
             return
-        if entered and sides.shape[0] > 1:
-            run_tape(I, F, L, I[at.PREPARE], at.VALUES)
         asked = L[state + at.WHOSE] >= 0.0
+        if entered and sides.shape[0] > 1:
+            ask_for(I, L, asked)
+            run_tape(I, F, L, I[at.PREPARE], at.VALUES)
         gone_on(I, F, L, evaluated(I, F, L, False, asked), asked)
+        if stopped(I, L):
+            figures[int(numbers[(state + at.WHOSE) * width + lane_of_stop(I, L)]), 0] = float(at.RAISED)
+            return
         over = asked & (L[state + at.NOW] != at.UNDECIDED)
         if any_of(over):
             try_ended(I, F, L, over)
             which = which_of(over)
             for l in range(width):
-                if (which >> l) & 1 != 0 and _ended(I, F, W, L, U, l, sides, ends, figures):
+                goes_on = not (stopped(I, U) or stopped(I, W))
+                if (which >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
                     busy = busy & ~(1 << l)
             begun(I, F, L, over)

@@ -10,6 +10,7 @@ from math import inf
 
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, any_of, as_bits, chosen, count_of, kernel, off, one_by_one
+from ..tape.calls import ask_for, stopped
 from ..tape.tape import run_tape
 from ..tape.trees import place
 from .advance import advanced
@@ -67,7 +68,9 @@ def restart(I: Integers, F: Floats, W: Floats, row: int, numbers: Floats, lane: 
         for n in range(width):
             k = min(first + n, I[at.SCREEN] - 1)
             _draw(I, F, row + k, numbers, lane, stride, single, I[at.Q_NEXT] * width + n, width)
+            single[(I[at.STATE] + at.WHOSE) * width + n] = float(first + n)
         copy_to(W, I[at.Q_NEXT], I[at.NQ], I[at.Q_TRIAL])
+        ask_for(I, W, W[I[at.STATE] + at.WHOSE] < I[at.SCREEN])
         defined = rows_at(I, F, W, I[at.Q_TRIAL], at.VALUES)
         to = I[at.STATE] + at.RESIDUAL_NOW
         W[to] = chosen(defined, measure(I, F, W)[0], inf)
@@ -113,6 +116,7 @@ def evaluated(I: Integers, F: Floats, W: Floats, known: bool, asked: bool) -> bo
     state, defined = I[at.STATE], asked
     if not known:
         what = at.VALUES if _asks_errors_alone(I, W, asked) else at.WITH_JACOBIAN
+        ask_for(I, W, asked)
         defined = defined & rows_at(I, F, W, I[at.Q_NOW], what)
     residual, merit = measure(I, F, W)
     W[state + at.RESIDUAL_NOW], W[state + at.MERIT_NOW] = residual, merit
@@ -173,6 +177,7 @@ def gone_on(I: Integers, F: Floats, W: Floats, defined: bool, asked: bool) -> No
         now = _waited(I, F, W, now, goes)
         goes = goes & (now == at.UNDECIDED)
     if any_of(goes) and without_jacobian:
+        ask_for(I, W, goes)
         known = rows_at(I, F, W, I[at.Q_NOW], at.WITH_JACOBIAN)
         now = chosen(goes & off(known), float(at.UNDEFINED), now)
         goes = goes & known
@@ -223,6 +228,8 @@ def tries(I: Integers, F: Floats, W: Floats, usable: bool) -> int:
             _trace(I, W, restarted)
             restarted = 0.0
         gone_on(I, F, W, defined, True)
+        if stopped(I, W):
+            return at.RAISED
         if W[state + at.NOW] == at.UNDECIDED:
             continue
         try_ended(I, F, W, True)
@@ -241,6 +248,7 @@ def _outputs_measured(I: Integers, F: Floats, W: Floats, twins: int, worst: floa
     """Who of the asked has no too large error of explicit constraints; the largest of each."""
     if I[twins + at.ROWS] == 0 or not any_of(asked):
         return asked, worst
+    ask_for(I, W, asked)
     known = level_at(I, F, W, twins, at.VALUES)
     largest = measured(I, W, twins)[1]
     good = asked & known & off(largest > F[I[at.THRESHOLDS] + at.THRESHOLD])
@@ -264,6 +272,7 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool, asked: bool
     good = some | others
     if not any_of(good):
         return False
+    ask_for(I, W, good)
     if usable:
         good = good & rows_at(I, F, W, q, at.WITH_JACOBIAN)
     else:
@@ -291,7 +300,9 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
         W[state + at.ITERATIONS], W[state + at.TRIES] = 0.0, 0.0
     W[state + at.BEST_TRY], W[state + at.STATUS], W[state + at.TRACED] = 0.0, float(at.STALLED), 0.0
     forget(I, W, True)
-    defined = point & run_tape(I, F, W, I[at.PREPARE], at.VALUES)
+    asked = point & (W[state + at.WHOSE] >= 0.0)  # a lane without a start has a copy of another one's
+    ask_for(I, W, asked)
+    defined = asked & run_tape(I, F, W, I[at.PREPARE], at.VALUES)
     written_where(point & off(defined), W, state + at.NOW, float(at.UNDEFINED))
     if not any_of(defined):
         return False
@@ -317,7 +328,8 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
 def project(I: Integers, F: Floats, W: Floats) -> int:
     """From Q_START and RHS (and Q_NOW, where RESUMED) to Q_BEST and the record of the state; the status."""
     state = I[at.STATE]
+    if stopped(I, W):
+        return at.RAISED
     usable = started(I, F, W, W[state + at.RESUMED] != 0.0)
-    if W[state + at.NOW] != at.UNDECIDED:
-        return int(W[state + at.NOW])
-    return tries(I, F, W, usable)
+    status = int(W[state + at.NOW]) if W[state + at.NOW] != at.UNDECIDED else tries(I, F, W, usable)
+    return at.RAISED if stopped(I, W) else status

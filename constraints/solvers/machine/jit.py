@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import math
 from collections.abc import Callable
@@ -41,6 +42,7 @@ _TYPES = {
     "Matrix": _types.float64[:, ::1],
 }
 _PLAIN = bool(_numba.config.DISABLE_JIT)
+_CALLED_KIND = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _RULES = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
@@ -205,6 +207,34 @@ def _taken_at_once(context: Any, numbers: Any, count: Any) -> Any:
     return _types.int64(_types.CPointer(_types.int64), _types.int64), generate
 
 
+def _called_at(address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: Any, nj: Any) -> Any:
+    given, value, slopes = ((ctypes.c_double * max(n, 1))() for n in (nx, ny, nj))
+    for i in range(nx):
+        given[i] = numbers[x + i]
+    code = _CALLED_KIND(int(address))(given, value, slopes if j >= 0 else None)
+    for at, count, written in ((y, ny, value), (j, nj if j >= 0 else 0, slopes)):
+        for i in range(count):
+            numbers[at + i] = written[i]
+    return code
+
+
+@_extending.intrinsic
+def _called_at_once(context: Any, address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: Any, nj: Any) -> Any:
+    ir: Any = importlib.import_module("llvmlite.ir")
+    word, code = ir.IntType(64), ir.IntType(32)
+
+    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        where, base, at, _, value, _, slopes, _ = arguments
+        asked = builder.icmp_signed(">=", slopes, ir.Constant(word, 0))
+        last = builder.select(asked, builder.gep(base, [slopes]), ir.Constant(base.type, None))
+        kind = ir.FunctionType(code, [base.type] * 3).as_pointer()
+        found = builder.call(builder.inttoptr(where, kind), [builder.gep(base, [at]), builder.gep(base, [value]), last])
+        return builder.sext(found, word)
+
+    number, floats = _types.int64, _types.CPointer(_types.float64)
+    return number(number, floats, *[number] * 6), generate
+
+
 def _pointer(kind: Any) -> Callable[..., Any]:
     def intrinsic(context: Any, number: Any) -> Any:
         def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -249,6 +279,12 @@ floats_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float
 
 taken = _taken if _PLAIN else _taken_at_once
 """Add a count to the first of the integers at an address, and say what it was before: no two threads get the same."""
+
+called_at = _called_at if _PLAIN else _called_at_once
+"""Call int f(const double *x, double *y, double *J) at an address, on numbers (x, y, J: where, and how many each).
+
+J is NULL where it is negative. What f returns.
+"""
 
 as_bits = _as_bits if _PLAIN else _as_bits_compiled
 """The bits of floating-point numbers, as 64-bit integers at the same address."""

@@ -45,7 +45,7 @@ def as_engine(candidate: Engine | str | None) -> Engine:
 
 
 def solved_by(problem: Problem, options: Options | None = None, engine: Engine | None = None) -> str:
-    """Which engine solves a problem, in words; and why, where that is not the compiled one.
+    """Which engine solves a problem, in words; why, where that is not the compiled one, and what it calls in Python.
 
     Args:
         problem: the problem.
@@ -60,7 +60,7 @@ def solved_by(problem: Problem, options: Options | None = None, engine: Engine |
         'the compiled engine'
     """
     if engine is not None and repr(engine) != repr(NewtonEngine()):
-        return "the compiled engine" if repr(engine) == "CompiledEngine()" else repr(engine)
+        return f"the compiled engine{_called(problem)}" if repr(engine) == "CompiledEngine()" else repr(engine)
     if USUAL == "readable":
         return "the readable engine, because numba is not installed (the extra `fast`)"
     from ..compiled.engine import why_not
@@ -68,7 +68,43 @@ def solved_by(problem: Problem, options: Options | None = None, engine: Engine |
     reason = why_not(problem, options)
     if reason is not None:
         return f"the readable engine, because the compiled one does not solve {reason}"
-    return "the compiled engine" if engine is None else "the readable engine, as was asked"
+    if engine is not None:
+        return "the readable engine, as was asked"
+    return f"the compiled engine{_called(problem, options)}"
+
+
+def _called(problem: Problem, options: Options | None = None) -> str:
+    """What the compiled engine calls in Python, as it goes on."""
+    from ..compiled.engine import called_in_python
+
+    names = called_in_python(problem, options)
+    return f", which calls {names} in Python" if names else ""
+
+
+def cost_of_python(problem: Problem, engine: Engine) -> str:
+    """What the compiled engine spends in Python on a problem, in words; empty where that is nothing.
+
+    Args:
+        problem: the problem.
+        engine: what solved it.
+    """
+    if repr(engine) != "CompiledEngine()":
+        return ""
+    from ..compiled.calls import calls_of
+
+    calls = calls_of(problem)
+    if calls is None:
+        return ""
+    part = "part" if calls.share is None else f"{100.0 * calls.share:.0f} %"
+    return f"{part} of the time in Python: {calls.names}"
+
+
+def remedy_of_python(problem: Problem) -> str:
+    """What to write instead of the functions that a problem calls in Python."""
+    from ..compiled.calls import calls_of
+
+    calls = calls_of(problem)
+    return "" if calls is None else calls.remedy
 
 
 def engine_of_trials(problem: Problem, options: Options, engine: Engine) -> Engine | None:

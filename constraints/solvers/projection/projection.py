@@ -31,7 +31,7 @@ from ..engine import Engine, Outcome
 from ..options import Options
 from ..result import ByJoint
 from ..status import Refined, Status, Step
-from .engines import solved_by
+from .engines import cost_of_python, remedy_of_python, solved_by
 
 if TYPE_CHECKING:
     from ...certificates import Certificate
@@ -195,6 +195,9 @@ class Projection(Solved, ByJoint):
     def describe(self) -> str:
         """The result in words: status, which engine solved it, errors by constraint, active bounds."""
         lines = [f"solved by {solved_by(self.problem, self.options, self.engine)}"]
+        python = cost_of_python(self.problem, self.engine)
+        if python:
+            lines.append(f"{python}; {remedy_of_python(self.problem)}")
         if self.status is not Status.UNDEFINED:
             lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
         lines += self.questions
@@ -263,7 +266,9 @@ class Projection(Solved, ByJoint):
         raise WrongObjectError("unpacked value", "a sequence (a projection has `q`, `success`, `status`)", self)
 
     def __str__(self) -> str:
-        timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))
+        python = cost_of_python(self.problem, self.engine)
+        timeless = f"; {python}" if python else ""
+        timeless += "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))
         if not self.success:
             frozen = frozen_by_bounds(self.problem, that_matter=True)
             frozen = f"; {frozen}" if frozen else ""

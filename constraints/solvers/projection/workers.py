@@ -121,29 +121,37 @@ class Job:
         rows = self._program.shared(Q, _each(sides, self.problem, len(Q)))
         if rows is None:
             return None
-        futures = list[Future[None]]()
+        futures, failures = list[Future[Failure | None]](), list[Failure]()
         try:
             for _ in range(count):
                 with _ours(self):
                     futures.append(executor.submit(self._share, rows))
             for future in futures:
                 with _ours(self):
-                    future.result()
+                    failed = future.result()
+                if failed is not None:
+                    failures.append(failed)
         except BaseException:
             rows.stop()
             for future in futures:
                 future.cancel()
             raise
+        if failures:
+            _raise(failures[0])
         workspace = self._pool.take()
         outcomes = rows.outcomes(workspace)
         self._pool.give(workspace)
         return outcomes
 
-    def _share(self, rows: SharedRows) -> None:
-        """What one thread does."""
+    def _share(self, rows: SharedRows) -> Failure | None:
+        """What one thread does; an exception of a function as data."""
         workspace = self._pool.take()
-        rows.work(workspace)
+        try:
+            rows.work(workspace)
+        except Exception as error:
+            return Failure(error, traceback.format_exc())
         self._pool.give(workspace)
+        return None
 
     @property
     def message(self) -> tuple[str, bytes]:

@@ -16,6 +16,7 @@ from .algebra import (
     twin,
     weighted_sum,
 )
+from .calls import ask_no_more, called
 from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .masses import center_of_mass, com_between_feet
@@ -63,6 +64,9 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             contact(I, F, W, r, jacobian)
         elif operation == at.POSE_OF_CONTACT:
             defined = defined & pose_of_contact(I, F, W, r, jacobian)
+        elif operation == at.CALLED:
+            defined = defined & called(I, W, r, jacobian, defined)
         elif operation >= at.POINTWISE:
             defined = defined & operated(I, F, W, r, jacobian)
+    ask_no_more(I, W, defined)
     return defined

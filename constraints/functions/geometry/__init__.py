@@ -1,0 +1,1 @@
+"""Geometry that people ask for, as formulas of points and directions: lines, segments, polygons, views, curves."""

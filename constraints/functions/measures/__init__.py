@@ -1,0 +1,1 @@
+"""Measures of configurations: how far from a singularity, from joint limits, from another configuration."""

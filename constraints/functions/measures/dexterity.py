@@ -1,0 +1,162 @@
+"""How far a configuration is from one where a function cannot be moved in all directions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from liegroups import Rn, Segments
+from liegroups.arguments import as_name, as_tuple
+from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.frozen import set_fields
+
+from ...errors import SizeError, UndefinedError
+from ...point import Point
+from ..function import Function, as_function
+
+SINGULAR = 1e-12
+"""Of the largest singular value: a Jacobian with a smaller one has no logarithm of its volume."""
+
+
+class _Factors(NamedTuple):
+    """A Jacobian as U diag(s) V: U (m, m), s (m,) from the largest, V (m, columns)."""
+
+    U: Matrix
+    s: Vector
+    V: Matrix
+
+
+class _Dexterity(Function):
+    """A number that depends on the singular values of the Jacobian of another function."""
+
+    function: Function
+    locked: Sequence[str]
+    _moving: BoolVector
+
+    @abstractmethod
+    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
+        """The number, and what it changes by with each entry of the Jacobian (m, columns)."""
+
+    def _take(self, name: str) -> None:
+        """Declare it, in `__post_init__`."""
+        f = as_function(self.function, f"function of {type(self).__name__}")
+        what = f"locked joints of {type(self).__name__}"
+        locked = [as_name(joint, what) for joint in as_tuple(self.locked, what, "names of joints", ordered=False)]
+        moving = f.columns.copy()
+        if locked:
+            moving[Segments.of(f.inputs, *locked).v_indices] = False
+        m, n = f.outputs.nv, int(moving.sum())
+        if not 0 < m <= n:
+            what = f"rows of {f.name}, of which {type(self).__name__} is asked"
+            raise SizeError(what, f"1 to {n}, the columns that move it", m)
+        set_fields(self, locked=tuple(locked), _moving=moving)
+        self.declare(f.inputs, Rn(1), f.columns, periodic=f.periodic, name=name or f"{type(self).__name__}({f.name})")
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        f = self.function
+        own: Vector = point.scratch(self, "value", (f.outputs.nq,))
+        J: Matrix = point.scratch(self, "J", (f.outputs.nv, f.inputs.nv))
+        f.evaluate(point, own, J)
+        U, s, V = np.linalg.svd(J[:, self._moving], full_matrices=False)
+        value[0], weights = self._of(_Factors(U, s, V))
+        if jacobian is None:
+            return
+        slope: Matrix = point.scratch(self, "slope", (f.inputs.nv, f.inputs.nv))
+        jacobian[:] = 0.0
+        for y, along in zip(np.eye(f.outputs.nv), weights, strict=True):
+            f.force_derivative(point, y, slope)  # of J^T y, by q
+            jacobian[0] += along @ slope[self._moving]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Manipulability(_Dexterity):
+    r"""The logarithm of the manipulability of a function: of the volume that unit joint velocities can move it in.
+
+    .. math:: f(q) = \ln\sqrt{\det(J J^T)} = \sum_i \ln \sigma_i(J), \quad
+        \frac{\partial f}{\partial q_k} = \operatorname{tr}\!\Big(J^{+}\,\frac{\partial J}{\partial q_k}\Big)
+
+    with J the Jacobian of the function, without the columns of the locked joints. Of `Position(robot, frame)` it
+    is the one of translations, of `Rotation` of rotations, of `Pose` of both (metres and radians together), of
+    `f[rows]` of some rows, of `scale * f` with other units. Its derivative is exact where the function has exact
+    derivatives of accelerations (those of frames and formulas of them); else by differences of J. It has no
+    value at singular configurations: there it falls to minus infinity.
+
+    As the optional last level of a problem: `Implicit.above(Manipulability(f), c)`, with c more than can be reached.
+
+    Args:
+        function: what is moved, with m rows, not more than the columns that move it.
+        locked: names of joints that are held.
+        name: name in messages.
+
+    Shapes:
+        value (1,), jacobian (1, nv).
+
+    Raises:
+        SizeError: more rows than columns: J J^T would be singular everywhere.
+        UnknownNameError: a joint that the robot does not have.
+        UndefinedError: when evaluated at a singular configuration.
+
+    Source: T. Yoshikawa, Manipulability of robotic mechanisms, International Journal of Robotics Research 4 (1985);
+    `Manipulability` of hpp-constraints, which gives the logarithm to base 10, and its gradient by differences.
+    """
+
+    function: Function
+    locked: Sequence[str] = ()
+    name: str = field(default="", kw_only=True)
+
+    _moving: BoolVector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check the function and the joints."""
+        self._take(self.name)
+
+    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
+        U, s, V = factors
+        if not s[-1] > SINGULAR * s[0]:
+            raise UndefinedError(f"{self.name}: {self.function.name} is singular, there is no logarithm of its volume")
+        return float(np.log(s).sum()), (U / s) @ V
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SmallestSingularValue(_Dexterity):
+    r"""The distance of a configuration from singularities of a function: the smallest singular value of its Jacobian.
+
+    .. math:: f(q) = \sigma_m(J(q)), \quad \frac{\partial f}{\partial q_k} = u^T\,\frac{\partial J}{\partial q_k}\,v
+
+    with u, v its singular vectors, and J without the columns of the locked joints. It is the distance, in the spectral
+    norm, of J from the nearest matrix of less rank: the speed in the worst direction at joint velocities of norm 1.
+    Where the two smallest values are equal, and where it is 0, it has a kink and the Jacobian is that of one of the
+    sides; away from there it is exact as `Manipulability` is.
+
+    Args:
+        function: what is moved, with m rows, not more than the columns that move it. `scale * f` has other units.
+        locked: names of joints that are held.
+        name: name in messages.
+
+    Shapes:
+        value (1,): in the units of the rows per unit of the joints; jacobian (1, nv).
+
+    Raises:
+        SizeError: more rows than columns.
+        UnknownNameError: a joint that the robot does not have.
+
+    Source: C. A. Klein, B. E. Blaho, Dexterity measures for the design and control of kinematically redundant
+    manipulators, International Journal of Robotics Research 6 (1987).
+    """
+
+    function: Function
+    locked: Sequence[str] = ()
+    name: str = field(default="", kw_only=True)
+
+    _moving: BoolVector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check the function and the joints."""
+        self._take(self.name)
+
+    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
+        return float(factors.s[-1]), factors.U[:, -1:] @ factors.V[-1:]

@@ -1,0 +1,154 @@
+"""Formulas read from Python functions: what is read is the function, with exact derivatives; what is not says why."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import arm
+
+from constraints import Function, Implicit, Problem, Projector
+from constraints.errors import FunctionError, UndefinedError
+from constraints.solvers import why_not
+from constraints.testing import check_function
+from liegroups import SE3, SO3, Rn
+
+RNG = np.random.default_rng(1)
+A = RNG.normal(size=(3, 4))
+
+READ: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "norm": (lambda q: np.linalg.norm(q), lambda q: [q / np.linalg.norm(q)]),
+    "dot": (lambda q: q @ q - 1.0, lambda q: [2.0 * q]),
+    "affine": (lambda q: A @ (q - [1, 2, 3, 4]) / 2, lambda q: A / 2),
+    "rows": (lambda q: [q[0], 2.0, q[1:3].sum()], lambda q: [[1, 0, 0, 0], [0] * 4, [0, 1, 1, 0]]),
+    "product": (lambda q: np.prod(q), lambda q: [np.prod(q) / q]),
+    "waves": (lambda q: A @ np.sin(q), lambda q: A * np.cos(q)),
+    "tangent": (lambda q: np.tan(q[0]) + np.arctan2(q[1], 2.0), lambda q: [
+        [1 / np.cos(q[0]) ** 2, 2 / (4 + q[1] ** 2), 0, 0]]),
+    "bell": (lambda q: np.exp(-((q - 0.3) ** 2).sum() / 2), lambda q: [
+        (0.3 - q) * np.exp(-((q - 0.3) ** 2).sum() / 2)]),
+    "beside arrays": (lambda q: q[0] * np.array([1.0, 2.0]) + np.array([q[1], 3]), lambda q: [
+        [1, 1, 0, 0], [2, 0, 0, 0]]),
+    "cross": (lambda q: np.cross(q[:3], [0, 0, 1]), lambda q: [[0, 1, 0, 0], [-1, 0, 0, 0], [0] * 4]),
+    "logarithm": (lambda q: np.log(q[0]) + q[1] ** 3 + 1 / q[2], lambda q: [
+        [1 / q[0], 3 * q[1] ** 2, -1 / q[2] ** 2, 0]]),
+    "hypot": (lambda q: np.hypot(q[0], 2.0), lambda q: [[q[0] / np.hypot(q[0], 2), 0, 0, 0]]),
+}  # fmt: skip
+"""Functions with their Jacobians, by hand."""
+
+UNREAD: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "branch": (lambda q: q[0] if q[0] > 0 else 2 * q[0], "it branches on a value"),
+    "comparison": (lambda q: np.where(q > 0, q, 0.0).sum(), "it branches on a value"),
+    "largest": (lambda q: np.max(q), "it branches on a value"),
+    "number": (lambda q: math.sin(q[0]), "it hands a value to something that takes numbers alone"),
+    "array": (lambda q: np.array(q, dtype=float).sum(), "it hands a value to something that takes numbers alone"),
+    "kink": (lambda q: abs(q[0]), "it takes an absolute value"),
+    "remainder": (lambda q: q[0] % 1.0, "it takes remainders"),
+    "unknown": (lambda q: np.tanh(q[0]), "has no callable tanh method"),
+    "beyond": (lambda q: [x for x in q] and q[4], "IndexError"),
+    "loop of a number": (lambda q: sum(x for x in q[0]), "TypeError"),
+    "writing": (lambda q: q.__setitem__(0, 1.0) or q[0], "ValueError"),
+    "constant": (lambda q: 2.0, "it gives numbers"),
+    "of wrong size": (lambda q: q, "its value has another size"),
+    "told apart": (lambda q: q[0] if q.dtype == object else q[1], "its formula gives other values"),
+    "exponent": (lambda q: q[0] ** q[1], "it has an exponent that is not a number"),
+    "nowhere": (lambda q: np.log(q[0] - 1.99), "it has a value at few configurations"),
+    "long": (lambda q: sum(np.sin((i + 1) * q[0]) for i in range(400)), "it has more than 300 operators"),
+}
+
+
+def made(f: Callable[[Any], Any], **options: Any) -> Any:
+    return Function.from_callable(f, Rn(4), Rn(np.size(f(np.full(4, 2.5)))), name="mine", **options)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_is_the_function_with_its_exact_jacobian(name: str) -> None:
+    f, jacobian = READ[name]
+    read = made(f)
+    assert read.describe().startswith("mine: read as ")
+    assert read.describe().endswith("with what it captured when it was made")
+    assert read.has_exact_drift
+    for q in RNG.uniform(0.2, 2.0, (5, 4)):
+        np.testing.assert_allclose(read.value(q), np.reshape(f(q), -1), rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(read.jacobian(q), jacobian(q), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_is_not_read_is_called_and_says_why(name: str) -> None:
+    f, reason = UNREAD[name]
+    outputs = Rn(1)
+    left = Function.from_callable(f, Rn(4), outputs, name="mine")
+    assert left.read is None
+    assert left.describe().startswith("mine: in Python, with central differences (")
+    assert reason in left.describe()
+
+
+def test_a_jacobian_that_is_given_is_kept_and_reading_can_be_turned_off() -> None:
+    given = made(lambda q: q @ q, jacobian=lambda q: 7.0 * q)
+    np.testing.assert_array_equal(given.jacobian([1.0, 2.0, 3.0, 4.0]), [[7.0, 14.0, 21.0, 28.0]])
+    assert given.describe() == "mine: in Python, with the Jacobian that was given (its Jacobian is given)"
+    assert made(lambda q: q @ q, trace=False).describe().endswith("central differences (trace=False)")
+
+
+def test_what_is_captured_is_frozen_where_it_is_read() -> None:
+    target = np.array([1.0, 2.0, 3.0, 4.0])
+    read, called = (made(lambda q: q - target, trace=trace) for trace in (True, False))
+    target[:] = 0.0
+    np.testing.assert_array_equal(read.value(np.zeros(4)), [-1.0, -2.0, -3.0, -4.0])
+    np.testing.assert_array_equal(called.value(np.zeros(4)), np.zeros(4))
+
+
+def test_single_numbers_of_rotations_are_not_read() -> None:
+    position = Function.from_callable(lambda q: q[:3] * 2.0, Rn(3) * SO3, Rn(3), name="place")
+    assert position.read is not None
+    np.testing.assert_array_equal(position.columns, np.arange(6) < 3)
+    assert "a rotation or pose" in Function.from_callable(lambda q: q[3], SE3, Rn(1)).describe()
+    assert "its values are in SO3" in Function.from_callable(lambda q: q[3:], SE3, SO3).describe()
+
+
+def test_columns_that_were_declared_are_held_to() -> None:
+    some = np.array([True, False, False, False])
+    assert made(lambda q: q[0] ** 2, columns=some).read is not None
+    assert "columns that were not declared" in made(lambda q: q[0] * q[1], columns=some).describe()
+
+
+def test_a_function_that_writes_into_its_argument_is_still_told() -> None:
+    def writing(q: Any) -> Any:
+        q[0] = 3.0
+        return q[1]
+
+    with pytest.raises(FunctionError, match="writes into its argument"):
+        made(writing).jacobian(np.zeros(4))
+
+
+def test_where_it_has_no_value_the_function_is_named() -> None:
+    with pytest.raises(UndefinedError, match="mine: "):
+        made(lambda q: np.log(q[0])).jacobian([-1.0, 0.0, 0.0, 0.0])
+
+
+def half(q: Any) -> Any:
+    return q[0] * q[1] - 0.5
+
+
+def test_it_travels() -> None:
+    f = made(half)
+    again = pickle.loads(pickle.dumps(f))
+    np.testing.assert_array_equal(again.jacobian([1.0, 2.0, 3.0, 4.0]), f.jacobian([1.0, 2.0, 3.0, 4.0]))
+
+
+def test_problems_with_it_need_no_python() -> None:
+    pytest.importorskip("numba")
+    robot = arm()
+    f = Function.from_callable(lambda q: np.sin(q[0]) * q[1] - 0.1, robot.space, Rn(1), name="mine")
+    check_function(f, pickles=False)
+    problem = Problem(robot, [Implicit.zero(f)])
+    assert why_not(problem) is None
+    assert str(problem).endswith("solved by the compiled engine")
+    q = np.full(robot.nq, 0.3)
+    mine, theirs = (Projector(problem, engine=engine).project(q) for engine in ("compiled", "readable"))
+    assert mine.success
+    np.testing.assert_allclose(mine.q, theirs.q, atol=1e-9)
