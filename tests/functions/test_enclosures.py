@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 import enclosure_cases as cases
+import fifty_digits as digits
 import numpy as np
 import pytest
 from each_choice import draws
@@ -22,6 +23,7 @@ from constraints.functions import Enclosure, Interval, TangentBox, exp, log, sqr
 from constraints.functions.affine import Identity
 from constraints.functions.enclosures.group_bounds import adjoint_bound, exp_jacobian_bound, log_jacobian_bound, walked
 from constraints.functions.enclosures.interval import angle
+from constraints.functions.enclosures.maps import OF_LOGS
 from constraints.testing import CheckFailed, check_function
 from liegroups import SE2, SE3, SO2, SO3, Rn, Space
 
@@ -192,6 +194,25 @@ def test_maps_of_groups_are_within_their_bounds(space: Space) -> None:
             maps = space.exp_jacobian(d), space.log_jacobian(d), space.adjoint(space.exp(d))
             for bound, J in zip(bounds, maps, strict=True):
                 assert (np.abs(J - np.eye(space.nv)) <= bound + 1e-14).all()
+
+
+@pytest.mark.parametrize("space", [SE2, SO3, SE3], ids=lambda space: space.name)
+def test_jacobians_of_logarithms_are_as_exact_as_is_taken(space: Space) -> None:
+    """Up to rotations of 3 rad, against 50 digits."""
+    rng, worst = np.random.default_rng(13), 0.0
+    for _ in range(12):
+        e = rng.normal(size=space.nv)
+        e[-3 if space.nv > 3 or space is SO3 else -1 :] *= 10.0 ** rng.uniform(-9.0, 0.0)
+        turn = np.linalg.norm(e[-3:] if space is not SE2 else e[-1:])
+        e *= min(1.0, 3.0 / turn)
+        J, at = space.log_jacobian(e), digits.moved(space, digits.point_of(space, space.neutral), digits.exact(e))
+        start = digits.point_of(space, space.neutral)
+        for k in range(space.nv):
+            step = digits.exact(np.eye(space.nv)[k]) * mp.mpf(10) ** -18
+            ahead, back = (digits.log_between(space, start, digits.moved(space, at, s * step)) for s in (1, -1))
+            column = (ahead - back) / (2 * mp.mpf(10) ** -18)
+            worst = max(worst, *(abs(float(x - y)) for x, y in zip(digits.exact(J[:, k]), column, strict=True)))
+    assert worst < 0.1 * OF_LOGS
 
 
 def test_motions_lead_no_farther_than_their_bound() -> None:

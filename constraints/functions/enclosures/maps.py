@@ -23,7 +23,7 @@ LARGEST_LOG = 5.0
 
 OF_LOGS = 2.0**-40
 """Rounding of Jacobians of logarithms, relative to 1 + lengths. `tests/functions/test_enclosures.py` finds less than a
-hundredth of it."""
+tenth of it up to 3 rad."""
 
 
 def through(outer: Function, inner: Enclosure, box: TangentBox) -> Enclosure:

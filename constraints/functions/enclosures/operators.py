@@ -14,7 +14,7 @@ import numpy as np
 from liegroups import SO3, Space
 from liegroups.arrays import Matrix
 
-from ...errors import UndefinedError
+from ...errors import NoEnclosureError, UndefinedError
 from ..expressions.domains import LEAST_NORM
 from .box import Enclosure, TangentBox
 from .group_bounds import OF_MAPS, adjoint_bound, map_rounding
@@ -39,6 +39,8 @@ def enclose(operator: str, parts: Sequence[Enclosure], number: float, outputs: S
     """
     if operator == "inverse":
         return _inverse(parts[0], outputs, box)
+    if operator not in RULES:
+        raise NoEnclosureError(f"operator '{operator}'", "the table of rules has none")
     value, jacobian = RULES[operator](parts, number)
     return of_vectors(outputs, box, value, jacobian)
 
@@ -136,8 +138,8 @@ def _extreme(sign: float) -> Rule:
         a, b = (-p.over_box if sign < 0.0 else p.over_box for p in (x, y))
         first, second = (a.upper <= b.lower)[:, None], (b.upper <= a.lower)[:, None]
         both = x.jacobian.hull(y.jacobian)
-        lower = np.where(first, x.jacobian.lower, np.where(second, y.jacobian.lower, both.lower))
-        upper = np.where(first, x.jacobian.upper, np.where(second, y.jacobian.upper, both.upper))
+        lower: Any = np.where(first, x.jacobian.lower, np.where(second, y.jacobian.lower, both.lower))
+        upper: Any = np.where(first, x.jacobian.upper, np.where(second, y.jacobian.upper, both.upper))
         choose = np.minimum if sign > 0.0 else np.maximum
         u, w = x.at_center, y.at_center
         return Interval(choose(u.lower, w.lower), choose(u.upper, w.upper)), Interval(lower, upper)
