@@ -15,6 +15,8 @@ from .contact.contact import (
     SurfacePair as SurfacePair,
 )
 from .contact.contact_surface import Surface as Surface
+from .enclosures.box import Enclosure as Enclosure, TangentBox as TangentBox
+from .enclosures.interval import Interval as Interval
 from .expression import (
     Expression as Expression,
     atan2 as atan2,
