@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from constraints.functions.twin import Twin
 from mpmath import mp as _mp
 
 from constraints import (
@@ -32,6 +31,7 @@ from constraints.functions.algebra import Composition, Difference, Sum
 from constraints.functions.frames.frame_function import FrameFunction
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
+from constraints.rows.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, Space
 
 mp: Any = _mp

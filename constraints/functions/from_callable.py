@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -285,7 +286,8 @@ class CompiledFunction(Function):
         travels: Any = function if _by_name(*source) is function else None
         if travels is None and not _is_at(self.code, *source):
             travels = function  # a function without a name: cloudpickle takes it, pickle says what it does not
-        return _made_again, (travels, source, signature, self.inputs, self.outputs, self.used, self.label)
+        made = sys.modules["numba"].cfunc, signature
+        return _made_again, (travels, source, made, self.inputs, self.outputs, self.used, self.label)
 
 
 def _address_of(code: Any, name: str) -> int:
@@ -301,10 +303,10 @@ def _address_of(code: Any, name: str) -> int:
 
 def _by_name(module: str, name: str) -> Any:
     """What has this name in a module; None where nothing has."""
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
+    try:
+        return resolve_name(f"{module}:{name}")
+    except (AttributeError, ImportError, ValueError):
+        return None
 
 
 def _is_at(code: Any, module: str, name: str) -> bool:
@@ -313,10 +315,11 @@ def _is_at(code: Any, module: str, name: str) -> bool:
 
 
 def _made_again(
-    function: Any, source: tuple[str, str], signature: str, inputs: Space, outputs: Space, used: Any, label: str | None
+    function: Any, source: tuple[str, str], made: tuple[Any, str], inputs: Space, outputs: Space, used: Any, label: Any
 ) -> CompiledFunction:
     """A function from its Python function, compiled here."""
     found = _by_name(*source) if function is None else function
     if not hasattr(found, "address"):
-        found = importlib.import_module("numba").cfunc(signature)(found)
+        maker, signature = made
+        found = maker(signature)(found)
     return CompiledFunction(found, inputs, outputs, used, label)

@@ -20,7 +20,7 @@ SAMPLES = 1000
 SIZES = (0.0, 1e-6, 1e-3, 0.1, 0.5)
 """Of the boxes [rad, m]."""
 
-ROUNDING = 1e-9
+ROUNDING_OF_ENDS = 1e-9
 """Of the values and Jacobians that are compared, relative to 1 and their size: a sample in doubles is no proof."""
 
 
@@ -57,13 +57,13 @@ def check_enclosure(f: Function, places: Sequence[Vector], rng: np.random.Genera
                 seen = f"{f.name} has no value inside a box of size {size:g}: {error}"
                 _demand("a function has a value on all of a box that it encloses", False, seen, at)
                 continue
-            slack = ROUNDING * (1.0 + np.abs(J).max(initial=0.0))
+            slack = ROUNDING_OF_ENDS * (1.0 + np.abs(J).max(initial=0.0))
             inside = bool(((found.jacobian.lower - slack <= J) & (found.jacobian.upper + slack >= J)).all())
             seen = f"the Jacobian of {f.name} is outside of its enclosure, on a box of size {size:g}"
             _demand("Jacobians are inside of the enclosure", inside, seen, at)
             off = np.abs(f.outputs.difference(found.value, value))
             far = not f.outputs.is_flat and float(np.max(found.error, initial=0.0)) > 1.5  # turned beyond a half turn
-            slack = ROUNDING * (1.0 + np.abs(value).max(initial=0.0))
+            slack = ROUNDING_OF_ENDS * (1.0 + np.abs(value).max(initial=0.0))
             seen = f"the value of {f.name} is outside of its enclosure, on a box of size {size:g}"
             _demand("values are inside of the enclosure", far or bool((off <= found.error + slack).all()), seen, at)
 

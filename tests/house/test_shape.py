@@ -35,7 +35,7 @@ by row. `plan`: a task, and how it is searched. `ConstraintGraph`: its parts. `C
 order of crocoddyl's."""
 
 INSIDE = {"solve_inverse", "Packer.emit", "slopes_at", "swing_rates"}
-INSIDE |= {"_within", "_twist_polynomial"}
+INSIDE |= {"_within", "_twist_polynomial", "_called_at_once"}
 """The same within rooms: matrices of one formula."""
 
 TWICE = {"Kept"}

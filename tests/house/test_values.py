@@ -41,6 +41,7 @@ BY_NAME = {
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
+    "FromCallable": {"trace"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
     "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
     "KeptMotion": {"kind", "acceleration", "driven_acceleration"},

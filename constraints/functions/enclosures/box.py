@@ -46,7 +46,7 @@ class TangentBox:
 
     q: Vector = field(init=False)
     r: Vector = field(init=False)
-    _shared: dict[Any, Any] = field(init=False)
+    _shared: dict[Any, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check sizes; own copies."""

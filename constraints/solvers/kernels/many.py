@@ -218,9 +218,8 @@ def project_in_lanes(
         over = asked & (L[state + at.NOW] != at.UNDECIDED)
         if any_of(over):
             try_ended(I, F, L, over)
-            which = which_of(over)
             for l in range(width):
                 goes_on = not (stopped(I, U) or stopped(I, W))
-                if (which >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
+                if (which_of(over) >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
                     busy = busy & ~(1 << l)
             begun(I, F, L, over)
