@@ -330,7 +330,7 @@ def test_a_projection_that_fails_on_the_way_is_told() -> None:
     assert lines[0] == str(broken) == repr(broken)
     assert lines[1] == f"  at time 0.5: {stop.projection}"
     assert lines[2].startswith(f"    solved by the {USUAL} engine")
-    assert lines[3:-1] == [line for line in lines if "of the time in Python: square" in line]
+    assert all("of the time in Python: square" in line for line in lines[3:-1])
     assert lines[-1:] == [f"    'one': error {stop.q[0] ** 2 + 3.0:.3g}"]
     with pytest.raises(FailedError, match="NOT_PROJECTED") as caught:
         broken.or_raise()
