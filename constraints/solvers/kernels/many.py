@@ -32,6 +32,14 @@ def take_sides(I: Integers, W: Floats, side: Vector) -> None:
 
 
 @kernel
+def _prepared(I: Integers, F: Floats, L: Floats, side: Vector) -> None:
+    """Write right-hand sides into the memory, and compute what holds for all configurations."""
+    take_sides(I, L, side)
+    ask_for(I, L, True)
+    run_tape(I, F, L, I[at.PREPARE], at.VALUES)
+
+
+@kernel
 def _put(numbers: Floats, place: int, width: int, lane: int, x: Vector) -> None:
     """Write some numbers into a lane."""
     for i in range(x.shape[0]):
@@ -175,13 +183,9 @@ def project_in_lanes(
     """
     numbers, ahead, width, state = one_by_one(L), one_by_one(V), count_of(L), I[at.STATE]
     full, busy, waiting, first, end, rows = (1 << width) - 1, 0, 0, 0, 0, starts.shape[0]
-    take_sides(I, L, sides[0])
     take_sides(I, V, sides[0])
-    take_sides(I, U, sides[0])
-    ask_for(I, L, True)
-    ask_for(I, U, True)
-    run_tape(I, F, L, I[at.PREPARE], at.VALUES)
-    run_tape(I, F, U, I[at.PREPARE], at.VALUES)
+    _prepared(I, F, L, sides[0])
+    _prepared(I, F, U, sides[0])
     L[state + at.WHOSE], none_left = -1.0, False
     while not (stopped(I, L) or stopped(I, V) or stopped(I, U) or stopped(I, W)):
         entered = False
