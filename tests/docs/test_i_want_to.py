@@ -46,6 +46,7 @@ def names() -> dict[str, Any]:
     problem = Problem(robot, [hand])
     projector = Projector(problem, Options(nearest=True, threshold=1e-8))
     result = projector.project(q).or_raise()
+    shapes = [Shape("hand", "Sphere", (0.06,), "tool"), Shape("post", "Sphere", (0.1,), "universe", [0.9, 0.0, 0.0])]
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
     mechanism = mechanisms.four_bar()
     q_open = mechanism.posture("closed")
@@ -70,7 +71,8 @@ def names() -> dict[str, Any]:
         **{"result": Projector(problem, Options(nearest=True, threshold=1e-8, trace=True)).project(q)},
         **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},
         **{"two_arms": sample_two_arms(), "grip": [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], "humanoid": sample_humanoid()},
-        **{"shapes": [Shape("hand", "Sphere", (0.06,), "tool")], "moving": Problem(robot, [follow])},
+        **{"shapes": shapes, "collisions": constraints.manipulation.CollisionModel(robot, shapes)},
+        **{"moving": Problem(robot, [follow])},
         **{"f": Position(robot, "tool"), "g": Position(robot, "elbow"), "norm": norm},
         **{kind.__name__: kind for kind in (StaticStability, StaticTorques, SupportPolygon)},
         **{"soles": [Support(sample_humanoid().frame("rleg_effector_body"), np.eye(3), friction=0.5)]},
