@@ -79,6 +79,7 @@ from constraints.functions import (
     Sum,
     Support,
     SupportPolygon,
+    TangentBox,
     across,
     angle_about,
     atan2,
@@ -264,7 +265,7 @@ class Chaos:
         if space.unit_blocks and self.rng.random() < 0.3:
             q = space.random(self.rng)
             block = self.pick(*space.unit_blocks)
-            q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.001)
+            q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.002)
             return self.say("not normalised", self.pick(q, q.tolist()))
         return self.vector(space.nq)
 
@@ -1937,6 +1938,19 @@ def _(c: Chaos) -> Made:
     if way == "offset":
         return given("vector", Polynomial, [1.0, 2.0], [1.0], c.say("no offset", c.pick(np.nan, "x", None, [1.0, 2.0])))
     return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))
+
+
+@entry("TangentBox")
+def _(c: Chaos) -> Made:
+    space, way = c.pick(*SPACES), c.pick("space", "center", "radius", "sign")
+    q = space.random(c.rng)
+    if way == "space":
+        return given("space of a box", TangentBox, c.thing(), q, 0.1)
+    if way == "center":
+        return given("center of a box", TangentBox, space, c.point(space), 0.1)
+    if way == "sign":
+        return given("radius of a box", TangentBox, space, q, c.say("negative", -1e-3))
+    return given("radius of a box", TangentBox, space, q, c.vector(space.nv, scalar=True))
 
 
 @entry("Expression")
