@@ -1945,7 +1945,7 @@ def _(c: Chaos) -> Made:
     space, way = c.pick(*SPACES), c.pick("space", "center", "radius", "sign")
     q = space.random(c.rng)
     if way == "space":
-        return given("space of a box", TangentBox, c.thing(), q, 0.1)
+        return given("space of a box", TangentBox, c.thing(Space), q, 0.1)
     if way == "center":
         return given("center of a box", TangentBox, space, c.point(space), 0.1)
     if way == "sign":

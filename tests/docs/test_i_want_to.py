@@ -46,7 +46,10 @@ def names() -> dict[str, Any]:
     problem = Problem(robot, [hand])
     projector = Projector(problem, Options(nearest=True, threshold=1e-8))
     result = projector.project(q).or_raise()
-    shapes = [Shape("hand", "Sphere", (0.06,), "tool"), Shape("post", "Sphere", (0.1,), "universe", [0.9, 0.0, 0.0])]
+    shapes = [
+        Shape("hand", "Sphere", (0.06,), "tool"),
+        Shape("post", "Sphere", (0.1,), "universe", [0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+    ]
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
     mechanism = mechanisms.four_bar()
     q_open = mechanism.posture("closed")

@@ -48,7 +48,7 @@ from constraints import (
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
 from constraints.files import problems, shapes
-from constraints.functions import CompiledFunction, FromCallable
+from constraints.functions import FromCallable
 from constraints.functions.frames._template import DistanceBetween
 from constraints.functions.translation import RightTranslation
 from constraints.models import sample_arm, sample_humanoid
@@ -209,12 +209,12 @@ def test_mistakes_in_functions_of_older_files_are_named(
 
 
 def test_every_public_function_has_a_place_in_files() -> None:
-    """Problem files: each function of the library but those that wrap code is in the registry, with all its fields."""
+    """Problem files: each function of the library but FromCallable is in the registry, with all its fields."""
     import constraints
 
     public = [getattr(constraints, name) for name in offered(constraints)]
     functions = {f for f in public if isinstance(f, type) and issubclass(f, Function)}
-    functions -= {Function, FromCallable, CompiledFunction}
+    functions -= {Function, FromCallable}
     assert functions <= set(shapes.SHIPPED.values())
     for cls in shapes.SHIPPED.values():
         assert [field for field in shapes.shape_of(cls) if field.kind not in shapes.KINDS.values()] == []

@@ -40,6 +40,15 @@ def _prepared(I: Integers, F: Floats, L: Floats, side: Vector) -> None:
 
 
 @kernel
+def _lowest(bits: int) -> int:
+    """The place of the lowest bit that is set; there is one."""
+    place = 0
+    while (bits >> place) & 1 == 0:
+        place += 1
+    return place
+
+
+@kernel
 def _put(numbers: Floats, place: int, width: int, lane: int, x: Vector) -> None:
     """Write some numbers into a lane."""
     for i in range(x.shape[0]):
@@ -202,11 +211,7 @@ def project_in_lanes(
                 if stopped(I, V):
                     return
                 continue
-            k, l = 0, 0
-            while (waiting >> k) & 1 == 0:
-                k += 1
-            while (busy >> l) & 1 != 0:
-                l += 1
+            k, l = _lowest(waiting), _lowest(~busy)
             _enters(I, ahead, k, numbers, l, width, sides.shape[0] > 1)
             waiting, busy, entered = waiting & ~(1 << k), busy | (1 << l), True
         if busy == 0:
