@@ -50,7 +50,7 @@ def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[],
     memory: Any = packed(problem, options, ComputedBodies(problem, options.threshold) or None)
     found, sides = entrances(), problem.rhs.vector[None].copy()
     lanes = found.in_lanes(memory.work, LANE_MEMORIES)
-    where, ends, figures = found.places(*memory, *lanes), np.empty_like(Q), np.empty((len(Q), 4))
+    where, ends, figures = found.places(*memory[:3], *lanes), np.empty_like(Q), np.empty((len(Q), 4))
     next_row = np.zeros(1, dtype=np.int64)
     turn = found.places(next_row)
 

@@ -52,7 +52,28 @@ from constraints import (
     Transformation,
     Workspace,
 )
-from constraints.functions import Constant, Identity, Polynomial, Sum
+from constraints.collisions import Clearance, CollisionModel, Shape
+from constraints.functions import (
+    Constant,
+    ContactForces,
+    Identity,
+    Manipulability,
+    Polynomial,
+    SmallestSingularValue,
+    StaticStability,
+    StaticTorques,
+    Sum,
+    Support,
+    SupportPolygon,
+    across,
+    angle_about,
+    direction,
+    gaze,
+    in_polygon,
+    limit_distance,
+    norm,
+    off_segment,
+)
 from constraints.point import place, place_motion
 from liegroups import SE3, R3xSO3, Rn
 
@@ -69,6 +90,7 @@ ROBOTS: dict[str, tuple[str, Base, str, str]] = {
     ),
 }  # fmt: skip
 """Model, base, and two joints: frame a and frame b are on them."""
+BALL = Shape("ball", "Sphere", (0.1,), placement=[1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 SQUARE = [[0.1, 0.1, 0.0], [-0.1, 0.1, 0.0], [-0.1, -0.1, 0.0], [0.1, -0.1, 0.0]]
 
 
@@ -95,6 +117,7 @@ def functions(bench: Bench) -> dict[str, Function]:
     """Each shipped function by name, frames a and b of the bench in it."""
     robot, a, b = bench.robot, bench.a, bench.b
     floor, sole = Surface("floor", robot.frame("universe"), SQUARE), Surface("sole", robot.frame(b), SQUARE)
+    grounds = [Support(robot.frame(name), SQUARE, friction=0.5) for name in (a, b)]
     pose, position = Pose(robot, b), Position(robot, b)
     A = np.eye(3, robot.nv, robot.nv - 3)
     return {
@@ -114,6 +137,10 @@ def functions(bench: Bench) -> dict[str, Function]:
         "CenterOfMass, three joints": CenterOfMass(robot, list(robot.joint_names[-3:])),
         "CenterOfMass, relative": CenterOfMass(robot, reference=a),
         "ComBetweenFeet": ComBetweenFeet(robot, a, b, a),
+        "StaticStability": StaticStability(robot, grounds),
+        "ContactForces": ContactForces(robot, grounds),
+        "SupportPolygon": SupportPolygon(robot, grounds),
+        "StaticTorques": StaticTorques(robot, grounds),
         "ConvexShapeContact": ConvexShapeContact(robot, floor, sole),
         "ConvexShapeContactComplement": ConvexShapeContactComplement(robot, floor, sole),
         "ConvexShapeContactHold": ConvexShapeContactHold(robot, floor, sole),
@@ -127,6 +154,17 @@ def functions(bench: Bench) -> dict[str, Function]:
         "Stacked: Pose, CenterOfMass": Stacked([pose, CenterOfMass(robot)]),
         "Sum: Position, CenterOfMass": Sum([position, CenterOfMass(robot)], [0.5, 0.5]),
         "Restriction: of Transformation": Transformation(robot, b).restricted([2, 3, 4]),
+        "direction": direction(robot, b, "z", reference=a),
+        "angle_about": angle_about(robot, b, "z"),
+        "across, of a point": across(position, "z"),
+        "on a cylinder": norm(across(position, "z")) - 0.1,
+        "off_segment": off_segment(position, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        "in_polygon": in_polygon(position, [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]),
+        "gaze": gaze(Position(robot, b, reference=a), "z", 0.5),
+        "limit_distance": limit_distance(robot),
+        "Manipulability, of Position": Manipulability(position),
+        "SmallestSingularValue, of Position": SmallestSingularValue(position),
+        "Clearance, one pair": Clearance(CollisionModel(robot, [BALL, Shape("hand", "Capsule", (0.05, 0.2), b)])),
         "Lifted: Pose on robot x R2": pose.on(robot.space * Rn(2)),
     }
 

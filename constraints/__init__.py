@@ -58,6 +58,7 @@ from .rows import (
     RightHandSide as RightHandSide,
     Stack as Stack,
     Target as Target,
+    double_support as double_support,
     explicit_contact as explicit_contact,
     explicit_relative_pose as explicit_relative_pose,
     linear_coupling as linear_coupling,

@@ -59,6 +59,14 @@ class UndefinedError(ConstraintError):
     """A function was asked for its value outside its domain of definition."""
 
 
+class NoEnclosureError(ConstraintError):
+    """Something has no enclosure, so that nothing is proved with it: `what` it is, `why` there is none."""
+
+    def __init__(self, what: str, why: str) -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what} has no enclosure: {why}")
+
+
 class FunctionError(ConstraintError):
     """A Function class breaks a rule of Functions: `function` is the class, `seen` the defect, `mend` the remedy."""
 

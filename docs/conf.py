@@ -64,8 +64,8 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {
     "members": True,
     "inherited-members": "object, Action, BaseException, Calculation, Combined, ConstraintError, Derivatives, Enum, "
-    "Exception, FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, "
-    "Result, RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
+    "Exception, FrameFunction, Framed, Function, Generic, GraspFunction, Group, MassFunction, Motion, NamedTuple, "
+    "Posture, Protocol, Result, RowOwner, Sequence, Space, Straight, WithPath, int, str, tuple, _PairFunction",
 }
 autosummary_generate = False
 default_role = "py:obj"

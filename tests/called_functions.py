@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -184,7 +185,8 @@ def differs(seed: int) -> str:
     found = list[Any]()
     for engine in ("compiled", "readable"):
         problem, options, start = case(seed)
-        found.append(outcome(lambda p=Projector(problem, options, engine), q=start: p.project(q)))
+        projector = Projector(problem, options, engine)
+        found.append(outcome(partial(projector.project, start)))
     mine, theirs = found
     if isinstance(mine, Exception) or isinstance(theirs, Exception):
         said, known = (words_of(x) if isinstance(x, Exception) else str(x) for x in found)

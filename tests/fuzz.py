@@ -54,6 +54,7 @@ from constraints import (
     Target,
     Transformation,
     Workspace,
+    double_support,
     explicit_contact,
     explicit_relative_pose,
     linear_coupling,
@@ -67,12 +68,18 @@ from constraints import (
 from constraints.errors import ConstraintError
 from constraints.functions import (
     Constant,
+    ContactForces,
     Expression,
     Identity,
     Manipulability,
     Polynomial,
     SmallestSingularValue,
+    StaticStability,
+    StaticTorques,
     Sum,
+    Support,
+    SupportPolygon,
+    TangentBox,
     across,
     angle_about,
     atan2,
@@ -258,7 +265,7 @@ class Chaos:
         if space.unit_blocks and self.rng.random() < 0.3:
             q = space.random(self.rng)
             block = self.pick(*space.unit_blocks)
-            q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.001)
+            q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.002)
             return self.say("not normalised", self.pick(q, q.tolist()))
         return self.vector(space.nq)
 
@@ -917,6 +924,81 @@ def _(c: Chaos) -> Made:
         return given("robot", ComBetweenFeet, c.thing(), "tool", "elbow", "tool")
     frames = {"left": (name, "elbow", "tool"), "right": ("elbow", name, "tool"), "third": ("elbow", "tool", name)}
     return given("frame", ComBetweenFeet, _arm(), *frames[way])
+
+
+def _ground(**options: Any) -> Support:
+    return Support(_arm().frame("tool"), [[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]], **options)
+
+
+@entry("Support")
+def _(c: Chaos) -> Made:
+    way = c.pick("frame", "points", "friction", "normal", "edges", "surface")
+    if way == "frame":
+        return given("frame of a support", Support, c.thing(), [[0.0, 0.0, 0.0]])
+    if way == "points":
+        wrong = c.pick([], [0.0, 0.0, 0.0], [[0.0, 0.0]], [[np.nan, 0.0, 0.0]], "x", {}, print, np.zeros((0, 3)), 1j)
+        return given("points", Support, _arm().frame("tool"), c.say("no points", wrong))
+    if way == "friction":
+        wrong = c.number() if c.rng.random() < 0.5 else c.say("a negative number", -0.5)
+        return given("coefficient", lambda: _ground(friction=wrong))
+    if way == "normal":
+        wrong = c.vector(3) if c.rng.random() < 0.5 else c.say("no unit vector", [0.0, 0.0, 2.0])
+        return given("normal", lambda: _ground(normal=wrong))
+    if way == "edges":
+        wrong = c.say("no number of edges", c.pick(2, 0, -3, 2.5, None, "x", True, print))
+        return given("edges", lambda: _ground(edges=wrong))
+    return given("surface of a support", Support.under, c.thing())
+
+
+@entry("StaticStability, ContactForces, SupportPolygon, StaticTorques")
+def _(c: Chaos) -> Made:
+    kind = c.pick(StaticStability, ContactForces, SupportPolygon, StaticTorques)
+    way = c.pick("robot", "supports", "joints", "both", "length", "shares", "damping", "actuated", "mass")
+    if way == "robot":
+        return given("robot", kind, c.thing(), _ground())
+    if way == "supports":
+        return given("support", kind, _arm(), c.pick(c.thing(), [_ground(), c.thing()]))
+    if way == "joints":
+        return given(
+            ("joint", "subtrees"), kind, _arm(), _ground(), **{c.pick("joints", "subtrees"): c.name(["elbow"])}
+        )
+    if way == "both":
+        return given("joints", kind, _arm(), _ground(), joints=["elbow"], subtrees=[c.say("both", "elbow")])
+    if way == "length":
+        wrong = c.number() if c.rng.random() < 0.5 else c.say("not positive", c.pick(0.0, -1.0))
+        return given("length", c.pick(StaticStability, ContactForces), _arm(), _ground(), length=wrong)
+    if way == "shares":
+        wrong = c.vector(1) if c.rng.random() < 0.5 else c.say("not positive", c.pick([0.0], [-1.0]))
+        return given("shares", c.pick(ContactForces, StaticTorques), _arm(), _ground(), shares=wrong)
+    if way == "damping":
+        wrong = c.number() if c.rng.random() < 0.5 else c.say("negative", -1.0)
+        return given("damping", c.pick(ContactForces, StaticTorques), _arm(), _ground(), damping=wrong)
+    if way == "actuated":
+        wrong = c.pick("elbow", [c.name(_arm().joint_names)], 3, [], {})
+        return given(("actuated", "joint"), StaticTorques, _arm(), _ground(), c.say("no joints", wrong))
+    return given("mass", kind, c.say("no mass", _box()), Support(_box().frame("body"), np.eye(3)))
+
+
+@entry("double_support")
+def _(c: Chaos) -> Made:
+    robot = _other()
+    way = c.pick("robot", "left", "right", "q", "sliding", "aligned", "mask", "subtrees")
+    feet = ["left_tool", "right_tool"]
+    if way == "robot":
+        return given("robot", double_support, c.thing(), *feet, robot.neutral)
+    if way == "q":
+        return given("posture", double_support, robot, *feet, c.point(robot.space))
+    if way in ("left", "right"):
+        feet[way == "right"] = c.name(robot.frame_names)
+        return given("frame", double_support, robot, *feet, robot.neutral)
+    if way in ("sliding", "aligned"):
+        return given(way, double_support, robot, *feet, robot.neutral, **{way: c.thing(bool)})
+    if way == "mask":
+        return given("mask", double_support, robot, *feet, robot.neutral, mask=c.say("no mask", c.pick([1, 1], "x", 7)))
+    wrong = c.pick("left_tool", [c.name(robot.joint_names)], 3, [])
+    return given(
+        ("subtrees", "joint", "mass"), double_support, robot, *feet, robot.neutral, subtrees=c.say("none", wrong)
+    )
 
 
 @entry("Affine")
@@ -1856,6 +1938,19 @@ def _(c: Chaos) -> Made:
     if way == "offset":
         return given("vector", Polynomial, [1.0, 2.0], [1.0], c.say("no offset", c.pick(np.nan, "x", None, [1.0, 2.0])))
     return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))
+
+
+@entry("TangentBox")
+def _(c: Chaos) -> Made:
+    space, way = c.pick(*SPACES), c.pick("space", "center", "radius", "sign")
+    q = space.random(c.rng)
+    if way == "space":
+        return given("space of a box", TangentBox, c.thing(Space), q, 0.1)
+    if way == "center":
+        return given("center of a box", TangentBox, space, c.point(space), 0.1)
+    if way == "sign":
+        return given("radius of a box", TangentBox, space, q, c.say("negative", -1e-3))
+    return given("radius of a box", TangentBox, space, q, c.vector(space.nv, scalar=True))
 
 
 @entry("Expression")

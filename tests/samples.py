@@ -33,10 +33,15 @@ from constraints import (
 )
 from constraints.functions import (
     Constant,
+    ContactForces,
     Identity,
     Manipulability,
     Polynomial,
     SmallestSingularValue,
+    StaticStability,
+    StaticTorques,
+    Support,
+    SupportPolygon,
     across,
     angle_about,
     atan2,
@@ -352,8 +357,41 @@ _CONTACTS: dict[str, Callable[[], Function]] = {
     )
 }  # fmt: skip
 
+
+def _grips(robot: Robot) -> list[Support]:
+    """On frames "a", "b" and "c": four points, a line with another normal, and a point without friction."""
+    points = np.random.default_rng(5).uniform(-0.2, 0.2, (4, 3))
+    return [
+        Support(robot.frame("a"), points, friction=0.5),
+        Support(robot.frame("b"), points[:2], 0.3, [0.6, 0.0, -0.8], 4),
+        Support(robot.frame("c"), points[2:3]),
+    ]
+
+
+_BALANCE: dict[str, Callable[[], Function]] = {
+    "StaticStability": lambda: StaticStability(humanoid_frames(), _grips(humanoid_frames())),
+    "StaticStability, of a sub-tree": lambda: StaticStability(
+        mixed_frames(), _grips(mixed_frames())[1], subtrees=["hx", "free"], length=0.3
+    ),
+    "StaticStability, in the world": lambda: StaticStability(
+        arm_frames(), Support(arm_frames().frame("universe"), [[0.1, 0.0, 0.0], [0.0, 0.2, 0.1]], 0.4), joints=["elbow"]
+    ),
+    "ContactForces": lambda: ContactForces(humanoid_frames(), _grips(humanoid_frames())),
+    "ContactForces, shared": lambda: ContactForces(mixed_frames(), _grips(mixed_frames()), [1.0, 4.0, 0.5]),
+    "ContactForces, damped": lambda: ContactForces(two_arms_frames(), _grips(two_arms_frames())[1], damping=0.1),
+    "SupportPolygon": lambda: SupportPolygon(humanoid_frames(), _grips(humanoid_frames())),
+    "SupportPolygon, of joints": lambda: SupportPolygon(
+        mixed_frames(), _grips(mixed_frames())[0], joints=["composite"]
+    ),
+    "StaticTorques": lambda: StaticTorques(humanoid_frames(), _grips(humanoid_frames())),
+    "StaticTorques, of joints": lambda: StaticTorques(
+        mixed_frames(), _grips(mixed_frames()), ["ellipsoid", "universal", "pz"], [1.0, 2.0, 3.0], 0.05
+    ),
+}
+
 SAMPLES: dict[str, Callable[[], Function]] = (
     _ALGEBRA
+    | _BALANCE
     | {f"Expression, {name}": sample for name, sample in (_EXPRESSIONS | _GEOMETRY).items()}
     | _MEASURES
     | _CONTACTS

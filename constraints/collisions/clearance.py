@@ -28,7 +28,7 @@ from .solids import geometry_of_hulls
 APART, DEEP = (1e-9, 1e-6), (1e-7, 1e-6)
 """Tolerances of coal's searches [m], for solids that are apart and that overlap: the first ones, then its own, where
 the first find nothing. With finer ones the second search ends in depths that are wrong, of some cylinders."""
-UNIT = 1e-6
+UNIT_OFF = 1e-6
 """So far a normal of coal may be from a unit vector, and the nearest points from the distance [m]; else it failed."""
 SEARCH = 255
 """Steps that coal may take in a search."""
@@ -72,9 +72,9 @@ class _Asking:
             way = found.getNearestPoint2() - a
             with np.errstate(all="ignore"):
                 off = abs(n @ n - 1.0) + abs(n @ way - d)
-            if off < UNIT:  # also false of nan
+            if off < UNIT_OFF:  # also false of nan
                 return _Nearest(d, n, a)
-            if d > UNIT and abs(float(np.sqrt(way @ way)) - d) < UNIT:  # of two surfaces coal gives no normal
+            if d > UNIT_OFF and abs(float(np.sqrt(way @ way)) - d) < UNIT_OFF:  # of two surfaces coal gives no normal
                 return _Nearest(d, way / d, a)
         return None
 

@@ -14,7 +14,7 @@ from liegroups import Group, ProductSpace, Rn, Segments, Space
 from ..errors import ModelError, NotSavableError
 from ..functions.contact.contact_surface import Surface
 from ..functions.frames.mass import MassFunction
-from ..functions.from_callable import FromCallable
+from ..functions.from_callable import CompiledFunction, FromCallable
 from ..functions.function import Function
 from ..loops.frame_rows import FrameRows
 from ..loops.hinges.pose_map import OfRelativePose
@@ -134,7 +134,7 @@ class Encoder:
         """A function.
 
         Raises:
-            NotSavableError: it wraps Python code, or is of a class that is not one of this library.
+            NotSavableError: it wraps Python or machine code, or is of a class that is not one of this library.
         """
         return self._node(f, "function", lambda: self._function(f))
 
@@ -142,6 +142,8 @@ class Encoder:
         cls = type(f)
         if isinstance(f, FromCallable):
             raise self._refusal(f"{f.name!r} is a Python function, but files contain data, not code")
+        if isinstance(f, CompiledFunction):
+            raise self._refusal(f"{f.name!r} is machine code, but files contain data, not code")
         if isinstance(f, OfRelativePose):
             raise self._refusal(
                 f"{f.name!r} is the function of a closure or contact: use that object itself as the constraint"

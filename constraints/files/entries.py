@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.balance.support import Support
 from ..functions.contact.contact_surface import Surface
 from ..robot.frame import Frame
 from .joint_models import placement_data, placement_from_data
@@ -79,12 +80,21 @@ FRAME_OR_NAME = Entry(
     lambda data: data.text() if data.holds(str) else FRAME.read(data),
 )
 _SURFACE = record(Surface, name=TEXT, frame=FRAME, points=Entry(NUMBERS.write, lambda data: data.matrix(3)))
+_SUPPORT = record(
+    Support,
+    frame=FRAME,
+    points=Entry(NUMBERS.write, lambda data: data.matrix(3)),
+    friction=NUMBER,
+    normal=Entry(NUMBERS.write, lambda data: data.vector(3)),
+    edges=INTEGER,
+)
 PLAIN: dict[str, Entry] = {
     "frame": FRAME_OR_NAME,
     "numbers": NUMBERS,
     "names": Entry(list, lambda data: tuple(item.text() for item in data.items(MOST_COORDINATES))),
     "surface": _SURFACE,
     "surfaces": several(_SURFACE),
+    "supports": several(_SUPPORT),
     "text": TEXT,
     "flag": FLAG,
     "integer": INTEGER,

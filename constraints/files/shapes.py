@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.frames import _template as _template
-from ..functions.from_callable import FromCallable
+from ..functions.from_callable import CompiledFunction, FromCallable
 from ..functions.function import Function
 from ..loops.hinges.pose_map import PoseMap
 
@@ -31,6 +31,7 @@ KINDS = {
     "tuple[str, str]": "names",
     "Surface": "surface",
     "Surface | Sequence[Surface]": "surfaces",
+    "Support | Sequence[Support]": "supports",
     "str": "text",
     "bool": "flag",
     "int": "integer",
@@ -51,12 +52,12 @@ def _shipped(parent: type[_T], room: str) -> Iterator[tuple[str, type[_T]]]:
     for cls in parent.__subclasses__():
         yield from _shipped(cls, room)
         ours = cls.__module__.startswith(f"constraints.{room}.") and dataclasses.is_dataclass(cls)
-        if ours and not inspect.isabstract(cls) and cls is not FromCallable:
+        if ours and not inspect.isabstract(cls) and cls not in (FromCallable, CompiledFunction):
             yield cls.__name__, cls
 
 
 SHIPPED: dict[str, type[Function]] = dict(sorted(_shipped(Function, "functions")))
-"""The functions a file may name: all of `constraints.functions`, but for the one that wraps Python code.
+"""The functions a file may name: all of `constraints.functions`, but for the two that wrap code of users.
 
 They are known when this module is imported, since the package imports all of them.
 """

@@ -3,6 +3,11 @@
 from ..point import MovingPoint as MovingPoint, Point as Point
 from .affine import Affine as Affine, Constant as Constant, Identity as Identity
 from .algebra import Composition as Composition, Difference as Difference, Sum as Sum
+from .balance.contact_forces import ContactForces as ContactForces
+from .balance.static_stability import StaticStability as StaticStability
+from .balance.static_torques import StaticTorques as StaticTorques
+from .balance.support import Support as Support
+from .balance.support_polygon import SupportPolygon as SupportPolygon
 from .contact.contact import (
     ConvexShapeContact as ConvexShapeContact,
     ConvexShapeContactComplement as ConvexShapeContactComplement,
@@ -10,6 +15,8 @@ from .contact.contact import (
     SurfacePair as SurfacePair,
 )
 from .contact.contact_surface import Surface as Surface
+from .enclosures.box import Enclosure as Enclosure, TangentBox as TangentBox
+from .enclosures.interval import Interval as Interval
 from .expression import (
     Expression as Expression,
     atan2 as atan2,

@@ -15,6 +15,8 @@ from liegroups.space import as_space
 
 from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.interval import UNIT, Interval
 from .function import Function
 
 
@@ -92,6 +94,16 @@ class Affine(Straight):
         if jacobian is not None:
             jacobian[:] = self._A
 
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        declared: Any = self.inputs
+        q = box.on(declared, self.name).q
+        size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
+        copies = (np.abs(self._A) == 1.0).sum(axis=1) == (self._A != 0.0).sum(axis=1)
+        copies &= ((self._A != 0.0).sum(axis=1) <= 1) & (self._b == 0.0)
+        size[copies] = 0.0  # a coordinate, or its opposite, as it is
+        small = 2.0 * (q.size + 2) * UNIT * size
+        return Enclosure.centred(self.outputs, box, self.value_of(q), small, Interval.of(self._A))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identity(Straight):
@@ -120,6 +132,11 @@ class Identity(Straight):
         if jacobian is not None:
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        n = self.outputs.nv
+        own = box.on(self.inputs, self.name)
+        return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), lambda: own.r)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,6 +173,13 @@ class Constant(Straight):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        inputs: Any = self.inputs
+        box.on(inputs, self.name)
+        outputs: Any = self.outputs
+        still = np.zeros(outputs.nv)
+        return Enclosure(self._constant, still, Interval.of(np.zeros((still.size, inputs.nv))), lambda: still)
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

@@ -21,6 +21,9 @@ from ..words import signed_sum
 from ..workspace import Workspace
 from .affine import Constant
 from .combined import Combined, jet_of, moving_of
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.interval import UNIT, rounded_up
+from .enclosures.maps import logarithm, seen_from, through
 from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
 from .group_motion import force_derivative_of
@@ -88,6 +91,10 @@ class Composition(Combined):
             by_q=made.by_q + by_point @ by_q + by_velocity @ inner.rate_q,
             by_v=made.by_v + by_velocity @ by_q,
         )
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """By the chain rule, around the value of the inner function."""
+        return through(self.outer, parts[0], box)
 
     def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
         """That of the outer function."""
@@ -171,6 +178,12 @@ class Difference(Combined):
         f_moves, g_moves = ((jet.velocity[:, 0], jet.acceleration[:, 0]) for jet in jets)
         moving = space.relative_motion(h, f_moves, g_moves)
         return made._replace(acceleration=space.log_second_derivative(space.log(h), *moving)[:, None])
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """The logarithm of one seen from the other; of vectors their difference."""
+        (f, g), space = parts, self.left.outputs
+        found = seen_from(space, f, g, box)
+        return found if space.is_flat else logarithm(space, found, box)
 
     @property
     def combines_exactly(self) -> bool:
@@ -266,6 +279,19 @@ class Sum(Combined):
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """The same sum of all."""
         return linear(self._added(*(jet.value for jet in jets)), jets, self._added)
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """The same sum of all."""
+        factors, n = self._factors, len(parts)
+        value = self._added(*(part.value for part in parts))
+        sizes = [
+            abs(c) * (part.rounding + 2.0 * n * UNIT * np.abs(part.value))
+            for c, part in zip(factors, parts, strict=True)
+        ]
+        jacobian = factors[0] * parts[0].jacobian
+        for c, part in zip(factors[1:], parts[1:], strict=True):
+            jacobian = jacobian + c * part.jacobian
+        return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian)
 
     def _added(self, *parts: Matrix) -> Matrix:
         whole = np.zeros(parts[0].shape)

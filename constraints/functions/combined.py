@@ -14,6 +14,7 @@ from liegroups.arrays import Matrix, Vector
 from ..point import MovingPoint, PlacedSpace, Point
 from ..robot import Frame
 from ..workspace import Workspace
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
 from .function import Function
 from .group_motion import GroupMotion
@@ -72,6 +73,24 @@ class Combined(Function):
         value[:] = made.value
         if jacobian is not None:
             jacobian[:] = made.jacobian
+
+    @abstractmethod
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """Of the combination, from those of the operands.
+
+        Args:
+            parts: of the operands.
+            box: of the configurations.
+        """
+
+    @final
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        box.on(self.inputs, self.name)
+        found = list[Enclosure]()
+        for f, operands in distinct(self):
+            own = f.enclose([found[k] for k in operands], box) if isinstance(f, Combined) else f.enclosure(box)
+            found.append(own)
+        return found[-1]
 
     @final
     def drift(self, motion: MovingPoint, out: Vector) -> None:

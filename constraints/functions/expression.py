@@ -16,6 +16,8 @@ from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError, W
 from ..workspace import Workspace
 from .affine import Constant
 from .combined import Combined
+from .enclosures import operators as enclosing
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
 from .expressions.operators import OPERATORS
 from .formula import named
@@ -97,6 +99,13 @@ class Expression(Combined):
         """By the row of the table."""
         try:
             return OPERATORS[self.operator].combine(jets, self._number, self.outputs)
+        except UndefinedError as error:
+            raise UndefinedError(f"{self.name}: {error}") from None
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """By the rule of the operator."""
+        try:
+            return enclosing.enclose(self.operator, parts, self._number, self.outputs, box)
         except UndefinedError as error:
             raise UndefinedError(f"{self.name}: {error}") from None
 

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ..errors import SizeError
+from ..errors import NoEnclosureError, SizeError
 from ..point import MovingPoint, Point, motion_at, place_alone
 from .differences import (
     drift_by_differences,
@@ -26,8 +26,8 @@ from .function_guard import Answering, declared, watch
 from .signs import Signs
 
 if TYPE_CHECKING:
-    from .callables.compiled_function import CompiledFunction
-    from .from_callable import FromCallable
+    from .enclosures.box import Enclosure, TangentBox
+    from .from_callable import CompiledFunction, FromCallable
     from .restriction import Restriction
 
 
@@ -176,6 +176,22 @@ class Function(Signs, Answering, ABC):
         by_rates = type(self).drift_derivatives is not Function.drift_derivatives
         (force_derivative_by_rates if by_rates else force_derivative_by_differences)(self, point, y, out)
 
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        r"""What is proved of value and Jacobian on a box of configurations, :math:`|v_k| \le r_k` around its centre.
+
+        A subclass may write it: with `Interval` for arithmetic that is rounded outward, and `Enclosure.centred` for the
+        value by the mean value theorem. `check_function` looks for counterexamples. Certificates rest on it.
+
+        Args:
+            box: of the inputs.
+
+        Raises:
+            NoEnclosureError: the function has none, as those that are Python code.
+            UndefinedError: it may have no value somewhere on the box, or the box is too large for the bounds.
+        """
+        why = "its class writes none (Function.enclosure)"
+        raise NoEnclosureError(f"{self.name} ({type(self).__name__})", why)
+
     def translated(self, element: Vector) -> Function:
         """This function times a constant element of its outputs, on the right; subclasses may have a cheaper form.
 
@@ -318,7 +334,7 @@ class Function(Signs, Answering, ABC):
             columns: (inputs.nv,) true for the columns that the value can depend on; all by default.
             name: name in messages.
         """
-        from .callables.compiled_function import CompiledFunction
+        from .from_callable import CompiledFunction
 
         return CompiledFunction(address, inputs, outputs, columns, name)
 

@@ -14,6 +14,8 @@ from liegroups.space import as_space
 
 from ..errors import RobotMismatchError, SpaceMismatchError
 from ..point import MovingPoint, PlacedSpace, Point
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.interval import Interval
 from .function import Function, as_function
 from .group_motion import force_derivative_of
 
@@ -58,6 +60,12 @@ class Lifted(Function):
         J = point.scratch(self, "jacobian", (self.outputs.nv, self.function.inputs.nv))
         self.function.evaluate(part, value, J)
         jacobian[:, self.block.v_indices] = J
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        part = self.function.enclosure(box.on(self.inputs, self.name).part(self.block))
+        lower, upper = np.zeros((2, self.outputs.nv, self.inputs.nv))
+        lower[:, self.block.v_indices], upper[:, self.block.v_indices] = part.jacobian.lower, part.jacobian.upper
+        return Enclosure(part.value, part.rounding, Interval(lower, upper), lambda: part.error)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         self.function.drift(motion.part(self.block), out)

@@ -15,6 +15,9 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..words import signed_sum
 from .affine import Affine
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.interval import Interval
+from .enclosures.operators import of_vectors
 from .function import Function
 
 
@@ -79,6 +82,11 @@ class Polynomial(Function):
         if jacobian is not None:
             jacobian *= _horner(self._derivatives[1], s)
 
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        s = self._argument.enclosure(box.on(self._space, self.name))
+        value = _enclosed(self._derivatives[0], s.at_center)
+        return of_vectors(self.outputs, box, value, _enclosed(self._derivatives[1], s.over_box)[:, None] * s.jacobian)
+
     @property
     def written_out(self) -> str:
         """The polynomial as text, the constant first: "2 - s^2, s = elbow"."""
@@ -111,6 +119,13 @@ class Polynomial(Function):
         value, J = np.zeros(1), np.zeros((1, self.columns.size))
         self._argument.evaluate(point, value, J)
         out[:] = float(y[0]) * _horner(self._derivatives[2], float(value[0])) * np.outer(J[0], J[0])
+
+
+def _enclosed(coefficients: tuple[float, ...], s: Interval) -> Interval:
+    value = Interval.of(np.zeros(s.shape))
+    for a in reversed(coefficients):
+        value = value * s + a
+    return value
 
 
 def _horner(coefficients: tuple[float, ...], s: float) -> float:

@@ -13,6 +13,7 @@ from liegroups.frozen import set_fields
 from ..words import bracketed
 from ..workspace import Workspace
 from .combined import Combined
+from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet, linear
 from .function import Function, as_function
 
@@ -63,6 +64,13 @@ class Restriction(Combined):
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """Rows of all."""
         return linear(jets[0].value[self._rows.q_indices], jets, self._taken)
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """Rows of all."""
+        (whole,), v = parts, self._rows.v_indices
+        return Enclosure(
+            whole.value[self._rows.q_indices], whole.rounding[v], whole.jacobian[v], lambda: whole.error[v]
+        )
 
     def _taken(self, whole: Matrix) -> Matrix:
         return whole[self._rows.v_indices]

@@ -15,6 +15,8 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..workspace import Workspace
 from .combined import Combined
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.interval import Interval
 from .expressions.jets import Jet, linear
 from .function import Function, as_functions
 from .lifted import common_inputs
@@ -75,6 +77,12 @@ class Stacked(Combined):
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """One under the other."""
         return linear(_joined(*(jet.value for jet in jets)), jets, _joined)
+
+    def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
+        """One under the other."""
+        value, rounding = (_joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding"))
+        jacobian = Interval.joined([part.jacobian for part in parts])
+        return Enclosure(value, rounding, jacobian, lambda: _joined(*(part.error for part in parts)))
 
 
 def _joined(*parts: Matrix) -> Matrix:

@@ -14,6 +14,9 @@ from liegroups.space import as_space
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .affine import Straight
+from .enclosures.box import Enclosure, TangentBox
+from .enclosures.group_bounds import map_rounding
+from .enclosures.interval import Interval
 from .function import Function, as_function
 
 
@@ -58,6 +61,12 @@ class RightTranslation(Straight):
         value[:] = self.space.compose(point.q, self.constant)
         if jacobian is not None:
             jacobian[:] = self.inverse_adjoint
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        value = self.value_of(box.on(self.inputs, self.name).q)
+        small = map_rounding(self.space, box.q, self.constant, value)
+        off = np.where((self.inverse_adjoint == 0.0) | self.space.is_flat, 0.0, small[:, None])
+        return Enclosure.centred(self.space, box, value, small, Interval.around(self.inverse_adjoint, off))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +157,10 @@ class Translated(Function):
             self.inner.force_derivative(point, y @ self.inverse_adjoint, out)
             return
         self._composed(self.outer).force_derivative(point, y, out)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        moved = RightTranslation(self.inner.outputs, self.constant) @ self.inner
+        return moved.enclosure(box) if self.outer is None else (self.outer @ moved).enclosure(box)
 
     def _composed(self, g: Function) -> Function:
         """The same function, made of three."""

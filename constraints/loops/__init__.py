@@ -1,5 +1,6 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
+from ..functions.balance.friction import FrictionCone as FrictionCone
 from ..functions.frames.slopes import Slopes as Slopes
 from ..keywords import answer as _answer
 from ..solvers.compiled.functions import TABLE as _PACKERS
@@ -16,7 +17,7 @@ from .closures import (
     RodClosure as RodClosure,
 )
 from .constraint_set import Baumgarte as Baumgarte, ConstraintSet as ConstraintSet
-from .contact_limits import FrictionCone as FrictionCone, Sole as Sole
+from .contact_limits import Sole as Sole
 from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact as SurfaceContact
 from .frame_rows import Form as Form
 from .hinges.hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind

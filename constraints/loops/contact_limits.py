@@ -1,9 +1,8 @@
-"""What a contact can carry: forces in a cone of friction, centres of pressure on a sole."""
+"""What a surface contact can carry: centres of pressure on a sole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf, sqrt
 from typing import final
 
 import numpy as np
@@ -14,65 +13,9 @@ from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError
 from ..questions import ask_once
-from ..ranges import whole_number
-from ..robot.placement import unit_axis
-
-SLIPPERY = 10.0
-"""A coefficient of friction above this is asked about."""
 
 LONG_SOLE = 5.0
 """A sole longer than this is asked about [m]."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class FrictionCone:
-    r"""Coulomb's cone: forces f on the robot with :math:`|f - (n^T f)\, n| \le \mu\, n^T f`.
-
-    Args:
-        coefficient: mu, not negative.
-        normal: n (3,), unit, out of the ground, in the axes of the contact's rows; z by default.
-        edges: of the pyramid inside the cone that stands for it where inequalities have to be linear.
-
-    Raises:
-        OptionError: a negative coefficient, fewer than three edges.
-        NotNormalizedError, SizeError, NotFiniteError: an invalid normal.
-    """
-
-    coefficient: float
-    normal: ArrayLike = (0.0, 0.0, 1.0)
-    edges: int = 8
-
-    def __post_init__(self) -> None:
-        """Check the numbers."""
-        mu = finite_number(self.coefficient, "coefficient of a friction cone")
-        if mu < 0.0:
-            raise OptionError(f"coefficient of a friction cone: expected a number that is not negative, got {mu:g}")
-        whole_number(self.edges, "edges of a friction cone", 3)
-        if mu > SLIPPERY:
-            ask_once(f"coefficient of a friction cone: {mu:g}, rubber on rock has about 1: is it in degrees?")
-        set_fields(self, coefficient=mu, normal=read_only(unit_axis(self.normal, "normal of a friction cone")))
-
-    def needed(self, force: Vector) -> float:
-        r"""The coefficient that a force (3,) needs, :math:`|f_t| / f_n`; infinite where it does not push.
-
-        Zero for a force that is zero.
-        """
-        n = np.asarray(self.normal)
-        push = float(n @ force)
-        across = force - push * n
-        slip = sqrt(float(across @ across))
-        return slip / push if push > 0.0 else 0.0 if push == slip == 0.0 else inf
-
-    @property
-    def rows(self) -> Matrix:
-        r"""Rows A (edges + 1, 3): forces with :math:`A f \le 0` are in the pyramid, which is inside the cone."""
-        n = np.asarray(self.normal)
-        first = np.cross(n, np.eye(3)[int(np.argmin(np.abs(n)))])
-        first /= sqrt(float(first @ first))
-        angles = 2.0 * np.pi * (np.arange(self.edges) + 0.5) / self.edges
-        across = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * np.cross(n, first)
-        return np.concatenate([across - self.coefficient * np.cos(np.pi / self.edges) * n, -n[None, :]])
 
 
 @final

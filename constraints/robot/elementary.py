@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.third_order import se3_coad
 
@@ -69,7 +69,7 @@ class ElementaryTree:
             wrenches: what acts on the bodies and stays as it is in them, by joint; its joint forces are left out.
         """
         if not self.is_exact:
-            return _by_differences(self.model, data, q, v, a)
+            return _by_differences(self.model, data, q, v, a, *(() if wrenches is None else (wrenches,)))
         if self._in_order is not None:
             return self._in_order.force_slopes(q, v, a, wrenches)
         more = () if wrenches is None else (wrenches,)
@@ -98,6 +98,35 @@ class ElementaryTree:
         model = self.model
         rows = [self._supports[j] for j in range(1, model.njoints) for _ in range(model.joints[j].nv)]
         return np.array(rows).reshape(model.nv, model.nv)
+
+    @cached_property
+    def subspaces(self) -> tuple[Matrix, Indices]:
+        """Body twists (6, nv) of the elementary joints by tangent coordinate, constant, and the joint (nv,) of each."""
+        model = self.model
+        S, joints = np.zeros((6, model.nv)), np.zeros(model.nv, dtype=np.intp)
+        for j in range(1, model.njoints):
+            joint = joint_whole(model.joints[j])
+            memory = joint.createData()
+            joint.calc(memory, pin.neutral(model)[joint.idx_q : joint.idx_q + joint.nq])
+            block = slice(joint.idx_v, joint.idx_v + joint.nv)
+            S[:, block] = np.array(memory.S, dtype=np.float64).reshape(6, joint.nv)
+            joints[block] = j
+        return S, joints
+
+    @cached_property
+    def steps(self) -> Vector:
+        """Length (njoints,) of the placement of each elementary joint on the one before."""
+        return np.array([float(np.linalg.norm(M.translation)) for M in self.model.jointPlacements])
+
+    @cached_property
+    def carries(self) -> Matrix:
+        """(njoints, njoints): 1 where the first joint carries the second one, or is it; the world carries all."""
+        model = self.model
+        on = np.zeros((model.njoints, model.njoints))
+        for j in range(model.njoints):
+            on[:, j] = on[:, model.parents[j]] if j else 0.0
+            on[j, j] = 1.0
+        return on
 
     def wrench_slope(self, world_jacobian: Matrix, a: Frame, b: Frame, wrench: Vector) -> Matrix:
         r"""Derivative (nv, nv) by q of the joint forces of a wrench that b feels from a, and that stays as it is in b.
@@ -183,13 +212,13 @@ class _DepthFirst:
         return found
 
 
-def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
+def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector, *wrenches: Any) -> tuple[Matrix, Matrix]:
     """Where pinocchio's derivatives are wrong and the joints have no parts."""
     by_q, by_v = np.zeros((2, v.size, v.size))
     for i, e in enumerate(np.eye(v.size)):
         for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
-            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
+            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a, *wrenches)
+            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a, *wrenches)
     return by_q, by_v
 
 

@@ -2,6 +2,7 @@
 
 from ..keywords import answer as _answer
 from .comparison import Comparison as Comparison
+from .double_support import double_support as double_support
 from .explicit import Explicit as Explicit
 from .explicit_forms import (
     explicit_contact as explicit_contact,

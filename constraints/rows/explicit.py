@@ -24,7 +24,6 @@ from ..functions.algebra import Composition
 from ..functions.function import Function, as_function
 from ..functions.lifted import Lifted, block_of, same_space
 from ..functions.translation import RightTranslation, Translated
-from ..functions.twin import Twin
 from ..linear_algebra import norm
 from ..point import Point, revolute_columns
 from ..words import counted
@@ -32,6 +31,7 @@ from .comparison import Comparison
 from .implicit import UNCHANGING, Implicit
 from .row_owner import RowOwner
 from .target import Target
+from .twin import Twin
 
 
 @final

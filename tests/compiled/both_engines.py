@@ -39,7 +39,7 @@ class CompiledRows:
 
     def at(self, q: Vector) -> Rows:
         """Of the kernels, with and without Jacobian: the errors are the same."""
-        integers, floats, work = self.packed
+        integers, floats, work = self.packed[:3]
         size, trial = sum(level.size for level in self.problem.levels), int(integers[layout.Q_TRIAL])
         error, alone, J = np.full(size, np.nan), np.full(size, np.nan), np.full((size, self.live.size), np.nan)
         for errors, jacobian in ((error, J), (alone, np.zeros((0, 1)))):

@@ -1,4 +1,4 @@
-"""Functions that kernels call, in Python and in machine code: what the readable engine makes of them, and its errors."""
+"""Functions that kernels call, in Python and in machine code: as the readable engine has them, and its errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from each_choice import draws
 
 from constraints import Function, Implicit, Options, Position, Problem, Projector
 from constraints.errors import FunctionError, NotPicklableError, UndefinedError, WrongObjectError
-from constraints.functions.callables.compiled_function import CompiledFunction
+from constraints.functions.from_callable import CompiledFunction
 from constraints.models import sample_arm
 from constraints.paths import interpolate
 from constraints.solvers import CompiledEngine, Status, why_not
@@ -26,7 +26,7 @@ from liegroups import Rn
 
 numba: Any = pytest.importorskip("numba")
 
-from constraints.solvers.compiled.problem import packed
+from constraints.solvers.compiled.problem import packed  # noqa: E402
 
 ENGINES = "compiled", "readable"
 RNG = np.random.default_rng(0)
@@ -77,7 +77,7 @@ def test_what_a_function_raises_is_raised_as_it_is(engine: str, capfd: pytest.Ca
     ]
     with ThreadPoolExecutor(2) as threads:
         for call in calls:
-            with pytest.raises(Boom, match="^beyond") as raised:
+            with pytest.raises(Boom, match=r"^beyond") as raised:
                 call()
             notes = " ".join(raised.value.__notes__)
             assert notes.startswith("raised by the function 'beyond' at q = [2.5 2.5 2.5]")
@@ -93,9 +93,7 @@ def test_what_a_function_raises_in_a_worker_is_raised_here() -> None:
     rows = np.array([[0.3, 0.3, 0.3], [2.5, 2.5, 2.5]])
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:
         projector = Projector(problem_of(beyond))
-        assert np.array_equal(
-            projector.project_batch(rows[:1], executor=executor).q[0], projector.project(rows[0]).q
-        )
+        assert np.array_equal(projector.project_batch(rows[:1], executor=executor).q[0], projector.project(rows[0]).q)
         with pytest.raises(Boom, match="beyond"):
             projector.project_batch(rows, executor=executor)
 
@@ -275,7 +273,7 @@ def test_results_problems_and_one_warning_say_what_runs_in_python(caplog: pytest
 
 
 @numba.cfunc("intc(CPointer(double), CPointer(double), CPointer(double))")
-def sphere(q, value, jacobian):  # noqa: ANN001, ANN201
+def sphere(q, value, jacobian):
     value[0] = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1.0
     if numba.carray(jacobian, (1, 3)).ctypes.data != 0:
         for i in range(3):
@@ -284,7 +282,7 @@ def sphere(q, value, jacobian):  # noqa: ANN001, ANN201
 
 
 @numba.cfunc("intc(CPointer(double), CPointer(double), CPointer(double))")
-def hemisphere(q, value, jacobian):  # noqa: ANN001, ANN201
+def hemisphere(q, value, jacobian):
     value[0], value[1] = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1.0, q[2]
     if numba.carray(jacobian, (2, 3)).ctypes.data != 0:
         for i in range(6):
@@ -350,7 +348,5 @@ def test_machine_code_travels_as_its_python_function_or_says_why_not() -> None:
 
 @pytest.mark.parametrize("bad", ["sphere", 0, -1, True, None, 1.5, sample_arm()])
 def test_what_is_no_machine_code_is_refused(bad: Any) -> None:
-    with pytest.raises(WrongObjectError, match="compiled function 'f'.*an address, a function pointer of ctypes"):
+    with pytest.raises(WrongObjectError, match=r"compiled function 'f'.*an address, a function pointer of ctypes"):
         Function.compiled(bad, Rn(3), Rn(1), name="f")
-
-

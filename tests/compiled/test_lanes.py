@@ -26,7 +26,7 @@ from constraints.solvers.newton.computed_bodies import ComputedBodies
 def tables(case: Case) -> tuple[Any, Any, Any]:
     """A problem as it is packed, without a trace."""
     options = replace(case.options, trace=False)
-    return packed(case.problem, options, ComputedBodies(case.problem, options.threshold) or None)
+    return packed(case.problem, options, ComputedBodies(case.problem, options.threshold) or None)[:3]
 
 
 def mixed(case: Case, count: int) -> tuple[np.ndarray, np.ndarray]:

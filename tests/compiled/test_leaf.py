@@ -173,25 +173,23 @@ class Strange(lc.Function):
             jacobian[0, -1] = 2.0 * x
 
 
-def test_functions_of_the_users_are_evaluated_as_they_are() -> None:
-    """Nothing is packed: no memory, no places, no leaf program; rows and values are those of the functions."""
-    stack = Stack([PLACE, lc.Implicit(Strange(), lc.Comparison.EQUALITY, name="own")])
+def test_functions_of_the_users_are_called() -> None:
+    """Rows and values are those of the functions, and leaf programs take them as they take others."""
+    owners = [PLACE, lc.Implicit(Strange(), lc.Comparison.EQUALITY, name="own")]
+    stack, q, workspace = Stack(owners), configuration(2), Workspace()
     compiled, plain = CompiledEvaluation(ROBOT, stack), Evaluation(ROBOT, stack)
-    assert compiled.new_memory() is None
-    assert compiled.places.size == 0
-    q, workspace = configuration(2), Workspace()
-    rhs = lc.Problem(ROBOT, stack.owners).rhs
+    assert compiled.new_memory() is not None
+    rhs = lc.Problem(ROBOT, owners).rhs
     for jacobian in (True, False):
         mine, theirs = (e.rows(q, rhs, workspace, jacobian=jacobian) for e in (compiled, plain))
-        np.testing.assert_array_equal(mine.error, theirs.error)
-        np.testing.assert_array_equal(mine.jacobian, theirs.jacobian)
-    np.testing.assert_array_equal(compiled.values(q, workspace), plain.values(q, workspace))
-    solver = projector([HAND])
-    own = Source(compiled, rhs, 1.0)
-    assert solver.program.from_leaf(own, None) is None
-    entries = np.arange(1, dtype=np.intp)
-    assert solver.program.from_leaf(None, ValueReader(compiled, entries, entries, ())) is None
-    assert solver.program.from_leaf(None, ValueReader(plain, entries, entries, ())) is None
+        np.testing.assert_allclose(mine.error, theirs.error, rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(mine.jacobian, theirs.jacobian, rtol=0.0, atol=1e-14)
+    np.testing.assert_allclose(compiled.values(q, workspace), plain.values(q, workspace), rtol=0.0, atol=1e-14)
+    solver, reader = projector(owners), whole_reader(CompiledEngine(), owners)
+    program = leaf_program(solver, Source(compiled, rhs, 10.0), reader)
+    for seed in range(4):
+        leaf, q0 = configuration(seed), configuration(seed + 50, 0.4)
+        same(solver, reader, program.run(leaf, q0, workspace), leaf, q0)
 
 
 def test_rows_and_values_of_kernels_are_those_of_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:

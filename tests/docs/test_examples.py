@@ -40,7 +40,9 @@ def test_example_checks_itself(example: Path, tmp_path: Path, monkeypatch: pytes
     assert [path.name for path in tmp_path.iterdir()] == (["x.png"] if draws else [])
 
 
-@pytest.mark.parametrize("name", ["closed_loop_with_two_arms", "humanoid_on_two_feet", "cassie_closures"])
+@pytest.mark.parametrize(
+    "name", ["closed_loop_with_two_arms", "humanoid_on_two_feet", "cassie_closures", "balance_on_slopes"]
+)
 def test_sample_robots_take_the_place_of_absent_ones(name: str, tmp_path: Path) -> None:
     (tmp_path / "run.py").write_text(WITHOUT_ROBOTS)
     said = run(tmp_path / "run.py", str(ROOT / "examples" / f"{name}.py"), folder=tmp_path)

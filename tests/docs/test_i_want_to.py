@@ -24,7 +24,7 @@ import constraints.planning
 import constraints.testing
 import liegroups
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Status
-from constraints.functions import norm
+from constraints.functions import StaticStability, StaticTorques, Support, SupportPolygon, norm
 from constraints.manipulation import Shape
 from constraints.models import mechanisms, sample_arm, sample_humanoid, sample_two_arms
 
@@ -46,6 +46,10 @@ def names() -> dict[str, Any]:
     problem = Problem(robot, [hand])
     projector = Projector(problem, Options(nearest=True, threshold=1e-8))
     result = projector.project(q).or_raise()
+    shapes = [
+        Shape("hand", "Sphere", (0.06,), "tool"),
+        Shape("post", "Sphere", (0.1,), "universe", [0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+    ]
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
     mechanism = mechanisms.four_bar()
     q_open = mechanism.posture("closed")
@@ -70,8 +74,11 @@ def names() -> dict[str, Any]:
         **{"result": Projector(problem, Options(nearest=True, threshold=1e-8, trace=True)).project(q)},
         **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},
         **{"two_arms": sample_two_arms(), "grip": [0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], "humanoid": sample_humanoid()},
-        **{"shapes": [Shape("hand", "Sphere", (0.06,), "tool")], "moving": Problem(robot, [follow])},
+        **{"shapes": shapes, "collisions": constraints.manipulation.CollisionModel(robot, shapes)},
+        **{"moving": Problem(robot, [follow])},
         **{"f": Position(robot, "tool"), "g": Position(robot, "elbow"), "norm": norm},
+        **{kind.__name__: kind for kind in (StaticStability, StaticTorques, SupportPolygon)},
+        **{"soles": [Support(sample_humanoid().frame("rleg_effector_body"), np.eye(3), friction=0.5)]},
         **{"scene": Robot.system([Part("arm", robot), Part("box", box)]), "mechanism": mechanism},
         **{"q_open": q_open, "q_closed": q_open},
     }

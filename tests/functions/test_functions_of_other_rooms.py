@@ -17,8 +17,8 @@ from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.polynomial import Polynomial
 from constraints.functions.translation import RightTranslation, Translated
-from constraints.functions.twin import Twin
 from constraints.point import place, place_motion
+from constraints.rows.twin import Twin
 from constraints.testing import check_function
 from constraints.workspace import Workspace
 from liegroups import SE3, SO3, Rn, Space

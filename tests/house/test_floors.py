@@ -36,6 +36,7 @@ FLOORS = {
     "constraints.rows": 3,
     "constraints.problem": 4,
     "constraints.solvers": 5,
+    "constraints.certificates": 5,
     "constraints.loops": 6,
     "constraints.dynamics": 6,
     "constraints.reduced": 6,

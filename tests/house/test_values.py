@@ -32,13 +32,16 @@ RECORDS = (
 """Whose fields are all given by name."""
 
 BY_NAME = {
-    "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
+    "CenterOfMass": {"reference"}, "ContactForces": {"joints", "subtrees", "length"},
+    "StaticStability": {"joints", "subtrees", "length"}, "StaticTorques": {"joints", "subtrees"},
+    "SupportPolygon": {"joints", "subtrees"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
     "PoseClosure": {"target"}, "PoseContact": {"target"},
     "PointContact": {"axes", "error_axes", "form", "mask", "target"},
     "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "has_branches", "exact_parts"}, "Piece": {"projector"},
+    "FromCallable": {"trace"},
     "Floor": {"friction", "restitution", "height", "normal", "constraints", "laws", "rest_speed"},
     "Transition": {"condition", "parameters"}, "Foliation": {"proven"},
     "KeptMotion": {"kind", "acceleration", "driven_acceleration"},

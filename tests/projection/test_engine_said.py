@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import constraints
-from constraints import Function, Implicit, Position, Problem, Projector
+from constraints import Function, Implicit, Options, Position, Problem, Projector
 from constraints.models import sample_arm
-from constraints.solvers import NewtonEngine, diagnosis
+from constraints.solvers import Backtracking, NewtonEngine, diagnosis
 from constraints.solvers.diagnosis import conflict
 from constraints.solvers.newton.sparse_kkt import SparseKKT
 from constraints.solvers.projection import engines
@@ -36,11 +36,10 @@ def test_the_compiled_engine_is_named() -> None:
 
 @needs_numba
 def test_the_readable_engine_is_named_with_its_reason() -> None:
-    because = "the readable engine, because the compiled one does not solve circle"
-    result = Projector(OWN).project([3.0, 4.0])
-    assert f"  solved by {because}" in result.describe()
-    assert f"solved by {because}" in str(OWN)
-    assert because in repr(Projector(OWN))
+    because = "the readable engine, because the compiled one does not solve the step control Backtracking"
+    projector = Projector(OWN, Options(step_control=Backtracking()))
+    assert f"  solved by {because}" in projector.project([3.0, 4.0]).describe()
+    assert because in repr(projector)
 
 
 def test_an_engine_that_was_asked_for_is_named_so() -> None:

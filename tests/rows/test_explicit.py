@@ -55,11 +55,11 @@ from constraints import (
 from constraints.functions import Identity
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation
-from constraints.functions.twin import Twin
 from constraints.robot.model.mimic import Mimic
 from constraints.rows.rotation_vectors import shorter, to_nearest_turn
 from constraints.rows.row_owner import Reference
 from constraints.rows.stacking import Order, stack_rows
+from constraints.rows.twin import Twin
 from constraints.solvers import why_not
 from constraints.testing import check_function
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space

@@ -15,6 +15,9 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.interval import UNIT, rounded_up
+from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
 from .mass import MassFunction
 from .slopes import pose_rows
@@ -115,6 +118,18 @@ class CenterOfMass(MassFunction):
             relative = R.T @ velocity - nu.linear - np.cross(w, r)
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        """The mean of the centres of the bodies, seen from frame a."""
+        box.on(self.inputs, self.name)
+        frames = [Frame("center", part.joint, part.placement) for part in self._parts]
+        shares = np.array([part.share for part in self._parts])
+        found = seen(self.robot, self.frame_a, frames, box)
+        off = 4.0 * (len(frames) + 2) * UNIT  # shares are quotients by a sum of n masses
+        small = rounded_up(shares @ found.near + off * shares @ np.abs(found.position).sum(axis=1))
+        jacobian = found.mean_columns(shares)
+        jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude) * self.columns)
+        return Enclosure.centred(self.outputs, box, shares @ found.position, np.full(3, small), jacobian)
 
     @property
     def has_exact_derivatives(self) -> bool:

@@ -19,6 +19,9 @@ from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
 from ...robot.posture import Kinematics
 from ..affine import Affine
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.interval import Interval
+from ..enclosures.operators import of_vectors
 from ..function import Function
 from ..stacked import Stacked
 from .center_of_mass import CenterOfMass
@@ -106,6 +109,9 @@ class ComBetweenFeet(MassFunction):
         jacobian[2] = u @ (Jc - JL) + (c - xL) @ Ju
         jacobian[3] = u @ (Jc - JR) + (c - xR) @ Ju
 
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return self._product.enclosure(box.on(self.inputs, self.name))
+
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         self._product.drift(motion, out)
 
@@ -157,6 +163,30 @@ class _Products(Function):
         dq[1] += self._bent(v, v)[1]  # the third derivative
         dv[:] = 2.0 * self._bent(x, v)
 
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        """Every entry is a sum of products: computed in intervals."""
+        at, over = Interval.of(box.q), Interval.around(box.q, box.r)
+        zero = Interval.of(np.zeros(3))
+
+        def cross(a: Interval, b: Interval) -> Interval:
+            return a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
+
+        def dot(a: Interval, b: Interval) -> Interval:
+            terms = a * b
+            return terms[:1] + terms[1:2] + terms[2:3]
+
+        l, u, z = at[:3], at[3:6], at[6:9]  # noqa: E741  # as in the formula
+        along, half = dot(l, u), 0.5 * dot(u, u)
+        value = Interval.joined([at[9:], dot(z, cross(l, u)), along + half, along - half])
+        l, u, z = over[:3], over[3:6], over[6:9]  # noqa: E741
+        rows = (
+            Interval.of(np.eye(10)[9]),
+            Interval.joined([cross(u, z), cross(z, l), cross(l, u), zero[:1]]),
+            Interval.joined([u, l + u, zero, zero[:1]]),
+            Interval.joined([u, l - u, zero, zero[:1]]),
+        )
+        return of_vectors(self.outputs, box, value, Interval.joined([row[None] for row in rows]))
+
     @staticmethod
     def _bent(x: Vector, w: Vector) -> Matrix:
         """What the Jacobian at x changes by along w (4, 10)."""
@@ -167,6 +197,9 @@ class _Products(Function):
             found[1, s] = cross(w[after], x[last]) + cross(x[after], w[last])
         found[2], found[3] = _pairing(w)
         return found
+
+
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def _pairing(x: Vector) -> Matrix:

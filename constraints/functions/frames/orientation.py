@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from liegroups import Rn
+from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.maps import logarithm
+from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import TwistRowSlopes, pose_rows
 
@@ -55,6 +58,10 @@ class Orientation(FrameOfRobot):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
+        return logarithm(SO3, found.turn(box), box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=False, turns=True)

@@ -15,7 +15,10 @@ from liegroups.frozen import set_fields
 from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.interval import Interval
 from ..function import Function
+from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import Slopes, TwistRowSlopes, translation_slopes
 
@@ -91,6 +94,14 @@ class Pose(FrameOfRobot):
         out[:] = gamma
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
+        moved = found.carried_columns() if self._body else found.position_columns()
+        value = np.r_[found.position[0], found.quaternion]
+        small = np.r_[np.full(3, 1.001 * found.near[0]), found.turned()]  # of V^-1, as good as the identity
+        columns = Interval.joined([moved, found.turned_columns()])
+        return Enclosure.centred(self.outputs, box, value, small, columns)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         D, found = np.eye(6), Slopes.zero(6)

@@ -10,6 +10,9 @@ from liegroups import SE3, SO3, Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import Point
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.group_bounds import OF_MAPS, map_rounding
+from ..enclosures.interval import Interval, rounded_up
 from ..function import Function
 
 
@@ -39,3 +42,16 @@ class PoseFromRows(Function):
             jacobian[:] = 0.0
             jacobian[:3, :3] = np.asarray(SE3.adjoint(SE3.inverse(np.r_[np.zeros(3), value[3:]])))[:3, :3]
             jacobian[3:, 3:] = SO3.exp_jacobian(w)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        r"""With R within the angle of w, and :math:`J_r(w)` as far from that at the centre as its series lets it."""
+        q = box.on(self.inputs, self.name).q
+        value, J = self.linearised_at(self._point(q))
+        turn = float(rounded_up(np.linalg.norm(box.r[3:])))
+        # The terms of the series of J_r in ad_w, of norm |w|, change by at most the sum of n |w|^(n-1) / (n+1)!, which
+        # is less than e^|w| / 2.
+        slope = 0.5 * np.exp(np.linalg.norm(q[3:]) + turn) * turn
+        radius = np.zeros((6, 6))
+        radius[:3, :3] = rounded_up(turn + OF_MAPS)
+        radius[3:, 3:] = rounded_up(slope + OF_MAPS * 16.0)
+        return Enclosure.centred(SE3, box, value, map_rounding(SE3, value), Interval.around(J, radius))

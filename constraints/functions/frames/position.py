@@ -11,6 +11,8 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
+from ..enclosures.box import Enclosure, TangentBox
+from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import TwistRowSlopes, pose_rows
 
@@ -53,6 +55,11 @@ class Position(FrameOfRobot):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
+        columns = found.position_columns()
+        return Enclosure.centred(self.outputs, box, found.position[0], np.full(3, found.near[0]), columns)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

@@ -12,6 +12,8 @@ from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
+from ..enclosures.box import Enclosure, TangentBox
+from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import Slopes, TwistRowSlopes
 
@@ -54,6 +56,9 @@ class Rotation(FrameOfRobot):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).turn(box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return TwistRowSlopes(np.eye(6)[3:], Slopes.zero(3))

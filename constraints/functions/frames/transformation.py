@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from liegroups import Rn
+from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.interval import Interval
+from ..enclosures.maps import logarithm
+from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import TwistRowSlopes, pose_rows
 
@@ -60,6 +64,13 @@ class Transformation(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
+        turn = logarithm(SO3, found.turn(box), box)
+        value, small = np.r_[found.position[0], turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
+        columns = Interval.joined([found.position_columns(), turn.jacobian])
+        return Enclosure.centred(self.outputs, box, value, small, columns)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=True)

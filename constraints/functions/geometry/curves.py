@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike
@@ -60,6 +59,8 @@ def curve(parameter: Function, points: ArrayLike, parameters: ArrayLike | None =
     at = np.linspace(0.0, 1.0, n) if parameters is None else finite_vector(parameters, n, "parameters of a curve")
     if not (np.diff(at) > 0.0).all():
         raise OptionError("parameters of a curve: expected increasing numbers, got some that do not increase")
+    from scipy.interpolate import CubicSpline  # 0.1 s to import, only for who draws a curve
+
     spline = CubicSpline(at, knots)
     bends, third = at[2:-2], spline.c[0]  # "not a knot": the first and last inner knots bend nothing
     first = spline.c[:, 0]  # of the first piece, of s - at[0]

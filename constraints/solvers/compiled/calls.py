@@ -20,8 +20,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import FunctionError, UndefinedError
-from ...functions.callables.compiled_function import CompiledFunction
-from ...functions.from_callable import FromCallable
+from ...functions.from_callable import CompiledFunction, FromCallable
 from ...functions.function import Function
 from ...point import Point, place
 from ...problem.problem import Problem

@@ -40,7 +40,7 @@ from ...functions.frames.pose_from_rows import PoseFromRows
 from ...functions.lifted import Lifted
 from ...functions.restriction import Restriction
 from ...functions.translation import RightTranslation, Translated
-from ...functions.twin import Twin
+from ...rows.twin import Twin
 from ..machine import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose

@@ -37,6 +37,23 @@ def take_sides(I: Integers, W: Floats, side: Vector) -> None:
 
 
 @kernel
+def _prepared(I: Integers, F: Floats, L: Floats, side: Vector) -> None:
+    """Write right-hand sides into the memory, and compute what holds for all configurations."""
+    take_sides(I, L, side)
+    ask_for(I, L, True)
+    run_tape(I, F, L, I[at.PREPARE], at.VALUES)
+
+
+@kernel
+def _lowest(bits: int) -> int:
+    """The place of the lowest bit that is set; there is one."""
+    place = 0
+    while (bits >> place) & 1 == 0:
+        place += 1
+    return place
+
+
+@kernel
 def _put(numbers: Floats, place: int, width: int, lane: int, x: Vector) -> None:
     """Write some numbers into a lane."""
     for i in range(x.shape[0]):
@@ -180,13 +197,9 @@ def project_in_lanes(
     """
     numbers, ahead, width, state = one_by_one(L), one_by_one(V), count_of(L), I[at.STATE]
     full, busy, waiting, first, end, rows = (1 << width) - 1, 0, 0, 0, 0, starts.shape[0]
-    take_sides(I, L, sides[0])
     take_sides(I, V, sides[0])
-    take_sides(I, U, sides[0])
-    ask_for(I, L, True)
-    ask_for(I, U, True)
-    run_tape(I, F, L, I[at.PREPARE], at.VALUES)
-    run_tape(I, F, U, I[at.PREPARE], at.VALUES)
+    _prepared(I, F, L, sides[0])
+    _prepared(I, F, U, sides[0])
     L[state + at.WHOSE], none_left = -1.0, False
     while not (stopped(I, L) or stopped(I, V) or stopped(I, U) or stopped(I, W)):
         entered = False
@@ -203,11 +216,7 @@ def project_in_lanes(
                 if stopped(I, V):
                     return
                 continue
-            k, l = 0, 0
-            while (waiting >> k) & 1 == 0:
-                k += 1
-            while (busy >> l) & 1 != 0:
-                l += 1
+            k, l = _lowest(waiting), _lowest(~busy)
             _enters(I, ahead, k, numbers, l, width, sides.shape[0] > 1)
             waiting, busy, entered = waiting & ~(1 << k), busy | (1 << l), True
         if busy == 0:
@@ -223,10 +232,9 @@ def project_in_lanes(
         over = asked & (L[state + at.NOW] != at.UNDECIDED)
         if any_of(over):
             try_ended(I, F, L, over)
-            which = which_of(over)
             for l in range(width):
                 goes_on = not (stopped(I, U) or stopped(I, W))
-                if (which >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
+                if (which_of(over) >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
                     busy = busy & ~(1 << l)
             begun(I, F, L, over)
 

@@ -164,8 +164,7 @@ def _taken_at_once(context: Any, numbers: Any, count: Any) -> Any:
 
 def _called_at(address: Any, numbers: Any, x: Any, nx: Any, y: Any, ny: Any, j: Any, nj: Any) -> Any:
     given, value, slopes = ((ctypes.c_double * max(n, 1))() for n in (nx, ny, nj))
-    for i in range(nx):
-        given[i] = numbers[x + i]
+    given[:nx] = [numbers[x + i] for i in range(nx)]
     code = _CALLED_KIND(int(address))(given, value, slopes if j >= 0 else None)
     for at, count, written in ((y, ny, value), (j, nj if j >= 0 else 0, slopes)):
         for i in range(count):
@@ -186,8 +185,7 @@ def _called_at_once(context: Any, address: Any, numbers: Any, x: Any, nx: Any, y
         found = builder.call(builder.inttoptr(where, kind), [builder.gep(base, [at]), builder.gep(base, [value]), last])
         return builder.sext(found, word)
 
-    number, floats = _types.int64, _types.CPointer(_types.float64)
-    return number(number, floats, *[number] * 6), generate
+    return _types.int64(_types.int64, _types.CPointer(_types.float64), *[_types.int64] * 6), generate
 
 
 def _pointer(kind: Any) -> Callable[..., Any]:
@@ -215,8 +213,7 @@ def in_lanes(numbers: Any, memories: int) -> list[Any]:
     size = numbers.size * LANES
     whole = np.empty((memories, -(-size // 8) * 8 + 8))
     first = -(whole.ctypes.data // 8) % 8
-    flat = whole.reshape(-1)
-    stride = whole.shape[1] - 8
+    flat, stride = whole.reshape(-1), whole.shape[1] - 8
     made = [flat[first + n * stride : first + n * stride + size] for n in range(memories)]
     for one in made:
         one.reshape(-1, LANES)[:] = numbers[:, None]

@@ -34,6 +34,7 @@ from ..status import Refined, Status, Step
 from .engines import cost_of_python, remedy_of_python, solved_by
 
 if TYPE_CHECKING:
+    from ...certificates import Certificate
     from ...robot.bounds import Violation
     from ..diagnosis import Diagnosis, Sensitivity
 
@@ -201,6 +202,17 @@ class Projection(Solved, ByJoint):
             lines += errors_of(self.problem, self.q, self.rhs, self.options.threshold)
         lines += self.questions
         return "\n".join([str(self), *(f"  {line}" for line in lines)])
+
+    def certify(self, *, radius: float | None = None) -> Certificate:
+        """Prove that an exact solution is near this result, and how far around it is the only one.
+
+        Args:
+            radius: within which it should be the only one; by default as large as can be shown.
+
+        Raises:
+            OptionError: a radius that is not positive.
+        """
+        return from_above("certify")(self.problem, self.q, self.rhs, radius=radius)
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
         """Find out why it failed: conflicts, redundant rows, what would help. Print the result, or read its data.

@@ -17,13 +17,13 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ...errors import UndefinedError
-from ...words import signed_sum
-from ..affine import Affine, Constant
-from ..algebra import Sum
-from ..expression import expression
-from ..function import Function
-from ..stacked import Stacked
+from ..errors import UndefinedError
+from ..words import signed_sum
+from .affine import Affine, Constant
+from .algebra import Sum
+from .expression import expression
+from .function import Function
+from .stacked import Stacked
 
 TRIED = 100
 """Random configurations at which a reading must be the function."""
@@ -33,9 +33,9 @@ SAME_VALUE = 1e-12
 """Values agree to this, relative to 1 + their size."""
 SAME_SLOPE = 1e-6
 """The Jacobian agrees with central differences to this, relative to 1 + its largest entry."""
-STEP = 1e-6
+STEP_OF_READING = 1e-6
 """Of these differences."""
-REACH = 2.0
+REACH_OF_READING = 2.0
 """Coordinates are drawn from minus to plus this [rad or m]."""
 LONGEST = 300
 """A formula with more operators is not read: called in Python it costs less."""
@@ -307,7 +307,7 @@ def _difference(f: Callable[[Vector], ArrayLike], formula: Function) -> str:
     """How a formula differs from the function that it was read from; empty where it does not."""
     space, rng, defined = formula.inputs, np.random.default_rng(0), 0
     for _ in range(TRIED):
-        q = space.integrate(space.neutral, rng.uniform(-REACH, REACH, space.nv))
+        q = space.integrate(space.neutral, rng.uniform(-REACH_OF_READING, REACH_OF_READING, space.nv))
         try:
             value = _called(f, q)
         except Exception as error:
@@ -337,7 +337,7 @@ def _slopes(f: Callable[[Vector], ArrayLike], q: Vector, formula: Function) -> M
     space, J = formula.inputs, np.zeros((formula.outputs.nv, formula.inputs.nv))
     for entry, column in zip(space.vector_q.tolist(), space.vector_v.tolist(), strict=True):
         ends = np.array([q, q])
-        ends[:, entry] += -STEP, STEP
+        ends[:, entry] += -STEP_OF_READING, STEP_OF_READING
         behind, ahead = (_called(f, end) for end in ends)
-        J[:, column] = (ahead - behind) / (2.0 * STEP)
+        J[:, column] = (ahead - behind) / (2.0 * STEP_OF_READING)
     return J

@@ -9,9 +9,11 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
+from ..functions.enclosures.box import Enclosure, TangentBox
+from ..functions.enclosures.maps import seen_from
+from ..functions.function import Function, as_function
+from ..functions.group_motion import GroupMotion, force_seen_from
 from ..point import MovingPoint, Point
-from .function import Function, as_function
-from .group_motion import GroupMotion, force_seen_from
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +78,10 @@ class Twin(Function):
 
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
         out[:] = force_seen_from(self.g, self.f, point, y)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        f, g = self.f.enclosure(box.on(self.inputs, self.name)), self.g.enclosure(box)
+        return seen_from(self.outputs, g, f, box)
 
     def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:
         """The value, and the Jacobians of f and g."""

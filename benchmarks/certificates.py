@@ -1,0 +1,243 @@
+"""Do enclosures hold, are converged projections proved, and are false claims refused?
+
+    python benchmarks/certificates.py --boxes 10000         # samples of boxes over all functions, 100 each
+    python benchmarks/certificates.py --formulas 300        # the same of random formulas, five boxes each
+    python benchmarks/certificates.py --digits 300          # boxes judged wholly in 50 digits
+    python benchmarks/certificates.py --widths 200          # how errors shrink with the size of boxes
+    python benchmarks/certificates.py --projections 2000    # of the problem files: how many are proved, at what cost
+    python benchmarks/certificates.py --off 200             # starts ten thresholds off, solutions in 50 digits
+    python benchmarks/certificates.py --false 2000          # claims that do not hold
+    python benchmarks/certificates.py --check               # a little of each
+
+Samples are at corners of boxes and inside, half each. What comes within 1e-9 of an end, or beyond it, is judged in 50
+digits (`tests/fifty_digits.py`), two samples a box at most. Exit code 1 where something does not hold.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import certificate_claims as claims
+import enclosure_cases as cases
+from problem_files import Refused, Skipped, build, read
+
+from constraints import Options, Projector
+from constraints.certificates import CertificateStatus, certify
+from constraints.functions.enclosures.box import TangentBox
+
+PROBLEMS = Path(__file__).resolve().parent / "problems"
+PER_BOX = 100
+WELL = 1e4
+"""Condition below which nearly all must be proved."""
+
+
+def functions() -> dict[str, Any]:
+    """Those that have an enclosure; prints how many have none."""
+    every = cases.functions()
+    found = {name: f for name, f in every.items() if cases.has_enclosure(f)}
+    print(f"{len(found)} functions with enclosures; without: {len(every) - len(found)}")
+    return found
+
+
+def boxes(count: int) -> bool:
+    """Samples of boxes over all functions."""
+    rng, total, none = np.random.default_rng(1), Counter[str](), 0
+    listed = list(functions().items())
+    for i in range(count):
+        name, f = listed[i % len(listed)]
+        box = cases.box_of(f, rng, -6.0, 0.0)
+        found = cases.enclosed(f, box)
+        if found is None:
+            none += 1
+            continue
+        result = cases.sampled(f, box, found, rng, PER_BOX)
+        total.update(result._asdict())
+        if result.outside:
+            print(f"outside: {name}, box {i}")
+    print(f"boxes {count} (too large, or without a value: {none}), {dict(total)}")
+    return total["outside"] == 0
+
+
+def formulas(count: int) -> bool:
+    """Samples of boxes of random formulas."""
+    rng, total, none = np.random.default_rng(2), Counter[str](), 0
+    for seed in range(count):
+        f, q = cases.tree(seed)
+        for _ in range(5):
+            box = cases.box_of(f, rng, -6.0, -1.0, q)
+            found = cases.enclosed(f, box)
+            if found is None:
+                none += 1
+                continue
+            result = cases.sampled(f, box, found, rng, PER_BOX)
+            total.update(result._asdict())
+            if result.outside:
+                print(f"outside: formula {seed}")
+    print(f"formulas {count}, boxes {5 * count} (too large, or without a value: {none}), {dict(total)}")
+    return total["outside"] == 0
+
+
+def digits(count: int) -> bool:
+    """Boxes judged wholly in 50 digits: the centre, a corner, and two points inside."""
+    rng, outside, judged = np.random.default_rng(3), 0, 0
+    listed = [*functions().values()]
+    for i in range(count):
+        f, q = (listed[i % len(listed)], None) if i % 4 else cases.tree(1000 + i)
+        box = cases.box_of(f, rng, -9.0, -0.5, q)
+        found = cases.enclosed(f, box)
+        if found is None:
+            continue
+        far = float(np.max(found.error, initial=0.0)) > 1.5 and not f.outputs.is_flat
+        for k in range(4):
+            v = cases.step_in(box, rng, k == 1) * (k > 0)
+            outside += cases.outside_in_digits(f, box, found, v, int(rng.integers(max(f.inputs.nv, 1))), far)
+            judged += 1
+    print(f"judged in 50 digits: {judged} samples of {count} boxes, outside {outside}")
+    return outside == 0
+
+
+def widths(count: int) -> bool:
+    """How errors, and what of them is more than the straight part, shrink where the size of a box is halved."""
+    rng, errors, rests = np.random.default_rng(4), list[float](), list[float]()
+    listed = [f for f in functions().values() if f.outputs.is_flat and f.inputs.nv]
+    for i in range(count):
+        f = listed[i % len(listed)]
+        q = cases.box_of(f, rng, -3.0, -3.0).q
+        found = [f.enclosure(TangentBox(f.inputs, q, size)) if _is_defined(f, q) else None for size in (2e-3, 1e-3)]
+        if found[0] is None or found[1] is None:
+            continue
+        J = np.abs(f.jacobian(q)).sum(axis=1)
+        wide, half = (e.error for e in found if e is not None)
+        errors += (wide / half)[half > 1e-9].tolist()
+        over = half - J * 1e-3
+        rests += ((wide - J * 2e-3) / over)[over > 1e-9].tolist()
+    shown = [np.round(np.quantile(x, [0.1, 0.5, 0.9]), 2).tolist() for x in (errors, rests)]
+    print(f"twice the size: errors {shown[0]} times, beyond the straight part {shown[1]} times (10, 50, 90 %)")
+    return abs(float(np.median(errors)) - 2.0) < 0.2 and abs(float(np.median(rests)) - 4.0) < 0.4
+
+
+def _is_defined(f: Any, q: np.ndarray) -> bool:
+    return cases.enclosed(f, TangentBox(f.inputs, q, 2e-3)) is not None
+
+
+def projections(count: int) -> bool:
+    """Converged projections of the problem files, and whether they are proved."""
+    files = [*sorted(PROBLEMS.glob("*.npz")), *sorted((PROBLEMS / "others").glob("*.npz"))]
+    each, holds = -(-count // len(files)), True
+    well, proved, times, ratios, seen = 0, 0, list[float](), list[float](), 0
+    for path in files:
+        try:
+            file = read(path)
+            problem = build(file)
+        except (Refused, Skipped) as why:
+            print(f"left out: {path.stem}: {why}")
+            continue
+        projector = Projector(problem, Options(threshold=file.threshold, max_iterations=file.max_iterations))
+        rows, reasons, here = list[tuple[float, float, float, bool]](), Counter[str](), 0
+        for q0 in file.q0:
+            begun = time.perf_counter()
+            result = projector.project(q0)
+            cost = time.perf_counter() - begun
+            if not result.success or here >= each:
+                continue
+            here += 1
+            begun = time.perf_counter()
+            found = certify(problem, result.q)
+            took = time.perf_counter() - begun
+            rows.append((took, found.R, found.r, found.success))
+            ratios.append(took / cost)
+            if found.success:
+                holds &= not found.check()
+            else:
+                reasons[found.reason[:100]] += 1
+            if found.condition < WELL or (not np.isfinite(found.condition)):
+                well, proved = well + 1, proved + found.success
+        if not rows:
+            continue
+        seen += here
+        times += [row[0] for row in rows]
+        sizes = [row[1] for row in rows if row[3]] or [0.0]
+        cost, farthest = 1e3 * np.median([row[0] for row in rows]), max([row[2] for row in rows if row[3]], default=0.0)
+        good = sum(row[3] for row in rows)
+        print(
+            f"{path.stem:32s} proved {good:4d} of {here:4d}, {cost:6.2f} ms, R {np.median(sizes):.2g}, r {farthest:.2g}"
+        )
+        for reason, times_seen in reasons.most_common(2):
+            print(f"    {times_seen} times: {reason}")
+    print(f"{seen} projections; condition below {WELL:g}, or none: {proved} of {well} proved; all checks hold: {holds}")
+    print(f"median {1e3 * np.median(times):.2f} ms, {np.median(ratios):.0f} projections")
+    return holds and proved >= 0.9 * well
+
+
+def off(count: int) -> bool:
+    """Configurations that are ten thresholds off: where they are proved, the solution is found in 50 digits."""
+    proved = wrong = 0
+    for seed in range(count):
+        problem, q, target = claims.well_posed(seed)
+        moved = problem.space.integrate(q, claims.noise(seed, problem, 1e-3))
+        found = certify(problem, moved, target)
+        if found.status is CertificateStatus.PROVED:
+            proved += 1
+            wrong += not claims.solved_in_digits(problem, found, target)
+    print(f"ten thresholds off: {proved} of {count} proved; not so in 50 digits: {wrong}")
+    return wrong == 0 and proved > 0
+
+
+def false(count: int) -> bool:
+    """Claims that do not hold, and how many pass."""
+    passed, asked = Counter[str](), Counter[str]()
+    kinds: dict[str, Callable[[int], bool]] = claims.FALSE
+    for seed in range(count):
+        name = list(kinds)[seed % len(kinds)]
+        asked[name] += 1
+        passed[name] += kinds[name](seed)
+    for name, number in asked.items():
+        print(f"{name:60s} {passed[name]} of {number} pass")
+    return not sum(passed.values())
+
+
+PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
+    "boxes": (boxes, 150), "formulas": (formulas, 5), "digits": (digits, 20), "widths": (widths, 60),
+    "projections": (projections, 60), "off": (off, 4), "false": (false, 60),
+}  # fmt: skip
+"""By option: what runs, and how much of it with `--check`."""
+
+
+def main() -> int:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in PARTS:
+        parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
+    parser.add_argument("--check", action="store_true", help="a little of each")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    holds = True
+    for name, (run, few) in PARTS.items():
+        count = few if options.check else getattr(options, name)
+        if count:
+            begun = time.perf_counter()
+            good = run(count)
+            print(f"{name}: {'holds' if good else 'DOES NOT HOLD'} ({time.perf_counter() - begun:.0f} s)\n", flush=True)
+            holds &= good
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

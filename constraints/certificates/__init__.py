@@ -1,0 +1,17 @@
+"""Certificates: proofs that an exact solution is near a configuration, and how far around it is the only one."""
+
+from typing import TYPE_CHECKING
+
+from ..exports import on_use as _on_use
+
+if TYPE_CHECKING:
+    from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
+    from .search import certify as certify
+
+__getattr__, __dir__ = _on_use(
+    __name__,
+    {
+        "certificate": "Certificate CertificateStatus",
+        "search": "certify",
+    },
+)

@@ -1,0 +1,287 @@
+"""The search for a certificate: Newton's steps to a centre, then a box around it, as large as the proof allows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arguments import expect, finite_number
+from liegroups.arrays import ArrayLike, BoolVector, Vector
+
+from ..errors import NoEnclosureError, OptionError, UndefinedError
+from ..functions.enclosures.box import TangentBox
+from ..problem.problem import Problem
+from ..rows.explicit import Explicit
+from ..rows.right_hand_side import RightHandSide
+from .certificate import Certificate, CertificateStatus
+from .check import Premises, contraction, distance, failures, within
+from .rows import ProblemRows, RowsOn
+from .slice import Moves, Place, Room, Slice
+
+FIRST_SIZE = 0.02
+"""Of the box that is tried first [rad, m]."""
+
+LARGEST_SIZE = 1e3
+"""Of boxes: rows that are straight contract on any."""
+
+CONTRACTION = 0.8
+"""What beta should be at R: near 1 for a large R; the rest is left to rounding, and to rates that grow."""
+
+ROUNDS = 30
+"""Of centres, rows that become active, and sizes that are tried, together."""
+
+COARSE_STEP = 1e-3
+"""After a longer Newton step the rows are looked at anew [rad, m]."""
+
+FINE_STEP = 1e-9
+"""A longer Newton step is taken, and not left to the distance that is proved [rad, m]."""
+
+NEAR_END = 1e-6
+"""Nearer to the end of an inequality or a bound than this, what may cross it is held there [rad, m, units of rows]."""
+
+
+def certify(
+    problem: Problem, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, *, radius: float | None = None
+) -> Certificate:
+    r"""Prove that an exact solution of a problem is near q, and how far around it is the only one.
+
+    By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see, with
+    enclosures of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by
+    some thresholds. A coordinate beyond a bound is put on it and held there; an inequality that does not hold is held
+    at its end.
+
+    Args:
+        problem: a problem; its optional last level does not count.
+        q: configuration (nq,).
+        rhs: right-hand sides; the default ones if absent.
+        radius: R that is wanted; by default as large as can be shown.
+
+    Returns:
+        The certificate, PROVED or NOT_PROVED with the reason.
+
+    Raises:
+        WrongObjectError, SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+        OptionError: a radius that is not positive.
+    """
+    expect(problem, Problem, "problem to be certified")
+    if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
+        raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
+    q = np.array(problem.check(q))
+    rows = ProblemRows.of(problem, problem.check_rhs(rhs))
+    return _Search(rows, q, None if radius is None else float(radius)).run()
+
+
+class _Stop(Exception):  # the search ends, with a reason
+    """There is no proof; its words say why."""
+
+
+class _Search:
+    """One search, with what it has found so far.
+
+    Args:
+        rows: of the problem.
+        q: configuration.
+        radius: R that is wanted, or None.
+    """
+
+    def __init__(self, rows: ProblemRows, q: Vector, radius: float | None) -> None:
+        self.rows, self.problem, self.space = rows, rows.problem, rows.problem.space
+        self.q, self.radius = q, radius
+        self.center = self.space.normalize(q) if self.space.unit_blocks else q
+        self.held = self.problem.frozen.copy()
+        self.active = np.zeros(len(rows.lower), dtype=np.bool_)
+        self.target = np.where(rows.equalities, rows.lower, 0.0)
+        self.at: Slice | None = None
+        self.numbers: Premises | None = None
+
+    def run(self) -> Certificate:
+        """The certificate."""
+        try:
+            self._refuse_branches()
+            self._prove()
+        except (_Stop, NoEnclosureError) as why:
+            return self._certificate(str(why))
+        except UndefinedError as why:
+            return self._certificate(f"on the boxes that were tried: {why}")
+        if self.at is not None and len(self.at.dependent):
+            first = self.rows.names[int(self.at.dependent[0])]
+            return self._certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
+        return self._certificate("")
+
+    def _refuse_branches(self) -> None:
+        for owner in self.rows.owners:
+            if isinstance(owner, Explicit) and owner.has_branches:
+                raise _Stop(f"'{owner.name}' is solved on one branch of its equations: which one is not proved")
+
+    def _prove(self) -> None:
+        """Go on until all that the check asks for holds, and R is large."""
+        size, why = self.radius or FIRST_SIZE, "Newton's steps from q do not end"
+        best: Premises | None = None
+        self._clamp()
+        for _ in range(ROUNDS):
+            if self.at is None:
+                self._look()
+                continue
+            try:
+                found = self.rows.on(TangentBox(self.space, self.center, self.at.reach(size)))
+            except UndefinedError:
+                if best is not None:
+                    break
+                if self.radius is not None or size < 1e-9:
+                    raise
+                size *= 0.2
+                continue
+            if self._activate(found) or self._step(found):
+                continue
+            room = Room.around(self.rows, found, self.active, self.center, self.at.basis)
+            moves = Moves.between(self.space, self.q, self.center, self.at.basis)
+            numbers = self.at.numbers(found, self.target, size, moves, room)
+            wrong = failures(numbers, distance(numbers), size)
+            if not wrong and (best is None or size > best.size):
+                best = numbers
+            if self.radius is not None and best is not None:
+                break
+            if wrong and best is None and self._hold(numbers, room, found):
+                continue
+            other = self._other_size(numbers)
+            if best is not None and not other > 1.2 * best.size:
+                break
+            if wrong:
+                why = wrong[0]
+                if self.radius is not None or not other < 0.9 * size or best is not None:
+                    break
+            size = other
+        self.numbers = best
+        if best is None:
+            raise _Stop(self._words(why))
+
+    def _words(self, why: str) -> str:
+        near = self.at is not None and self.at.condition > 1e4
+        return (
+            f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
+        )
+
+    def _other_size(self, numbers: Premises) -> float:
+        """Where beta is about `CONTRACTION`: it grows from about zero, in proportion to the size of the box."""
+        beta = contraction(numbers)[1]
+        return float(min(0.95 * numbers.size * CONTRACTION / max(beta, 1e-9), LARGEST_SIZE))
+
+    # The centre.
+
+    def _look(self) -> None:
+        """A slice at the centre, and a step in it."""
+        found = self.rows.on(TangentBox(self.space, self.center, 0.0))
+        if self._activate(found):
+            return
+        played = np.flatnonzero((self.rows.equalities | self.active) & ~self._settled(found))
+        self.at = Slice.of(found, played, self.held)
+        if not self.at.condition < 1e12:
+            raise _Stop(f"the rows are singular here: condition {self.at.condition:.3g}")
+        self._step(found, 0.0)
+
+    def _settled(self, found: RowsOn) -> BoolVector:
+        """(m,) rows that nothing moves in, and that hold to the last digit where they are."""
+        still = ~(found.jacobian.magnitude[:, ~self.held] > 0.0).any(axis=1)
+        holds = (found.value.lower == self.target) & (found.value.upper == self.target)
+        return still & holds
+
+    def _step(self, found: RowsOn, least: float = FINE_STEP) -> bool:
+        """Newton's step from the centre, if it is longer than the least; whether there was one."""
+        if self.at is None or not len(self.at.chosen):
+            return False
+        step = self.at.newton(found, self.target)
+        length = float(np.abs(step).max(initial=0.0))
+        if not length > least:
+            return False
+        self.center = self.space.integrate(self.center, step)
+        if self._clamp() or length > COARSE_STEP:
+            self.at = None
+        return True
+
+    def _clamp(self) -> bool:
+        """Put coordinates that are beyond a bound on it, and hold them; whether there was one."""
+        at, columns = self.space.vector_q, self.space.vector_v
+        x = self.center[at]
+        inside = np.clip(x, self.problem.bounds.lower[at], self.problem.bounds.upper[at])
+        beyond = (inside != x) & ~self.held[columns]
+        if beyond.any():
+            self.center = self.center.copy()
+            self.center[at[beyond]] = inside[beyond]
+            self.held[columns[beyond]] = True
+        return bool(beyond.any())
+
+    def _activate(self, found: RowsOn) -> bool:
+        """Hold inequalities that do not hold at the centre at the end that they miss; whether there was a new one."""
+        low, high = found.value.middle < self.rows.lower, found.value.middle > self.rows.upper
+        new = (low | high) & ~self.rows.equalities & ~self.active
+        self.target = np.where(new, np.where(low, self.rows.lower, self.rows.upper), self.target)
+        self.active |= new
+        if new.any():
+            self.at = None
+        return bool(new.any())
+
+    def _hold(self, numbers: Premises, room: Room, found: RowsOn) -> bool:
+        """Hold what is so near an end that the solution may cross it; whether there was such a thing."""
+        rho = within(numbers)
+        if not rho < NEAR_END:
+            return False
+        short = np.flatnonzero(room.margins < 1.001 * room.rates.sum(axis=1) * rho)
+        for place in (room.places[i] for i in short.tolist()):
+            self._put(place, found)
+            self.at = None
+        return short.size > 0
+
+    def _put(self, place: Place, found: RowsOn) -> None:
+        """On the end that it is near, to stay there."""
+        bounds, i = self.problem.bounds, place.at
+        if place.kind == "body":
+            raise _Stop("the position of a body is at a bound, where it cannot be held")
+        if place.kind == "row":
+            ends, x = (self.rows.lower[i], self.rows.upper[i]), float(found.value.middle[i])
+            self.target[i], self.active[i] = min(ends, key=lambda end: abs(end - x)), True
+            return
+        entry, column = int(self.space.vector_q[i]), int(self.space.vector_v[i])
+        if self.held[column]:
+            raise _Stop("a coordinate that does not move is out of its bounds")
+        x = float(self.center[entry])
+        self.center = self.center.copy()
+        self.center[entry] = min((bounds.lower[entry], bounds.upper[entry]), key=lambda end: abs(end - x))
+        self.held[column] = True
+
+    # The result.
+
+    def _certificate(self, reason: str) -> Certificate:
+        at, numbers, rows = self.at, self.numbers, self.rows
+        status = CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED
+        return Certificate(
+            status=status,
+            reason=reason,
+            q=self.q,
+            center=self.center,
+            r=float("inf") if numbers is None else distance(numbers),
+            R=0.0 if numbers is None else numbers.size,
+            condition=float("inf") if at is None else at.condition,
+            rows=0 if at is None else len(at.chosen),
+            active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
+            held=_coordinates(self.space, np.flatnonzero(self.held).tolist()),
+            open=() if at is None else tuple(rows.names[i] for i in at.dependent.tolist()),
+            rests_on=_of_users(rows),
+            basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
+            numbers=numbers,
+        )
+
+
+def _coordinates(space: Space, columns: list[int]) -> tuple[str, ...]:
+    """Names of tangent coordinates: of their joint, with a number where it has several."""
+    found = list[str]()
+    for leaf in space.leaves():
+        for k in range(leaf.v.start, leaf.v.stop):
+            if k in columns:
+                found.append(leaf.name if leaf.space.nv == 1 else f"{leaf.name}[{k - leaf.v.start}]")
+    return tuple(found)
+
+
+def _of_users(rows: ProblemRows) -> tuple[str, ...]:
+    """Functions in play whose classes are not of this library: what they say of themselves is believed."""
+    within_all = (f for owner in rows.owners for f in owner.measured.functions_within())
+    return tuple(dict.fromkeys(f.name for f in within_all if not type(f).__module__.startswith("constraints.")))

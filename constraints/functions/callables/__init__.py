@@ -1,1 +1,0 @@
-"""Functions of users that are no classes: machine code at an address, and formulas read from Python."""

@@ -1,0 +1,141 @@
+"""Boxes of configurations, and what is known of a function on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from liegroups import Segments, Space
+from liegroups.arguments import finite_vector, real_numbers
+from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import read_only, set_fields
+from liegroups.space import as_space
+
+from ...errors import OptionError, SpaceMismatchError
+from .group_bounds import walked
+from .interval import Interval, rounded_up
+
+Shared = TypeVar("Shared")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TangentBox:
+    r"""All configurations near one: :math:`c \oplus v` with :math:`|v_k| \le r_k`.
+
+    A joint angle is in an interval, a rotation within a bound of its rotation vector from that of c. Unit vectors of c
+    are taken as normalised without any rounding.
+
+    Args:
+        space: of the configurations.
+        center: c (nq,).
+        radius: r (nv,), finite and not negative [m, rad]; a number stands for all.
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with an argument.
+        OptionError: a negative radius.
+    """
+
+    space: Space
+    center: ArrayLike
+    radius: ArrayLike
+
+    q: Vector = field(init=False)
+    r: Vector = field(init=False)
+    _shared: dict[Any, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check sizes; own copies."""
+        space = as_space(self.space, "space of a box")
+        q = np.array(space.check(self.center, "center of a box"))
+        if space.unit_blocks and not space.is_normalized(q, 1e-15):
+            q = space.normalize(q)
+        radius = real_numbers(self.radius, "radius of a box")
+        r = np.full(space.nv, float(radius)) if radius.ndim == 0 else radius
+        r = np.array(finite_vector(r, space.nv, "radius of a box"))
+        if (r < 0.0).any():
+            raise OptionError(f"radius of a box: expected numbers of at least 0, got {float(r.min()):g}")
+        set_fields(self, center=read_only(q), radius=read_only(r), q=q, r=r, _shared={})
+
+    def part(self, block: Segments) -> TangentBox:
+        """What it is on one block of its space."""
+        return TangentBox(block.space, self.q[block.q_indices], self.r[block.v_indices])
+
+    def on(self, space: Space, name: str) -> TangentBox:
+        """Itself, where it is one of this space.
+
+        Raises:
+            SpaceMismatchError: it is of another one; names the function that was asked.
+        """
+        if self.space is not space and self.space != space:
+            raise SpaceMismatchError(f"box for {name}", space.name, self.space.name)
+        return self
+
+    def shared(self, key: object, make: Callable[[], Shared]) -> Shared:
+        """What several functions need at this box, made once."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        return self._shared[key]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    r"""What is proved of a function on a box.
+
+    .. math:: f(c) = f_0 \oplus e,\; |e| \le \varepsilon, \qquad
+        f(q) = f_0 \oplus d,\; |d| \le \delta, \qquad J(q) \in [J] \quad \text{for all } q \text{ in the box}
+
+    Attributes:
+        value: :math:`f_0` (nq,) of the outputs.
+        rounding: :math:`\varepsilon` (nv,): how far the value at the centre may be from it, by rounding.
+        jacobian: [J] (nv, inputs.nv).
+        error_of: gives :math:`\delta` (nv,), `error`, when somebody asks.
+    """
+
+    value: Vector
+    rounding: Vector
+    jacobian: Interval
+    error_of: Callable[[], Vector]
+
+    @cached_property
+    def error(self) -> Vector:
+        r""":math:`\delta` (nv,)."""
+        return self.error_of()
+
+    @staticmethod
+    def centred(
+        outputs: Space, box: TangentBox, value: ArrayLike, rounding: ArrayLike, jacobian: Interval
+    ) -> Enclosure:
+        r"""By the mean value theorem: :math:`|d| \le \varepsilon + |J|\, r`.
+
+        Along :math:`c \exp(t v)` the body velocity of the value is :math:`J(q_t)\, v`; for values in a group the
+        logarithm of where it leads is bounded by `walked`.
+
+        Args:
+            outputs: space of the value.
+            box: the box.
+            value: as computed, at the centre.
+            rounding: bound of its error (outputs.nv,).
+            jacobian: an enclosure of it on the box.
+        """
+        small = np.asarray(rounding, dtype=np.float64)
+
+        def error() -> Vector:
+            return walked(outputs, rounded_up(small + jacobian.magnitude @ box.r))
+
+        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error)
+
+    @property
+    def at_center(self) -> Interval:
+        """Of values in R^n: the value at the centre."""
+        return Interval.around(self.value, self.rounding)
+
+    @property
+    def over_box(self) -> Interval:
+        """Of values in R^n: all values on the box."""
+        return Interval.around(self.value, self.error)

@@ -1,0 +1,193 @@
+r"""Bounds of the maps of groups near the identity, by series in the adjoint.
+
+With :math:`A \ge |\mathrm{ad}_d|` entry by entry for all :math:`|d| \le D`, a power series
+:math:`\sum c_n \mathrm{ad}_d^n` is at most :math:`\sum |c_n| A^n` entry by entry. For rotations and poses:
+
+.. math:: J_{\exp}(d) = \sum_n \frac{(-\mathrm{ad}_d)^n}{(n+1)!}, \qquad
+    J_{\log}(d) = \sum_n \frac{B_n (-\mathrm{ad}_d)^n}{n!}, \qquad
+    \mathrm{Ad}_{\exp d} = \sum_n \frac{\mathrm{ad}_d^n}{n!}
+
+(Iserles et al., Lie-group methods, 2000). All bounds are of differences from the identity; those of vectors are zero.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import factorial, pi
+
+import numpy as np
+
+from liegroups import SE2, SE3, SO2, SO3, Space
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import NoEnclosureError, UndefinedError
+from .interval import UNIT, one_rounding, rounded_up
+
+TERMS = 24
+"""Of the series that are summed; what follows is bounded by the next one."""
+
+LARGEST_AD = 3.0
+"""Of the norm of an adjoint up to which the series of the logarithm is taken; it converges below 2 pi."""
+
+HALF_TURN = 3.1415926535897936
+"""Just above pi: no logarithm of a rotation is longer."""
+
+OF_MAPS = 64.0 * UNIT
+"""Rounding of products, inverses and adjoints of unit quaternions and poses, relative to 1 + lengths: a dozen
+operations on numbers of at most this size, each within a unit in the last place, several times over."""
+
+
+def _log_coefficients() -> list[float]:
+    r""":math:`|B_n|/n!`, by :math:`2 \zeta(2k) / (2 \pi)^{2k}`, n >= 1; rounded up."""
+    found = [0.5]
+    for n in range(2, TERMS + 1):
+        zeta = 1.0 + sum(j ** -float(n) for j in range(2, 60)) + 59.0 ** (1.0 - n) / (n - 1.0)
+        found.append(0.0 if n % 2 else 2.0 * zeta / (2.0 * pi) ** n)
+    return [c * (1.0 + 1e-9) for c in found]
+
+
+_EXP = [1.0 / factorial(n + 1) for n in range(1, TERMS + 1)]
+_AD = [1.0 / factorial(n) for n in range(1, TERMS + 1)]
+_LOG = _log_coefficients()
+
+
+@cache
+def curved_blocks(space: Space) -> tuple[tuple[slice, str], ...]:
+    """Tangent slices of the rotations and poses of a space, with what they are.
+
+    Raises:
+        NoEnclosureError: a group that the library does not know.
+    """
+    known = {SO2.atoms: "", SE2.atoms: "SE2", SO3.atoms: "SO3", SE3.atoms: "SE3"}
+    found = list[tuple[slice, str]]()
+    for leaf in space.leaves():
+        if leaf.space.is_flat:
+            continue
+        if leaf.space.atoms not in known:
+            raise NoEnclosureError(f"group {leaf.space.name}", "its maps have no bounds here")
+        if known[leaf.space.atoms]:
+            found.append((leaf.v, known[leaf.space.atoms]))
+    return tuple(found)
+
+
+def ad_bound(kind: str, D: Vector) -> Matrix:
+    """Entry by entry at least the adjoint of each tangent vector within D.
+
+    Args:
+        kind: of the group, "SO3", "SE3" or "SE2".
+        D: (nv,), not negative.
+    """
+    if kind == "SE2":
+        x, y, w = D
+        return np.array([[0.0, w, y], [w, 0.0, x], [0.0, 0.0, 0.0]])
+    if kind == "SO3":
+        return _crossing(D)
+    W = _crossing(D[3:])
+    out = np.zeros((6, 6))
+    out[:3, :3], out[:3, 3:], out[3:, 3:] = W, _crossing(D[:3]), W
+    return out
+
+
+def _crossing(d: Vector) -> Matrix:
+    x, y, z = d
+    return np.array([[0.0, z, y], [z, 0.0, x], [y, x, 0.0]])
+
+
+def _series(A: Matrix, coefficients: list[float]) -> Matrix:
+    r"""The sum of :math:`|c_n| A^n`, n >= 1.
+
+    Up to a norm s of 1/2 by two terms: the others are at most :math:`s^3 e^s / 6`, since :math:`|c_n| \le 1/n!` for
+    all three series as long as that matters. Else by `TERMS`, and :math:`|c_n| \le 4 / (2 \pi)^n` from there on.
+    """
+    s = float(A.sum(axis=1).max())
+    if s <= 0.5:
+        return np.asarray(rounded_up(coefficients[0] * A + coefficients[1] * (A @ A) + 0.3 * s * s * s))
+    total, power = np.zeros(A.shape), np.eye(len(A))
+    for c in coefficients:
+        power = power @ A
+        total += c * power
+    ratio = s / (2.0 * pi)
+    return np.asarray(rounded_up(total + 4.0 * ratio ** (TERMS + 1) / (1.0 - ratio)))
+
+
+def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
+    out = np.zeros((space.nv, space.nv))
+    for v, kind in curved_blocks(space):
+        if not D[v].any():
+            continue
+        A = ad_bound(kind, D[v])
+        size = float(A.sum(axis=1).max())
+        if not size <= LARGEST_AD:
+            raise UndefinedError(f"a rotation or pose of {space.name} that may turn, or move, too far: {size:.3g}")
+        out[v, v] = _series(A, coefficients)
+    return out
+
+
+def exp_jacobian_bound(space: Space, D: Vector) -> Matrix:
+    r"""At least :math:`|J_{\exp}(d) - 1|` for all |d| <= D, (nv, nv).
+
+    Raises:
+        UndefinedError: a rotation or pose may be too far from the identity.
+    """
+    return _by_block(space, D, _EXP)
+
+
+def log_jacobian_bound(space: Space, D: Vector) -> Matrix:
+    r"""At least :math:`|J_{\log}(d) - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    return _by_block(space, D, _LOG)
+
+
+def adjoint_bound(space: Space, D: Vector) -> Matrix:
+    r"""At least :math:`|\mathrm{Ad}_{\exp d} - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    return _by_block(space, D, _AD)
+
+
+def walked(space: Space, way: Vector) -> Vector:
+    r"""A bound (nv,) of the logarithm of where a motion from the identity leads.
+
+    With body velocity :math:`|\nu(t)|` of integral at most `way`, :math:`\dot d = J_{\log}(d)\,\nu`. As long as
+    :math:`|d| \le D`, it is at most :math:`(1 + E(D))\, way` with E the bound of the Jacobian of log; if that is
+    below D, d never reaches the boundary of D.
+
+    Args:
+        space: a group.
+        way: (nv,), not negative.
+
+    Returns:
+        D; for a rotation alone, at most its angle. Infinite for poses that may be anywhere.
+    """
+    out = np.array(way)
+    for v, kind in curved_blocks(space):
+        out[v] = _walked(kind, way[v])
+    return out
+
+
+def _walked(kind: str, way: Vector) -> Vector:
+    if not way.any():
+        return way
+    longest = min(float(rounded_up(way.sum())), HALF_TURN)  # of a rotation: its angle is at most the way
+    most = way * (1.0 + 1e-6) + 1e-300
+    for _ in range(20):
+        A = ad_bound(kind, most)
+        if not A.sum(axis=1).max() <= LARGEST_AD:
+            break
+        reached = rounded_up(way + _series(A, _LOG) @ way)
+        if (reached < most).all():
+            return np.minimum(reached, longest) if kind == "SO3" else reached
+        most = reached * 1.02
+    return np.full(way.size, longest if kind == "SO3" else np.inf)
+
+
+def map_rounding(space: Space, *points: Vector) -> Vector:
+    """Rounding (nv,) of a product of points, or of an inverse: of vectors one sum; of others relative to lengths.
+
+    Args:
+        space: a group.
+        points: what goes in, and last what comes out (space.nq,).
+    """
+    out = np.zeros(space.nv)
+    out[space.vector_v] = one_rounding(points[-1][space.vector_q])
+    for leaf in space.leaves():
+        if not leaf.space.is_flat:
+            out[leaf.v] = OF_MAPS * (1.0 + sum(float(np.abs(q[leaf.q]).max()) for q in points if q.size == space.nq))
+    return out

@@ -1,0 +1,311 @@
+r"""Arrays of intervals, in doubles that are rounded outward.
+
+IEEE 754 rounds sums, products, quotients and square roots to a nearest double, so the exact result is between the two
+neighbours of the computed one: one `nextafter` to each side. Sine, cosine, exponential, logarithm, power and angle come
+from numpy, whose vector forms state at most 4 units in the last place; `ULPS` (16) of them are taken. Products of
+matrices have the error bound of sums of n products in any order, with or without fused operations,
+:math:`\gamma_n = n u / (1 - n u)` (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import ArrayLike, Vector
+
+from ...errors import UndefinedError
+
+UNIT = 2.0**-53
+"""Half a unit in the last place of 1: the relative error of one rounding."""
+
+ULPS = 16.0
+"""Units in the last place taken for functions of numpy; it states 4."""
+
+RADII = 1.0 + 1e-9
+"""Factor on radii, which are sums and products of numbers that are not negative: covers 4e6 roundings of them."""
+
+TINY = 1e-300
+"""Added to radii: what may get lost below the least normal number."""
+
+
+def rounded_up(radius: Any) -> Any:
+    """A bound of what a radius is without rounding; radii are made of sums and products of numbers, none negative."""
+    return RADII * radius + TINY
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """An array of intervals: each entry is any number from `lower` to `upper`.
+
+    `+ - * / @`, with intervals or arrays, give intervals that hold whatever the operands are made of. What overflows is
+    infinite.
+
+    Args:
+        lower, upper: arrays of one shape.
+
+    Example:
+        >>> from constraints.functions.enclosures.interval import Interval
+        >>> x = Interval.around([0.3, 1.0], 0.1)
+        >>> (x * x).contains([0.09, 1.2])
+        True
+    """
+
+    lower: Any
+    upper: Any
+
+    __array_ufunc__ = None  # arrays leave operators to this class
+
+    @staticmethod
+    def of(numbers: ArrayLike | Interval) -> Interval:
+        """Numbers as intervals of width zero; intervals as they are."""
+        if isinstance(numbers, Interval):
+            return numbers
+        exact = np.asarray(numbers, dtype=np.float64)
+        return Interval(exact, exact)
+
+    @staticmethod
+    def around(middle: ArrayLike, radius: ArrayLike) -> Interval:
+        """All numbers at most `radius` from `middle`, by entry."""
+        m, r = np.asarray(middle, dtype=np.float64), np.asarray(radius, dtype=np.float64)
+        around = _outward(m - r, m + r)
+        return Interval(np.where(r == 0.0, m, around.lower), np.where(r == 0.0, m, around.upper))
+
+    @staticmethod
+    def joined(parts: Sequence[Interval]) -> Interval:
+        """One after the other, along the first axis."""
+        return Interval(np.concatenate([x.lower for x in parts]), np.concatenate([x.upper for x in parts]))
+
+    @property
+    def middle(self) -> Vector:
+        """A number near the middle of each."""
+        middle = self.lower + 0.5 * (self.upper - self.lower)
+        return np.where(np.isfinite(middle), middle, 0.0)
+
+    @property
+    def radius(self) -> Vector:
+        """What is at least the distance of `middle` from both ends."""
+        middle = self.middle
+        return _up(np.maximum(self.upper - middle, middle - self.lower))
+
+    @property
+    def magnitude(self) -> Vector:
+        """The largest absolute value of each."""
+        return np.maximum(np.abs(self.lower), np.abs(self.upper))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return np.shape(self.lower)
+
+    def contains(self, numbers: ArrayLike) -> bool:
+        """Whether each of the numbers is in its interval."""
+        x = np.asarray(numbers, dtype=np.float64)
+        return bool(((self.lower <= x) & (x <= self.upper)).all())
+
+    def __getitem__(self, entries: Any) -> Interval:
+        return Interval(self.lower[entries], self.upper[entries])
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def hull(self, other: Interval) -> Interval:
+        """The least intervals that contain both."""
+        return Interval(np.minimum(self.lower, other.lower), np.maximum(self.upper, other.upper))
+
+    def widened(self, radius: ArrayLike) -> Interval:
+        """By a radius to both sides."""
+        return _outward(self.lower - radius, self.upper + radius)
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.upper, -self.lower)
+
+    def __add__(self, other: Any) -> Interval:
+        y = Interval.of(other)
+        return _of_sums(self.lower + y.lower, self.upper + y.upper)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Interval:
+        y = Interval.of(other)
+        return _of_sums(self.lower - y.upper, self.upper - y.lower)
+
+    def __rsub__(self, other: Any) -> Interval:
+        return Interval.of(other) - self
+
+    def __mul__(self, other: Any) -> Interval:
+        y = Interval.of(other)
+        with np.errstate(invalid="ignore", over="ignore"):
+            ends = [a * b for a in (self.lower, self.upper) for b in (y.lower, y.upper)]
+        if not all(np.isfinite(end).all() for end in ends):
+            ends = [np.where(np.isnan(end), 0.0, end) for end in ends]  # zero times infinity: zero times any number
+        return _outward(np.minimum.reduce(ends), np.maximum.reduce(ends))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Interval:
+        return self * Interval.of(other).reciprocal()
+
+    def __rtruediv__(self, other: Any) -> Interval:
+        return Interval.of(other) * self.reciprocal()
+
+    def reciprocal(self) -> Interval:
+        """One divided by each.
+
+        Raises:
+            UndefinedError: zero is in one of them.
+        """
+        _insist((self.lower > 0.0) | (self.upper < 0.0), "division by an interval with zero in it")
+        return _outward(1.0 / self.upper, 1.0 / self.lower)
+
+    def __matmul__(self, other: Any) -> Interval:
+        return product(self, Interval.of(other))
+
+    def __rmatmul__(self, other: Any) -> Interval:
+        return product(Interval.of(other), self)
+
+    # Functions of one number.
+
+    def square(self) -> Interval:
+        """Squares: not less than zero."""
+        low, high = np.square(self.lower), np.square(self.upper)
+        least = np.where((self.lower <= 0.0) & (self.upper >= 0.0), 0.0, np.minimum(low, high))
+        return Interval(np.maximum(_down(least), 0.0), _up(np.maximum(low, high)))
+
+    def sqrt(self) -> Interval:
+        """Square roots.
+
+        Raises:
+            UndefinedError: zero, or less, is in one of them.
+        """
+        _insist(self.lower > 0.0, "a square root of an interval with zero, or less, in it")
+        return _outward(np.sqrt(self.lower), np.sqrt(self.upper))
+
+    def sin(self) -> Interval:
+        """Sines."""
+        return _wave(np.sin, self, 0.5)
+
+    def cos(self) -> Interval:
+        """Cosines."""
+        return _wave(np.cos, self, 0.0)
+
+    def exp(self) -> Interval:
+        """Exponentials; infinite where they are too large."""
+        with np.errstate(over="ignore"):
+            low, high = np.exp(self.lower), np.exp(self.upper)
+        return Interval(np.maximum(_down(low * (1.0 - 2.0 * ULPS * UNIT)), 0.0), _up(high * (1.0 + 2.0 * ULPS * UNIT)))
+
+    def log(self) -> Interval:
+        """Natural logarithms.
+
+        Raises:
+            UndefinedError: zero, or less, is in one of them.
+        """
+        _insist(self.lower > 0.0, "a logarithm of an interval with zero, or less, in it")
+        return _padded(np.log(self.lower), np.log(self.upper))
+
+    def power(self, exponent: float) -> Interval:
+        """Powers.
+
+        Raises:
+            UndefinedError: one has none: of zero or less, as the exponent is.
+        """
+        if exponent == 0.0:
+            return Interval.of(np.ones(self.shape))
+        if exponent < 0.0:
+            return self.power(-exponent).reciprocal()
+        if exponent != int(exponent):
+            _insist(self.lower > 0.0, "a broken power of an interval with zero, or less, in it")
+        with np.errstate(over="ignore"):
+            low, high = np.power(self.lower, exponent), np.power(self.upper, exponent)
+        least, most = np.minimum(low, high), np.maximum(low, high)
+        if exponent % 2.0 == 0.0:
+            least = np.where((self.lower <= 0.0) & (self.upper >= 0.0), 0.0, least)
+        return _padded(least, most)
+
+
+# Rounding.
+
+
+def _down(x: Any) -> Any:
+    return np.nextafter(x, -np.inf)
+
+
+def _up(x: Any) -> Any:
+    return np.nextafter(x, np.inf)
+
+
+def _outward(lower: Any, upper: Any) -> Interval:
+    """One double outward; what is no number (of infinite ends) is unbounded."""
+    low, high = _down(lower), _up(upper)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+    return Interval(low, high)
+
+
+def _of_sums(lower: Any, upper: Any) -> Interval:
+    """As `_outward`; a sum of zero is one without rounding."""
+    out = _outward(lower, upper)
+    return Interval(np.where(lower == 0.0, 0.0, out.lower), np.where(upper == 0.0, 0.0, out.upper))
+
+
+def one_rounding(value: Any) -> Any:
+    """A bound of the rounding of sums of two numbers: none where they are zero."""
+    return np.where(value == 0.0, 0.0, 2.0 * UNIT * np.abs(value) + TINY)
+
+
+def _padded(lower: Any, upper: Any) -> Interval:
+    """Outward by what functions of numpy may be off."""
+    pad = 2.0 * ULPS * UNIT
+    return _outward(lower - pad * np.abs(lower) - TINY, upper + pad * np.abs(upper) + TINY)
+
+
+def _insist(holds: Any, what: str) -> None:
+    if not np.all(holds):
+        raise UndefinedError(what)
+
+
+def _wave(wave: Callable[[Any], Any], x: Interval, shift: float) -> Interval:
+    """Cosine, or sine (shift 1/2): monotone between its extremes, which are at whole numbers of x / pi - shift.
+
+    Extremes within 1e-9 of an end count as inside, which covers rounding of x / pi; where x is beyond 1e6, all do.
+    """
+    first, last = x.lower / np.pi - shift, x.upper / np.pi - shift
+    far = ~(np.abs(first) < 1e6) | ~(np.abs(last) < 1e6)
+    first, last = np.where(far, -1.0, first) - 1e-9, np.where(far, 1.0, last) + 1e-9
+    a, b = (wave(np.where(far, 0.0, end)) for end in (x.lower, x.upper))
+    pad = 2.0 * ULPS * UNIT
+    low, high = np.minimum(a, b) - pad, np.maximum(a, b) + pad
+    top = np.floor(last / 2.0) * 2.0 >= first
+    bottom = np.floor((last - 1.0) / 2.0) * 2.0 + 1.0 >= first
+    return Interval(np.maximum(np.where(bottom, -1.0, low), -1.0), np.minimum(np.where(top, 1.0, high), 1.0))
+
+
+def angle(y: Interval, x: Interval) -> Interval:
+    """The angles of vectors (x, y): on a box without the origin their extremes are at its corners.
+
+    Raises:
+        UndefinedError: a box has the origin in it, or the half line where the angle jumps.
+    """
+    jumps = (x.lower <= 0.0) & (y.lower <= 0.0) & (y.upper >= 0.0)
+    _insist(~jumps, "the angle of a vector that may be zero, or jump by a whole turn")
+    corners = [np.arctan2(b, a) for a in (x.lower, x.upper) for b in (y.lower, y.upper)]
+    return _padded(np.minimum.reduce(corners), np.maximum.reduce(corners))
+
+
+def product(a: Interval, b: Interval) -> Interval:
+    r"""Product of matrices, or of a matrix and a vector (Rump: by middle and radius).
+
+    .. math:: |A B - fl(A_m B_m)| \le |A_m| B_r + A_r (|B_m| + B_r) + \gamma_n |A_m| |B_m|
+    """
+    am, ar, bm, br = a.middle, a.radius, b.middle, b.radius
+    n = am.shape[-1]
+    size, wide = np.abs(am), np.abs(bm) + br
+    with np.errstate(invalid="ignore", over="ignore"):
+        radius = size @ (br + (n + 2) * 2.0 * UNIT * wide) + ar @ wide
+    radius = np.where(np.isnan(radius), np.inf, rounded_up(radius))
+    return Interval.around(am @ bm, radius)

@@ -1,0 +1,156 @@
+"""Enclosures of what functions share: differences, logarithms and compositions of points of groups."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import UndefinedError
+from .box import Enclosure, TangentBox
+from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, walked
+from .interval import UNIT, Interval, rounded_up
+
+if TYPE_CHECKING:
+    from ..function import Function
+
+LARGEST_LOG = 5.0
+"""Of the norm of the adjoint of a logarithm up to which its Jacobian is bounded; the series ends at 2 pi."""
+
+OF_LOGS = 2.0**-40
+"""Rounding of Jacobians of logarithms, relative to 1 + lengths. `tests/functions/test_enclosures.py` finds less than a
+tenth of it up to 3 rad."""
+
+
+def through(outer: Function, inner: Enclosure, box: TangentBox) -> Enclosure:
+    r"""Of :math:`f(g(q))`: the outer function is enclosed around the value of the inner one.
+
+    Args:
+        outer: f.
+        inner: of g.
+        box: of q.
+    """
+    if not np.isfinite(inner.error).all():
+        raise UndefinedError(f"the argument of {outer.name} may be anywhere")
+    f = outer.enclosure(TangentBox(outer.inputs, inner.value, inner.error))
+    way = rounded_up(f.rounding + f.jacobian.magnitude @ inner.rounding)
+    return Enclosure.centred(outer.outputs, box, f.value, walked(outer.outputs, way), f.jacobian @ inner.jacobian)
+
+
+def seen_from(group: Space, h: Enclosure, r: Enclosure, box: TangentBox) -> Enclosure:
+    r"""Of :math:`g = r^{-1} h`, with :math:`J = J_h - \mathrm{Ad}_g^{-1} J_r`.
+
+    .. math:: \mathrm{Ad}_g^{-1} = \mathrm{Ad}_{\exp d_h}^{-1}\, \mathrm{Ad}_{g_0}^{-1}\, \mathrm{Ad}_{\exp d_r}
+    """
+    value = np.asarray(group.compose(group.inverse(r.value), h.value))
+    small = map_rounding(group, r.value, h.value, value)
+    if group.is_flat:
+        way = h.rounding + r.rounding + small
+        return Enclosure.centred(group, box, value, np.where(way > 0.0, rounded_up(way), 0.0), h.jacobian - r.jacobian)
+    A = np.asarray(group.adjoint(group.inverse(value)))
+
+    def around(of_h: Vector, of_r: Vector) -> Matrix:
+        """Radius of Ad_g^-1 where h and r are within these."""
+        X, Y, size = adjoint_bound(group, of_h), adjoint_bound(group, of_r), np.abs(A) + small[:, None]
+        left = size + X @ size
+        return np.asarray(rounded_up(small[:, None] + X @ size + left @ Y))
+
+    over = Interval.around(A, around(h.error, r.error))
+    near = np.abs(A) + around(h.rounding, r.rounding)
+    way = rounded_up(h.rounding + near @ r.rounding + small)
+    return Enclosure.centred(group, box, value, walked(group, way), h.jacobian - over @ r.jacobian)
+
+
+def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
+    r"""Of :math:`\log g`, with :math:`J_{\log}(\log g)\, J_g`; a vector.
+
+    With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most
+    :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the
+    sum of the absolute values of the terms of its series.
+
+    Raises:
+        UndefinedError: a rotation may be half a turn, or a pose too far away.
+    """
+    value = np.asarray(group.log(g.value))
+    lower, upper = np.eye(group.nv), np.eye(group.nv)
+    rounding = np.array(rounded_up(g.rounding + UNIT * np.abs(value)))
+    for v, kind in curved_blocks(group):
+        middle, radius, off = _log_jacobian(group, v, kind, value, g)
+        lower[v, v], upper[v, v] = middle - radius, middle + radius
+        rounding[v] = off
+    jacobian = Interval(lower, upper) @ g.jacobian
+    return Enclosure.centred(_flat(group), box, value, rounding, jacobian)
+
+
+def _flat(group: Space) -> Space:
+    from liegroups import Rn
+
+    return Rn(group.nv)
+
+
+def _log_jacobian(group: Space, v: slice, kind: str, value: Vector, g: Enclosure) -> tuple[Matrix, Matrix, Vector]:
+    """Of one rotation or pose: Jacobian of its logarithm, its radius on the box, and the rounding of the logarithm."""
+    e = value[v]
+    turns = {"SO3": slice(0, 3), "SE3": slice(3, 6), "SE2": slice(2, 3)}[kind]
+    center, length = _ad_norm(kind, e), 1.0 + float(np.abs(e).max())
+    J = np.asarray(group.log_jacobian(value))[v, v]
+
+    def bounds(way: Vector) -> tuple[float, float]:
+        """Of what the logarithm changes by, as a norm, where g moves by this; and of its adjoint there."""
+        step = float(rounded_up(np.linalg.norm(way)))
+        a, moved = center, 0.0
+        for _ in range(40):
+            if a > LARGEST_LOG or float(np.linalg.norm(e[turns])) + moved >= pi - 1e-6:
+                break
+            reached = (1.0 + _gamma(a)) * step
+            if reached <= moved:
+                return moved, a
+            moved = reached * 1.01
+            a = center + 2.0 * moved if kind == "SE3" else center + 1.5 * moved
+        raise UndefinedError(
+            f"the logarithm of a rotation near half a turn, or of a pose too far away, in {group.name}"
+        )
+
+    moved, a = bounds(g.error[v])
+    slope = _gamma_slope(a)
+    spread = 2.0 * moved if kind == "SE3" else 1.5 * moved
+    radius = np.full(J.shape, float(rounded_up(slope * spread + OF_LOGS * length)))
+    off = bounds(g.rounding[v])[0]
+    rounding = np.full(e.size, float(rounded_up(off + length * (OF_MAPS + 4.0 * OF_MAPS * _near_half_turn(e[turns])))))
+    return J, radius, rounding
+
+
+def _near_half_turn(w: Vector) -> float:
+    """How much rounding of a rotation grows in its logarithm."""
+    return 1.0 / max(pi - float(np.linalg.norm(w)), 1e-6)
+
+
+def _ad_norm(kind: str, e: Vector) -> float:
+    """At least the 2-norm of the adjoint of a tangent vector; of SO3 it is the angle."""
+    n = np.linalg.norm
+    if kind == "SO3":
+        return float(n(e)) * (1.0 + 1e-12)
+    if kind == "SE2":
+        return float(n(e[:2]) + abs(e[2])) * (1.0 + 1e-12)
+    return float(n(e[:3]) + n(e[3:])) * (1.0 + 1e-12)
+
+
+def _gamma(a: float) -> float:
+    return 0.0 if a == 0.0 else 0.5 * a + _bernoulli(a) * (1.0 + 1e-9) + 1e-15
+
+
+def _bernoulli(a: float) -> float:
+    """1 - (a/2) cot(a/2): below 1e-2 its series, a^2 / 12 and less than a tenth of that more."""
+    return a * a / 11.0 if a < 1e-2 else 1.0 - 0.5 * a / np.tan(0.5 * a)
+
+
+def _gamma_slope(a: float) -> float:
+    """The derivative of gamma, which grows with a; below 1e-2 its series, 1/2 + a/6 and less than a tenth more."""
+    if a < 1e-2:
+        return 0.5 + a / 5.0
+    half = 0.5 * a
+    return float((0.5 - 0.5 / np.tan(half) + 0.5 * half / np.sin(half) ** 2) * (1.0 + 1e-9) + 1e-12)

@@ -1,0 +1,266 @@
+r"""Enclosures of points and frames of a robot on a box of configurations, by the reach of its joints.
+
+Between frame a and a point or frame b stands a chain of joints. In the box joint j turns by at most an angle
+:math:`\alpha_j` and moves by at most :math:`\lambda_j` from where it is at the centre (its motion is
+:math:`\exp(S_j v_j)`, of which a point at a distance x of the joint's origin moves by at most
+:math:`\lambda_j + \alpha_j |x|`). Lengths and angles do not change in rotations, so, whatever the joints do together,
+
+- a point at :math:`p` (at the centre), seen from the joint j, moves by at most
+  :math:`\delta_j = \sum_{i \ge j} (\lambda_i + \alpha_i |p - o_i|)`, i from j on to the point, :math:`o_i` the origins
+  at the centre: each term is the motion by one joint of a point that the later ones have moved already;
+- what is carried by the joints i turns by at most :math:`\sum \alpha_i`, and a vector x by :math:`|x| \sum \alpha_i`.
+
+The columns of Jacobians are :math:`R_j (S_{lin} + S_{ang} \times y_j)`, y_j the point seen from joint j: they change by
+at most the turn of :math:`R_j` times their length, and the motion of y_j. Joints on the side of a are passed from their
+far side: their own motion is one of y_j and not of R_j.
+
+Rounding is a motion too: forward kinematics in doubles give what joints that turn by `OF_JOINTS` more, and move by as
+much of the lengths (from the world's origin) around them, would give exactly. Each of its steps is a product of 3 x 3
+matrices, a sine and a cosine: within 20 units of rounding. So rotations of placements, which are no exact ones in
+doubles, are meant as the rotations next to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from liegroups import SO3
+from liegroups.arrays import Matrix, Vector
+
+from ...errors import NoEnclosureError
+from ...robot import Frame, Robot
+from ...robot.elementary import ElementaryTree
+from ...robot.model.pinocchio import pin
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.group_bounds import OF_MAPS
+from ..enclosures.interval import UNIT, Interval, rounded_up
+
+OF_JOINTS = 64.0 * UNIT
+"""Rounding of one joint of forward kinematics: an angle, and a part of the lengths around it."""
+
+
+class Placed(NamedTuple):
+    """A robot at the centre of a box, and how far its joints move in it. Index 0 is the world.
+
+    Attributes:
+        tree: with elementary joints.
+        origins: of the joints (njoints, 3).
+        rotations: of the joints (njoints, 3, 3).
+        linear, angular: body twists of the columns in the axes of the world (nv, 3).
+        small: angles and lengths (2, njoints) of rounding alone.
+        moved: the same with the motion in the box.
+    """
+
+    tree: ElementaryTree
+    origins: Matrix
+    rotations: Matrix
+    linear: Matrix
+    angular: Matrix
+    small: Matrix
+    moved: Matrix
+
+    @staticmethod
+    def at(robot: Robot, box: TangentBox) -> Placed:
+        """The robot on a box of its configurations; made once for all functions of it there."""
+        tree = robot.space.elementary
+        return box.shared(tree, lambda: _placed(tree, robot.name, box))
+
+
+def _placed(tree: ElementaryTree, name: str, box: TangentBox) -> Placed:
+    if not tree.is_exact:
+        raise NoEnclosureError(f"robot {name}", "it has an ellipsoid joint, whose motions are no chain of simple ones")
+    model, data = tree.model, tree.datas.take()
+    pin.forwardKinematics(model, data, box.q)
+    origins = np.array([oMi.translation for oMi in data.oMi])
+    rotations = np.array([oMi.rotation for oMi in data.oMi])
+    tree.datas.give(data)
+    S, joints = tree.subspaces
+    most = np.zeros((model.njoints, 6))
+    np.add.at(most, joints, (np.abs(S) * box.r).T)
+    moved = np.array([_length(most[:, 3:]), _length(most[:, :3])])
+    far = _length(origins)
+    lengths = 2.0 * (far + far[list(model.parents)] + tree.steps)
+    small = OF_JOINTS * np.array([np.ones(model.njoints), lengths])
+    small[:, 0] = 0.0
+    R = rotations[joints]
+    linear, angular = (R @ S.T[:, half, None] for half in (slice(0, 3), slice(3, 6)))
+    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small))
+
+
+class Chains(NamedTuple):
+    """The joints between frame a and each of n frames b.
+
+    Attributes:
+        near_b, near_a: (n, njoints) 1 for those on the side of b, and on that of a; else 0.
+        shared: (n,) how many carry both.
+        signs: (n, nv) 1 for columns near b, -1 for those near a.
+        turning: (nv,) 1 for columns that turn anything.
+    """
+
+    near_b: Matrix
+    near_a: Matrix
+    shared: Vector
+    signs: Matrix
+    turning: Vector
+
+    @staticmethod
+    def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
+        """Of joints of the tree; kept with it.
+
+        Args:
+            tree: the tree.
+            a, b: joints that carry the frames.
+        """
+        known = _KNOWN.setdefault(tree, {})
+        if (a, b) not in known:
+            S, joints = tree.subspaces
+            on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
+            near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
+            turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
+            signs = (near_b - near_a)[:, joints]
+            known[a, b] = Chains(near_b, near_a, (on_a & on_b).sum(axis=1).astype(np.float64), signs, turning)
+        return known[a, b]
+
+
+_KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
+
+
+class Seen(NamedTuple):
+    """Frames b, and their origins, seen from a frame a, on a box; vectors and columns are in the axes of a.
+
+    Attributes:
+        position: of the origins at the centre (n, 3).
+        rotation: of the first frame at the centre (3, 3).
+        near: how far the origins may be from there by rounding (n,) [m].
+        turn_near: how far the first frame may be turned (1,) [rad].
+        linear: columns (n, nv, 3) of the velocity of the origins at the centre.
+        angular: columns (nv, 3) of the angular velocity of the first frame, but for the sign.
+        before: (n, nv) what turns between a and the joint of a column.
+        after: (n, nv) what turns between b and the joint.
+        by_point: (n, nv) how far the origin of b may move, seen from the joint.
+        rounding: (n, nv) of the columns.
+        on: (n, nv) 1 for columns that are not zero everywhere.
+    """
+
+    position: Matrix
+    rotation: Matrix
+    near: Vector
+    turn_near: float
+    linear: Matrix
+    angular: Matrix
+    before: Matrix
+    after: Matrix
+    by_point: Matrix
+    rounding: Matrix
+    on: Matrix
+
+    @property
+    def quaternion(self) -> Vector:
+        """Of the rotation at the centre, xyzw."""
+        return SO3.normalize(np.array(pin.Quaternion(self.rotation).coeffs()))
+
+    def turned(self) -> Vector:
+        """How far b may be turned at the centre, as a rotation vector (3,)."""
+        return np.full(3, float(rounded_up(self.turn_near + OF_MAPS)))
+
+    def turn(self, box: TangentBox) -> Enclosure:
+        """The rotation of b, in SO(3)."""
+        return Enclosure.centred(SO3, box, self.quaternion, self.turned(), self.turned_columns())
+
+    def position_columns(self) -> Interval:
+        """Of the position (3, nv), in the axes of a."""
+        return self._columns(self.linear[0].T, self.before[0] * _length(self.linear[0]) + self.by_point[0])
+
+    def turned_columns(self) -> Interval:
+        """Of the angular velocity of b (3, nv), in the axes of b."""
+        return self._columns((self.angular @ self.rotation).T, self.after[0] * _length(self.angular))
+
+    def carried_columns(self) -> Interval:
+        """Of the velocity of the origin (3, nv), in the axes of b."""
+        radius = self.after[0] * _length(self.linear[0]) + self.by_point[0]
+        return self._columns((self.linear[0] @ self.rotation).T, radius)
+
+    def mean_columns(self, shares: Vector) -> Interval:
+        """Of the mean of the origins (3, nv), in the axes of a; shares (n,) are not negative."""
+        middle = np.tensordot(shares, self.linear, 1).T
+        radii = self.on * rounded_up(self.before * _length(self.linear) + self.by_point + self.rounding)
+        return Interval.around(middle, np.broadcast_to(rounded_up(shares @ radii), middle.shape))
+
+    def _columns(self, middle: Matrix, radius: Vector) -> Interval:
+        r = self.on[0] * rounded_up(radius + self.rounding[0])
+        found = Interval.around(middle, np.broadcast_to(r, middle.shape))
+        return Interval(found.lower * self.on[0], found.upper * self.on[0])
+
+
+def _length(vectors: Matrix) -> Vector:
+    return np.sqrt((vectors * vectors).sum(axis=-1))
+
+
+def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
+    """Frames b seen from frame a.
+
+    Args:
+        robot: the robot.
+        a: the frame.
+        b: at least one.
+        box: of its configurations.
+
+    Raises:
+        NoEnclosureError: the robot has an ellipsoid joint.
+    """
+    placed = Placed.at(robot, box)
+    tree, origins = placed.tree, placed.origins
+    joints = tree.subspaces[1]
+    ja, jb = tree.joints[a.joint], tuple(tree.joints[frame.joint] for frame in b)
+    chains = Chains.between(tree, ja, jb)
+    pa, Ra = _frame(placed, ja, a)
+    ends = [_frame(placed, j, frame) for j, frame in zip(jb, b, strict=True)]
+    pb, Rb = np.array([p for p, _ in ends]), ends[0][1]
+
+    # Beyond the chain: the placements of both frames, and what both sides share, which is rounded on each.
+    angle = OF_JOINTS * (4.0 + chains.shared)
+    far = _length(pb) + float(_length(pa) + _length(a.placement.translation))
+    far += np.array([float(_length(frame.placement.translation)) for frame in b])
+    beyond = angle * _length(pb - pa) + OF_JOINTS * 4.0 * far
+
+    near_b, near_a, carries = chains.near_b, chains.near_a, tree.carries
+    chain = near_a + near_b
+    arms = _length(pb[:, None] - origins)
+    turns, steps = placed.moved[0] * chain, (placed.moved[1] + placed.moved[0] * arms) * chain
+    near = rounded_up(((placed.small[1] + placed.small[0] * arms) * chain).sum(axis=1) + beyond)
+    turn_near = float((placed.small[0] * chain[0]).sum() + angle[0])
+
+    # Sums along the chain from a on: down from a, then up to b. `@ carries` sums over a joint and what carries it,
+    # `@ carries.T` over it and what it carries.
+    tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
+    below = carries.T
+    before = near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta)
+    after = near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries)
+    point = near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries)
+
+    levers = pb[:, None] - origins[joints]
+    moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]
+    size = 1.0 + far[:, None] + _length(origins)[joints]
+    rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[:, None]
+    return Seen(
+        (pb - pa) @ Ra, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[0][:, None]) @ Ra,
+        before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
+    )  # fmt: skip
+
+
+def _cross(a: Matrix, b: Matrix) -> Matrix:
+    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
+
+
+_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+def _frame(placed: Placed, joint: int, frame: Frame) -> tuple[Vector, Matrix]:
+    """Origin and rotation of a frame in the world."""
+    R = placed.rotations[joint]
+    placement: Any = frame.placement
+    return placed.origins[joint] + R @ placement.translation, R @ placement.rotation

@@ -1,0 +1,261 @@
+"""Certificates: what is proved, what is refused, and that no claim that does not hold passes."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import certificate_claims as claims
+import numpy as np
+import pytest
+from each_choice import draws
+from robots import arm, humanoid, two_arms
+
+import constraints.certificates.check as check_module
+from constraints import (
+    Affine,
+    Bounds,
+    Function,
+    Implicit,
+    Pose,
+    Position,
+    Problem,
+    locked_joint,
+    project,
+)
+from constraints.certificates import Certificate, CertificateStatus, certify
+from constraints.errors import NotFiniteError, OptionError, SizeError, WrongObjectError
+from constraints.functions import Enclosure, Interval, TangentBox, norm
+from constraints.functions.affine import Identity
+from liegroups import Rn
+
+PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
+
+
+@draws(6, 100)
+def test_solutions_are_proved_and_found_in_50_digits(count: int) -> None:
+    for seed in range(count):
+        problem, q, sides = claims.well_posed(seed)
+        found = certify(problem, problem.space.integrate(q, claims.noise(seed, problem, 1e-3)), sides)
+        assert found.status is PROVED, found
+        assert found.check() == []
+        assert found.r < 0.1
+        if seed % 3 == 0:
+            assert claims.solved_in_digits(problem, found, sides)
+
+
+@pytest.mark.parametrize("kind", claims.FALSE)
+@draws(3, 200)
+def test_claims_that_do_not_hold_never_pass(kind: str, count: int) -> None:
+    assert not any(claims.FALSE[kind](seed) for seed in range(count))
+
+
+def test_the_solution_is_where_algebra_says() -> None:
+    """Of two links: the posture is known, and how far the other one is."""
+    tip = claims.planar((0.5, 0.4))
+    exact = np.array([0.3, 0.7])
+    problem = Problem(Rn(2), [Implicit.equal(tip, tip.value(exact))])
+    found = certify(problem, exact + np.array([1e-4, -2e-4]))
+    assert found.status is PROVED
+    assert 2e-4 <= found.r < 2.01e-4
+    assert 0.01 < found.R < 2.0 * 0.7
+    np.testing.assert_allclose(found.center, exact, atol=1e-9)
+    assert found.condition == pytest.approx(np.linalg.cond(tip.jacobian(exact)), rel=1e-2)
+
+
+def test_an_r_that_is_wanted_is_proved_or_not() -> None:
+    tip = claims.planar((0.5, 0.4))
+    problem = Problem(Rn(2), [Implicit.equal(tip, tip.value([0.3, 0.7]))])
+    assert certify(problem, [0.3, 0.7], radius=1e-3).R == 1e-3
+    refused = certify(problem, [0.3, 0.7], radius=3.0)
+    assert refused.status is NOT_PROVED
+    assert "contraction" in refused.reason
+    assert refused.check()
+
+
+def test_rows_that_are_straight_are_proved_far_around() -> None:
+    problem = Problem(Rn(3), [Implicit.equal(Affine([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]]), [1.0, 2.0])])
+    found = certify(problem, [5.0, -3.0, 2.0])
+    assert found.status is PROVED
+    assert found.R >= 100.0
+
+
+# Inequalities, bounds, frozen dofs.
+
+
+def test_a_problem_without_rows_in_play_is_proved_by_saying_so() -> None:
+    above = Implicit.above(Position(arm(), "tool")[2], -10.0)
+    found = certify(Problem(arm(), [above]), arm().random(np.random.default_rng(0)))
+    assert found.status is PROVED
+    assert (found.rows, found.active) == (0, ())
+    assert "no row is in play" in str(found)
+    assert found.check() == []
+
+
+def test_an_inequality_that_is_missed_is_held_at_its_end() -> None:
+    x = Identity(Rn(2))
+    rows = [Implicit.above(x[0] * x[0] + x[1] * x[1], 1.0), Implicit.below(x[0], 5.0)]
+    found = certify(Problem(Rn(2), rows), [0.6, 0.8 - 1e-5])
+    assert found.status is PROVED
+    assert len(found.active) == 1
+    inside = certify(Problem(Rn(2), rows), [0.7, 0.8])
+    assert (inside.status, inside.active, inside.r) == (PROVED, (), pytest.approx(0.0, abs=1e-12))
+
+
+def test_a_solution_at_a_bound_holds_it() -> None:
+    """On the line x + y = 1 the nearest point of q is beyond the bound of x: it stays there, and y goes on."""
+    line = Implicit.equal(Affine([[1.0, 1.0]]), [1.0])
+    bounds = Bounds(Rn(2), np.array([-1.0, -5.0]), np.array([0.25, 5.0]))
+    found = certify(Problem(Rn(2), [line], bounds), [0.25, 0.7501])
+    assert found.status is PROVED
+    assert len(found.held) == 0 or found.center[0] == 0.25
+    assert certify(Problem(Rn(2), [line], bounds), [0.25, 0.7499]).center[0] == 0.25
+    tight = Bounds(Rn(2), np.array([-1.0, -5.0]), np.array([0.25, 0.7]))
+    refused = certify(Problem(Rn(2), [line], tight), [0.25, 0.7])
+    assert refused.status is NOT_PROVED
+
+
+def test_frozen_dofs_stay_and_a_locked_joint_may_be_at_its_bound() -> None:
+    robot, rng = arm(), np.random.default_rng(4)
+    q = robot.random(rng)
+    rows = Position(robot, "tool")[:2]
+    found = certify(Problem(robot, [Implicit.equal(rows, rows.value(q))], frozen=[robot.joint_names[1]]), q)
+    assert found.status is PROVED
+    assert robot.joint_names[1] in found.held
+    lower = float(robot.bounds.lower[3])
+    q[3] = lower
+    both = [Implicit.equal(rows, rows.value(q)), locked_joint(robot, robot.joint_names[3], lower)]
+    found = certify(Problem(robot, both), q)
+    assert found.status is PROVED, found
+    assert found.center[3] == lower
+
+
+def test_an_optional_last_level_does_not_count() -> None:
+    robot = arm()
+    q, f = robot.random(np.random.default_rng(5)), Position(robot, "tool")
+    levels = [[Implicit.equal(f, f.value(q))], [Implicit.equal(Position(robot, "elbow"), [9.0, 9.0, 9.0])]]
+    found = certify(Problem(robot, levels, optional_last=True), q)
+    assert (found.status, found.rows) == (PROVED, 3)
+
+
+def test_explicit_constraints_count_by_their_twins() -> None:
+    robot = two_arms()
+    q = robot.random(np.random.default_rng(6))
+    coupling = locked_joint(robot, robot.joint_names[0], 0.2)
+    rows = [coupling, Implicit.equal(Position(robot, "left_tool"), Position(robot, "left_tool").value(q))]
+    result = project(robot, rows, q)
+    assert result.success
+    found = result.certify()
+    assert (found.status, found.rows) == (PROVED, 4)
+
+
+# What is in the way.
+
+
+def test_redundant_rows_are_left_open_by_name() -> None:
+    robot = arm()
+    q, f = robot.random(np.random.default_rng(7)), Position(robot, "tool")
+    rows = [Implicit.equal(f, f.value(q)), Implicit.equal(f[2], f.value(q)[2:], name="height again")]
+    found = certify(Problem(robot, rows), q)
+    assert found.status is NOT_PROVED
+    assert len(found.open) == 1
+    assert found.rows == 3
+    assert np.isfinite(found.r)
+    assert found.check() == [found.reason]
+
+
+def test_functions_without_enclosure_are_named() -> None:
+    f = Function.from_callable(lambda x: x[:1] ** 2, Rn(1), Rn(1), lambda x: 2.0 * x[None], name="my square")
+    found = certify(Problem(Rn(1), [Implicit.equal(f, [1.0])]), [1.0])
+    assert found.status is NOT_PROVED
+    assert "my square" in found.reason
+
+
+class Doubled(Identity):
+    """Of a user, who vouches for its enclosure."""
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return Enclosure.centred(self.outputs, box, box.q, np.zeros(1), Interval.of(np.eye(1)))
+
+
+def test_enclosures_of_users_are_named() -> None:
+    found = certify(Problem(Rn(1), [Implicit.equal(Doubled(Rn(1), name="doubled"), [1.0])]), [1.0])
+    assert (found.status, found.rests_on) == (PROVED, ("doubled",))
+    assert "doubled" in found.describe()
+
+
+def test_where_there_is_no_solution_nothing_is_proved() -> None:
+    robot = arm()
+    problem = Problem(robot, [Implicit.equal(norm(Position(robot, "tool")), [50.0])])
+    found = certify(problem, robot.random(np.random.default_rng(8)))
+    assert found.status is NOT_PROVED
+    assert found.reason
+    with pytest.raises(Exception, match="NOT_PROVED"):
+        found.or_raise()
+
+
+def test_bad_arguments() -> None:
+    problem = Problem(Rn(1), [Implicit.equal(Identity(Rn(1)), [1.0])])
+    for q, error in (([np.nan], NotFiniteError), ([1.0, 2.0], SizeError)):
+        with pytest.raises(error):
+            certify(problem, q)
+    with pytest.raises(WrongObjectError, match="problem to be certified"):
+        certify(problem.space, [1.0])  # type: ignore[arg-type]
+    for radius in (0.0, -1.0):
+        with pytest.raises(OptionError, match="radius"):
+            certify(problem, [1.0], radius=radius)
+    with pytest.raises(NotFiniteError):
+        certify(problem, [1.0], radius=np.inf)
+
+
+# The check.
+
+
+def test_the_check_imports_numpy_alone() -> None:
+    tree = ast.parse(Path(check_module.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imports}
+    assert modules == {"__future__", "typing", "numpy"}
+
+
+def a_proof() -> Certificate:
+    problem, q, sides = claims.well_posed(0)
+    return certify(problem, q, sides)
+
+
+def test_a_certificate_travels_and_is_checked_again() -> None:
+    found = pickle.loads(pickle.dumps(a_proof()))
+    assert found.check() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda n: n._replace(residual_upper=n.residual_upper + 1.0), "mapped"),
+        (lambda n: n._replace(jacobian_upper=n.jacobian_upper + 1.0), "contraction"),
+        (lambda n: n._replace(preconditioner=np.zeros_like(n.preconditioner)), "contraction"),
+        (lambda n: n._replace(size=0.5 * n.size), "box"),
+        (lambda n: n._replace(margins=-np.ones(1), rates=np.ones((1, len(n.preconditioner)))), "missed"),
+        (lambda n: n._replace(displaced=n.displaced + 1.0), "within"),
+        (lambda n: n._replace(displaced=n.displaced[:-1]), "shape"),
+        (lambda n: n._replace(residual_lower=np.full_like(n.residual_lower, np.nan)), "finite"),
+        (lambda n: n._replace(residual_lower=n.residual_upper + 1.0), "lower end"),
+        (lambda n: n._replace(spread=-n.spread), "negative"),
+    ],
+)
+def test_the_check_sees_numbers_that_prove_nothing(change: Any, words: str) -> None:
+    found = a_proof()
+    assert words in "; ".join(replace(found, numbers=change(found.numbers)).check())
+
+
+def test_projections_certify_themselves() -> None:
+    robot = humanoid()
+    rng = np.random.default_rng(9)
+    rows = [Implicit.equal(Pose(robot, "rleg6_joint"), Pose(robot, "rleg6_joint").value(robot.random(rng)))]
+    result = project(robot, rows, robot.random(rng))
+    found = result.or_raise().certify()
+    assert found.status is PROVED
+    assert found.r < 1e-3

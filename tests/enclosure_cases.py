@@ -1,0 +1,149 @@
+"""Boxes for functions, and what is found outside of their enclosures: by sampling in doubles, and in 50 digits."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import fifty_digits as digits
+import numpy as np
+import pinocchio as pin
+from expression_trees import Arm, drawn, function_of
+from robots import arm, joint_models
+from samples import SAMPLES, kinematic_samples, placement
+
+from constraints import Function, Robot
+from constraints.errors import NoEnclosureError, UndefinedError
+from constraints.functions.enclosures.box import Enclosure, TangentBox
+from constraints.testing.functions import _random as random_configuration  # pyright: ignore[reportPrivateUsage]
+
+NEAR = 1e-9
+"""Samples this near to an end, or beyond it, are looked at in 50 digits."""
+
+
+@functools.cache
+def every_joint() -> Robot:
+    """Three branches of joints of every type that has an enclosure, which all have but the ellipsoid."""
+    model, rng, last = pin.Model(), np.random.default_rng(5), [0, 0, 0]
+    model.name = "every joint"
+    kinds = {name: joint for name, joint in joint_models().items() if name != "ellipsoid"}
+    for i, (name, joint) in enumerate(kinds.items()):
+        M = pin.SE3(placement(50 + i).rotation, rng.uniform(-0.2, 0.2, 3))
+        branch = i % 3 if i > 2 else 0
+        last[branch] = model.addJoint(last[branch], joint, M, name)
+        last = [last[0]] * 3 if i <= 2 else last
+        model.appendBodyToJoint(last[branch], pin.Inertia.FromBox(1.0 + 0.1 * i, 0.1, 0.2, 0.3), placement(90 + i))
+    return Robot(model).with_frame("a", "chain", placement(9)).with_frame("b", "composite", placement(10))
+
+
+def functions() -> dict[str, Function]:
+    """Samples of all functions of the library, and those of frames on a robot with joints of every type."""
+    own = {f"{name} (every joint)": make for name, make in kinematic_samples(every_joint).items()}
+    return {name: make() for name, make in (SAMPLES | own).items()}
+
+
+def tree(seed: int, depth: int = 5) -> tuple[Function, np.ndarray]:
+    """A random formula of the arm, and where it is defined."""
+    rng = np.random.default_rng(seed)
+    q = arm().random(rng)
+    return function_of(drawn(rng, depth, int(rng.choice([1, 3])), Arm(q, np.zeros(7)))[0]), q
+
+
+def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: Any = None) -> TangentBox:
+    """A box whose size is 10 to a power between two; some columns stay."""
+    center = random_configuration(f, rng) if q is None else q
+    moving = rng.random(f.inputs.nv) < rng.choice([0.3, 1.0])
+    return TangentBox(f.inputs, center, 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv))
+
+
+def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
+    """The enclosure; none where the function may have no value, or the box is too large."""
+    try:
+        return f.enclosure(box)
+    except UndefinedError:
+        return None
+
+
+def has_enclosure(f: Function) -> bool:
+    rng = np.random.default_rng(0)
+    try:
+        f.enclosure(TangentBox(f.inputs, random_configuration(f, rng), 0.0))
+    except NoEnclosureError:
+        return False
+    except UndefinedError:
+        pass
+    return True
+
+
+def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarray:
+    """A tangent vector of the box, or of its corners."""
+    n = box.space.nv
+    return box.r * (rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n))
+
+
+class Found(NamedTuple):
+    """Samples of one box: how many, how many near an end, and how many outside."""
+
+    samples: int
+    near: int
+    outside: int
+
+
+def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator, count: int, judged: int = 2) -> Found:
+    """Samples in doubles; what is near an end is judged in 50 digits, so many a box at most, and what is far outside.
+
+    Args:
+        f: the function.
+        box: where.
+        e: its enclosure there.
+        rng: draws the samples.
+        count: how many.
+        judged: of those near an end.
+    """
+    near = outside = 0
+    turned = not f.outputs.is_flat and float(np.max(e.error, initial=0.0)) > 1.5  # logarithms are the shortest ones
+    for i in range(count):
+        v = step_in(box, rng, i % 2 == 1)
+        try:
+            value, J = f.linearise(f.inputs.integrate(box.q, v))
+        except UndefinedError:
+            outside += 1
+            continue
+        gap = np.inf if turned else np.min(e.error - np.abs(f.outputs.difference(e.value, value)), initial=np.inf)
+        gap = min(gap, np.min(J - e.jacobian.lower, initial=np.inf), np.min(e.jacobian.upper - J, initial=np.inf))
+        if gap < -NEAR:
+            outside += 1
+        elif gap < NEAR:
+            near += 1
+            if near <= judged:
+                outside += outside_in_digits(f, box, e, v, int(rng.integers(max(f.inputs.nv, 1))))
+    return Found(count, near, outside)
+
+
+def outside_in_digits(
+    f: Function, box: TangentBox, e: Enclosure, v: np.ndarray, column: int, turned: bool = False
+) -> bool:
+    """Whether the value, or a column of the Jacobian, is outside of an enclosure, judged in 50 digits.
+
+    Args:
+        f: the function.
+        box: where.
+        e: its enclosure there.
+        v: in the box; the value at the centre is judged where it is zero.
+        column: of the Jacobian.
+        turned: the value may be turned so far that its logarithm is not the shortest one: it is not judged.
+    """
+    try:
+        at = digits.moved(f.inputs, digits.point_of(f.inputs, box.q), digits.exact(v))
+        d = digits.log_between(f.outputs, digits.point_of(f.outputs, e.value), digits.value_at(f, at))
+        J = digits.column_at(f, at, column) if f.inputs.nv else np.zeros(len(d))
+    except NotImplementedError:
+        return False
+    most = digits.exact(e.error if v.any() else e.rounding)
+    if not turned and any(abs(x) > bound + digits.mp.mpf(10) ** -45 for x, bound in zip(d, most, strict=True)):
+        return True
+    if not f.inputs.nv:
+        return False
+    low, high = digits.exact(e.jacobian.lower[:, column]), digits.exact(e.jacobian.upper[:, column])
+    off = digits.mp.mpf(10) ** -28  # of the differences, where columns are large
+    return any(x < a - off or x > b + off for x, a, b in zip(J, low, high, strict=True))

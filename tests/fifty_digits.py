@@ -1,0 +1,503 @@
+"""What functions are in 50 digits: a judge that knows the formulas of the documentation, and nothing of the library.
+
+Points are lists of leaves: numbers for vectors, rotation matrices, and pairs of a rotation and a translation. Unit
+quaternions and rotations of placements, rounded in doubles, are made exact: quaternions normalised, matrices turned to
+the rotation next to them. Jacobians are central differences with a step of 1e-18, right to 1e-35.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from mpmath import mp as _mp
+
+from constraints import (
+    Affine,
+    CenterOfMass,
+    ComBetweenFeet,
+    Function,
+    Orientation,
+    Pose,
+    Position,
+    Rotation,
+    Stacked,
+    Transformation,
+)
+from constraints.functions import Constant, Expression, Identity, Lifted, Polynomial, Restriction
+from constraints.functions.affine import Straight
+from constraints.functions.algebra import Composition, Difference, Sum
+from constraints.functions.frames.frame_function import FrameFunction
+from constraints.functions.frames.pose_from_rows import PoseFromRows
+from constraints.functions.translation import RightTranslation, Translated
+from constraints.rows.twin import Twin
+from liegroups import SE2, SE3, SO2, SO3, Space
+
+mp: Any = _mp
+mp.dps = 50
+STEP = 18
+Leaf = Any
+Point = list[Leaf]
+
+
+def exact(x: Any) -> Any:
+    """Doubles as numbers of 50 digits, an array of objects."""
+    return np.array([mp.mpf(float(s)) for s in np.ravel(x)], dtype=object).reshape(np.shape(x))
+
+
+def eye(n: int) -> Any:
+    return exact(np.eye(n))
+
+
+def _norm(x: Any) -> Any:
+    return mp.sqrt(sum(s * s for s in x))
+
+
+def skew(w: Any) -> Any:
+    zero = mp.mpf(0)
+    return np.array([[zero, -w[2], w[1]], [w[2], zero, -w[0]], [-w[1], w[0], zero]], dtype=object)
+
+
+def rotation(w: Any) -> Any:
+    """The rotation of a rotation vector (Rodrigues)."""
+    angle = _norm(w)
+    if angle == 0:
+        return eye(3)
+    K = skew([s / angle for s in w])
+    return eye(3) + mp.sin(angle) * K + (1 - mp.cos(angle)) * (K @ K)
+
+
+def rotation_vector(R: Any) -> Any:
+    """The shortest rotation vector of a rotation."""
+    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=object) / 2
+    sine, cosine = _norm(axis), (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2
+    if sine == 0:
+        return axis
+    return axis * (mp.atan2(sine, cosine) / sine)
+
+
+def of_quaternion(x: Sequence[float]) -> Any:
+    """The rotation of a quaternion xyzw of any length."""
+    v = exact(x)
+    n = _norm(v)
+    a, b, c, d = (s / n for s in v)
+    u = np.array([a, b, c], dtype=object)
+    return (d * d - u @ u) * eye(3) + 2 * np.outer(u, u) + 2 * d * skew(u)
+
+
+def next_rotation(R: Any) -> Any:
+    """The rotation next to a matrix of doubles: Newton's iteration for the polar factor."""
+    A = exact(R)
+    for _ in range(6):
+        A = A @ (3 * eye(3) - A.T @ A) / 2
+    return A
+
+
+def placed(M: Any) -> tuple[Any, Any]:
+    """A placement of pinocchio: rotation and translation."""
+    return next_rotation(M.rotation), exact(M.translation)
+
+
+def product(a: Any, b: Any) -> tuple[Any, Any]:
+    return a[0] @ b[0], a[0] @ b[1] + a[1]
+
+
+def inverted(a: Any) -> tuple[Any, Any]:
+    return a[0].T, -(a[0].T @ a[1])
+
+
+def left_jacobian(w: Any) -> Any:
+    """Of exp on SO(3): what turns the linear part of a twist into a translation."""
+    angle = _norm(w)
+    if angle == 0:
+        return eye(3)
+    K = skew(w)
+    a = (1 - mp.cos(angle)) / angle**2
+    b = (angle - mp.sin(angle)) / angle**3
+    return eye(3) + a * K + b * (K @ K)
+
+
+def solved(A: Any, b: Any) -> Any:
+    return np.array(list(mp.lu_solve(mp.matrix(A.tolist()), mp.matrix(list(b)))), dtype=object)
+
+
+def _plane(c: Any, s: Any) -> Any:
+    return np.array([[c, -s], [s, c]], dtype=object)
+
+
+# Leaves of spaces: from doubles, moved along a tangent vector, and the logarithm of one seen from another.
+
+
+def _as_3(M: Any) -> tuple[Any, Any]:
+    """A motion of the plane as one of space."""
+    R, p = eye(3), exact(np.zeros(3))
+    R[:2, :2], p[:2] = M
+    return R, p
+
+
+def leaf_of(kind: Space, q: Any) -> Leaf:
+    if kind.is_flat:
+        return exact(q)
+    if kind.atoms == SO3.atoms:
+        return of_quaternion(q)
+    if kind.atoms == SE3.atoms:
+        return of_quaternion(q[3:]), exact(q[:3])
+    c, s = exact(q[-2:])
+    n = mp.sqrt(c * c + s * s)
+    return _plane(c / n, s / n) if kind.atoms == SO2.atoms else (_plane(c / n, s / n), exact(q[:2]))
+
+
+def leaf_moved(kind: Space, x: Leaf, v: Any) -> Leaf:
+    if kind.is_flat:
+        return x + v
+    if kind.atoms == SO3.atoms:
+        return x @ rotation(v)
+    if kind.atoms == SO2.atoms:
+        return x @ _plane(mp.cos(v[0]), mp.sin(v[0]))
+    if kind.atoms == SE2.atoms:
+        w = np.array([mp.mpf(0), mp.mpf(0), v[2]], dtype=object)
+        lin = left_jacobian(w) @ np.array([v[0], v[1], mp.mpf(0)], dtype=object)
+        return product(x, (rotation(w)[:2, :2], lin[:2]))
+    return product(x, (rotation(v[3:]), left_jacobian(v[3:]) @ v[:3]))
+
+
+def leaf_log(kind: Space, a: Leaf, b: Leaf) -> Any:
+    """Of a^-1 b."""
+    if kind.is_flat:
+        return b - a
+    if kind.atoms == SO3.atoms:
+        return rotation_vector(a.T @ b)
+    if kind.atoms == SO2.atoms:
+        R = a.T @ b
+        return np.array([mp.atan2(R[1, 0], R[0, 0])], dtype=object)
+    R, p = product(inverted(a), b)
+    if kind.atoms == SE2.atoms:
+        R, p = _as_3((R, p))
+        w = rotation_vector(R)
+        return np.concatenate([solved(left_jacobian(w), p)[:2], w[2:]])
+    w = rotation_vector(R)
+    return np.concatenate([solved(left_jacobian(w), p), w])
+
+
+def leaf_product(kind: Space, a: Leaf, b: Leaf) -> Leaf:
+    if kind.is_flat:
+        return a + b
+    return a @ b if kind.atoms in (SO3.atoms, SO2.atoms) else product(a, b)
+
+
+def leaf_inverse(kind: Space, a: Leaf) -> Leaf:
+    if kind.is_flat:
+        return -a
+    return a.T if kind.atoms in (SO3.atoms, SO2.atoms) else inverted(a)
+
+
+def point_of(space: Space, q: Any) -> Point:
+    """A configuration of doubles."""
+    return [leaf_of(leaf.space, np.asarray(q)[leaf.q]) for leaf in space.leaves()]
+
+
+def moved(space: Space, point: Point, v: Any) -> Point:
+    """A point moved along a tangent vector."""
+    return [leaf_moved(leaf.space, x, v[leaf.v]) for leaf, x in zip(space.leaves(), point, strict=True)]
+
+
+def log_between(space: Space, a: Point, b: Point) -> Any:
+    """The logarithm of b seen from a (nv,)."""
+    found = [leaf_log(leaf.space, x, y) for leaf, x, y in zip(space.leaves(), a, b, strict=True)]
+    return np.concatenate(found) if found else np.zeros(0, dtype=object)
+
+
+# Robots.
+
+
+def _about(axis: Any, angle: Any) -> Any:
+    return rotation(np.array(list(axis), dtype=object) * angle)
+
+
+def _joint(joint: Any, kind: str, leaves: list[Leaf]) -> tuple[Any, Any]:
+    """The motion of a joint, which takes its leaves from the front of the list."""
+    still, here = exact(np.zeros(3)), eye(3)
+    unit = {"X": here[0], "Y": here[1], "Z": here[2]}
+    if kind == "Composite":
+        whole, M = joint.extract() if hasattr(joint, "extract") else joint, (here, still)
+        for part, placement in zip(whole.joints, whole.jointPlacements, strict=True):
+            M = product(M, product(placed(placement), _joint(part, _kind(part), leaves)))
+        return M
+    x = leaves.pop(0)
+    whole = joint.extract() if hasattr(joint, "extract") else joint
+
+    def axis() -> Any:
+        if kind[-1] in unit:
+            return unit[kind[-1]]
+        if kind == "RevoluteUnboundedUnaligned":
+            memory = whole.createData()
+            whole.calc(memory, np.array([1.0, 0.0]))
+            a = exact(np.array(memory.S).ravel()[3:])
+        else:
+            a = exact(whole.axis)
+        return a / _norm(a)
+
+    if kind in ("RX", "RY", "RZ", "RevoluteUnaligned"):
+        return _about(axis(), x[0]), still
+    if kind in ("RUBX", "RUBY", "RUBZ", "RevoluteUnboundedUnaligned"):
+        return _about(axis(), mp.atan2(x[1, 0], x[0, 0])), still
+    if kind in ("PX", "PY", "PZ", "PrismaticUnaligned"):
+        return here, axis() * x[0]
+    if kind in ("HX", "HY", "HZ", "HelicalUnaligned"):
+        return _about(axis(), x[0]), axis() * (mp.mpf(float(whole.pitch)) * x[0])
+    if kind == "Planar":
+        return _as_3(x)
+    if kind == "Spherical":
+        return x, still
+    if kind == "SphericalZYX":
+        return _about(unit["Z"], x[0]) @ _about(unit["Y"], x[1]) @ _about(unit["X"], x[2]), still
+    if kind == "FreeFlyer":
+        return x
+    if kind == "Translation":
+        return here, x
+    if kind == "Universal":
+        a, b = exact(whole.axis1), exact(whole.axis2)
+        return _about(a / _norm(a), x[0]) @ _about(b / _norm(b), x[1]), still
+    raise NotImplementedError(kind)
+
+
+def _kind(joint: Any) -> str:
+    return str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
+
+
+def frames_of(robot: Any, point: Point) -> list[tuple[Any, Any]]:
+    """Placements of the joints in the world; the world itself first."""
+    model, leaves = robot.model, list(point)
+    found = [(eye(3), exact(np.zeros(3)))]
+    for j in range(1, model.njoints):
+        own = product(placed(model.jointPlacements[j]), _joint(model.joints[j], _kind(model.joints[j]), leaves))
+        found.append(product(found[model.parents[j]], own))
+    return found
+
+
+def _relative(f: Any, point: Point) -> tuple[Any, Any]:
+    frames = frames_of(f.robot, point)
+    a, b = (product(frames[frame.joint], placed(frame.placement)) for frame in (f.frame_a, f.frame_b))
+    return product(inverted(a), b)
+
+
+def _center(f: CenterOfMass, point: Point) -> Any:
+    frames, total, mass = frames_of(f.robot, point), exact(np.zeros(3)), mp.mpf(0)
+    for j in f.moving_joints:
+        body = f.robot.model.inertias[j]
+        R, p = frames[j]
+        own = mp.mpf(float(body.mass))
+        total, mass = total + own * (R @ exact(body.lever) + p), mass + own
+    a = product(frames[f.frame_a.joint], placed(f.frame_a.placement))
+    R, p = inverted(a)
+    return R @ (total / mass) + p
+
+
+def _between_feet(f: ComBetweenFeet, point: Point) -> Any:
+    frames = frames_of(f.robot, point)
+    named = [f.robot.frame(x) for x in (f.left, f.right, f.reference)]
+    (_, left), (_, right), (R, x) = (product(frames[one.joint], placed(one.placement)) for one in named)
+    c = _center(CenterOfMass(f.robot, f.joints, f.subtrees), point)
+    u, middle = right - left, (left + right) / 2
+    return np.array([(c - x)[2], (R.T @ (skew(c - middle) @ u))[2], (c - left) @ u, (c - right) @ u], dtype=object)
+
+
+# Operators.
+
+
+def _by_row(apply: Callable[..., Any]) -> Callable[..., Any]:
+    def rows(*vectors: Any) -> Any:
+        n = max(map(len, vectors))
+        wide = [v if len(v) == n else [v[0]] * n for v in vectors]
+        return np.array([apply(*entries) for entries in zip(*wide, strict=True)], dtype=object)
+
+    return rows
+
+
+def _cross(a: Any, b: Any) -> Any:
+    return skew(a) @ b
+
+
+def _alone(x: Any) -> Any:
+    return np.array([x], dtype=object)
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "product": _by_row(lambda x, y: x * y),
+    "quotient": _by_row(lambda x, y: x / y),
+    "dot": lambda x, y: _alone(x @ y),
+    "cross": _cross,
+    "norm": lambda x: _alone(_norm(x)),
+    "rotated": lambda R, p: R @ p,
+    "minimum": _by_row(min),
+    "maximum": _by_row(max),
+    "sqrt": _by_row(mp.sqrt),
+    "sin": _by_row(mp.sin),
+    "cos": _by_row(mp.cos),
+    "atan2": _by_row(mp.atan2),
+    "exp": _by_row(mp.exp),
+    "log": _by_row(mp.log),
+}
+
+
+def _expression(f: Expression, point: Point) -> Point:
+    operands = [value_at(g, point) for g in f.functions]
+    if f.operator == "inverse":
+        leaves = f.outputs.leaves()
+        return [leaf_inverse(leaf.space, x) for leaf, x in zip(leaves, operands[0], strict=True)]
+    vectors = [_joined(x) if g.outputs.is_flat else x[0] for g, x in zip(f.functions, operands, strict=True)]
+    if f.operator == "power":
+        c = int(f.number or 0) if f.number == int(f.number or 0) else mp.mpf(f.number)
+        return [_by_row(lambda x: x**c)(*vectors)]
+    if f.operator == "smooth_abs":
+        w = mp.mpf(f.number)
+        return [_by_row(lambda x: mp.sqrt(x * x + w * w) - w)(*vectors)]
+    return [OPERATORS[f.operator](*vectors)]
+
+
+def _joined(point: Point) -> Any:
+    return np.concatenate(point) if point else np.zeros(0, dtype=object)
+
+
+def _vector_part(space: Space, point: Point) -> Any:
+    """By tangent column: coordinates of vectors, zero elsewhere."""
+    x = np.array([mp.mpf(0)] * space.nv, dtype=object)
+    for leaf, own in zip(space.leaves(), point, strict=True):
+        if leaf.space.is_flat:
+            x[leaf.v] = own
+    return x
+
+
+def _split(space: Space, vector: Any) -> Point:
+    """A vector as the leaves of a flat space."""
+    return [vector[leaf.v] for leaf in space.leaves()]
+
+
+def value_at(f: Function, point: Point) -> Point:
+    """The value of a function of the library.
+
+    Raises:
+        NotImplementedError: no formula here for its class.
+    """
+    return _merged(f.outputs, _of_its_class(f, point))
+
+
+def _of_its_class(f: Function, point: Point) -> Point:
+    """The same, cut into leaves in any way."""
+    if isinstance(f, FrameFunction):
+        return _of_frames(f, point)
+    if isinstance(f, CenterOfMass):
+        return [_center(f, point)]
+    if isinstance(f, ComBetweenFeet):
+        return [_between_feet(f, point)]
+    if isinstance(f, Expression):
+        return _expression(f, point)
+    if isinstance(f, Straight):
+        return _straight(f, point)
+    if isinstance(f, Polynomial):
+        s = exact(np.asarray(f.weights)) @ _vector_part(f.inputs, point) + mp.mpf(float(f.offset))
+        return [_alone(sum(mp.mpf(float(a)) * s**k for k, a in enumerate(np.asarray(f.coefficients))))]
+    if isinstance(f, PoseFromRows):
+        x = _joined(point)
+        return [(rotation(x[3:]), x[:3])]
+    return _of_others(f, point)
+
+
+def _of_frames(f: Any, point: Point) -> Point:
+    R, p = _relative(f, point)
+    if isinstance(f, Position):
+        return [p]
+    if isinstance(f, Orientation):
+        return [rotation_vector(R)]
+    if isinstance(f, Rotation):
+        return [R]
+    if isinstance(f, Transformation):
+        return [np.concatenate([p, rotation_vector(R)])]
+    if isinstance(f, Pose):
+        return [(R, p)] if f.outputs == SE3 else [p, R]
+    raise NotImplementedError(type(f).__name__)
+
+
+def _straight(f: Any, point: Point) -> Point:
+    if isinstance(f, Affine):
+        x = exact(np.asarray(f.A)) @ _vector_part(f.inputs, point) + exact(np.asarray(f.b))
+        return _split(f.outputs, x)
+    if isinstance(f, Identity):
+        return point
+    if isinstance(f, Constant):
+        return point_of(f.outputs, np.asarray(f.constant))
+    if isinstance(f, RightTranslation):
+        c = point_of(f.space, f.constant)
+        return [leaf_product(leaf.space, x, y) for leaf, x, y in zip(f.space.leaves(), point, c, strict=True)]
+    raise NotImplementedError(type(f).__name__)
+
+
+def _of_others(f: Any, point: Point) -> Point:
+    if isinstance(f, Composition):
+        return value_at(f.outer, _as_leaves(f.outer.inputs, f.inner.outputs, value_at(f.inner, point)))
+    if isinstance(f, Stacked):
+        return _merged(f.outputs, [x for g in f.functions for x in value_at(g, point)])
+    if isinstance(f, Sum):
+        parts = [_joined(value_at(g, point)) * mp.mpf(float(c)) for g, c in zip(f.functions, f.factors, strict=True)]
+        return _split(f.outputs, sum(parts))
+    if isinstance(f, Difference):
+        return [log_between(f.left.outputs, value_at(f.right, point), value_at(f.left, point))]
+    if isinstance(f, Twin):
+        pairs = zip(f.outputs.leaves(), value_at(f.f, point), value_at(f.g, point), strict=True)
+        return [leaf_product(leaf.space, leaf_inverse(leaf.space, x), y) for leaf, x, y in pairs]
+    if isinstance(f, Translated):
+        c = point_of(f.inner.outputs, f.constant)
+        pairs = zip(f.inner.outputs.leaves(), value_at(f.inner, point), c, strict=True)
+        inside = [leaf_product(leaf.space, x, y) for leaf, x, y in pairs]
+        return inside if f.outer is None else value_at(f.outer, inside)
+    if isinstance(f, Restriction | Lifted):
+        space, block = (f.function.outputs, f.rows) if isinstance(f, Restriction) else (f.space, f.block)
+        whole = value_at(f.function, point) if isinstance(f, Restriction) else point
+        part = _taken(space, whole, block.v)
+        own = f.outputs if isinstance(f, Restriction) else f.function.inputs
+        inside = _merged(own, part)
+        return inside if isinstance(f, Restriction) else value_at(f.function, inside)
+    raise NotImplementedError(type(f).__name__)
+
+
+def _taken(space: Space, point: Point, columns: Sequence[int]) -> Point:
+    found = list[Leaf]()
+    for leaf, x in zip(space.leaves(), point, strict=True):
+        inside = [k - leaf.v.start for k in range(leaf.v.start, leaf.v.stop) if k in columns]
+        if inside:
+            found.append(x[inside] if leaf.space.is_flat else x)
+    return found
+
+
+def _merged(space: Space, parts: Point) -> Point:
+    """Leaves of vectors joined, or cut, as the space has them."""
+    waiting, found = list(parts), list[Leaf]()
+    for leaf in space.leaves():
+        if not leaf.space.is_flat:
+            while isinstance(waiting[0], np.ndarray) and waiting[0].ndim == 1 and not len(waiting[0]):
+                waiting.pop(0)
+            found.append(waiting.pop(0))
+            continue
+        numbers = np.zeros(0, dtype=object)
+        while len(numbers) < leaf.space.nv:
+            numbers = np.concatenate([numbers, waiting.pop(0)])
+        if len(numbers) > leaf.space.nv:
+            waiting.insert(0, numbers[leaf.space.nv :])
+        found.append(numbers[: leaf.space.nv])
+    return found
+
+
+def _as_leaves(space: Space, given: Space, point: Point) -> Point:
+    """A point of an equal space that is cut into other leaves."""
+    return _merged(space, point) if len(space.leaves()) != len(given.leaves()) else point
+
+
+def column_at(f: Function, point: Point, k: int) -> Any:
+    """Column k of the Jacobian (outputs.nv,), by a central difference."""
+    h = mp.mpf(10) ** -STEP
+    e = np.array([mp.mpf(0)] * f.inputs.nv, dtype=object)
+    e[k] = h
+    here, ahead, back = (value_at(f, moved(f.inputs, point, s * e)) for s in (0, 1, -1))
+    forward, behind = (log_between(f.outputs, here, there) for there in (ahead, back))
+    return (forward - behind) / (2 * h)

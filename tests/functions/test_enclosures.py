@@ -1,0 +1,290 @@
+"""Enclosures: no value and no Jacobian is outside; intervals against exact fractions and 50 digits; what has none."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import enclosure_cases as cases
+import fifty_digits as digits
+import numpy as np
+import pytest
+from each_choice import draws
+from mpmath import mp as _mp
+from robots import arm, mixed_tree
+
+from constraints import Function, Position
+from constraints.errors import NoEnclosureError, NotFiniteError, OptionError, SizeError, SpaceMismatchError
+from constraints.functions import Enclosure, Interval, TangentBox, exp, log, sqrt
+from constraints.functions.affine import Identity
+from constraints.functions.enclosures.group_bounds import adjoint_bound, exp_jacobian_bound, log_jacobian_bound, walked
+from constraints.functions.enclosures.interval import angle
+from constraints.functions.enclosures.maps import OF_LOGS
+from constraints.testing import CheckFailed, check_function
+from liegroups import SE2, SE3, SO2, SO3, Rn, Space
+
+mp: Any = _mp
+
+
+@functools.cache
+def enclosed_functions() -> tuple[Function, ...]:
+    return tuple(f for f in cases.functions().values() if cases.has_enclosure(f))
+
+
+@draws(30, 3000)
+def test_nothing_is_outside_of_boxes_of_all_functions(count: int) -> None:
+    rng, functions, seen = np.random.default_rng(0), enclosed_functions(), 0
+    assert len(functions) > 130
+    for f in [functions[int(i)] for i in rng.integers(len(functions), size=count)]:
+        box = cases.box_of(f, rng, -6.0, 0.0)
+        found = cases.enclosed(f, box)
+        if found is not None:
+            assert cases.sampled(f, box, found, rng, 20, judged=0).outside == 0, f.name
+            seen += 1
+    assert seen > 0.7 * count
+
+
+@draws(3, 200)
+def test_nothing_is_outside_of_boxes_of_formulas(count: int) -> None:
+    rng = np.random.default_rng(1)
+    for seed in range(count):
+        f, q = cases.tree(seed, 4)
+        box = cases.box_of(f, rng, -6.0, -2.0, q)
+        found = cases.enclosed(f, box)
+        if found is not None:
+            assert cases.sampled(f, box, found, rng, 20, judged=0).outside == 0, seed
+
+
+@draws(6, 200)
+def test_nothing_is_outside_in_50_digits(count: int) -> None:
+    rng, functions = np.random.default_rng(2), enclosed_functions()
+    for i in range(count):
+        f = functions[int(rng.integers(len(functions)))]
+        box = cases.box_of(f, rng, -9.0, -3.0)
+        found = cases.enclosed(f, box)
+        if found is None:
+            continue
+        v = cases.step_in(box, rng, i % 2 == 0) * (i % 3 > 0)
+        assert not cases.outside_in_digits(f, box, found, v, int(rng.integers(max(1, f.inputs.nv)))), f.name
+
+
+def test_what_is_beyond_the_straight_part_shrinks_with_the_square() -> None:
+    f, q = Position(arm(), "tool"), arm().random(np.random.default_rng(3))
+    J = np.abs(f.jacobian(q)).sum(axis=1)
+    over = [f.enclosure(TangentBox(f.inputs, q, size)).error - size * J for size in (4e-3, 2e-3, 1e-3)]
+    assert all((3.9 < a / b).all() and (a / b < 4.1).all() for a, b in pairwise(over))
+
+
+# Intervals.
+
+
+def fractions_of(x: Interval) -> list[tuple[Fraction, Fraction]]:
+    return [(Fraction(a), Fraction(b)) for a, b in zip(x.lower.tolist(), x.upper.tolist(), strict=True)]
+
+
+def drawn(rng: np.random.Generator, n: int) -> Interval:
+    middle = rng.normal(size=n) * 10.0 ** rng.integers(-6, 6, n)
+    return Interval.around(middle, np.abs(middle) * 10.0 ** rng.uniform(-17, 0.5, n) * rng.integers(0, 2, n))
+
+
+@pytest.mark.parametrize("sign", [operator.add, operator.sub, operator.mul])
+@pytest.mark.parametrize("seed", range(3))
+def test_operations_hold_in_exact_fractions(sign: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = drawn(rng, 200), drawn(rng, 200)
+    for (a, b), (c, d), (low, high) in zip(*map(fractions_of, (x, y, sign(x, y))), strict=True):
+        ends = [sign(p, q) for p in (a, b) for q in (c, d)]
+        assert low <= min(ends) <= max(ends) <= high
+
+
+def test_quotients_hold_in_exact_fractions() -> None:
+    rng = np.random.default_rng(7)
+    x, y = drawn(rng, 300), drawn(rng, 300)
+    off_zero = np.flatnonzero((y.lower > 0.0) | (y.upper < 0.0))
+    x, y = x[off_zero], y[off_zero]
+    for (a, b), (c, d), (low, high) in zip(*map(fractions_of, (x, y, x / y)), strict=True):
+        ends = [p / q for p in (a, b) for q in (c, d)]
+        assert low <= min(ends) <= max(ends) <= high
+
+
+def test_products_of_matrices_hold_in_exact_fractions() -> None:
+    rng = np.random.default_rng(8)
+    A, B = drawn(rng, 12), drawn(rng, 8)
+    A, B = (
+        Interval(A.lower.reshape(3, 4), A.upper.reshape(3, 4)),
+        Interval(B.lower.reshape(4, 2), B.upper.reshape(4, 2)),
+    )
+    found = A @ B
+    for _ in range(100):
+        a, b = (np.where(rng.random(x.shape) < 0.5, x.lower, x.upper) for x in (A, B))
+        for i, j in np.ndindex(3, 2):
+            exact = sum(Fraction(s) * Fraction(t) for s, t in zip(a[i].tolist(), b[:, j].tolist(), strict=True))
+            assert Fraction(float(found.lower[i, j])) <= exact <= Fraction(float(found.upper[i, j]))
+
+
+WAVES: dict[str, tuple[Any, Any, float, float]] = {
+    "sin": (Interval.sin, lambda s: mp.sin(s), -50.0, 50.0),
+    "cos": (Interval.cos, lambda s: mp.cos(s), -50.0, 50.0),
+    "exp": (Interval.exp, lambda s: mp.exp(s), -40.0, 40.0),
+    "log": (Interval.log, lambda s: mp.log(s), 1e-9, 50.0),
+    "sqrt": (Interval.sqrt, lambda s: mp.sqrt(s), 1e-9, 50.0),
+    "square": (Interval.square, lambda s: s * s, -9.0, 9.0),
+    "cube": (lambda x: x.power(3.0), lambda s: s**3, -9.0, 9.0),
+    "power 4": (lambda x: x.power(4.0), lambda s: s**4, -9.0, 9.0),
+    "power -1.5": (lambda x: x.power(-1.5), lambda s: s ** mp.mpf(-1.5), 1e-3, 9.0),
+}
+
+
+@pytest.mark.parametrize("name", WAVES)
+def test_functions_hold_in_50_digits(name: str) -> None:
+    apply, judge, least, most = WAVES[name]
+    rng = np.random.default_rng(9)
+    lower = rng.uniform(least, most, 100)
+    upper = np.minimum(lower + 10.0 ** rng.uniform(-16, 0.8, 100) * rng.integers(0, 2, 100), most)
+    found = apply(Interval(lower, upper))
+    for a, b, low, high in zip(*(x.tolist() for x in (lower, upper, found.lower, found.upper)), strict=True):
+        for t in (0.0, 1.0, *rng.uniform(0.0, 1.0, 4)):
+            value = judge(mp.mpf(a) + (mp.mpf(b) - mp.mpf(a)) * mp.mpf(t))
+            assert low <= value <= high
+
+
+def test_waves_reach_their_extremes_and_far_arguments_are_anything() -> None:
+    found = Interval(np.array([1.0, -1.0, 1e7]), np.array([2.0, 1.0, 1e7 + 0.1])).sin()
+    assert (found.upper[0], found.lower[2], found.upper[2]) == (1.0, -1.0, 1.0)
+    assert found.upper[1] < 0.85
+    assert Interval(np.array([3.0]), np.array([3.3])).cos().lower == -1.0
+
+
+def test_angles_hold_and_never_jump() -> None:
+    rng = np.random.default_rng(10)
+    x, y = (Interval.around(rng.normal(size=200), rng.uniform(0, 0.3, 200)) for _ in range(2))
+    fine = np.flatnonzero(~((x.lower <= 0.0) & (y.lower <= 0.0) & (y.upper >= 0.0)))
+    x, y = x[fine], y[fine]
+    found = angle(y, x)
+    for _ in range(20):
+        at = np.arctan2(rng.uniform(y.lower, y.upper), rng.uniform(x.lower, x.upper))
+        assert found.contains(at)
+    with pytest.raises(Exception, match="jump"):
+        angle(Interval.around([0.0], 0.1), Interval.around([-1.0], 0.1))
+
+
+def test_what_cannot_be_is_unbounded_or_refused() -> None:
+    huge = Interval.around([1e308], 1e307)
+    assert (huge * huge).upper[0] == np.inf
+    for refused in (lambda x: 1.0 / x, Interval.sqrt, Interval.log, lambda x: x.power(0.5), lambda x: x.power(-2.0)):
+        with pytest.raises(Exception, match="zero"):
+            refused(Interval.around([0.0], 0.1))
+
+
+# Groups.
+
+
+@pytest.mark.parametrize("space", [SO2, SE2, SO3, SE3, Rn(2) * SO3 * SE3], ids=lambda space: space.name)
+def test_maps_of_groups_are_within_their_bounds(space: Space) -> None:
+    rng = np.random.default_rng(11)
+    for size in (1e-9, 1e-4, 0.1, 0.7):
+        D = size * rng.uniform(0.1, 1.0, space.nv)
+        bounds = exp_jacobian_bound(space, D), log_jacobian_bound(space, D), adjoint_bound(space, D)
+        for _ in range(20):
+            d = D * rng.choice([-1.0, 1.0], space.nv)
+            maps = space.exp_jacobian(d), space.log_jacobian(d), space.adjoint(space.exp(d))
+            for bound, J in zip(bounds, maps, strict=True):
+                assert (np.abs(J - np.eye(space.nv)) <= bound + 1e-14).all()
+
+
+@pytest.mark.parametrize("space", [SE2, SO3, SE3], ids=lambda space: space.name)
+def test_jacobians_of_logarithms_are_as_exact_as_is_taken(space: Space) -> None:
+    """Up to rotations of 3 rad, against 50 digits."""
+    rng, worst = np.random.default_rng(13), 0.0
+    for _ in range(12):
+        e = rng.normal(size=space.nv)
+        e[-3 if space.nv > 3 or space is SO3 else -1 :] *= 10.0 ** rng.uniform(-9.0, 0.0)
+        turn = np.linalg.norm(e[-3:] if space is not SE2 else e[-1:])
+        e *= min(1.0, 3.0 / turn)
+        J, at = space.log_jacobian(e), digits.moved(space, digits.point_of(space, space.neutral), digits.exact(e))
+        start = digits.point_of(space, space.neutral)
+        for k in range(space.nv):
+            step = digits.exact(np.eye(space.nv)[k]) * mp.mpf(10) ** -18
+            ahead, back = (digits.log_between(space, start, digits.moved(space, at, s * step)) for s in (1, -1))
+            column = (ahead - back) / (2 * mp.mpf(10) ** -18)
+            worst = max(worst, *(abs(float(x - y)) for x, y in zip(digits.exact(J[:, k]), column, strict=True)))
+    assert worst < 0.1 * OF_LOGS
+
+
+def test_motions_lead_no_farther_than_their_bound() -> None:
+    rng, space = np.random.default_rng(12), SE3
+    for size in (1e-6, 0.05, 0.4):
+        way = size * rng.uniform(0.1, 1.0, 6)
+        for _ in range(10):
+            q = space.neutral
+            for _ in range(20):
+                q = space.integrate(q, way / 20 * rng.choice([-1.0, 1.0, 1.0, 1.0], 6))
+            assert (np.abs(space.log(q)) <= walked(space, way) * (1.0 + 1e-12)).all()
+
+
+# What has none, and what is wrong.
+
+
+def test_functions_in_python_have_none_and_say_so_by_name() -> None:
+    f = Function.from_callable(lambda x: x[:1] ** 2, Rn(2), Rn(1), name="a square")
+    for g in (f, f + 1.0, Identity(Rn(1)) @ f):
+        with pytest.raises(NoEnclosureError, match="a square"):
+            g.enclosure(TangentBox(Rn(2), [1.0, 2.0], 0.1))
+    robot = mixed_tree()
+    with pytest.raises(NoEnclosureError, match="ellipsoid"):
+        Position(robot, robot.frame_names[-1]).enclosure(TangentBox(robot.space, robot.space.neutral, 0.1))
+
+
+@pytest.mark.parametrize("f", [1.0 / Identity(Rn(1)), log(Identity(Rn(1))), sqrt(Identity(Rn(1)))])
+def test_functions_without_a_value_on_the_box_say_so(f: Function) -> None:
+    assert f.enclosure(TangentBox(Rn(1), [1.0], 0.5)).error[0] > 0.0
+    with pytest.raises(Exception, match="zero"):
+        f.enclosure(TangentBox(Rn(1), [0.1], 0.5))
+
+
+@pytest.mark.parametrize(
+    ("center", "radius", "error"),
+    [
+        ([0.0], 0.1, SizeError), ([0.0, np.nan], 0.1, NotFiniteError), ([0.0, 0.0], np.nan, NotFiniteError),
+        ([0.0, 0.0], [0.1, np.inf], NotFiniteError), ([0.0, 0.0], [0.1], SizeError), ([0.0, 0.0], -0.1, OptionError),
+    ],
+)  # fmt: skip
+def test_boxes_that_are_none(center: Any, radius: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="box"):
+        TangentBox(Rn(2), center, radius)
+
+
+def test_boxes_of_other_spaces_are_refused() -> None:
+    with pytest.raises(SpaceMismatchError, match="tool"):
+        Position(arm(), "tool").enclosure(TangentBox(Rn(2), [0.0, 0.0], 0.1))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Square(Function):
+    """The square of a number, with an enclosure whose Jacobian is wide by a factor."""
+
+    part: float
+
+    def __post_init__(self) -> None:
+        self.declare(Rn(1), Rn(1))
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        value[0] = point.q[0] ** 2
+        if jacobian is not None:
+            jacobian[0, 0] = 2.0 * point.q[0]
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        x, size = Interval.of(box.q), np.abs(box.q) ** 2
+        J = 2.0 * Interval.around(box.q, self.part * box.r)
+        return Enclosure.centred(self.outputs, box, (x * x).middle, 1e-15 * size, J[None])
+
+
+def test_users_enclosures_are_looked_at() -> None:
+    check_function(Square(1.0))
+    exp(Square(1.0)).enclosure(TangentBox(Rn(1), [0.3], 0.1))
+    with pytest.raises(CheckFailed, match="outside of its enclosure"):
+        check_function(Square(0.9))
