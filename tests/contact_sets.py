@@ -72,7 +72,7 @@ class ContactSet:
         n = A.shape[1]
         b = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
         ones = np.ones((6, 1))
-        found = linprog(
+        found: Any = linprog(
             np.eye(n + 1)[n], A_ub=np.block([[A, -ones], [-A, -ones]]), b_ub=np.concatenate([b, -b]),
             bounds=[(0.0, None)] * (n + 1), method="highs",
         )  # fmt: skip

@@ -8,7 +8,7 @@ the rotation next to them. Jacobians are central differences with a step of 1e-1
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from mpmath import mp as _mp
@@ -33,6 +33,7 @@ from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
 from constraints.rows.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, Space
+from liegroups.space import as_space
 
 mp: Any = _mp
 mp.dps = 50
@@ -396,7 +397,7 @@ def _of_its_class(f: Function, point: Point) -> Point:
     if isinstance(f, Straight):
         return _straight(f, point)
     if isinstance(f, Polynomial):
-        s = exact(np.asarray(f.weights)) @ _vector_part(f.inputs, point) + mp.mpf(float(f.offset))
+        s = exact(np.asarray(f.weights)) @ _vector_part(as_space(f.inputs, f.name), point) + mp.mpf(float(f.offset))
         return [_alone(sum(mp.mpf(float(a)) * s**k for k, a in enumerate(np.asarray(f.coefficients))))]
     if isinstance(f, PoseFromRows):
         x = _joined(point)
@@ -421,12 +422,12 @@ def _of_frames(f: Any, point: Point) -> Point:
 
 def _straight(f: Any, point: Point) -> Point:
     if isinstance(f, Affine):
-        x = exact(np.asarray(f.A)) @ _vector_part(f.inputs, point) + exact(np.asarray(f.b))
+        x = exact(np.asarray(f.A)) @ _vector_part(as_space(f.inputs, f.name), point) + exact(np.asarray(f.b))
         return _split(f.outputs, x)
     if isinstance(f, Identity):
         return point
     if isinstance(f, Constant):
-        return point_of(f.outputs, np.asarray(f.constant))
+        return point_of(as_space(f.outputs, f.name), np.asarray(f.constant))
     if isinstance(f, RightTranslation):
         c = point_of(f.space, f.constant)
         return [leaf_product(leaf.space, x, y) for leaf, x, y in zip(f.space.leaves(), point, c, strict=True)]
@@ -439,7 +440,10 @@ def _of_others(f: Any, point: Point) -> Point:
     if isinstance(f, Stacked):
         return _merged(f.outputs, [x for g in f.functions for x in value_at(g, point)])
     if isinstance(f, Sum):
-        parts = [_joined(value_at(g, point)) * mp.mpf(float(c)) for g, c in zip(f.functions, f.factors, strict=True)]
+        parts = [
+            _joined(value_at(g, point)) * mp.mpf(float(c))
+            for g, c in zip(f.functions, np.asarray(f.factors), strict=True)
+        ]
         return _split(f.outputs, sum(parts))
     if isinstance(f, Difference):
         return [log_between(f.left.outputs, value_at(f.right, point), value_at(f.left, point))]
@@ -452,7 +456,7 @@ def _of_others(f: Any, point: Point) -> Point:
         inside = [leaf_product(leaf.space, x, y) for leaf, x, y in pairs]
         return inside if f.outer is None else value_at(f.outer, inside)
     if isinstance(f, Restriction | Lifted):
-        space, block = (f.function.outputs, f.rows) if isinstance(f, Restriction) else (f.space, f.block)
+        space, block = (f.function.outputs, cast(Any, f.rows)) if isinstance(f, Restriction) else (f.space, f.block)
         whole = value_at(f.function, point) if isinstance(f, Restriction) else point
         part = _taken(space, whole, block.v)
         own = f.outputs if isinstance(f, Restriction) else f.function.inputs

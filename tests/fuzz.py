@@ -1662,7 +1662,7 @@ def _(c: Chaos) -> Made:
     if way == "rhs":
         return given("right-hand side", make, _problem(), _arm().neutral, c.vector(_problem().constraints.rhs_size))
     steps = TangentSteps(_problem(), _arm().neutral)
-    return given("z of", c.pick(steps.rows, steps.jacobian, steps.configuration), c.vector(_arm().nv))
+    return given(("z of", "z:"), c.pick(steps.rows, steps.jacobian, steps.configuration), c.vector(_arm().nv))
 
 
 @entry("constraint models of pinocchio")

@@ -264,7 +264,7 @@ class _Search:
             rows=0 if at is None else len(at.chosen),
             active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
             held=_coordinates(self.space, np.flatnonzero(self.held).tolist()),
-            open=() if at is None else tuple(rows.names[i] for i in at.dependent.tolist()),
+            open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
             rests_on=_of_users(rows),
             basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
             numbers=numbers,

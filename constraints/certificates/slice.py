@@ -59,7 +59,8 @@ class Slice(NamedTuple):
         basis, triangle = np.linalg.qr(J.T)
         basis[held] = 0.0
         values = np.linalg.svd(triangle, compute_uv=False)
-        return Slice(played, dependent, basis, np.asarray(np.linalg.inv(J @ basis)), float(values[0] / values[-1]))
+        inverse = np.asarray(np.linalg.inv(J @ basis), dtype=np.float64)
+        return Slice(played, dependent, basis, inverse, float(values[0] / values[-1]))
 
     def reach(self, size: float) -> Vector:
         """How far each column moves for |y| <= size, (nv,)."""
@@ -96,7 +97,7 @@ def _independent(J: Matrix) -> tuple[Indices, Indices]:
     size = np.maximum(np.sqrt((J * J).sum(axis=1)), 1e-300)
     triangle, order = qr((J / size[:, None]).T, mode="r", pivoting=True)[-2:]
     rank = int((np.abs(np.diag(triangle)) > LEAST_OF_PIVOTS).sum())
-    return np.sort(order[:rank]), np.sort(order[rank:])
+    return np.sort(order[:rank]).astype(np.intp), np.sort(order[rank:]).astype(np.intp)
 
 
 def _rank(J: Matrix) -> int:

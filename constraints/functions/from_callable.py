@@ -290,11 +290,14 @@ class CompiledFunction(Function):
         return _made_again, (travels, source, made, self.inputs, self.outputs, self.used, self.label)
 
 
+_FUNCTION_POINTER: Any = getattr(ctypes, "_CFuncPtr")  # noqa: B009
+
+
 def _address_of(code: Any, name: str) -> int:
     """Where machine code begins."""
     what = f"compiled function '{name}'"
     address = getattr(code, "address", code)
-    if isinstance(code, ctypes._CFuncPtr):  # pyright: ignore[reportPrivateUsage]
+    if isinstance(code, _FUNCTION_POINTER):
         address = ctypes.cast(code, ctypes.c_void_p).value
     if isinstance(address, bool) or not isinstance(address, int) or not 0 < address < 2**63:
         raise WrongObjectError(what, EXPECTED, code)

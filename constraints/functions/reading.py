@@ -118,11 +118,12 @@ class _Tree:
 
     def rows(self, marks: list[Mark]) -> Function:
         """Several of them, one under the other."""
-        if all(isinstance(self.parts[n], int) for mark in marks for n in mark.terms):
+        places = {n: part for n, part in enumerate(self.parts) if isinstance(part, int)}
+        if all(n in places for mark in marks for n in mark.terms):
             A = np.zeros((len(marks), self.inputs.nv))
             for row, mark in zip(A, marks, strict=True):
                 for number, factor in mark.terms.items():
-                    row[self.parts[number]] += factor
+                    row[places[number]] += factor
             b = [mark.constant for mark in marks]
             names = ", ".join(self._named(row, c) for row, c in zip(A, b, strict=True))
             return Affine(A, b, self.inputs, name=names if len(b) == 1 else f"[{names}]")

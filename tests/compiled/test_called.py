@@ -331,7 +331,7 @@ def test_columns_that_machine_code_does_not_declare_are_left_alone() -> None:
     np.testing.assert_array_equal(f.jacobian([1.0, 2.0, 3.0]), [[2.0, 0.0, 6.0]])
     found = [Projector(Problem(Rn(3), [Implicit.zero(f)]), engine=e).project([3.0, 0.5, 5.0]).q for e in ENGINES]
     assert found[0][1] == found[1][1] == 0.5
-    np.testing.assert_allclose(*found, atol=1e-12)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-12)
 
 
 def test_machine_code_travels_as_its_python_function_or_says_why_not() -> None:

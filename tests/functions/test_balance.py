@@ -224,7 +224,9 @@ def test_polygon_is_the_hull_of_moving_points(count: int) -> None:
     for q in robot.random(rng, count):
         data = model.createData()
         c = pin.centerOfMass(model, data, q)[:2]
-        at = np.array([(data.oMi[s.frame.joint] * s.frame.placement).act(p)[:2] for s in supports for p in s.points])
+        at = np.array(
+            [(data.oMi[s.frame.joint] * s.frame.placement).act(p)[:2] for s in supports for p in np.asarray(s.points)]
+        )
         distances = -ConvexHull(at).equations @ [*c, 1.0]
         rows = f.value(q)
         np.testing.assert_allclose(np.unique(rows.round(10)), np.unique(distances.round(10)), rtol=0, atol=2e-10)
@@ -249,7 +251,8 @@ def test_rows_of_the_polygon_while_a_point_becomes_a_corner() -> None:
 
 def test_gravity_that_is_not_along_z() -> None:
     """The polygon is seen along gravity, and the wrench is against it: everything turned, everything the same."""
-    turned = boulder().model.copy()
+    model: Any = boulder().model
+    turned = model.copy()
     R = pin.utils.rotate("y", 0.8) @ pin.utils.rotate("x", 0.5)
     turned.gravity = pin.Motion(R @ [0.0, 0.0, -3.0], np.zeros(3))
     q = np.array([0.25, 0.05, *LEVEL[2:]])
@@ -276,7 +279,8 @@ def test_support_under_a_surface_points_into_the_body() -> None:
 
 
 def _still() -> Robot:
-    model = boulder().model.copy()
+    model: Any = boulder().model
+    model = model.copy()
     model.gravity = pin.Motion.Zero()
     return Robot(model)
 

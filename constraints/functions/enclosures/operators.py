@@ -138,8 +138,8 @@ def _extreme(sign: float) -> Rule:
         a, b = (-p.over_box if sign < 0.0 else p.over_box for p in (x, y))
         first, second = (a.upper <= b.lower)[:, None], (b.upper <= a.lower)[:, None]
         both = x.jacobian.hull(y.jacobian)
-        lower: Any = np.where(first, x.jacobian.lower, np.where(second, y.jacobian.lower, both.lower))
-        upper: Any = np.where(first, x.jacobian.upper, np.where(second, y.jacobian.upper, both.upper))
+        lower = np.select([first, second], [x.jacobian.lower, y.jacobian.lower], both.lower)
+        upper = np.select([first, second], [x.jacobian.upper, y.jacobian.upper], both.upper)
         choose = np.minimum if sign > 0.0 else np.maximum
         u, w = x.at_center, y.at_center
         return Interval(choose(u.lower, w.lower), choose(u.upper, w.upper)), Interval(lower, upper)
