@@ -8,36 +8,55 @@ from __future__ import annotations
 
 import gc
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from .lanes import is_in_lanes
 
-_PARTS = (
-    "codegen",
-    "compiler",
-    "compiler_lock",
-    "compiler_machinery",
-    "typed_passes",
-    "types.functions",
-    "untyped_passes",
-)
+
+class _Numba(NamedTuple):
+    """The parts of numba that are taken."""
+
+    codegen: Any
+    compiler: Any
+    compiler_lock: Any
+    compiler_machinery: Any
+    typed_passes: Any
+    functions: Any
+    untyped_passes: Any
+
+
+def _numba() -> _Numba:
+    return _Numba(
+        *map(
+            importlib.import_module,
+            (
+                "numba.core.codegen",
+                "numba.core.compiler",
+                "numba.core.compiler_lock",
+                "numba.core.compiler_machinery",
+                "numba.core.typed_passes",
+                "numba.core.types.functions",
+                "numba.core.untyped_passes",
+            ),
+        )
+    )
+
+
+_OF_KERNELS = "into_kernel"
 _STEPS_BEFORE = "TranslateByteCode", "FixupArgs", "IRProcessing", "GenericRewrites", "ReconstructSSA"
 _STEPS_OF_TYPES = "NopythonTypeInference", "PreLowerStripPhis", "IRLegalization"
 _STEPS_AFTER = "NativeLowering", "NoPythonBackend"
 
 
-def _libraries(codegen: Any) -> tuple[Any, Any]:
-    """Numba's library of machine code, as kernels have it, and as entrances.
+def _kernel_library(codegen: Any) -> Any:
+    """Numba's library of machine code, for kernels: it has none.
 
     Numba would optimise each kernel with all that it calls, make it machine code, and do both again for whoever calls
     it. Here it is done once, in the entrance, with all kernels in it.
     """
-    library = codegen.JITCodeLibrary
-    for name in ("_optimize_final_module", "_finalize_dynamic_globals", "serialize_using_object_code"):
-        getattr(library, name)  # what is overridden, and what is called
-    external = codegen.ll.Linkage.external
+    library, external = codegen.JITCodeLibrary, codegen.ll.Linkage.external
 
     class KernelLibrary(library):
         """The code of a kernel: neither linked, nor optimised, nor made machine code."""
@@ -57,6 +76,15 @@ def _libraries(codegen: Any) -> tuple[Any, Any]:
 
         def set_env(self, name: str, environment: Any) -> None:
             """As of code that was made: a kernel has no use for an environment."""
+
+    return KernelLibrary
+
+
+def _entrance_library(codegen: Any) -> Any:
+    """Numba's library of machine code, for entrances."""
+    library = codegen.JITCodeLibrary
+    for name in ("_optimize_final_module", "_finalize_dynamic_globals", "serialize_using_object_code"):
+        getattr(library, name)  # what is overridden, and what is called
 
     class EntranceLibrary(library):
         """Machine code, with each kernel in it once."""
@@ -86,74 +114,81 @@ def _libraries(codegen: Any) -> tuple[Any, Any]:
             lines = [f'@"{one.name}" = global i8 0' for one in made if not one.is_declaration]
             return name, kind, (code, codegen.ll.parse_assembly("\n".join(lines)).as_bitcode())
 
-    return KernelLibrary, EntranceLibrary
+    return EntranceLibrary
 
 
-def _compilers(parts: dict[str, Any]) -> tuple[Any, Any]:
+def _into(numba: _Numba, library: Any, name: str, named: bool = False) -> Any:
+    """A step of numba that says what the code is put into, and whether others find it by the name of its function."""
+    machinery = numba.compiler_machinery
+
+    @machinery.register_pass(mutates_CFG=False, analysis_only=True)
+    class Into(machinery.AnalysisPass):
+        """Says what the code is put into."""
+
+        _name = name
+
+        def __init__(self) -> None:
+            machinery.AnalysisPass.__init__(self)
+
+        def run_pass(self, state: Any) -> bool:
+            state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+            if name != _OF_KERNELS:
+                state.library.enable_object_caching()
+            if named:
+                state.func_id.unique_id = 0
+            return False
+
+    return Into
+
+
+def _compiler(numba: _Numba, where: Callable[[Any], Any]) -> Any:
+    """Numba's compiler with the steps that kernels need; `where` gives the one that says what code is put into."""
+    machinery = numba.compiler_machinery
+    steps = [getattr(numba.untyped_passes, name) for name in _STEPS_BEFORE]
+    steps += [getattr(numba.typed_passes, name) for name in _STEPS_OF_TYPES]
+    last = [getattr(numba.typed_passes, name) for name in _STEPS_AFTER]
+
+    class KernelCompiler(numba.compiler.CompilerBase):
+        """Numba's steps for what kernels are written in: numbers, pointers, loops, calls of each other."""
+
+        def define_pipelines(self) -> list[Any]:
+            made = machinery.PassManager("kernel")
+            for step in (*steps, where(self.state), *last):
+                made.add_pass(step, step.__name__)
+            made.finalize()
+            return [made]
+
+    return KernelCompiler
+
+
+def _compilers(numba: _Numba) -> tuple[Any, Any]:
     """Numba's compiler, as kernels take it, and as entrances."""
-    machinery, of_kernels, of_entrances = parts["compiler_machinery"], *_libraries(parts["codegen"])
-    steps = [getattr(parts["untyped_passes"], name) for name in _STEPS_BEFORE]
-    steps += [getattr(parts["typed_passes"], name) for name in _STEPS_OF_TYPES]
-    last = [getattr(parts["typed_passes"], name) for name in _STEPS_AFTER]
-
-    def into(library: Any, name: str, named: bool) -> Any:
-        @machinery.register_pass(mutates_CFG=False, analysis_only=True)
-        class Into(machinery.AnalysisPass):
-            """Says what the code is put into."""
-
-            _name = name
-
-            def __init__(self) -> None:
-                machinery.AnalysisPass.__init__(self)
-
-            def run_pass(self, state: Any) -> bool:
-                state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
-                if library is of_entrances:
-                    state.library.enable_object_caching()
-                if named:
-                    state.func_id.unique_id = 0
-                return False
-
-        return Into
-
-    into_kernel = into(of_kernels, "into_kernel", False)
-    into_entrance = into(of_entrances, "into_entrance", False)
-    into_shared = into(of_entrances, "into_shared", True)
-
-    def compiler(where: Callable[[Any], Any]) -> Any:
-        class KernelCompiler(parts["compiler"].CompilerBase):
-            """Numba's steps for what kernels are written in: numbers, pointers, loops, calls of each other."""
-
-            def define_pipelines(self) -> list[Any]:
-                made = machinery.PassManager("kernel")
-                for step in (*steps, where(self.state), *last):
-                    made.add_pass(step, step.__name__)
-                made.finalize()
-                return [made]
-
-        return KernelCompiler
+    of_entrances = _entrance_library(numba.codegen)
+    into_kernel = _into(numba, _kernel_library(numba.codegen), _OF_KERNELS)
+    into_entrance = _into(numba, of_entrances, "into_entrance")
+    into_shared = _into(numba, of_entrances, "into_shared", named=True)
 
     def where(state: Any) -> Any:
         if state.flags.no_cpython_wrapper:
             return into_kernel if any(map(is_in_lanes, state.args)) else into_shared
         return into_entrance
 
-    return compiler(lambda state: into_kernel), compiler(where)
+    return _compiler(numba, lambda state: into_kernel), _compiler(numba, where)
 
 
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        parts = {name: importlib.import_module(f"numba.core.{name}") for name in _PARTS}
-        _asked_of(parts)
-        return tuple({"pipeline_class": one} for one in _compilers(parts))  # pyright: ignore[reportReturnType]
+        numba = _numba()
+        _asked_of(numba)
+        return tuple({"pipeline_class": one} for one in _compilers(numba))  # pyright: ignore[reportReturnType]
     except (ImportError, AttributeError):
         return {}, {}
 
 
-def _asked_of(parts: dict[str, Any]) -> tuple[Any, Any]:
-    """What numba asks which types an operation gives, and its lock."""
-    function = parts["types.functions"].BaseFunction
-    return function, (function.get_call_type, parts["compiler_lock"].global_compiler_lock)
+def _asked_of(numba: _Numba) -> tuple[Any, Any, Any]:
+    """Whom numba asks which types an operation gives, how, and the lock of its compiler."""
+    function = numba.functions.BaseFunction
+    return function, function.get_call_type, numba.compiler_lock.global_compiler_lock
 
 
 _WHERE_THEY_ARE: set[Any] = set()
@@ -168,7 +203,7 @@ def is_called_where_it_is(library: Any) -> None:
 
 
 @contextmanager
-def remembering() -> Iterator[None]:
+def remembering() -> Generator[None]:
     """While kernels are compiled: ask once which types an operation gives, and look for no garbage.
 
     Numba tries some ten rules for each sum and each index, twice: with what it knows of constants, and without.
@@ -176,8 +211,7 @@ def remembering() -> Iterator[None]:
     if not OF_KERNELS:
         yield
         return
-    parts = {name: importlib.import_module(f"numba.core.{name}") for name in ("types.functions", "compiler_lock")}
-    function, (ask, lock) = _asked_of(parts)
+    function, ask, lock = _asked_of(_numba())
     answers: dict[Any, Any] = {}
 
     def remembered(self: Any, context: Any, arguments: Any, keywords: Any) -> Any:
