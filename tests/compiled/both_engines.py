@@ -13,7 +13,7 @@ from liegroups.arrays import Matrix, Vector
 pytest.importorskip("numba")
 
 from constraints.solvers.compiled.problem import Packed, packed
-from constraints.solvers.kernels.entry import rows_of
+from constraints.solvers.kernels.evaluation import rows_of
 from constraints.solvers.machine import layout
 from constraints.solvers.machine.jit import places
 

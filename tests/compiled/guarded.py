@@ -45,7 +45,7 @@ def plain_modules() -> dict[str, ModuleType]:
     above, before = importlib.import_module("constraints.solvers"), numba.config.DISABLE_JIT
     try:
         numba.config.DISABLE_JIT = 1
-        for name in ("entry", "edges"):
+        for name in ("edges", "evaluation", "many"):
             importlib.import_module(f"constraints.solvers.kernels.{name}")
         return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ROOMS)}
     finally:

@@ -35,9 +35,9 @@ print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
 """
 
 
-def _path_of(find: Callable[[], Any]) -> Callable[[], Path | None]:
+def _path_of(find: Callable[[str], Any]) -> Callable[[], Path | None]:
     def path() -> Path | None:
-        there = find()
+        there = find("entry")
         return None if there is None else there.path
 
     return path
@@ -98,14 +98,14 @@ def test_kernels_compile_where_inner_parts_of_numba_are_missing(tmp_path: Path) 
     """Linking kernels into their entrance is for the time of compiling alone: another numba compiles as it does."""
     script = """
 import importlib, numba.core.typed_passes
-from constraints.solvers.machine import jit
-assert set(jit._COMPILER) == {"pipeline_class"}
-kept = numba.core.typed_passes.NopythonTypeInference
-del numba.core.typed_passes.NopythonTypeInference
-print(importlib.reload(jit)._COMPILER)
+from constraints.solvers.machine import compiling
+assert set(compiling.OF_KERNELS) == set(compiling.OF_ENTRANCES) == {"pipeline_class"}
+del numba.core.typed_passes.PreLowerStripPhis
+importlib.reload(compiling)
+print(compiling.OF_KERNELS, compiling.OF_ENTRANCES)
 """
     (said,) = forks.run(script, tmp_path, {cache.VARIABLE: str(tmp_path / "kept")})
-    assert said.printed == "{}\n"
+    assert said.printed == "{} {}\n"
 
 
 def test_kernels_leave_the_interpreter_to_other_threads(tmp_path: Path) -> None:

@@ -93,13 +93,13 @@ def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
         s, c = sine_and_cosine(x)
         Z[o + 12], Z[o + 13], Z[o + 14], Z[o + 15] = s, c, arc_tangent(x, y), chosen(x >= y, 3.0, x)
 
-    @numba.njit(**jit._RULES)
+    @numba.njit(**jit._RULES, **jit.OF_ENTRANCES)
     def by_one(where: Any, count: int) -> None:
         X, Y, Z = floats_at(where[0]), floats_at(where[1]), floats_at(where[2])
         for i in range(count):
             written(X, Y, Z, i)
 
-    @numba.njit(**jit._RULES)
+    @numba.njit(**jit._RULES, **jit.OF_ENTRANCES)
     def by_lanes(where: Any, count: int) -> None:
         X, Y, Z = lanes_at(where[0]), lanes_at(where[1]), lanes_at(where[2])
         for i in range(count):

@@ -390,7 +390,7 @@ def rows_of_batch(n: int, many: bool) -> tuple[Any, Any, Sequence[Any]]:
 def test_rows_are_taken_sixteen_at_a_time(n: int, many: bool) -> None:
     """Each as alone; and nobody's row is touched where others took the first ones."""
     guarded, Q, sides = rows_of_batch(n, many)
-    entry, found = plain("entry"), Outcomes.empty(*Q.shape)
+    many_rows, found = plain("many"), Outcomes.empty(*Q.shape)
     alone = [guarded.project(q, sides[i if many else 0]) for i, q in enumerate(Q)]
     for first in (0, min(16, n)):
         turn, figures = np.array([first]), np.full((n, 4), np.nan)
@@ -398,7 +398,7 @@ def test_rows_are_taken_sixteen_at_a_time(n: int, many: bool) -> None:
         whole = np.array([side.vector for side in sides])
         memory = guarded.tables.packed
         where = memory.integers, memory.floats, *(memory.work.copy() for _ in range(4))
-        entry.project_rows(where, (turn,), Q, whole, found.q, figures)
+        many_rows.project_rows(where, (turn,), Q, whole, found.q, figures)
         assert turn[0] == first + 16 * (1 + max(0, -(-(n - first) // 16)))
         assert np.isnan(found.q[:first]).all()
         for i in range(first, n):

@@ -55,7 +55,7 @@ def called_in_python(problem: Problem, options: Options | None = None) -> str:
 class CompiledEngine(Engine):
     """Newton projection by compiled kernels (extra `fast`); the readable engine solves what they cannot.
 
-    `why_not(problem)` gives the reason. The kernels are compiled once per machine, in some 170 s of a processor, and
+    `why_not(problem)` gives the reason. The kernels are compiled when they are needed, once per machine, and
     stored (`python -m constraints warm-up` does it beforehand).
 
     Raises:

@@ -135,7 +135,7 @@ class CompiledProgram(Resumable):
         self.problem, self.options = problem, options
         self._packed = packed(problem, options, leaving)
         kernels = entrances()
-        self._project, self._project_many, self._places = kernels.project_row, kernels.project_rows, kernels.places
+        self._project, self._places = kernels.project_row, kernels.places
         integers = self._packed.integers
         self._begin, self._traced = int(integers[layout.Q_NOW]), int(integers[layout.TRACE])
         self._nq = problem.space.nq
@@ -251,12 +251,12 @@ class CompiledProgram(Resumable):
         """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        where, calls = memory.where_many, self._calls
+        where, calls, project_many = memory.where_many, self._calls, entrances().project_rows
         if calls is None:
-            self._project_many(where, *arrays)
+            project_many(where, *arrays)
             return
         began = calls.begun()
-        self._project_many(where, *arrays)
+        project_many(where, *arrays)
         calls.ended(began, self.problem)
         memory.raise_stopped()
 
@@ -294,6 +294,8 @@ class _Rows(SharedRows):
     """
 
     def __init__(self, program: CompiledProgram, Q: Matrix, sides: Iterable[RightHandSide]) -> None:
+        kernels = entrances()
+        kernels.project_rows  # where it is to be compiled, that is done here, and once  # noqa: B018
         self._program, self._began = program, perf_counter()
         self._sides = list(islice(sides, 1) if isinstance(sides, repeat) else sides)
         self._next = np.zeros(1, dtype=np.int64)
@@ -303,7 +305,7 @@ class _Rows(SharedRows):
             len(self._sides), program.problem.rhs.vector.size
         )
         self._found, self._figures = Outcomes.empty(*Q.shape), np.zeros((len(Q), 4))
-        self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
+        self._arrays = kernels.places(self._next), self._starts, whole, self._found.q, self._figures
         self._done = 0
 
     def work_alone(self, workspace: Workspace) -> None:

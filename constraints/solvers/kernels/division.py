@@ -13,7 +13,7 @@ from ..tape.groups import point_log
 from ..tape.trees import place
 from .configurations import moved
 from .covers import apart, forget_places, put
-from .search import project
+from .entry import project
 
 
 @kernel

@@ -8,7 +8,7 @@ from ..machine import layout as at
 from ..machine.jit import Floats, Integers, Matrix, Numbers, entrance, floats_at, integers_at, kernel
 from ..tape.groups import point_log
 from .configurations import copy_to, moved, same_numbers
-from .search import project
+from .entry import project
 
 
 @kernel

@@ -9,7 +9,7 @@ from ..machine.jit import Floats, Integers, Matrix, Numbers, entrance, floats_at
 from ..tape.groups import point_log
 from .configurations import copy_to, moved
 from .covers import pairs_at
-from .search import project
+from .entry import project
 
 
 @kernel

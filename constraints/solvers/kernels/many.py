@@ -7,10 +7,15 @@ from ..machine.jit import (
     Floats,
     Integers,
     Matrix,
+    Numbers,
     Vector,
     any_of,
     count_of,
+    entrance,
+    floats_at,
+    integers_at,
     kernel,
+    lanes_at,
     one_by_one,
     taken,
     which_of,
@@ -232,3 +237,23 @@ def project_in_lanes(
                 if (which_of(over) >> l) & 1 != 0 and goes_on and _ended(I, F, W, L, U, l, sides, ends, figures):
                     busy = busy & ~(1 << l)
             begun(I, F, L, over)
+
+
+@entrance
+def project_rows(
+    where: Numbers, next_row: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
+) -> None:
+    """Project many configurations side by side until nobody has any left: each as `project_row` does, bit for bit.
+
+    Args:
+        where: as there, then three memories of this worker in lanes (`jit.in_lanes`).
+        next_row: `places` of an integer (1,), the first row that nobody has taken; threads share it, and all below.
+        starts: (n, nq).
+        sides: right-hand sides, (n, size), or (1, size) for all.
+        ends: (n, nq), to be filled.
+        figures: (n, 4), to be filled: status, iterations, restarts, residual.
+    """
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    L, V, U = lanes_at(where[3]), lanes_at(where[4]), lanes_at(where[5])
+    if starts.shape[0] > 0:
+        project_in_lanes(I, F, W, L, V, U, integers_at(next_row[0]), starts, sides, ends, figures)

@@ -322,14 +322,3 @@ def started(I: Integers, F: Floats, W: Floats, resumed: bool) -> bool:
         forget(I, W, off(there) & (changed | (I[at.MAPS] != 0)))
     copy_to(W, ready, nq, I[at.Q_NOW])
     return usable
-
-
-@kernel
-def project(I: Integers, F: Floats, W: Floats) -> int:
-    """From Q_START and RHS (and Q_NOW, where RESUMED) to Q_BEST and the record of the state; the status."""
-    state = I[at.STATE]
-    if stopped(I, W):
-        return at.RAISED
-    usable = started(I, F, W, W[state + at.RESUMED] != 0.0)
-    status = int(W[state + at.NOW]) if W[state + at.NOW] != at.UNDECIDED else tries(I, F, W, usable)
-    return at.RAISED if stopped(I, W) else status

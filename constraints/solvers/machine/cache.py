@@ -29,8 +29,8 @@ VARIABLE_OF_LANES = "LIE_CONSTRAINTS_LANES"
 """Environment variable that names another number of lanes."""
 WIDTHS = (1, 2, 4, 8, 16)
 """Numbers of lanes that there are."""
-READY = "complete"
-"""The file that says that all kernels are kept."""
+READY = ".complete"
+"""How the file is named that says that all kernels of a part are kept, after the name of the part."""
 
 
 def sources() -> list[Path]:
@@ -84,8 +84,8 @@ def digest() -> str:
 
 
 @cache
-def place() -> TrustedPlace | None:
-    """Where compiled kernels are kept: the first of these that has them, or can be written to; None if there is none.
+def place(part: str) -> TrustedPlace | None:
+    """Where kernels of a part are kept: the first of these that has them, or can be written to; None if there is none.
 
     What `LIE_CONSTRAINTS_CACHE` names; `lie-constraints` in the user's folder for caches; one of the user's own in that
     for temporary files. They are code: folders and files are taken only if they belong to this user or to root, nobody
@@ -93,7 +93,7 @@ def place() -> TrustedPlace | None:
     """
     for candidate in _candidates() if POSSIBLE else ():
         try:
-            if _has_all(candidate) or _can_be_written_to(candidate):
+            if _has_all(candidate, part) or _can_be_written_to(candidate):
                 return candidate
         except UntrustedError as error:
             _log.warning("compiled kernels are not kept in %s: %s", candidate.path, error)
@@ -102,9 +102,13 @@ def place() -> TrustedPlace | None:
     return None
 
 
-def folder() -> Path | None:
-    """The path of that place."""
-    there = place()
+def folder(part: str) -> Path | None:
+    """The path of that place.
+
+    Args:
+        part: the name of a file of kernels.
+    """
+    there = place(part)
     return None if there is None else there.path
 
 
@@ -120,11 +124,11 @@ def _candidates() -> Iterator[TrustedPlace]:
         yield TrustedPlace(Path(tempfile.gettempdir()).absolute(), (f"lie-constraints-{os.getuid()}", digest()))
 
 
-def _has_all(candidate: TrustedPlace) -> bool:
-    """Whether all kernels are there, in a folder that may be read-only."""
+def _has_all(candidate: TrustedPlace, part: str) -> bool:
+    """Whether all kernels of a part are there, in a folder that may be read-only."""
     try:
         with opened(candidate) as at:
-            return has(at, READY)
+            return has(at, part + READY)
     except FileNotFoundError:
         return False
 
@@ -138,32 +142,42 @@ def _can_be_written_to(candidate: TrustedPlace) -> bool:
     return True
 
 
-def is_warm() -> bool:
-    """Whether the kernels have been compiled on this machine, and kept."""
-    there = place()
+def is_warm(part: str) -> bool:
+    """Whether the kernels of a part have been compiled on this machine, and kept."""
+    there = place(part)
     try:
-        return there is not None and _has_all(there)
+        return there is not None and _has_all(there, part)
     except OSError:
         return False
 
 
-def mark_ready() -> None:
-    """Say that all kernels are kept, if they are."""
-    there = place()
-    if there is None or _not_kept:
+def mark_ready(part: str) -> None:
+    """Say that all kernels of a part are kept, if they are."""
+    there = place(part)
+    if there is None or part in _not_kept:
         return
     try:
         with opened(there, make=True) as at:
-            write(at, READY, b"")
+            write(at, part + READY, b"")
     except OSError as error:
         _say(f"compiled kernels are not kept in {there.path}: {error}")
 
 
 def keep_on_disk(dispatcher: Any) -> None:
     """Have numba keep what it compiles of a kernel in the folder, and read it from there."""
-    there = place()
+    there = place(_part_of(dispatcher.py_func))
     if there is not None:
         dispatcher._cache = _kept(dispatcher.py_func, there)
+
+
+def _part_of(function: Any) -> str:
+    """The name of the file that it is of."""
+    return function.__module__.rpartition(".")[2]
+
+
+def kept_no_more(dispatcher: Any) -> None:
+    """Have what else is compiled of a kernel neither kept nor looked for."""
+    dispatcher._cache = importlib.import_module("numba.core.caching").NullCache()
 
 
 def _kept(function: Any, there: TrustedPlace) -> Any:
@@ -180,7 +194,7 @@ def _kept(function: Any, there: TrustedPlace) -> Any:
 
         def _name(self, signature: Any, code: Any) -> str:
             which = hashlib.sha256(f"{signature} {code.magic_tuple()}".encode()).hexdigest()[:12]
-            return f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-{which}.kernel"
+            return f"{_part_of(function)}.{function.__qualname__}-{which}.kernel"
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             """The code, made ready; None where it is to be compiled: it is not there, or cannot be taken."""
@@ -205,14 +219,14 @@ def _kept(function: Any, there: TrustedPlace) -> Any:
                 with opened(there, make=True) as at:
                     write(at, self._name(signature, compiled.codegen), content)
             except OSError as error:
-                _not_kept.append(function.__qualname__)
+                _not_kept.add(_part_of(function))
                 _say(f"compiled kernels are not kept in {there.path}, and run from memory: {error.strerror or error}")
 
     return Kept()
 
 
-_not_kept: list[str] = []
-"""Kernels that this process has compiled and could not keep."""
+_not_kept: set[str] = set()
+"""Parts of which this process has compiled a kernel that it could not keep."""
 
 
 @cache

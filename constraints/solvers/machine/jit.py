@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import lanes
-from .cache import keep_on_disk
+from .cache import keep_on_disk, kept_no_more
+from .compiling import OF_ENTRANCES, OF_KERNELS, is_called_where_it_is, remembering
 
 _C = TypeVar("_C", bound=type[Any])
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -46,76 +47,6 @@ _CALLED_KIND = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _RULES = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
-def _linking_compiler() -> Any:
-    """Compiles as numba does, but for the library of a kernel: its code is linked into that of whoever calls it.
-
-    Numba would optimise each kernel with all that it calls, make it machine code, and do both again for whoever calls
-    it. Here it is done once, in the entrance, with all kernels in it: 55 and 61 s of a processor for all kernels, 115
-    and 125 s without (`warm-up` with an empty folder, by turns). It takes inner parts of numba (0.68); where one of
-    them is missing, None: then numba does as it would, with the same results.
-    """
-    try:
-        codegen, compiler, machinery, passes = map(
-            importlib.import_module,
-            ("numba.core.codegen", "numba.core.compiler", "numba.core.compiler_machinery", "numba.core.typed_passes"),
-        )
-        parts: Any = (codegen, compiler, machinery, passes)
-        return _linking_compiler_of(*parts)
-    except (ImportError, AttributeError):
-        return None
-
-
-def _linking_compiler_of(codegen: Any, compiler: Any, machinery: Any, passes: Any) -> Any:
-    library, steps_of, after = codegen.JITCodeLibrary, compiler.DefaultPassBuilder, passes.NopythonTypeInference
-    for name in ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals"):
-        getattr(library, name)  # what is overridden, and what is called
-
-    class KernelLibrary(library):
-        """The code of a kernel: neither optimised nor made machine code."""
-
-        def _optimize_final_module(self) -> None:
-            pass
-
-        def _finalize_final_module(self) -> None:
-            self._finalize_dynamic_globals()
-            self._finalized = True
-
-        @property
-        def codegen(self) -> Any:
-            """Who is told the environment of a function that Python calls: nobody."""
-            return self
-
-        def set_env(self, name: str, environment: Any) -> None:
-            """As of code that was made: a kernel has no use for an environment."""
-
-    @machinery.register_pass(mutates_CFG=False, analysis_only=True)
-    class LinkOnly(machinery.AnalysisPass):
-        """Says what the code of a kernel is put into."""
-
-        _name = "link_only"
-
-        def __init__(self) -> None:
-            machinery.AnalysisPass.__init__(self)
-
-        def run_pass(self, state: Any) -> bool:
-            state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-            return False
-
-    class KernelCompiler(compiler.CompilerBase):
-        """As numba compiles a function, but for the library."""
-
-        def define_pipelines(self) -> list[Any]:
-            steps = steps_of.define_nopython_pipeline(self.state)
-            steps.add_pass_after(LinkOnly, after)
-            steps.finalize()
-            return [steps]
-
-    return KernelCompiler
-
-
-_COMPILER = {} if (_made := _linking_compiler()) is None else {"pipeline_class": _made}
-
-
 def record(cls: _C) -> _C:
     """A named tuple of integers, that kernels take and give by the name of its class."""
     fields: Any = vars(cls)["_fields"]
@@ -133,8 +64,21 @@ def kernel(function: _F) -> _F:
     """
     if _PLAIN:
         return function
-    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_COMPILER)(function)
-    made.get_call_template = _once(made, _signature(function))
+    return _called_by_kernels(function, OF_KERNELS)
+
+
+def shared(function: _F) -> _F:
+    """A kernel that is compiled at once, or read from the disk, as an entrance is, for one number.
+
+    Other entrances call it where it is, and have no copy of it: none of them compiles it again. For lanes it is a
+    kernel as the others.
+    """
+    if _PLAIN or not OF_ENTRANCES:
+        return kernel(function)
+    made: Any = _called_by_kernels(function, OF_ENTRANCES)
+    _compiled(made, _signature(function))
+    kept_no_more(made)
+    is_called_where_it_is(made.overloads[_signature(function)].library)
     return made
 
 
@@ -142,11 +86,22 @@ def entrance(function: _F) -> _F:
     """A kernel that Python calls, compiled at once, or read from the disk; the others go without what that takes."""
     if _PLAIN:
         return function
-    made: Any = _numba.njit(**_RULES)(function)
-    keep_on_disk(made)
-    made.compile(_signature(function))
-    made.disable_compile()
+    made: Any = _numba.njit(**_RULES, **OF_ENTRANCES)(function)
+    _compiled(made, _signature(function))
     return made
+
+
+def _called_by_kernels(function: Any, how: dict[str, Any]) -> Any:
+    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True, **how)(function)
+    made.get_call_template = _once(made, _signature(function))
+    return made
+
+
+def _compiled(made: Any, signature: tuple[Any, ...]) -> None:
+    keep_on_disk(made)
+    with remembering():
+        made.compile(signature)
+    made.disable_compile()
 
 
 def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:

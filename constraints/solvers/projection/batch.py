@@ -273,6 +273,7 @@ def _done(job: Job, tasks: Sequence[Task], executor: Executor | None, report: Ca
                 at = task.start
                 take(job.run(task))
         else:
+            job.make_ready()
             dispatch(job, tasks, executor, take)
     except KeyboardInterrupt as stop:
         if isinstance(stop, RowsInterrupted):

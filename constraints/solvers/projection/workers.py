@@ -101,6 +101,10 @@ class Job:
         self._message: tuple[str, bytes] | None = None
         self._pool = Pool(Workspace)
 
+    def make_ready(self) -> None:
+        """What each worker would do first, and can read from the disk once it is done: kernels of batches."""
+        self._program.shared(np.empty((0, self.problem.space.nq)), repeat(self.problem.rhs))
+
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
         near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, shared
 from .algebra import (
     affine,
     chain_rule,
@@ -24,7 +24,7 @@ from .operators import operated
 from .pose_maps import pose_map
 
 
-@kernel
+@shared
 def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
     """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
     defined = True

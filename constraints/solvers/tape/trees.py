@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..machine import layout as at
-from ..machine.jit import Floats, Integers, kernel
+from ..machine.jit import Floats, Integers, kernel, shared
 from .elementary import sine_and_cosine
 from .groups import rotation_matrix
 
@@ -144,7 +144,7 @@ def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, co
     _turn(W, M, cw, sw)
 
 
-@kernel
+@shared
 def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int) -> None:
     r"""Place joints, parents before children: :math:`{}^oM_j = {}^oM_{parent}\, {}^{parent}M_j\, M(q_j)`.
 
