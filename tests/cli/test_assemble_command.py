@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -149,7 +150,7 @@ def test_what_cannot_be_read_has_exit_code_2(
 def test_module_runs_and_wrong_usage_has_exit_code_2(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parent.parent.parent
     run = [sys.executable, "-W", "error", "-m", "constraints", "assemble"]
-    environment = {"PYTHONPATH": str(root), "PATH": ""}
+    environment = os.environ | {"PYTHONPATH": str(root), "PATH": ""}
     done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     done = subprocess.run(

@@ -30,7 +30,7 @@ PARTS = {
     "trees": KernelPart("poses of joints", 3),
     "tape": KernelPart("functions", 20, ("trees",)),
     "entry": KernelPart("projections", 20, ("trees", "tape")),
-    "evaluation": KernelPart("errors and Jacobians", 10, ("trees", "tape")),
+    "evaluation": KernelPart("errors and Jacobians", 5, ("trees", "tape")),
     "many": KernelPart("batches", 40, ("trees", "tape")),
     "covers": KernelPart("covers of solids", 3, ("trees",)),
     "edges": KernelPart("edges", 3, ("trees", "tape", "entry")),
