@@ -1,6 +1,7 @@
 """Time of each function: its value, its value with its Jacobian, its drift; and of the same thing in plain pinocchio.
 
     python benchmarks/functions.py [--robot ur5] [--robot talos] [--json FILE]
+    python benchmarks/functions.py --projection      # what projections cost onto functions that users write, on Panda
 
 Times are medians in microseconds of single evaluations, each at a new configuration, kinematics included, as in a step
 of the solver: a point is moved in its workspace, and the function evaluated into memory that is there. The plain ones
@@ -31,6 +32,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 from plain_functions import Plain, plain_functions
+from projected_functions import costs
 
 from constraints import (
     Affine,
@@ -74,6 +76,7 @@ from constraints.functions import (
     norm,
     off_segment,
 )
+from constraints.models import sample_arm
 from constraints.point import place, place_motion
 from liegroups import SE3, R3xSO3, Rn
 
@@ -271,9 +274,15 @@ def main() -> int:
     parser.add_argument("--robot", action="append", choices=sorted(ROBOTS), help="only this one; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table to this file too")
     parser.add_argument("--check", action="store_true", help="a short run that only shows that everything runs")
+    parser.add_argument("--projection", action="store_true", help="projections onto functions of users")
     options = parser.parse_args()
     logging.disable(logging.WARNING)  # remarks on the robots' files
     rounds, repeats = (1, 1) if options.check else (9, 4)
+    if options.projection:
+        panda = Robot.from_urdf(f"{FOLDER}/panda_description/urdf/panda.urdf", name="panda")
+        return 0 if costs(panda, "panda_hand", "panda_link4", 300, 15) else 1
+    if options.check:
+        costs(sample_arm(), "tool", "elbow", 3, 1)
     rows: list[Row] = []
     print(f"{'':39} {'value':>8} {'plain':>7} {'+ J':>8} {'plain':>7} {'drift':>8} {'plain':>7}   [us]")
     for name in options.robot or sorted(ROBOTS, reverse=True):
