@@ -314,7 +314,7 @@ def table_of_functions() -> dict[str, list[str]]:
 
 def test_every_function_is_in_the_table_and_nothing_else():
     table = table_of_functions()
-    functions = {name for name, row in table.items() if len(row) == 5}
+    functions = {name for name, row in table.items() if len(row) == 6}
     assert functions == concrete(Function)
 
 
@@ -323,6 +323,16 @@ def test_every_owner_of_rows_is_in_the_table():
     names = {name for name, row in table_of_functions().items() if len(row) == 8}
     assert concrete(RowOwner) - {"FrameRows"} <= names
     assert all(exists(name) for name in names)
+
+
+def test_the_table_says_what_is_packed():
+    pytest.importorskip("numba")
+    from constraints.solvers.compiled.functions import TABLE
+
+    packed = {f.__name__ for f in TABLE}
+    said = {name: row[4] for name, row in table_of_functions().items() if len(row) == 6}
+    assert said.pop("FromCallable") == "where its formula is read"
+    assert said == {name: "yes" if name in packed else "called" for name in said}
 
 
 def test_rows_in_the_table_are_those_of_the_functions():
