@@ -35,17 +35,17 @@ UNIT = 2.0**-53
 
 
 class Premises(NamedTuple):
-    """What a certificate rests on, as numbers.
+    r"""What a certificate rests on, as numbers.
 
     Attributes:
         preconditioner: C (n, n).
         residual_lower, residual_upper: (n,) of G(0).
-        jacobian_lower, jacobian_upper: (n, n) of G' for all |y| <= `size`.
+        jacobian_lower, jacobian_upper: (n, n) of G' for all :math:`|y| \le` `size`.
         size: of the box of y.
         displaced: (m,) what each joint is from the given configuration at y = 0 [rad, m].
-        spread: (m, n) what each joint moves by at most, by |y|.
+        spread: (m, n) what each joint moves by at most, by :math:`|y|`.
         margins: (k,) room at y = 0 to bounds and to the ends of inequalities.
-        rates: (k, n) how fast it may shrink, by |y|.
+        rates: (k, n) how fast it may shrink, by :math:`|y|`.
     """
 
     preconditioner: Any
