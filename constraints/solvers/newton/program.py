@@ -133,10 +133,13 @@ class NewtonProgram(Resumable):
         worst = max(worst, self.problem.resolution.branch_error(point, state.rhs))
         if worst > self.options.threshold:
             return None
-        usable = not (computes or state.buffers.optional)
+        usable, rows = not (computes or state.buffers.optional), list[Rows]()
         if usable:
-            _, rows = self._iteration.rows_at(q0, state)
-        else:
+            try:
+                rows = list(self._iteration.rows_at(q0, state)[1])
+            except UndefinedError:  # of a Jacobian, perhaps: values will do here
+                usable = False
+        if not usable:
             rows = [stack_rows(level, point, Order.POSITION, state.rhs, jacobian=False) for level in self._mandatory]
         score, residual, merit = self._iteration.measure(rows)
         state.keep(q0, score, max(worst, residual), merit)
