@@ -40,7 +40,8 @@ class UprightHeight(Function):
 
 def upright_height(robot: Robot, frame: str) -> Function:
     """The same by plain pinocchio, without a Jacobian."""
-    model, index = robot.model, robot.model.getFrameId(frame)
+    model: Any = robot.model
+    index = model.getFrameId(frame)
     data = model.createData()
 
     def value(q: Any) -> float:
