@@ -125,9 +125,9 @@ def widths(count: int) -> bool:
             continue
         J = np.abs(f.jacobian(q)).sum(axis=1)
         wide, half = (e.error for e in found if e is not None)
-        errors += (wide / half)[half > 1e-9].tolist()
+        errors += (wide[half > 1e-9] / half[half > 1e-9]).tolist()
         over = half - J * 1e-3
-        rests += ((wide - J * 2e-3) / over)[over > 1e-9].tolist()
+        rests += ((wide - J * 2e-3)[over > 1e-9] / over[over > 1e-9]).tolist()
     shown = [np.round(np.quantile(x, [0.1, 0.5, 0.9]), 2).tolist() for x in (errors, rests)]
     print(f"twice the size: errors {shown[0]} times, beyond the straight part {shown[1]} times (10, 50, 90 %)")
     return abs(float(np.median(errors)) - 2.0) < 0.2 and abs(float(np.median(rests)) - 4.0) < 0.4
@@ -214,7 +214,7 @@ def false(count: int) -> bool:
 
 
 PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
-    "boxes": (boxes, 150), "formulas": (formulas, 5), "digits": (digits, 20), "widths": (widths, 60),
+    "boxes": (boxes, 30), "formulas": (formulas, 2), "digits": (digits, 4), "widths": (widths, 60),
     "projections": (projections, 60), "off": (off, 4), "false": (false, 60),
 }  # fmt: skip
 """By option: what runs, and how much of it with `--check`."""

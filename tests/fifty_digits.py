@@ -446,7 +446,8 @@ def _of_others(f: Any, point: Point) -> Point:
         ]
         return _split(f.outputs, sum(parts))
     if isinstance(f, Difference):
-        return [log_between(f.left.outputs, value_at(f.right, point), value_at(f.left, point))]
+        a, b = value_at(f.right, point), value_at(f.left, point)
+        return [_joined(b) - _joined(a) if f.left.outputs.is_flat else log_between(f.left.outputs, a, b)]
     if isinstance(f, Twin):
         pairs = zip(f.outputs.leaves(), value_at(f.f, point), value_at(f.g, point), strict=True)
         return [leaf_product(leaf.space, leaf_inverse(leaf.space, x), y) for leaf, x, y in pairs]
