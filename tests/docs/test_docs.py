@@ -116,7 +116,10 @@ def test_every_example_is_in_the_gallery_with_its_picture(example):
 
 
 def test_pictures_are_small():
-    for picture in (*DOCS.glob("gallery/*.png"), DOCS / "concepts.png", DOCS / "pick_and_place.png"):
+    for picture in (
+        *DOCS.glob("gallery/*.png"),
+        *(DOCS / f"{name}.png" for name in ("concepts", "geometry", "pick_and_place")),
+    ):
         assert picture.stat().st_size <= 150_000, picture.name
 
 
