@@ -169,7 +169,7 @@ def draw(path: Path) -> None:
         axes.set_box_aspect((1.6, 1.6, 1.2), zoom=1.25)
         axes.view_init(22, -62)
         axes.set_title(f"{panel.title}\n{panel.written}", fontsize=10)
-    figure.savefig(path, dpi=66)
+    figure.savefig(path, dpi=64)
 
 
 if __name__ == "__main__":
