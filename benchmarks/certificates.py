@@ -26,7 +26,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,42 +56,34 @@ def functions() -> dict[str, Any]:
     return found
 
 
-def boxes(count: int) -> bool:
-    """Samples of boxes over all functions."""
-    rng, total, none = np.random.default_rng(1), Counter[str](), 0
-    listed = list(functions().items())
-    for i in range(count):
-        name, f = listed[i % len(listed)]
-        box = cases.box_of(f, rng, -6.0, 0.0)
-        found = cases.enclosed(f, box)
+def _sampled(what: str, drawn: Iterable[tuple[str, Any, TangentBox]], rng: np.random.Generator) -> bool:
+    """Samples of boxes of functions; whether none is outside."""
+    total, count, none = Counter[str](), 0, 0
+    for name, f, box in drawn:
+        count, found = count + 1, cases.enclosed(f, box)
         if found is None:
             none += 1
             continue
         result = cases.sampled(f, box, found, rng, PER_BOX)
         total.update(result._asdict())
         if result.outside:
-            print(f"outside: {name}, box {i}")
-    print(f"boxes {count} (too large, or without a value: {none}), {dict(total)}")
+            print(f"outside: {name}, box {count}")
+    print(f"{what}: {count} boxes (too large, or without a value: {none}), {dict(total)}")
     return total["outside"] == 0
+
+
+def boxes(count: int) -> bool:
+    """Samples of boxes over all functions."""
+    rng, listed = np.random.default_rng(1), [*functions().items()]
+    some = (listed[i % len(listed)] for i in range(count))
+    return _sampled("boxes", ((name, f, cases.box_of(f, rng, -6.0, 0.0)) for name, f in some), rng)
 
 
 def formulas(count: int) -> bool:
-    """Samples of boxes of random formulas."""
-    rng, total, none = np.random.default_rng(2), Counter[str](), 0
-    for seed in range(count):
-        f, q = cases.tree(seed)
-        for _ in range(5):
-            box = cases.box_of(f, rng, -6.0, -1.0, q)
-            found = cases.enclosed(f, box)
-            if found is None:
-                none += 1
-                continue
-            result = cases.sampled(f, box, found, rng, PER_BOX)
-            total.update(result._asdict())
-            if result.outside:
-                print(f"outside: formula {seed}")
-    print(f"formulas {count}, boxes {5 * count} (too large, or without a value: {none}), {dict(total)}")
-    return total["outside"] == 0
+    """Samples of boxes of random formulas, five each."""
+    rng = np.random.default_rng(2)
+    some = ((seed, *cases.tree(seed)) for seed in range(count) for _ in range(5))
+    return _sampled("formulas", ((f"formula {n}", f, cases.box_of(f, rng, -6.0, -1.0, q)) for n, f, q in some), rng)
 
 
 def digits(count: int) -> bool:

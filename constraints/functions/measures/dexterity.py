@@ -30,19 +30,22 @@ class _Factors(NamedTuple):
     V: Matrix
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _Dexterity(Function):
     """A number that depends on the singular values of the Jacobian of another function."""
 
     function: Function
-    locked: Sequence[str]
-    _moving: BoolVector
+    locked: Sequence[str] = ()
+    name: str = field(default="", kw_only=True)
+
+    _moving: BoolVector = field(init=False)
 
     @abstractmethod
     def _of(self, factors: _Factors) -> tuple[float, Matrix]:
         """The number, and what it changes by with each entry of the Jacobian (m, columns)."""
 
-    def _take(self, name: str) -> None:
-        """Declare it, in `__post_init__`."""
+    def __post_init__(self) -> None:
+        """Check the function and the joints."""
         f = as_function(self.function, f"function of {type(self).__name__}")
         what = f"locked joints of {type(self).__name__}"
         locked = [as_name(joint, what) for joint in as_tuple(self.locked, what, "names of joints", ordered=False)]
@@ -54,7 +57,9 @@ class _Dexterity(Function):
             what = f"rows of {f.name}, of which {type(self).__name__} is asked"
             raise SizeError(what, f"1 to {n}, the columns that move it", m)
         set_fields(self, locked=tuple(locked), _moving=moving)
-        self.declare(f.inputs, Rn(1), f.columns, periodic=f.periodic, name=name or f"{type(self).__name__}({f.name})")
+        self.declare(
+            f.inputs, Rn(1), f.columns, periodic=f.periodic, name=self.name or f"{type(self).__name__}({f.name})"
+        )
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         f = self.function
@@ -104,16 +109,6 @@ class Manipulability(_Dexterity):
     `Manipulability` of hpp-constraints, which gives the logarithm to base 10, and its gradient by differences.
     """
 
-    function: Function
-    locked: Sequence[str] = ()
-    name: str = field(default="", kw_only=True)
-
-    _moving: BoolVector = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Check the function and the joints."""
-        self._take(self.name)
-
     def _of(self, factors: _Factors) -> tuple[float, Matrix]:
         U, s, V = factors
         if not s[-1] > SINGULAR * s[0]:
@@ -147,16 +142,6 @@ class SmallestSingularValue(_Dexterity):
     Source: C. A. Klein, B. E. Blaho, Dexterity measures for the design and control of kinematically redundant
     manipulators, International Journal of Robotics Research 6 (1987).
     """
-
-    function: Function
-    locked: Sequence[str] = ()
-    name: str = field(default="", kw_only=True)
-
-    _moving: BoolVector = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Check the function and the joints."""
-        self._take(self.name)
 
     def _of(self, factors: _Factors) -> tuple[float, Matrix]:
         return float(factors.s[-1]), factors.U[:, -1:] @ factors.V[-1:]
