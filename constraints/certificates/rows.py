@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Vector
 
+from ..functions import Position, Transformation
 from ..functions.enclosures.box import Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import exp_jacobian_bound, map_rounding, walked
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
@@ -83,7 +84,12 @@ class ProblemRows(NamedTuple):
 
 def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box."""
-    f, group, mask = owner.measured.enclosure(box), owner.group, owner.rows.mask
+    function, group, mask = owner.measured, owner.group, owner.rows.mask
+    if isinstance(function, Transformation) and not mask[3:].any():
+        # nobody asks for the rotation, which has no enclosure near a half turn
+        function = Position(function.robot, function.frame_b, function.frame_a)
+        rhs, mask = rhs[:3], mask[:3]
+    f = function.enclosure(box)
     if group.is_flat:
         value = f.value - rhs
         return Interval.around(value, f.rounding + one_rounding(value))[mask], f.jacobian[mask]

@@ -10,6 +10,7 @@ from typing import Any
 
 import certificate_claims as claims
 import numpy as np
+import pinocchio as pin
 import pytest
 from each_choice import draws
 from robots import arm, humanoid, two_arms
@@ -18,11 +19,13 @@ import constraints.certificates.check as check_module
 from constraints import (
     Affine,
     Bounds,
+    Comparison,
     Function,
     Implicit,
     Pose,
     Position,
     Problem,
+    Transformation,
     locked_joint,
     project,
 )
@@ -259,3 +262,17 @@ def test_projections_certify_themselves() -> None:
     found = result.or_raise().certify()
     assert found.status is PROVED
     assert found.r < 1e-3
+
+
+def test_rotations_that_nobody_asks_for_need_no_logarithm() -> None:
+    """A tool half a turn from its reference, of which the place alone is held."""
+    robot = arm()
+    q = robot.random(np.random.default_rng(3))
+    turned = pin.SE3(pin.AngleAxis(np.pi, np.array([1.0, 0.0, 0.0])).toRotationMatrix(), np.zeros(3))
+    moved = Transformation(robot, "tool", reference=robot.at(q).placement("tool") * turned)
+    place = Implicit(moved, Comparison.EQUALITY, mask=[True, True, True, False, False, False])
+    for constraint, status in ((place, PROVED), (Implicit(moved, Comparison.EQUALITY), NOT_PROVED)):
+        problem = Problem(robot, [constraint])
+        found = certify(problem, q, problem.rhs_from(q))
+        assert found.status is status
+        assert found.check() == [] if status is PROVED else "half a turn" in found.reason
