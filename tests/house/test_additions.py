@@ -208,7 +208,7 @@ LINES: dict[str, dict[str, list[tuple[str, str]]]] = {  # row -> file -> (before
             )
         ],
         "docs/functions.md": [
-            ("| `FrameVelocity(", "| `Height(robot, b, reference=a)` | $({}^ap_b)_z$ | 1 | $R^1$ | - |\n")
+            ("| `FrameVelocity(", "| `Height(robot, b, reference=a)` | $({}^ap_b)_z$ | 1 | $R^1$ | called | - |\n")
         ],
         "docs/api/functions/poses.rst": [("", "\n.. currentmodule:: constraints.functions\n\n.. autoclass:: Height\n")],
         "docs/api/functions/index.rst": [("   ~constraints.Position\n", "   ~constraints.functions.Height\n")],

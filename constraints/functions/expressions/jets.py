@@ -37,11 +37,6 @@ class Jet(NamedTuple):
     by_q: Any = None
     by_v: Any = None
 
-    @property
-    def is_value(self) -> bool:
-        """Whether nobody asks for derivatives."""
-        return self.jacobian is None and self.velocity is None
-
 
 def linear(value: Any, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Jet:
     """A linear map of some values.

@@ -204,18 +204,9 @@ def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
 
 def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     squared = bilinear(_dot_columns, jets[0], jets[0])
-    if squared.is_value:
-        return Jet(np.sqrt(squared.value))
     if not squared.value[0] > LEAST_NORM * LEAST_NORM:
         _none("a norm has no derivative at 0")
     return pointwise(_root, squared)
-
-
-def _square_root(jets: Sequence[Jet], number: float, space: Space) -> Jet:
-    (x,) = jets
-    if x.is_value and (x.value >= 0.0).all():
-        return Jet(np.sqrt(x.value))
-    return pointwise(_root, x)
 
 
 def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
@@ -272,7 +263,7 @@ OPERATORS: dict[str, Operator] = {
         Operator("minimum", "", 2, _as_they_are, _extreme(np.less_equal)),
         Operator("maximum", "", 2, _as_they_are, _extreme(np.greater_equal)),
         Operator("smooth_abs", "", 1, _as_they_are, _with_number(_smooth_abs_of), takes_number=True),
-        Operator("sqrt", "", 1, _as_they_are, _square_root),
+        Operator("sqrt", "", 1, _as_they_are, _of(_root)),
         Operator("sin", "", 1, _as_they_are, _of(_sine)),
         Operator("cos", "", 1, _as_they_are, _of(_cosine)),
         Operator("atan2", "", 2, _as_they_are, _angle),

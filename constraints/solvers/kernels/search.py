@@ -275,7 +275,8 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool, asked: bool
     ask_for(I, W, good)
     if usable:  # of one at a time
         usable = any_of(rows_at(I, F, W, q, at.WITH_JACOBIAN))
-    if not usable:
+        ask_for(I, W, good)
+    if not usable:  # or there is no Jacobian
         for n in range(I[at.MANDATORY]):
             good = good & level_at(I, F, W, I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n, at.VALUES)
     if not any_of(good):

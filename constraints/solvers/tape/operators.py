@@ -64,11 +64,10 @@ def _logarithm(s: float) -> tuple[bool, float, float]:
 
 
 @kernel
-def _root(s: float, jacobian: int) -> tuple[bool, float, float]:
-    """At 0 there is a value, and no slope."""
-    has = (s > 0.0) if jacobian != 0 else (s >= 0.0)
-    root = sqrt(chosen(has, s, 1.0))
-    return has, root, 0.5 / chosen(root > 0.0, root, 1.0)
+def _root(s: float) -> tuple[bool, float, float]:
+    positive = s > 0.0
+    root = sqrt(chosen(positive, s, 1.0))
+    return positive, root, 0.5 / root
 
 
 @kernel
@@ -93,7 +92,7 @@ def pointwise(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
         elif kind == at.SMOOTH_ABS:
             has, y, slope = _smooth_abs(s, F[numbers])
         elif kind == at.SQUARE_ROOT:
-            has, y, slope = _root(s, jacobian)
+            has, y, slope = _root(s)
         elif kind == at.EXPONENTIAL:
             has, y, slope = _exponential(s)
         elif kind == at.NATURAL_LOGARITHM:
@@ -174,7 +173,7 @@ def norm_of(I: Integers, W: Floats, r: int, jacobian: int) -> bool:
     square = 0.0
     for k in range(size):
         square += W[x + k] * W[x + k]
-    has = square > (LEAST_NORM * LEAST_NORM if jacobian != 0 else -1.0)  # at 0 there is a value, and no slope
+    has = square > LEAST_NORM * LEAST_NORM
     norm = sqrt(chosen(has, square, 1.0))
     W[I[r + at.Y]] = norm
     if jacobian != 0:
