@@ -22,19 +22,18 @@ from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, unchanging
 from ..questions import say
 from ..workspace import Kept, Workspace
+from .base import Base
 from .bounds import Bounds
 from .configuration import VectorsByJoint, checked_postures, random_configuration
 from .description import Drawn, configuration_table, description
 from .files.disabled_collisions import DisabledCollision, as_disabled, link_names
 from .files.packages import VisualFile, as_folders, as_visuals
-from .files.urdf import Base, read_urdf
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .model.mimic import Mimic, as_mimics
 from .model.pinocchio import Model, model_for, pin
 from .posture import Motion, Posture
 from .space import RobotSpace
-from .srdf import read_srdf
 from .system import Part, join
 
 _log = logging.getLogger(__package__)
@@ -140,6 +139,8 @@ class Robot(Drawn, VectorsByJoint):
             >>> print(Robot.from_urdf(text, base=Base.FREE_FLYER))
             Robot box (nq 7, nv 6)
         """
+        from .files.urdf import read_urdf  # files are read on use: a twentieth of the import
+
         packages = as_folders(packages)
         model, mimics = read_urdf(source, packages, base)
         robot = cls(model, name, mimics=mimics, visuals=[VisualFile.of(source, "URDF", packages)])
@@ -175,6 +176,8 @@ class Robot(Drawn, VectorsByJoint):
         Raises:
             FileError: the file is missing or cannot be read.
         """
+        from .srdf import read_srdf
+
         postures, disabled = read_srdf(source, self.space, packages)
         together = tuple(dict.fromkeys((*self.disabled_collisions, *disabled)))
         return self.with_references(postures)._with(disabled_collisions=together)

@@ -18,9 +18,9 @@ from ...errors import OptionError, UnknownNameError
 from ...loops import Closure, PointClosure
 from ...questions import say
 from ...robot import Base, Frame, Robot
+from ...robot.base import as_base
 from ...robot.files.packages import VisualFile, as_folders
 from ...robot.files.questions import asked_of_model
-from ...robot.files.urdf import as_base
 from ...robot.files.urdf_graph import SEARCHED, refuse_larger
 from ...robot.files.xml import in_file
 from ...robot.model.mimic import Mimic

@@ -11,16 +11,14 @@ import threading
 import xml.etree.ElementTree as ElementTree
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator
-from enum import Enum
 from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import expect
-
 from ...errors import FileError
 from ...questions import asked_of_angles, asked_of_limit, say
 from ...words import first_names
+from ..base import FREE_ROBOTS, Base, as_base
 from ..model.inertia import NO_BODY, has_possible_moments
 from ..model.mimic import Mimic
 from ..model.pinocchio import Model, pin
@@ -30,21 +28,6 @@ from .xml import numbers, read_xml
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
-FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, base=Base.PLANAR one on wheels"
-"""What helps where somebody has forgotten it."""
-
-
-class Base(Enum):
-    """How the root of a robot is attached to the world; the joint of a moving base is called "root_joint"."""
-
-    FIXED = "fixed to the world"
-    FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
-    PLANAR = "free in the plane z = 0: four numbers (x, y, cos, sin)"
-
-
-def as_base(base: object) -> Base:
-    """A base, or a typed error that names the bases there are."""
-    return expect(base, Base, "base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)")
 
 
 def read_urdf(
