@@ -32,7 +32,7 @@ from ..point import PlacedSpace, revolute_columns
 from ..questions import say_once
 from ..robot import Bounds, Robot
 from ..robot.arguments import robot_for
-from ..robot.base import FREE_ROBOTS
+from ..robot.files.base import FREE_ROBOTS
 from ..robot.model.joints import FULL_TURN
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit

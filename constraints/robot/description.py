@@ -18,8 +18,8 @@ from ..errors import OptionError, WrongObjectError
 from ..exports import from_above
 from ..keywords import record_by_name
 from ..words import counted
-from .base import FREE_ROBOTS
 from .bounds import Bounds
+from .files.base import FREE_ROBOTS
 from .files.packages import as_folders
 from .frame import Frame
 from .model.joints import joint_kind, radian_columns

@@ -22,10 +22,10 @@ from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, unchanging
 from ..questions import say
 from ..workspace import Kept, Workspace
-from .base import Base
 from .bounds import Bounds
 from .configuration import VectorsByJoint, checked_postures, random_configuration
 from .description import Drawn, configuration_table, description
+from .files.base import Base
 from .files.disabled_collisions import DisabledCollision, as_disabled, link_names
 from .files.packages import VisualFile, as_folders, as_visuals
 from .frame import Frame

@@ -18,7 +18,7 @@ from ...errors import OptionError, UnknownNameError
 from ...loops import Closure, PointClosure
 from ...questions import say
 from ...robot import Base, Frame, Robot
-from ...robot.base import as_base
+from ...robot.files.base import as_base
 from ...robot.files.packages import VisualFile, as_folders
 from ...robot.files.questions import asked_of_model
 from ...robot.files.urdf_graph import SEARCHED, refuse_larger

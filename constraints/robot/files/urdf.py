@@ -18,10 +18,10 @@ import numpy as np
 from ...errors import FileError
 from ...questions import asked_of_angles, asked_of_limit, say
 from ...words import first_names
-from ..base import FREE_ROBOTS, Base, as_base
 from ..model.inertia import NO_BODY, has_possible_moments
 from ..model.mimic import Mimic
 from ..model.pinocchio import Model, pin
+from .base import FREE_ROBOTS, Base, as_base
 from .questions import asked_of_model
 from .urdf_graph import JOINT_FREEDOMS, check_is_tree, misspelt, refuse_larger, refuse_long_chains
 from .xml import numbers, read_xml

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, cached_property
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ...exports import from_extra
@@ -19,25 +20,45 @@ class KernelPart(NamedTuple):
         what: what they do.
         seconds: of a processor, about, to compile them, where those that they call are there.
         calls: parts whose kernels they call where they are.
+        file: imports it, where Python calls a kernel of it.
+        entrances: the kernels that Python calls.
     """
 
     what: str
     seconds: int
     calls: tuple[str, ...] = ()
+    file: Callable[[], Any] | None = None
+    entrances: tuple[str, ...] = ()
 
 
+_TAPE, _PROJECTIONS = ("trees", "tape"), ("trees", "tape", "entry")
 PARTS = {
     "trees": KernelPart("poses of joints", 3),
     "tape": KernelPart("functions", 20, ("trees",)),
-    "entry": KernelPart("projections", 20, ("trees", "tape")),
-    "evaluation": KernelPart("errors and Jacobians", 5, ("trees", "tape")),
-    "many": KernelPart("batches", 40, ("trees", "tape")),
-    "covers": KernelPart("covers of solids", 3, ("trees",)),
-    "edges": KernelPart("edges", 3, ("trees", "tape", "entry")),
-    "division": KernelPart("divided paths", 5, ("trees", "tape", "entry", "covers")),
-    "growth": KernelPart("trees of planners", 5, ("trees", "tape", "entry", "covers")),
-}
+    "entry": KernelPart(
+        "projections", 20, _TAPE, lambda: import_module(".entry", __package__), ("project_row",)
+    ),
+    "evaluation": KernelPart(
+        "errors and Jacobians", 5, _TAPE, lambda: import_module(".evaluation", __package__),
+        ("rows_of", "residuals_of", "on_leaf"),
+    ),
+    "many": KernelPart("batches", 40, _TAPE, lambda: import_module(".many", __package__), ("project_rows",)),
+    "covers": KernelPart(
+        "covers of solids", 3, ("trees",), lambda: import_module(".covers", __package__),
+        ("pairs_of_rows", "balls_of_rows"),
+    ),
+    "edges": KernelPart("edges", 3, _PROJECTIONS, lambda: import_module(".edges", __package__), ("lay_edges",)),
+    "division": KernelPart(
+        "divided paths", 5, (*_PROJECTIONS, "covers"), lambda: import_module(".division", __package__),
+        ("divide_parts",),
+    ),
+    "growth": KernelPart(
+        "trees of planners", 5, (*_PROJECTIONS, "covers"), lambda: import_module(".growth", __package__),
+        ("grow_ways",),
+    ),
+}  # fmt: skip
 """By the name of the file, those that are called before those that call them."""
+_HOMES = {name: part for part, one in PARTS.items() for name in one.entrances}
 
 
 class Entrances:
@@ -46,81 +67,21 @@ class Entrances:
     Each is compiled, or read from the disk, when it is first asked for.
     """
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """A kernel that nobody has asked for yet."""
+        part = _HOMES.get(name)
+        file = None if part is None else PARTS[part].file
+        if part is None or file is None:
+            raise AttributeError(f"no kernel that Python calls is named {name!r}; there are {', '.join(_HOMES)}")
+        with compiling(part):
+            made = getattr(file(), name)
+        setattr(self, name, made)
+        return made
+
     def take_all(self) -> None:
         """Ask for all of them."""
-        for name, kind in vars(Entrances).items():
-            if isinstance(kind, cached_property):
-                getattr(self, name)
-
-    @cached_property
-    def project_row(self) -> Callable[..., Any]:
-        """One projection."""
-        with compiling("entry"):
-            from .entry import project_row
-        return project_row
-
-    @cached_property
-    def project_rows(self) -> Callable[..., None]:
-        """Many of them, in lanes."""
-        with compiling("many"):
-            from .many import project_rows
-        return project_rows
-
-    @cached_property
-    def rows_of(self) -> Callable[..., bool]:
-        """Errors and their Jacobian."""
-        with compiling("evaluation"):
-            from .evaluation import rows_of
-        return rows_of
-
-    @cached_property
-    def residuals_of(self) -> Callable[..., int]:
-        """Residuals of many configurations."""
-        with compiling("evaluation"):
-            from .evaluation import residuals_of
-        return residuals_of
-
-    @cached_property
-    def on_leaf(self) -> Callable[..., bool]:
-        """Whether a configuration is on a leaf, and its right-hand sides there."""
-        with compiling("evaluation"):
-            from .evaluation import on_leaf
-        return on_leaf
-
-    @cached_property
-    def pairs_of_rows(self) -> Callable[..., tuple[int, int]]:
-        """Pairs of solids that may touch."""
-        with compiling("covers"):
-            from .covers import pairs_of_rows
-        return pairs_of_rows
-
-    @cached_property
-    def balls_of_rows(self) -> Callable[..., None]:
-        """Balls around solids."""
-        with compiling("covers"):
-            from .covers import balls_of_rows
-        return balls_of_rows
-
-    @cached_property
-    def grow_ways(self) -> Callable[..., int]:
-        """Ways from nodes of a tree towards targets."""
-        with compiling("growth"):
-            from .growth import grow_ways
-        return grow_ways
-
-    @cached_property
-    def lay_edges(self) -> Callable[..., tuple[int, int]]:
-        """Paths from configurations to others."""
-        with compiling("edges"):
-            from .edges import lay_edges
-        return lay_edges
-
-    @cached_property
-    def divide_parts(self) -> Callable[..., int]:
-        """Parts of paths, divided until nothing touches there."""
-        with compiling("division"):
-            from .division import divide_parts
-        return divide_parts
+        for name in _HOMES:
+            getattr(self, name)
 
     @cached_property
     def places(self) -> Callable[..., Any]:
