@@ -25,9 +25,20 @@ from constraints import (
     Stacked,
     Transformation,
 )
-from constraints.functions import Constant, Expression, Identity, Lifted, Polynomial, Restriction
+from constraints.functions import (
+    Constant,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
+    Expression,
+    Identity,
+    Lifted,
+    Polynomial,
+    Restriction,
+)
 from constraints.functions.affine import Straight
 from constraints.functions.algebra import Composition, Difference, Sum
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.frames.frame_function import FrameFunction
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
@@ -402,7 +413,45 @@ def _of_its_class(f: Function, point: Point) -> Point:
     if isinstance(f, PoseFromRows):
         x = _joined(point)
         return [(rotation(x[3:]), x[:3])]
+    if isinstance(f, (ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold)):
+        return _contact(f, point)
+    if isinstance(f, PoseOfContact):
+        h, turn = _joined(point[:-1]), point[-1]
+        about = eye(3)
+        about[1:, 1:] = turn
+        p = np.array([h[0] - mp.mpf(f.margin), h[1] + h[5], h[2] + h[6]], dtype=object)
+        return [(rotation([mp.mpf(0), h[3], h[4]]) @ about, p)]
     return _of_others(f, point)
+
+
+def _nearest(polygon: Any, p: Any) -> Any:
+    """The nearest point of a convex polygon, counter-clockwise."""
+    candidates = list[Any]()
+    corners = exact(polygon)
+    for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        t = b - a
+        if t[0] * (p[1] - a[1]) - t[1] * (p[0] - a[0]) < 0:
+            candidates.append(a + min(max((t @ (p - a)) / (t @ t), mp.mpf(0)), mp.mpf(1)) * t)
+    return min(candidates, key=lambda x: (x - p) @ (x - p)) if candidates else p
+
+
+def _contact(f: Any, point: Point) -> Point:
+    """Rows of the pair with the least contact; the swing as the rotation vector that leads e_x to the normal."""
+    found = list[Any]()
+    for pair in f._pairs:
+        R, p = _relative(pair, point)
+        near, sine = _nearest(pair.floor.polygon, p[1:]), _norm(R[1:, 0])
+        tilt = np.array([-R[2, 0], R[1, 0]], dtype=object) * (mp.atan2(sine, R[0, 0]) / sine if sine else 1)
+        rows = np.concatenate([[p[0] + mp.mpf(f.margin)], p[1:] - near, tilt])
+        c, s = R[1, 1] + R[2, 2], R[2, 1] - R[1, 2]
+        n = mp.sqrt(c * c + s * s)
+        found.append((rows @ rows, rows, [near, _plane(c / n, s / n)]))
+    _, rows, place = min(found, key=lambda entry: entry[0])
+    if isinstance(f, ConvexShapeContact):
+        return [rows]
+    if isinstance(f, ConvexShapeContactComplement):
+        return place
+    return [np.concatenate([rows, place[0]]), place[1]]
 
 
 def _of_frames(f: Any, point: Point) -> Point:

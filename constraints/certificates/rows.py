@@ -79,7 +79,11 @@ class ProblemRows(NamedTuple):
             return RowsOn(nothing, Interval.of(np.zeros((0, self.problem.space.nv))))
         J, value = Interval.joined([slopes for _, slopes in found]), Interval.joined([entry for entry, _ in found])
         bent = exp_jacobian_bound(self.problem.space, box.r)
-        return RowsOn(value, J.widened(rounded_up(J.magnitude @ bent)) if bent.any() else J)
+        if not bent.any():
+            return RowsOn(value, J)
+        way = J.magnitude @ bent
+        wide, moves = J.widened(rounded_up(way)), (J.magnitude > 0.0) | (way > 0.0)
+        return RowsOn(value, Interval(wide.lower * moves, wide.upper * moves))
 
 
 def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:
@@ -96,4 +100,9 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
     log = logarithm(group, Enclosure(g, walked(group, way), f.jacobian, lambda: f.error), box)
-    return log.at_center[mask], log.jacobian[mask]
+    value, jacobian = log.at_center, log.jacobian
+    plain, difference = group.vector_v, g[group.vector_q]  # these are their own logarithm, without any rounding of it
+    exact = Interval.around(difference, f.rounding[plain] + one_rounding(difference))
+    for whole, part in ((value, exact), (jacobian, f.jacobian[plain])):
+        whole.lower[plain], whole.upper[plain] = part.lower, part.upper
+    return value[mask], jacobian[mask]

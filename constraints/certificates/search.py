@@ -91,6 +91,7 @@ class _Search:
         self.held = self.problem.frozen.copy()
         self.active = np.zeros(len(rows.lower), dtype=np.bool_)
         self.target = np.where(rows.equalities, rows.lower, 0.0)
+        self.settled = np.zeros(len(rows.lower), dtype=np.bool_)
         self.at: Slice | None = None
         self.numbers: Premises | None = None
 
@@ -124,6 +125,7 @@ class _Search:
                 continue
             try:
                 found = self.rows.on(TangentBox(self.space, self.center, self.at.reach(size)))
+                self._insist_on_settled(found)
             except UndefinedError:
                 if best is not None:
                     break
@@ -173,17 +175,27 @@ class _Search:
         found = self.rows.on(TangentBox(self.space, self.center, 0.0))
         if self._activate(found):
             return
-        played = np.flatnonzero((self.rows.equalities | self.active) & ~self._settled(found))
+        self.settled = (self.rows.equalities | self.active) & self._still(found)
+        played = np.flatnonzero((self.rows.equalities | self.active) & ~self.settled)
         self.at = Slice.of(found, played, self.held)
         if not self.at.condition < 1e12:
             raise _Stop(f"the rows are singular here: condition {self.at.condition:.3g}")
         self._step(found, 0.0)
 
-    def _settled(self, found: RowsOn) -> BoolVector:
-        """(m,) rows that nothing moves in, and that hold to the last digit where they are."""
+    def _still(self, found: RowsOn) -> BoolVector:
+        """(m,) rows that nothing moves on the box, and that hold to the last digit."""
         still = ~(found.jacobian.magnitude[:, ~self.held] > 0.0).any(axis=1)
         holds = (found.value.lower == self.target) & (found.value.upper == self.target)
         return still & holds
+
+    def _insist_on_settled(self, found: RowsOn) -> None:
+        """What was left out of play holds on all of the box: inside of a polygon, for example.
+
+        Raises:
+            UndefinedError: it does not.
+        """
+        for row in np.flatnonzero(self.settled & ~self._still(found)).tolist():
+            raise UndefinedError(f"{self.rows.names[row]} holds at the centre only, and has no slope there")
 
     def _step(self, found: RowsOn, least: float = FINE_STEP) -> bool:
         """Newton's step from the centre, if it is longer than the least; whether there was one."""

@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 
+import enclosure_cases as cases
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -18,6 +19,7 @@ from constraints import (
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Implicit,
+    Position,
     Problem,
     Projector,
     Robot,
@@ -25,6 +27,7 @@ from constraints import (
     Surface,
     explicit_contact,
 )
+from constraints.certificates import certify
 from constraints.errors import (
     DtypeError,
     DuplicateNameError,
@@ -32,9 +35,12 @@ from constraints.errors import (
     NotFiniteError,
     OptionError,
     SizeError,
+    UndefinedError,
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import TangentBox
+from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.testing import check_function
 from liegroups import SE3
 
@@ -391,3 +397,90 @@ def test_contacts_pickle():
     copy = pickle.loads(pickle.dumps(contact))
     np.testing.assert_array_equal(copy.value(q), contact.value(q))
     assert copy.pair_at(q) == contact.pair_at(q)
+
+
+# Enclosures
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("y", "z"), [(0.1, 0.1), (0.499, 0.1), (0.5, 0.3), (0.52, 0.43)], ids=["in", "edge", "on", "corner"]
+)
+def test_nothing_is_outside_of_an_enclosure_near_the_floor(kind, y, z):
+    """Inside of the polygon, across its edge and its corner; tilted by nothing, by little and by much."""
+    rng = np.random.default_rng(4)
+    contact = kind(boxes(), floors()[0], soles()[0], 0.01)
+    for i, tilt in enumerate((0.0, 1e-7, 0.01, 0.04, 1.5)):
+        pose = contact_pose(y, z, rng.uniform(-3.0, 3.0), 0.01)
+        box = TangentBox(
+            contact.inputs, placed(pose * pin.SE3(pin.utils.rotate("y", tilt), np.zeros(3)), *_pair(0)), 3e-3
+        )
+        enclosure = contact.enclosure(box)
+        assert cases.sampled(contact, box, enclosure, rng, 20, judged=0).outside == 0
+        v = cases.step_in(box, rng, i % 2 == 0)
+        assert not cases.outside_in_digits(contact, box, enclosure, v, int(rng.integers(12)))
+        assert not cases.outside_in_digits(contact, box, enclosure, np.zeros(12), 0)
+
+
+def test_rows_inside_of_the_polygon_are_zero_on_all_of_a_box():
+    contact = ConvexShapeContact(boxes(), floors()[0], soles()[0])
+    found = contact.enclosure(TangentBox(contact.inputs, placed(contact_pose(0.1, 0.1), *_pair(0)), 1e-3))
+    assert found.error[1:3].max() < 1e-299
+    assert not found.jacobian.magnitude[1:3].any()
+    assert (
+        contact.enclosure(TangentBox(contact.inputs, placed(contact_pose(0.499, 0.1), *_pair(0)), 3e-3))
+        .error[1:3]
+        .any()
+    )
+
+
+def test_a_contact_is_certified_and_no_row_of_it_is_left_out():
+    """Well inside both rows of the polygon hold on all of a box. Just inside of an edge they hold at the start, and the
+    other row asks for a place just outside, where they do not: nothing may be proved."""
+    floor, sole = floors()[0], soles()[0]
+    contact = Implicit.zero(ConvexShapeContact(boxes(), floor, sole), name="contact")
+    middle = Position(boxes(), boxes().frame("above", sole.outward), boxes().frame("below", floor.inward))
+    for y, is_proved in ((0.2, True), (0.5, False)):
+        aim = Implicit.equal(middle[1:], [y + 1e-10, 0.1], name="place")
+        found = certify(Problem(boxes(), [contact, aim]), placed(contact_pose(y - 1e-10, 0.1), floor, sole))
+        assert found.success == is_proved
+        assert found.check() == [] or not is_proved
+    assert (
+        found.reason
+        == "on the boxes that were tried: row 1 of 'contact' holds at the centre only, and has no slope there"
+    )
+
+
+def test_what_has_no_enclosure_says_why():
+    upside_down = contact_pose(0.0, 0.0) * pin.SE3(pin.utils.rotate("y", 3.1), np.zeros(3))
+    for kind in KINDS:
+        contact = kind(boxes(), floors()[0], soles()[0])
+        if kind is not ConvexShapeContactComplement:
+            with pytest.raises(UndefinedError, match="stand on its head"):
+                contact.enclosure(TangentBox(contact.inputs, placed(upside_down, *_pair(0)), 0.1))
+        several = kind(boxes(), floors(), soles())
+        assert (
+            several.enclosure(TangentBox(several.inputs, placed(contact_pose(0.3, 0.0), *_pair(0)), 1e-3)) is not None
+        )
+        with pytest.raises(UndefinedError, match="which of its pairs"):
+            several.enclosure(TangentBox(several.inputs, placed(contact_pose(0.5, 0.0), *_pair(0)), 0.2))
+
+
+def test_poses_of_contacts_are_enclosed():
+    """Tilted and off the plane as well: right-hand sides may be anything."""
+    rng = np.random.default_rng(6)
+    pose = PoseOfContact(floors()[0], 0.02)
+    for size in (0.0, 1e-6, 1e-3, 0.05):
+        for tilt in (0.0, 0.3, 1.2):
+            phi = rng.uniform(-3.0, 3.0)
+            h = np.r_[0.1, 0.02, -0.03, tilt * rng.uniform(-1.0, 1.0, 2), 0.2, 0.1, math.cos(phi), math.sin(phi)]
+            box = TangentBox(pose.inputs, h, size)
+            enclosure = pose.enclosure(box)
+            assert cases.sampled(pose, box, enclosure, rng, 10, judged=1).outside == 0
+            assert not cases.outside_in_digits(pose, box, enclosure, np.zeros(8), int(rng.integers(8)))
+    with pytest.raises(UndefinedError, match="outside of the surface 'top'"):
+        pose.enclosure(TangentBox(pose.inputs, np.r_[np.zeros(5), 0.49, 0.0, 1.0, 0.0], 0.02))
+
+
+def _pair(i: int) -> tuple[Surface, Surface]:
+    return floors()[i], soles()[i]

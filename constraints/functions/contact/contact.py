@@ -14,15 +14,17 @@ from liegroups import SO2, Rn, Space
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ...errors import DuplicateNameError, SizeError, UnknownNameError, WrongObjectError
+from ...errors import DuplicateNameError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
 from ...point import MovingPoint, Point
 from ...ranges import length_of
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
+from ..enclosures.box import Enclosure, TangentBox
 from ..frames.frame_function import Framed, FrameFunction, kinematics_at, motion_of
 from ..frames.slopes import TwistRowSlopes
+from .contact_bounds import PairOnBox, Parts
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_sides import ask_of_sides
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
@@ -117,6 +119,28 @@ class _PairFunction(Framed):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         pair, at = self._nearest_at(motion_of(motion).with_drift())
         out[:] = self.motion_rows(at, *pair.relative_motion(motion), np.zeros(self.outputs.nv))[1]
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        """As `Function.enclosure`, of the pair that counts on all of the box.
+
+        Raises:
+            UndefinedError: an object may stand on its head, or more than one pair of surfaces may count.
+        """
+        on_box = [PairOnBox.of(pair, pair.floor, box.on(self.inputs, self.name)) for pair in self._pairs]
+        return self.parts_on(self._sure(on_box, box)).on(self.outputs, box)
+
+    def _sure(self, pairs: list[PairOnBox], box: TangentBox) -> PairOnBox:
+        if len(pairs) == 1:
+            return pairs[0]
+        errors = [pair.error(self.margin, box) for pair in pairs]
+        best = min(range(len(pairs)), key=lambda i: errors[i][1])
+        if any(not least > errors[best][1] for i, (least, _) in enumerate(errors) if i != best):
+            raise UndefinedError(f"{self.name}: which of its pairs of surfaces is nearest")
+        return pairs[best]
+
+    @abstractmethod
+    def parts_on(self, pair: PairOnBox) -> Parts:
+        """The rows of one pair on a box."""
 
     @property
     def has_exact_drift(self) -> bool:
@@ -242,6 +266,10 @@ class ConvexShapeContact(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
+    def parts_on(self, pair: PairOnBox) -> Parts:
+        """As `_PairFunction.parts_on`."""
+        return pair.contact(self.margin)
+
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
     ) -> tuple[TwistRowSlopes, Vector]:
@@ -277,6 +305,10 @@ class ConvexShapeContactComplement(_PairFunction):
         """As `_PairFunction.write`."""
         write_place(at, value, rows)
 
+    def parts_on(self, pair: PairOnBox) -> Parts:
+        """As `_PairFunction.parts_on`."""
+        return pair.place()
+
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector
     ) -> tuple[TwistRowSlopes, Vector]:
@@ -311,6 +343,10 @@ class ConvexShapeContactHold(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
         write_place(at, value[5:], None if rows is None else rows[5:])
+
+    def parts_on(self, pair: PairOnBox) -> Parts:
+        """As `_PairFunction.parts_on`."""
+        return pair.contact(self.margin).then(pair.place())
 
     def motion_rows(
         self, at: Touch, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector

@@ -12,7 +12,11 @@ from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
 from ...point import Point
+from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.group_bounds import OF_MAPS
+from ..enclosures.interval import Interval, rounded_up
 from ..function import Function
+from .contact_bounds import Sides
 from .contact_surface import Surface
 
 ON_THE_FLOOR = 1e-9
@@ -69,3 +73,24 @@ class PoseOfContact(Function):
             turned = np.array([[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -s, c]])  # rot_x(phi)^T
             jacobian[3:, 3:5] = (turned @ SO3.exp_jacobian(swing))[:, 1:]
             jacobian[3, 7] = 1.0
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        """As `Function.enclosure`.
+
+        Raises:
+            UndefinedError: the point may be outside of the floor's polygon.
+        """
+        box.on(self.inputs, self.name)
+        if not Sides.of(self.floor, box.q[5:7], 0.0, box.r[5:7]).is_inside:
+            raise UndefinedError(f"'{self.name}': the object may be outside of the surface '{self.floor.name}'")
+        value, J = self.linearise(box.q)
+        swung = float(np.linalg.norm(box.q[3:5]))
+        tilted = float(np.linalg.norm(box.r[3:5]))
+        turned = rounded_up(tilted + box.r[7] + OF_MAPS)
+        # by a tilt more, the right Jacobian of exp changes by at most the sum of n |s|^(n-1) / (n + 1)! times it
+        bent = rounded_up(0.5 * np.exp(swung + tilted) * tilted + box.r[7] + OF_MAPS)
+        radius = np.zeros((6, 8))
+        radius[:3, :3] = radius[:3, 5:7] = turned
+        radius[3:, 3:5] = bent
+        lengths = 1.0 + abs(self.margin) + float(np.abs(box.q).max())
+        return Enclosure.centred(self.outputs, box, value, np.full(6, OF_MAPS * lengths), Interval.around(J, radius))
