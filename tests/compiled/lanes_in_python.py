@@ -31,8 +31,8 @@ class Memory:
         self.numbers[i] = x
 
 
-def _in_lanes(*given: Any) -> bool:
-    return any(isinstance(x, np.ndarray) for x in given)
+def _in_lanes(x: Any, y: Any = 0.0, z: Any = 0.0) -> bool:
+    return isinstance(x, np.ndarray) or isinstance(y, np.ndarray) or isinstance(z, np.ndarray)
 
 
 def _chosen(m: Any, x: Any, y: Any) -> Any:
@@ -63,7 +63,7 @@ IN_LANES = {
     "max": _largest,
     "chosen": _chosen,
     "off": lambda m: ~m if _in_lanes(m) else not m,
-    "any_of": lambda m: bool(np.any(m)),
+    "any_of": lambda m: bool(m.any()) if isinstance(m, np.ndarray) else bool(m),
     "which_of": lambda m: sum(1 << k for k, true in enumerate(np.atleast_1d(m)) if true),
     "is_odd": lambda x: _like(x, _bits(x) & 1 == 1),
     "signed": lambda t, x: _like(x, np.where(_bits(t) & 2 == 2, -np.atleast_1d(x), x)),

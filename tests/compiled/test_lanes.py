@@ -15,6 +15,7 @@ pytest.importorskip("numba")
 
 from compiled.kinds_of_problems import CASES, Case
 from compiled.lanes_in_python import LANES, in_lanes, projected, projected_alone
+from each_choice import a_few
 from robots import arm
 
 from constraints import Implicit, Options, Pose, Problem
@@ -50,7 +51,7 @@ def mixed(case: Case, count: int) -> tuple[np.ndarray, np.ndarray]:
     return starts, sides
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", a_few(CASES, 24))
 def test_rows_side_by_side_have_the_bits_of_single_calls(name: str) -> None:
     case = CASES[name]()
     starts, sides = mixed(case, 9)
