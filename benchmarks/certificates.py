@@ -206,8 +206,8 @@ def false(count: int) -> bool:
 
 
 PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
-    "boxes": (boxes, 30), "formulas": (formulas, 2), "digits": (digits, 4), "widths": (widths, 60),
-    "projections": (projections, 60), "off": (off, 4), "false": (false, 60),
+    "boxes": (boxes, 20), "formulas": (formulas, 1), "digits": (digits, 2), "widths": (widths, 30),
+    "projections": (projections, 32), "off": (off, 1), "false": (false, 24),
 }  # fmt: skip
 """By option: what runs, and how much of it with `--check`."""
 

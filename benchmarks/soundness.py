@@ -167,7 +167,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--log", type=Path, metavar="FILE", help="keep finished blocks there, and go on from them")
     parser.add_argument("--engine", choices=sorted(ENGINES), default="readable", help="what solves (%(default)s)")
     add_common(parser, "projection", shown=20)
-    return checked(parser, {"projections": 2000, "fuzz": 300})
+    return checked(parser, {"projections": 1000, "fuzz": 100})
 
 
 def main() -> int:
