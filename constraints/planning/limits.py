@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import final
 
 from ..ranges import positive_number, whole_number
+from ..solvers.kernels.loading import seconds_waited
 
 
 @final
@@ -15,8 +16,9 @@ class Limits:
     """Limits of a search. It ends at the first one reached, and its status says which.
 
     Attributes:
-        seconds: wall time [s]; None for no clock. Only the clock makes the result depend on the machine: without it,
-            one seed gives the same bits.
+        seconds: wall time [s], but for the reading or compiling of kernels, which a process does once; None for no
+            clock. The first search with a collision model makes its covers, and looks at the clock after that. Only the
+            clock makes the result depend on the machine: without it, one seed gives the same bits.
         nodes: configurations in the trees of one search.
         sequences: sequences of transitions that `plan` tries.
 
@@ -38,20 +40,20 @@ class Limits:
 
 @final
 class Clock:
-    """The time of one search.
+    """The time of one search, without that in which it waited for kernels.
 
     Args:
         seconds: its limit [s]; None for none.
     """
 
     def __init__(self, seconds: float | None) -> None:
-        self._began = perf_counter()
+        self._began = perf_counter() - seconds_waited()
         self._seconds = float("inf") if seconds is None else seconds
 
     @property
     def spent(self) -> float:
         """Seconds since it began."""
-        return perf_counter() - self._began
+        return perf_counter() - seconds_waited() - self._began
 
     @property
     def is_over(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache, cached_property
 from importlib import import_module
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from ...exports import from_extra
@@ -120,9 +121,19 @@ def compiling(*names: str) -> Generator[None]:
     if new := [part for part in cold if part not in _announced]:
         _announced.update(new)
         _announce(PARTS[names[0]].what if len(names) == 1 else "all kinds", new)
+    began = perf_counter()
     yield
+    _waits.append(perf_counter() - began)
     for part in cold:
         mark_ready(part)
+
+
+def seconds_waited() -> float:
+    """How long this process has waited for kernels that were read from the disk, or compiled [s]."""
+    return sum(_waits)
+
+
+_waits: list[float] = []
 
 
 def cold_parts(*names: str) -> list[str]:
