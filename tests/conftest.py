@@ -6,6 +6,7 @@ import gc
 import logging
 import sys
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from _pytest.doctest import DoctestModule
@@ -34,16 +35,29 @@ def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest
     return [collector for collector in found if not isinstance(collector, DoctestModule)]
 
 
+PROGRAMS = (
+    "bench", "cli", "compiled/test_cache.py", "docs/test_examples.py", "docs/test_many_machines.py",
+    "house/test_additions.py", "house/test_packaging.py",
+)  # fmt: skip
+"""Where tests have the mark `program`."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks come before tests are chosen by them."""
     mark_long(items)
+    homes = [Path(__file__).parent / name for name in PROGRAMS]
+    for item in items:
+        if any(item.path.is_relative_to(home) for home in homes):
+            item.add_marker("program")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Say which tests are left out."""
-    left_out = "left out: pages in chromium (pytest -m browser), and the long proofs (pytest -m long)"
-    return left_out if config.option.markexpr == "not browser and not long" else None
+    left_out = (
+        "left out: examples and other programs (-m program), pages in chromium (-m browser), long proofs (-m long)"
+    )
+    return left_out if config.option.markexpr == "not browser and not long and not program" else None
 
 
 def pytest_collection_finish() -> None:

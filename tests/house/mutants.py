@@ -57,6 +57,8 @@ PRELOADED = ("numpy.testing", "scipy.linalg", "scipy.optimize", "scipy.sparse.li
 MAKERS = {"constraints/solvers/machine/jit.py": "tests/compiled/test_cache.py",
           "constraints/solvers/machine/cache.py": "tests/compiled/test_cache.py"}  # fmt: skip
 """What makes kernels and keeps them is judged with numba's compiler, by these tests alone."""
+CASES = "not browser and not long"
+"""Tests of programs judge too."""
 FIRST = 20
 """So many of the quickest tests are tried before the others are even collected."""
 
@@ -158,7 +160,8 @@ class Judge:
         record = tree / "mutants_record.json"
         watched = {"MUTANTS_WATCHED": json.dumps(part.files), "MUTANTS_RECORD": str(record)}
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", *part.tests],
+            [sys.executable, "-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", "-m", CASES,
+             *part.tests],
             cwd=tree, env={**os.environ, **environment(tree, part.variables), **watched}, timeout=3600.0,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
@@ -230,7 +233,7 @@ def forked(tree: Path, tests: list[str], variables: dict[str, str], seconds: flo
             import pytest
 
             files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-            options = ["-q", "-x", "-p", "no:cacheprovider", f"--basetemp={tree.parent / 'temporary'}"]
+            options = ["-q", "-x", "-p", "no:cacheprovider", "-m", CASES, f"--basetemp={tree.parent / 'temporary'}"]
             os._exit(int(pytest.main([*options, *files], plugins=[Chosen(tests)])))
         finally:
             os._exit(70)
