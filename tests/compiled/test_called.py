@@ -89,6 +89,7 @@ def test_what_a_function_raises_is_raised_as_it_is(engine: str, capfd: pytest.Ca
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.program
 def test_what_a_function_raises_in_a_worker_is_raised_here() -> None:
     rows = np.array([[0.3, 0.3, 0.3], [2.5, 2.5, 2.5]])
     with ProcessPoolExecutor(1, get_context("spawn")) as executor:

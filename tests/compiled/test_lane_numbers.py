@@ -119,6 +119,7 @@ def test_operations_in_lanes_are_those_of_one_number_bit_for_bit() -> None:
     assert (both | (found.view(np.int64) == expected.view(np.int64))).all()
 
 
+@pytest.mark.program
 def test_a_width_that_there_is_not_is_refused_by_name() -> None:
     code = "import constraints.solvers.machine.lanes"
     for named in ("3", "many", "-8"):

@@ -235,6 +235,7 @@ def test_right_hand_sides_beside_closures_come_back(tmp_path: Path) -> None:
         assert lc.RightHandSide.load(tmp_path / "rhs.json", p.constraints).vector.tobytes() == rhs.vector.tobytes()
 
 
+@pytest.mark.program
 def test_files_are_the_same_in_another_process(tmp_path: Path) -> None:
     """Mend 14: a process that has imported nothing else reads closures and contacts, and writes the same bytes."""
     lc.Problem(TWO_ARMS, [closure(hinges()["custom"]), owners()["point along"]]).save(tmp_path / "a.json")

@@ -570,6 +570,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert sorted(p.name for p in tmp_path.iterdir()) == ["other", "problem.json"]
 
 
+@pytest.mark.program
 def test_files_are_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     """Problem files: nothing of a process (hashes, ids, order) is in a file."""
     problem = arm_problem()

@@ -182,6 +182,7 @@ def test_a_name_of_another_package_is_told(name: str, room: str) -> None:
     assert hasattr(import_module(room), name)
 
 
+@pytest.mark.program
 def test_a_package_that_is_not_imported_is_told() -> None:
     """Planner 9: `constraints.pictures` needs an import of its own; a name that is nowhere is not said to be there."""
     said = "import constraints\nfor name in ('pictures', 'nowhere'):\n    try:\n        getattr(constraints, name)\n"

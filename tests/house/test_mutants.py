@@ -101,6 +101,7 @@ def test_endless():
 """
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("every_end", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(every_end: bool, tmp_path: Path) -> None:
     found = {(ROOM[m.start : m.stop], m.line): m for m in places("room.py", ROOM)}

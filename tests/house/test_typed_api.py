@@ -34,6 +34,7 @@ def pyright() -> list[str] | None:
     return [found, "--pythonpath", sys.executable] if found else None
 
 
+@pytest.mark.program
 @pytest.mark.skipif(pyright() is None, reason="pyright is not installed")
 def test_a_user_program_passes_strict_type_checking(tmp_path):
     """Property 25: a small program that uses the API passes pyright, strict, without an ignored line; a wrong one

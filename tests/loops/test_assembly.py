@@ -612,6 +612,7 @@ def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
         result.plot_iterates(str(tmp_path / "nowhere" / "way.gif"))
 
 
+@pytest.mark.program
 def test_the_benchmark_checks_its_answers() -> None:
     """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
     script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "closed_chains.py"

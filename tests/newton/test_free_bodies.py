@@ -476,6 +476,7 @@ def test_sensitivity_of_a_body_that_only_its_box_moves() -> None:
         np.testing.assert_allclose(sensitivity.start[v, i], moved[outward], atol=1e-5)
 
 
+@pytest.mark.program
 @needs_robot_data
 def test_the_table_of_robots_in_boxes() -> None:
     """Mend 18: `benchmarks/free_bodies.py --check` runs, every claimed success holds, as many as with rows by hand."""

@@ -185,6 +185,7 @@ main()
 """
 
 
+@pytest.mark.program
 def test_interruption_leaves_the_executor_usable(tmp_path: Path) -> None:
     """Ctrl-C in the middle of 600 chunks on forked processes: it propagates, what has not begun is cancelled, and the
     same executor then gives the bits of the single call."""
@@ -506,6 +507,7 @@ def test_a_worker_keeps_few_problems() -> None:
     assert list(workers._READY)[-1] == jobs[-1]._digest
 
 
+@pytest.mark.program
 def test_a_dead_worker_is_a_typed_error() -> None:
     """A worker that dies ends the batch with what died, not with a hang; so does the next batch on the same pool."""
     Q = points()
@@ -571,6 +573,7 @@ def test_an_undefined_row_is_a_status(processes: ProcessPoolExecutor) -> None:
         assert batch[17].status is Status.UNDEFINED
 
 
+@pytest.mark.program
 def test_importing_the_library_imports_no_extra() -> None:
     """tqdm, cloudpickle, loky and Dask are imported on use."""
     text = "import sys, constraints; print([m for m in ('tqdm', 'cloudpickle', 'loky', 'dask') if m in sys.modules])"

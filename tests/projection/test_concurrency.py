@@ -88,6 +88,7 @@ def test_eight_threads_share_a_problem():
             assert found == expected
 
 
+@pytest.mark.program
 @pytest.mark.parametrize("method", ["spawn", pytest.param("forkserver", marks=pytest.mark.long)])
 def test_two_processes(method):
     """Property 21: projector, starts and right-hand side sent to two processes: identical bits."""

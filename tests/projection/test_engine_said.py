@@ -74,6 +74,7 @@ def test_a_diagnosis_keeps_the_engine_that_was_asked_for(monkeypatch: pytest.Mon
         assert all(name in one for one in used)
 
 
+@pytest.mark.program
 @needs_numba
 def test_the_readable_engine_waits_for_no_kernel(tmp_path: Path) -> None:
     """With nothing on disk: it answers without numba, and the message of the other one says so."""

@@ -411,6 +411,7 @@ def test_one_row_is_a_row() -> None:
     assert repr(problem) == "Problem(1 dof, 1 row: line)"
 
 
+@pytest.mark.program
 def test_a_missing_main_guard_is_named(tmp_path: Path) -> None:
     """Mend 17: a script without it, whose spawned workers die because they run it again."""
     script = tmp_path / "reach.py"

@@ -430,6 +430,7 @@ def on_path() -> Iterator[None]:
     sys.path.remove(folder)
 
 
+@pytest.mark.program
 @pytest.mark.usefixtures("on_path")
 @pytest.mark.parametrize("kinds", [(2,), pytest.param((0, 2, 3, 5), marks=pytest.mark.long)], ids=["trees", "all"])
 def test_the_proof_at_scale_finds_what_it_looks_for(kinds: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
