@@ -16,6 +16,8 @@ from constraints.dynamics import (
     Forces,
     ForwardDynamics,
     FrameLink,
+    FunctionLaw,
+    FunctionSpring,
     Impact,
     JointLaw,
     JointSpring,
@@ -27,6 +29,7 @@ from constraints.dynamics import (
 )
 from constraints.dynamics.methods.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.dynamics.methods.tree_sparsity import TreeSparsity
+from constraints.functions.affine import Identity
 from constraints.loops import (
     Axes,
     Baumgarte,
@@ -39,6 +42,7 @@ from constraints.loops import (
     SurfaceContact,
 )
 from constraints.models import sample_arm, sample_two_arms
+from liegroups import Rn
 
 __all__ = ["MAKERS", "bad_input"]
 
@@ -160,12 +164,19 @@ def external(c: Chaos) -> Made:
 
 
 def laws(c: Chaos) -> Made:
-    way = c.pick("frame", "law", "joint", "stiffness", "damping", "rest", "joint law", "frame law", "force", "result")
+    way = c.pick(
+        "frame", "law", "function", "joint", "stiffness", "damping", "rest", "joint law", "frame law", "force", "result"
+    )
     tools, joint = ("left_tool", "right_tool"), robot().joint_names[0]
     if way == "frame":
         return call(("frame", "left_tool"), PointLink, robot(), c.name(["left_tool"]), "right_tool", 1.0)
     if way == "law":
         return call("law of a point link", PointLink, robot(), *tools, c.number())
+    if way == "function":
+        kind = c.pick(FunctionSpring, FunctionLaw)
+        return call(
+            "function", kind, c.say("no function of a robot", c.pick("x", None, 1.0, print, Identity(Rn(2)))), 1.0
+        )
     if way == "joint":
         return call(("joint", joint), JointSpring, robot(), c.name([joint]), 1.0)
     if way in ("stiffness", "damping"):

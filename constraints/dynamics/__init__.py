@@ -14,6 +14,8 @@ from .laws import (
     BodyForces as BodyForces,
     Forces as Forces,
     FrameLink as FrameLink,
+    FunctionLaw as FunctionLaw,
+    FunctionSpring as FunctionSpring,
     HingeSpring as HingeSpring,
     JointLaw as JointLaw,
     JointSpring as JointSpring,

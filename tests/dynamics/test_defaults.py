@@ -13,6 +13,7 @@ def test_defaults_are_those_of_the_pages() -> None:
         "Event": {"terminal": False, "once": False, "barrier": False},
         "Floor": {"friction": 0.0, "restitution": 0.0, "height": 0.0, "rest_speed": 0.01},
         "Floor.start": {"t": 0.0},
+        "FunctionSpring": {"damping": 0.0},
         "HingeForce": {"replace": False},
         "HingeSpring": {"damping": 0.0},
         "JointSpring": {"damping": 0.0},

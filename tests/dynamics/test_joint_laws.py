@@ -77,7 +77,7 @@ def test_joint_springs_are_the_slope_of_their_energy(joint: str) -> None:
     assert np.abs(still[factor.v]).min() > 1e-3
     damped = spring.generalised(motion) - still
     assert damped @ motion.v == pytest.approx(-float(D @ motion.v[factor.v] ** 2))
-    assert spring.joint_force(motion) == pytest.approx(spring.generalised(motion)[factor.v])
+    assert spring.force_at(motion) == pytest.approx(spring.generalised(motion)[factor.v])
     at_rest = np.array(motion.q)
     at_rest[factor.q] = rest
     assert spring.energy(at_rest) == pytest.approx(0.0, abs=1e-20)
@@ -91,7 +91,7 @@ def test_a_ball_is_pulled_along_its_rotation_vector() -> None:
     q = robot.neutral
     q[factor.q] = factor.space.integrate(q[factor.q], turn)
     still = robot.at(q, np.zeros(robot.nv))
-    assert JointSpring(robot, "ball", 2.5).joint_force(still) == pytest.approx(-2.5 * turn, rel=1e-12)
+    assert JointSpring(robot, "ball", 2.5).force_at(still) == pytest.approx(-2.5 * turn, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["pin", "ball"])
@@ -133,8 +133,8 @@ def test_springs_count_turns_where_the_configuration_does() -> None:
     robot = chain()
     q = robot.configuration({"revolute": 2 * np.pi + 0.1, "continuous": 2 * np.pi + 0.1})
     still = robot.at(q, np.zeros(robot.nv))
-    assert JointSpring(robot, "revolute", 2.0).joint_force(still) == pytest.approx([-2.0 * (2 * np.pi + 0.1)])
-    assert JointSpring(robot, "continuous", 2.0).joint_force(still) == pytest.approx([-0.2])
+    assert JointSpring(robot, "revolute", 2.0).force_at(still) == pytest.approx([-2.0 * (2 * np.pi + 0.1)])
+    assert JointSpring(robot, "continuous", 2.0).force_at(still) == pytest.approx([-0.2])
 
 
 @pytest.mark.parametrize("joint", JOINTS)
@@ -169,7 +169,7 @@ def test_laws_with_a_potential_and_in_time() -> None:
     law = JointLaw(robot, "revolute", lambda q, v: -3.0 * np.sin(q), lambda q: 3.0 * (1.0 - np.cos(q)))
     assert law.generalised(still) == pytest.approx(-slope(law.energy, robot, q), rel=1e-7, abs=1e-8)
     motor = JointLaw(robot, "slider", lambda q, v, t: 5.0 * t)
-    assert motor.at(2.0).joint_force(still) == pytest.approx([10.0])
+    assert motor.at(2.0).force_at(still) == pytest.approx([10.0])
     with pytest.raises(NoTimeError, match="law at joint 'slider'"):
         motor.generalised(still)
     with pytest.raises(NoEnergyError, match="law at joint 'slider'"):
@@ -246,5 +246,5 @@ def test_bad_joint_laws_are_refused_by_name() -> None:
     other = sample_two_arms()
     elsewhere = other.at(other.neutral, np.zeros(other.nv))
     for force in (JointSpring(robot, "ball", 1.0), law(lambda q, v: -v)):
-        with pytest.raises(RobotMismatchError, match="force at joint 'ball'"):
+        with pytest.raises(RobotMismatchError, match="at joint 'ball': the motion is of another robot"):
             force.generalised(elsewhere)

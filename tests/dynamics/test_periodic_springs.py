@@ -36,7 +36,7 @@ def test_the_rest_of_a_continuous_joint_is_an_angle_modulo_a_turn(caplog: pytest
         away = (angle - 0.5 + pi) % (2.0 * pi) - pi  # closed form
         if abs(abs(away) - pi) > 1e-6:
             assert spring.angle(q) == pytest.approx(away, abs=1e-12)
-            np.testing.assert_allclose(spring.joint_force(robot.at(q, [0.0])), [-3.0 * away], atol=1e-12)
+            np.testing.assert_allclose(spring.force_at(robot.at(q, [0.0])), [-3.0 * away], atol=1e-12)
 
 
 def test_a_spring_on_a_revolute_joint_counts_turns_and_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -46,7 +46,7 @@ def test_a_spring_on_a_revolute_joint_counts_turns_and_says_nothing(caplog: pyte
     assert not caplog.text
     assert "rest=0.5)" in repr(spring)
     assert not spring.is_periodic
-    np.testing.assert_allclose(spring.joint_force(robot.at([7.0], [0.0])), [-3.0 * 6.5])
+    np.testing.assert_allclose(spring.force_at(robot.at([7.0], [0.0])), [-3.0 * 6.5])
     with pytest.raises(OptionError, match="'wheel'"):
         spring.angle([0.0])
 

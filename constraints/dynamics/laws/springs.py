@@ -1,4 +1,4 @@
-"""Springs and dampers on the coordinates of a joint: of one in the tree, or of a hinge where the tree was cut."""
+"""Springs and dampers on any function, on the coordinates of a joint, and of a hinge where the tree was cut."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from liegroups.arguments import expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.formulas.log_slopes import log_slopes
 from liegroups.frozen import read_only, set_fields
-from liegroups.layout import Factor
 
 from ...errors import OptionError
+from ...functions import Function
 from ...loops import Closure
 from ...loops.hinges.hinge import Hinge
 from ...loops.hinges.hinge_fit import fitted, rate_matrix
@@ -25,8 +25,8 @@ from ...loops.hinges.subhinge import SubhingeMotion as Step
 from ...problem.questions import ask_of_rest
 from ...questions import TURN, ask_once
 from ...robot import Motion, Robot
-from .at_joint import AtJoint, joint_factor
 from .hinge_forces import CLOSURE, AtHinge, check_robot
+from .on_function import OnFunction, Pull, function_of_robot, of_joint
 
 _log = logging.getLogger("constraints.dynamics")
 
@@ -107,9 +107,85 @@ class HingeSpring(AtHinge):
         return delta, slope
 
 
+class _Elastic(OnFunction):
+    """A spring and damper on a function."""
+
+    stiffness: ArrayLike
+    damping: ArrayLike
+    rest: ArrayLike | None
+
+    def force(self, value: Vector, rate: Vector) -> Vector:
+        """Back to rest, and against the rate."""
+        delta, slope = _difference(self._function.outputs, self.rest, value)
+        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * rate
+
+    def pull(self, value: Vector, rate: Vector) -> Pull:
+        """As `OnFunction.pull`."""
+        space = self._function.outputs
+        delta = _difference(space, self.rest, value)[0]
+        by_value = _pull_slope(space, self.stiffness, delta)
+        return Pull(self.force(value, rate), by_value, -np.diag(np.asarray(self.damping)))
+
+    def energy_at(self, value: Vector) -> float:
+        """Potential energy [J] at a value; zero at rest."""
+        delta = _difference(self._function.outputs, self.rest, value)[0]
+        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FunctionSpring(_Elastic):
+    r"""A spring and damper on the value of any function f of a robot.
+
+    .. math:: \tau = J^T y, \qquad y = -\Big(\frac{\partial\delta}{\partial f}\Big)^T K\,\delta - D\,J v, \qquad
+        \delta = f(q) \ominus f_0, \qquad E = \tfrac12 \delta^T K \delta
+
+    with :math:`\delta` the difference from rest in the space of the values (for a rotation the rotation vector from
+    rest, whose derivative is not the identity), K and D diagonal. It pulls the value back to rest. Its derivatives in
+    dynamics are those of the function: exact for those of the library and for formulas.
+
+    Args:
+        function: of a robot's configuration: a function of the library, a formula, or your own.
+        stiffness: K, one number for all rows, or (outputs.nv,) [N/m, N m/rad, by the unit of the row].
+        damping: D, one number, or (outputs.nv,); 0 by default.
+        rest: value (outputs.nq,) without force; the neutral one by default; a plain number for one row.
+
+    Raises:
+        WrongObjectError: not a function of a robot.
+        OptionError: a stiffness or damping below zero.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: an invalid number.
+
+    Example:
+        >>> from constraints import Position
+        >>> from constraints.models import sample_arm
+        >>> arm = sample_arm()
+        >>> height = Position(arm, "tool")[2]
+        >>> spring = FunctionSpring(height, stiffness=100.0, rest=0.3)
+        >>> bool(spring.energy(arm.neutral) > 0.0)
+        True
+    """
+
+    function: Function
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+    rest: ArrayLike | None = None
+
+    _function: Function = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        function = function_of_robot(self.function, "function spring")
+        set_fields(self, _function=function)
+        _take(self, function.outputs, self._what)
+
+    @property
+    def _what(self) -> str:
+        return f"spring on {self.function.name}"
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class JointSpring(AtJoint):
+class JointSpring(_Elastic):
     r"""A spring and damper on the coordinates of a joint of the tree, of any type.
 
     .. math:: \tau_j = -\Big(\frac{\partial\delta}{\partial q_j}\Big)^T K\,\delta - D\,v_j, \qquad
@@ -143,17 +219,18 @@ class JointSpring(AtJoint):
     damping: ArrayLike = 0.0
     rest: ArrayLike | None = None
 
-    _factor: Factor = field(init=False, repr=False)
+    _function: Function = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        set_fields(self, _factor=joint_factor(self.robot, self.joint, "joint spring"))
+        set_fields(self, _function=of_joint(self.robot, self.joint, "joint spring"))
         if self.is_periodic and _is_one_number(self.rest):
-            angle = finite_number(self.rest, f"rest of a spring at joint '{self.joint}'")
+            angle = finite_number(self.rest, f"rest of a {self._what}")
             set_fields(self, rest=(cos(angle), sin(angle)))
-        _take(self, self._factor.space, f"spring at joint '{self.joint}'")
-        if self._factor.space.is_flat:
-            ask_of_rest(self.robot, self._factor, np.asarray(self.rest), f"spring at joint '{self.joint}'")
+        _take(self, self._function.outputs, self._what)
+        if self._function.outputs.is_flat:
+            factor = self.robot.space.factors[self.robot.joint_index(self.joint) - 1]
+            ask_of_rest(self.robot, factor, np.asarray(self.rest), self._what)
         if self.is_periodic and np.any(self.stiffness):
             _log.warning(
                 "the spring at joint '%s' is periodic, as the joint is continuous: its force changes its sign at half "
@@ -164,7 +241,7 @@ class JointSpring(AtJoint):
     @property
     def is_periodic(self) -> bool:
         """Whether the joint is continuous: then the angle from rest is taken modulo a turn."""
-        return self._factor.space == SO2
+        return self._function.outputs == SO2
 
     def angle(self, q: ArrayLike) -> float:
         """Of a periodic spring, the angle from rest at q (nq,), in (-pi, pi] [rad].
@@ -173,37 +250,20 @@ class JointSpring(AtJoint):
             OptionError: the spring is not periodic.
         """
         if not self.is_periodic:
-            raise OptionError(f"spring at joint '{self.joint}': its joint is not continuous, no angle is modulo a turn")
-        return float(_difference(self._factor.space, self.rest, self.robot.check(q)[self._factor.q])[0][0])
+            raise OptionError(f"{self._what}: its joint is not continuous, no angle is modulo a turn")
+        return float(_difference(SO2, self.rest, self._function.value(q))[0][0])
 
     def __repr__(self) -> str:
         c, *s = np.asarray(self.rest).tolist()
         rest = f"{atan2(s[0], c):.6g} rad modulo a turn" if self.is_periodic else str([c, *s] if s else c)
         return f"JointSpring({self.joint!r}, {self.stiffness}, {self.damping}, rest={rest})"
 
-    def joint_force(self, motion: Motion) -> Vector:
-        """Force of the joint (nv_j,) [N, N m] at a state."""
-        factor = self.factor_in(motion)
-        delta, slope = _difference(factor.space, self.rest, motion.q[factor.q])
-        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * motion.v[factor.v]
-
-    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix]:
-        """Derivatives (nv, nv) of the joint forces by q and v."""
-        factor, n = self.factor_in(motion), motion.v.size
-        delta = _difference(factor.space, self.rest, motion.q[factor.q])[0]
-        by_q, by_v = np.zeros((2, n, n))
-        by_q[factor.v, factor.v] = _pull_slope(factor.space, self.stiffness, delta)
-        by_v[factor.v, factor.v] = -np.diag(np.asarray(self.damping))
-        return by_q, by_v
-
-    def energy(self, q: ArrayLike) -> float:
-        """Potential energy at q (nq,) [J]; zero at rest."""
-        factor = self._factor
-        delta = _difference(factor.space, self.rest, self.robot.check(q)[factor.q])[0]
-        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+    @property
+    def _what(self) -> str:
+        return f"spring at joint '{self.joint}'"
 
 
-def _take(spring: HingeSpring | JointSpring, space: Space, name: str) -> None:
+def _take(spring: HingeSpring | JointSpring | FunctionSpring, space: Space, name: str) -> None:
     """Check the numbers of a spring on the coordinates of a space, and set them."""
     given: Any = space.neutral if spring.rest is None else spring.rest
     rest = space.check([given] if _is_one_number(given) else given, f"rest of a {name}")
