@@ -24,7 +24,7 @@ from ..differences import force_derivative_by_differences
 from ..enclosures.box import Enclosure, TangentBox
 from ..frames.frame_function import Framed, FrameFunction, kinematics_at, motion_of
 from ..frames.slopes import TwistRowSlopes
-from .contact_bounds import PairOnBox, Parts
+from .contact_bounds import PairOnBox, RowsOnBox
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_sides import ask_of_sides
 from .contact_slopes import contact_motion_rows, place_motion_rows, stacked_rows
@@ -139,7 +139,7 @@ class _PairFunction(Framed):
         return pairs[best]
 
     @abstractmethod
-    def parts_on(self, pair: PairOnBox) -> Parts:
+    def parts_on(self, pair: PairOnBox) -> RowsOnBox:
         """The rows of one pair on a box."""
 
     @property
@@ -266,7 +266,7 @@ class ConvexShapeContact(_PairFunction):
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
-    def parts_on(self, pair: PairOnBox) -> Parts:
+    def parts_on(self, pair: PairOnBox) -> RowsOnBox:
         """As `_PairFunction.parts_on`."""
         return pair.contact(self.margin)
 
@@ -305,7 +305,7 @@ class ConvexShapeContactComplement(_PairFunction):
         """As `_PairFunction.write`."""
         write_place(at, value, rows)
 
-    def parts_on(self, pair: PairOnBox) -> Parts:
+    def parts_on(self, pair: PairOnBox) -> RowsOnBox:
         """As `_PairFunction.parts_on`."""
         return pair.place()
 
@@ -344,7 +344,7 @@ class ConvexShapeContactHold(_PairFunction):
         write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
         write_place(at, value[5:], None if rows is None else rows[5:])
 
-    def parts_on(self, pair: PairOnBox) -> Parts:
+    def parts_on(self, pair: PairOnBox) -> RowsOnBox:
         """As `_PairFunction.parts_on`."""
         return pair.contact(self.margin).then(pair.place())
 

@@ -42,7 +42,7 @@ OF_SIDES = 1e-12
 """Which side of an edge a point is on is not told nearer than this, in parts of the lengths around."""
 
 
-class Sides(NamedTuple):
+class NearestOnBox(NamedTuple):
     """Where the middle of an object's surface may be, seen from the polygon of a floor.
 
     Attributes:
@@ -58,7 +58,7 @@ class Sides(NamedTuple):
     is_inside: bool
 
     @staticmethod
-    def of(floor: Surface, p: Vector, near: float, moved: Vector) -> Sides:
+    def of(floor: Surface, p: Vector, near: float, moved: Vector) -> NearestOnBox:
         """Of a middle.
 
         Args:
@@ -90,20 +90,20 @@ class Sides(NamedTuple):
         if beside.any():
             slopes = slopes.widened(8.0 * UNIT)
         at = floor.nearest(float(p[0]), float(p[1]))
-        return Sides(slopes, np.array([at.y, at.z]), small, not may_be_outside.any())
+        return NearestOnBox(slopes, np.array([at.y, at.z]), small, not may_be_outside.any())
 
 
-class Parts(NamedTuple):
+class RowsOnBox(NamedTuple):
     """Rows of a contact on a box: the value at the centre, its rounding, and the Jacobian on the box."""
 
     value: Vector
     rounding: Vector
     jacobian: Interval
 
-    def then(self, others: Parts) -> Parts:
+    def then(self, others: RowsOnBox) -> RowsOnBox:
         """These, and others after them."""
         both = Interval.joined([self.jacobian, others.jacobian])
-        return Parts(np.r_[self.value, others.value], np.r_[self.rounding, others.rounding], both)
+        return RowsOnBox(np.r_[self.value, others.value], np.r_[self.rounding, others.rounding], both)
 
     def on(self, outputs: Space, box: TangentBox) -> Enclosure:
         """As an enclosure of a value in a space."""
@@ -122,7 +122,7 @@ class PairOnBox(NamedTuple):
 
     seen: Seen
     turn: Enclosure
-    sides: Sides
+    sides: NearestOnBox
     columns: Interval
 
     @staticmethod
@@ -137,9 +137,9 @@ class PairOnBox(NamedTuple):
         at = seen(pair.robot, pair.frame_a, [pair.frame_b], box)
         columns, near = at.position_columns(), float(at.near[0])
         moved = rounded_up(near + columns.magnitude[1:] @ box.r)
-        return PairOnBox(at, at.turn(box), Sides.of(floor, at.position[0, 1:], near, moved), columns)
+        return PairOnBox(at, at.turn(box), NearestOnBox.of(floor, at.position[0, 1:], near, moved), columns)
 
-    def contact(self, margin: float) -> Parts:
+    def contact(self, margin: float) -> RowsOnBox:
         """The five rows of the contact, at a height above the floor [m]."""
         p, R, (turned, tilt) = self.seen.position[0], self.seen.rotation, self._tilt()
         near, is_inside = float(self.seen.near[0]), self.sides.is_inside
@@ -150,7 +150,7 @@ class PairOnBox(NamedTuple):
             inside = Interval.of(np.zeros(inside.shape))
         small = [near + 4.0 * UNIT * (1.0 + abs(height)), *[0.0 if is_inside else self.sides.small] * 2, *[turned] * 2]
         columns = Interval.joined([self.columns[:1], inside, tilt])
-        return Parts(np.array([height, *aside, ratio * u, ratio * w]), np.array(small), columns)
+        return RowsOnBox(np.array([height, *aside, ratio * u, ratio * w]), np.array(small), columns)
 
     def error(self, margin: float, box: TangentBox) -> tuple[float, float]:
         """What the norm of the contact's rows is at least, and at most."""
@@ -161,7 +161,7 @@ class PairOnBox(NamedTuple):
         size, way = float(np.linalg.norm(rows.value)), float(rounded_up(np.linalg.norm(rows.error)))
         return size * (1.0 - 1e-9) - way, size * (1.0 + 1e-9) + way
 
-    def place(self) -> Parts:
+    def place(self) -> RowsOnBox:
         """Three rows of the place: the nearest point, and the rotation about the normal; its value has four numbers."""
         R, on_box = self.seen.rotation, self._rotation()
         c, s = R[1, 1] + R[2, 2], R[2, 1] - R[1, 2]
@@ -174,7 +174,7 @@ class PairOnBox(NamedTuple):
         norm, near = float(np.hypot(c, s)), self.sides.small
         small = np.array([near, near, float(rounded_up(8.0 * self.seen.turned()[0] / norm))])
         columns = Interval.joined([self.sides.slopes @ self.columns[1:], rates @ self.turn.jacobian])
-        return Parts(np.array([*self.sides.point, c / norm, s / norm]), small, columns)
+        return RowsOnBox(np.array([*self.sides.point, c / norm, s / norm]), small, columns)
 
     def _rotation(self) -> Interval:
         """Entries of the rotation on the box: no vector turns by more than its angle."""

@@ -16,7 +16,7 @@ from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
 from ..enclosures.interval import Interval, rounded_up
 from ..function import Function
-from .contact_bounds import Sides
+from .contact_bounds import NearestOnBox
 from .contact_surface import Surface
 
 ON_THE_FLOOR = 1e-9
@@ -81,7 +81,7 @@ class PoseOfContact(Function):
             UndefinedError: the point may be outside of the floor's polygon.
         """
         box.on(self.inputs, self.name)
-        if not Sides.of(self.floor, box.q[5:7], 0.0, box.r[5:7]).is_inside:
+        if not NearestOnBox.of(self.floor, box.q[5:7], 0.0, box.r[5:7]).is_inside:
             raise UndefinedError(f"'{self.name}': the object may be outside of the surface '{self.floor.name}'")
         value, J = self.linearise(box.q)
         swung = float(np.linalg.norm(box.q[3:5]))
