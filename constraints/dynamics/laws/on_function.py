@@ -270,19 +270,19 @@ def function_of_robot(candidate: object, word: str) -> Function:
     return f
 
 
-def of_joint(robot: object, joint: object, word: str) -> JointCoordinates:
+def of_joint(robot: object, joint: object, word: str) -> Function:
     """The coordinates of a joint, from what a user gave.
 
     Raises:
         UnknownJointError: lists the joints whose names come closest.
     """
     whole = as_robot(robot, f"robot of a {word}")
-    return JointCoordinates(whole, whole.space.factors[whole.joint_index(as_name(joint, f"joint of a {word}")) - 1])
+    return _JointCoordinates(whole, whole.space.factors[whole.joint_index(as_name(joint, f"joint of a {word}")) - 1])
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class JointCoordinates(Straight):
+class _JointCoordinates(Straight):
     """The coordinates of a joint of a robot, a point of the joint's own space.
 
     Args:
