@@ -90,3 +90,11 @@ def test_the_judge_sees_rows_ends_and_steps_that_are_wrong(module: str, name: st
     assert any("an end" in fault for fault in scene.faults(path, (other, goal)))
     coarse = path.pieces[0].samples[[0, -1]]
     assert any("apart" in fault for fault in scene.faults(changed(path, 0, coarse), (start, goal)))
+
+
+def test_a_path_that_grazes_a_shelf_is_not_free() -> None:
+    """By less than 0.1 mm, which a look at every millimetre misses."""
+    scene, _ = solved("planning_leaves", "bar")
+    query = scene.queries[3]
+    path = scene.solve(query, np.random.default_rng(1173), Limits()).or_raise()
+    assert not scene.faults(path, query)
