@@ -10,8 +10,14 @@ import numpy as np
 from liegroups.arrays import BoolVector, Vector
 
 from ..functions import Position, Transformation
-from ..functions.enclosures.box import Enclosure, TangentBox
-from ..functions.enclosures.group_bounds import exp_jacobian_bound, map_rounding, walked
+from ..functions.enclosures.box import Bend, Enclosure, TangentBox
+from ..functions.enclosures.group_bounds import (
+    exp_jacobian_bound,
+    exp_jacobian_rest,
+    map_rounding,
+    structure,
+    walked,
+)
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
 from ..functions.enclosures.maps import logarithm
 from ..problem.problem import Problem
@@ -25,10 +31,17 @@ class RowsOn(NamedTuple):
     Attributes:
         value: of :math:`\log(rhs^{-1} h(c))` (m,).
         jacobian: of what they change by along v of :math:`c \oplus v` (m, nv), on the box.
+        bend: how that changes on the box.
     """
 
     value: Interval
     jacobian: Interval
+    bend: Bend
+
+    def settled(self, target: Vector, held: BoolVector) -> BoolVector:
+        """(m,) rows that nothing moves in, and that are at their target to the last digit, where columns are held."""
+        still = ~(self.jacobian.magnitude[:, ~held] > 0.0).any(axis=1)
+        return still & (self.value.lower == target) & (self.value.upper == target)
 
 
 class ProblemRows(NamedTuple):
@@ -75,15 +88,34 @@ class ProblemRows(NamedTuple):
         """
         found = [_rows(owner, point, box) for owner, point in zip(self.owners, self.points, strict=True)]
         if not found:
-            nothing = Interval.of(np.zeros(0))
-            return RowsOn(nothing, Interval.of(np.zeros((0, self.problem.space.nv))))
-        J, value = Interval.joined([slopes for _, slopes in found]), Interval.joined([entry for entry, _ in found])
-        bent = exp_jacobian_bound(self.problem.space, box.r)
-        return RowsOn(value, J.widened(rounded_up(J.magnitude @ bent)) if bent.any() else J)
+            n = self.problem.space.nv
+            found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), Bend(*_nothing(n)))]
+        value, J = Interval.joined([entry[0] for entry in found]), Interval.joined([entry[1] for entry in found])
+        bend = Bend(*(Interval.joined(parts) for parts in zip(*(entry[2] for entry in found), strict=True)))
+        return self._in_chart(RowsOn(value, J, bend), box)
+
+    def _in_chart(self, found: RowsOn, box: TangentBox) -> RowsOn:
+        r"""Slopes along v of :math:`c \oplus v`, from those along motions of the body there: :math:`J\, J_{\exp}(v)`.
+
+        .. math:: J_{\exp}(v) = 1 - \tfrac12 \mathrm{ad}_v + \ldots
+        """
+        space, (value, J, bend) = self.problem.space, found
+        around = exp_jacobian_bound(space, box.r)
+        if not around.any():
+            return found
+        n, rest = space.nv, exp_jacobian_rest(space, box.r)
+        ad = (J @ structure(space).transpose(0, 2, 1).reshape(n, n * n)).reshaped(-1, n, n)  # (row, k, j) of J ad_j e_k
+        slopes = bend.slopes - 0.5 * ad
+        straight = bend.straight.widened(rounded_up(J.magnitude @ rest))
+        return RowsOn(value, J.widened(rounded_up(J.magnitude @ around)), Bend(straight, slopes))
 
 
-def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:
-    """The rows of one constraint that count: value at the centre, Jacobian on the box."""
+def _nothing(n: int) -> tuple[Interval, Interval]:
+    return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
+
+
+def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval, Bend]:
+    """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
     if isinstance(function, Transformation) and not mask[3:].any():
         # nobody asks for the rotation, which has no enclosure near a half turn
@@ -92,8 +124,14 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
     f = function.enclosure(box)
     if group.is_flat:
         value = f.value - rhs
-        return Interval.around(value, f.rounding + one_rounding(value))[mask], f.jacobian[mask]
+        around = Interval.around(value, f.rounding + one_rounding(value))
+        return around[mask], f.jacobian[mask], _masked(f.bend, mask)
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
-    log = logarithm(group, Enclosure(g, walked(group, way), f.jacobian, lambda: f.error), box)
-    return log.at_center[mask], log.jacobian[mask]
+    moved = Enclosure(g, walked(group, way), f.jacobian, lambda: f.error, lambda: f.bend)
+    log = logarithm(group, moved, box)
+    return log.at_center[mask], log.jacobian[mask], _masked(log.bend, mask)
+
+
+def _masked(bend: Bend, mask: BoolVector) -> Bend:
+    return Bend(*(part[mask] for part in bend))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
@@ -82,6 +82,29 @@ class TangentBox:
         return self._shared[key]
 
 
+class Bend(NamedTuple):
+    r"""How a Jacobian changes on a box around c, to second order.
+
+    .. math:: J_{ik}(c \oplus v) \in [J_0]_{ik} + \sum_j [H]_{ikj}\, v_j \quad \text{for all } |v| \le r
+
+    By the mean value theorem along :math:`c \exp(t v)`, whose body velocity is v: H has what each column k changes by
+    with each direction j of the body, anywhere on the box.
+
+    Attributes:
+        straight: :math:`[J_0]` (nv, inputs.nv).
+        slopes: [H] (nv, inputs.nv, inputs.nv).
+    """
+
+    straight: Interval
+    slopes: Interval
+
+    def through(self, A: Interval) -> Bend:
+        """Of A J, A (m, nv) a matrix that is the same on the whole box."""
+        n, k, j = self.slopes.shape
+        turned = A @ self.slopes.reshaped(n, k * j)
+        return Bend(A @ self.straight, turned.reshaped(len(A), k, j))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Enclosure:
@@ -95,12 +118,21 @@ class Enclosure:
         rounding: :math:`\varepsilon` (nv,): how far the value at the centre may be from it, by rounding.
         jacobian: [J] (nv, inputs.nv).
         error_of: gives :math:`\delta` (nv,), `error`, when somebody asks.
+        bend_of: gives `bend`, where a function knows more of its Jacobian than [J].
     """
 
     value: Vector
     rounding: Vector
     jacobian: Interval
     error_of: Callable[[], Vector]
+    bend_of: Callable[[], Bend] | None = None
+
+    @cached_property
+    def bend(self) -> Bend:
+        """How the Jacobian changes on the box; where nothing more is known, [J] without slopes."""
+        if self.bend_of is not None:
+            return self.bend_of()
+        return Bend(self.jacobian, Interval.of(np.zeros((*self.jacobian.shape, self.jacobian.shape[1]))))
 
     @cached_property
     def error(self) -> Vector:
@@ -109,7 +141,12 @@ class Enclosure:
 
     @staticmethod
     def centred(
-        outputs: Space, box: TangentBox, value: ArrayLike, rounding: ArrayLike, jacobian: Interval
+        outputs: Space,
+        box: TangentBox,
+        value: ArrayLike,
+        rounding: ArrayLike,
+        jacobian: Interval,
+        bend_of: Callable[[], Bend] | None = None,
     ) -> Enclosure:
         r"""By the mean value theorem: :math:`|d| \le \varepsilon + |J|\, r`.
 
@@ -122,13 +159,14 @@ class Enclosure:
             value: as computed, at the centre.
             rounding: bound of its error (outputs.nv,).
             jacobian: an enclosure of it on the box.
+            bend_of: as of the result.
         """
         small = np.asarray(rounding, dtype=np.float64)
 
         def error() -> Vector:
             return walked(outputs, rounded_up(small + jacobian.magnitude @ box.r))
 
-        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error)
+        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error, bend_of)
 
     @property
     def at_center(self) -> Interval:

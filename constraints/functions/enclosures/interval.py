@@ -113,6 +113,10 @@ class Interval:
     def __len__(self) -> int:
         return len(self.lower)
 
+    def reshaped(self, *shape: int) -> Interval:
+        """The same in another shape."""
+        return Interval(np.reshape(self.lower, shape), np.reshape(self.upper, shape))
+
     def hull(self, other: Interval) -> Interval:
         """The least intervals that contain both."""
         return Interval(np.minimum(self.lower, other.lower), np.maximum(self.upper, other.upper))

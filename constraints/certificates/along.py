@@ -1,0 +1,375 @@
+"""The search for a certificate of a path: legs that are halved until each is proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ..collisions.model import CollisionModel
+from ..collisions.motion import MotionBounds
+from ..errors import NoEnclosureError, SpaceMismatchError, UndefinedError
+from ..paths.path import Path, Piece
+from ..ranges import whole_number
+from ..solvers import Options, Projector
+from .certificate import CertificateStatus
+from .check import contraction, lengths
+from .leg import Rooms, Way, leg_of, rooms_along
+from .path_certificate import PathCertificate, Stuck
+from .path_check import Leg, distances, farthest, leg_failures
+from .rows import ProblemRows
+from .search import SearchStop, coordinate_names, of_users, refuse_branches
+from .slice import Moves, Place, Slice
+
+FINE_THRESHOLD = 1e-10
+"""Of the projections that put samples, and configurations between them, where the legs meet [m, rad]."""
+
+SIZE_OF_WAY = 0.2
+"""Of the ball around a way, as a part of half its length."""
+
+LEAST_SIZE = 1e-5
+"""Of that ball [rad, m]."""
+
+SPARE = 1.5
+"""Factor on what a leg needs of its ball: where it meets the next one it may need more."""
+
+LONGER_BETA = 0.3
+"""Below this beta of a leg the next one may be twice as long."""
+
+CROSSING_BETA = 0.95
+"""At this beta a leg is halved, without a look at other sizes of its ball."""
+
+FAR_MIDDLE = 0.75
+"""A middle that is projected farther than this part of a leg from one of its ends has jumped."""
+
+SIZES = 5
+"""Of balls, and coordinates that are held, that are tried on one leg, together."""
+
+ROUNDS_OF_JOINTS = 12
+"""Of legs that get a larger ball, or are halved, as they do not meet the next one."""
+
+OF_DISTANCES = 1e-6
+"""What coal's distances are taken to be off by at most [m]."""
+
+
+@final
+@dataclass(frozen=True)
+class PathLimits:
+    """Limits of a search for a certificate of a path.
+
+    Attributes:
+        halvings: of what is between two samples.
+        legs: of the whole path.
+
+    Raises:
+        OptionError: no whole number from 0, or from 1.
+    """
+
+    halvings: int = 10
+    legs: int = 20_000
+
+    def __post_init__(self) -> None:
+        """Check ranges."""
+        whole_number(self.halvings, "halvings of a certificate of a path", 0)
+        whole_number(self.legs, "legs of a certificate of a path", 1)
+
+
+def certify_path(
+    path: Path, collisions: CollisionModel | None = None, *, limits: PathLimits | None = None
+) -> PathCertificate:
+    r"""Prove that a path does not jump: one continuous curve of exact solutions leads along it.
+
+    Between two stops the way is straight in the space. Around it Krawczyk's form of Newton-Kantorovich's theorem is
+    proved for all times at once, and where two legs meet, that their curves are the same (`path_check.py`;
+    `docs/certificates.md`). What cannot be proved is halved, with a new stop on the constraints.
+
+    Args:
+        path: the path; right-hand sides may move in vectors, not on groups, and not by a function of time.
+        collisions: what must be free on the whole curve; by default nothing is looked at.
+        limits: when to give up.
+
+    Returns:
+        The certificate, PROVED, or NOT_PROVED with the first part that is not proved and the reason.
+
+    Raises:
+        WrongObjectError: an argument of another type.
+        SpaceMismatchError: a collision model of another robot.
+
+    Source: R. Krawczyk (1969); C. Beltran, A. Leykin, Robust certified numerical homotopy tracking, 2013; B. Martin, A.
+    Goldsztejn, L. Granvilliers, C. Jermann, Certified parallelotope continuation for one-manifolds, 2013.
+    """
+    expect(path, Path, "path to be certified")
+    expect(collisions, (CollisionModel, type(None)), "collisions of a certificate", "a CollisionModel, or None")
+    limits = expect(limits or PathLimits(), PathLimits, "limits of a certificate of a path", "PathLimits")
+    space = path.pieces[0].problem.space
+    if collisions is not None and collisions.robot.space != space:
+        raise SpaceMismatchError("collisions of a certificate", space.name, collisions.robot.space.name)
+    searches = list[_Search]()
+    for piece in path.pieces:
+        searches.append(_Search(piece, collisions, limits, limits.legs - sum(len(s.proved) for s in searches)))
+        searches[-1].run()
+        if searches[-1].reason:
+            break
+    return _together(path, searches, collisions is not None)
+
+
+def _together(path: Path, searches: list[_Search], looked: bool) -> PathCertificate:
+    """The certificate of a whole path.
+
+    Args:
+        path: the path.
+        searches: on its pieces, in order; nothing is looked at behind the first one with a reason.
+        looked: whether collisions were looked at.
+    """
+    last, begun = searches[-1], np.cumsum((0.0, *path.durations))
+    legs, times, stops, moved = list[Leg](), [np.zeros(0)], list[Matrix](), 0.0
+    for search, t0, duration in zip(searches, begun, path.durations, strict=False):
+        legs += [proof.leg._replace(joined=i > 0) for i, proof in enumerate(search.proved)]
+        parts = [proof.part for proof in search.proved]
+        if parts:
+            times.append(t0 + duration * np.array([parts[0].t0, *(part.t1 for part in parts)]))
+            stops.append(np.array([parts[0].q0, *(part.q1 for part in parts)]))
+        moved = max(moved, search.moved)
+    stuck, status = None, CertificateStatus.PROVED
+    if last.reason:
+        k, at = len(searches) - 1, last.stuck
+        status = CertificateStatus.NOT_PROVED
+        ends = (float(begun[k] + path.durations[k] * t) for t in (at.t0, at.t1))
+        stuck = Stuck(k, *ends, at.q0, at.q1)
+    space, rows = last.space, [search.rows for search in searches]
+    every = (
+        tuple(dict.fromkeys(name for search in searches for name in search.names_of_active)),
+        coordinate_names(space, np.flatnonzero(np.any([s.held for s in searches], axis=0)).tolist()),
+        tuple(dict.fromkeys([*(name for each in rows for name in of_users(each)), *(["coal's distances"] * looked)])),
+    )
+    return PathCertificate(
+        status, last.reason, stuck,
+        float(distances(legs).max(initial=0.0)) if legs or not last.reason else float("inf"),
+        min((leg.numbers.size for leg in legs), default=0.0),
+        moved, np.concatenate(times), np.concatenate(stops or [np.zeros((0, space.nq))]), tuple(legs), *every,
+    )  # fmt: skip
+
+
+class _Part(NamedTuple):
+    """What is between two stops: times in the piece, configurations, and how often it was halved."""
+
+    t0: float
+    t1: float
+    q0: Vector
+    q1: Vector
+    halved: int
+
+
+class _Proof(NamedTuple):
+    """A part, and what is proved of it."""
+
+    part: _Part
+    leg: Leg
+
+
+@final
+class _Search:
+    """The search on one piece.
+
+    Args:
+        piece: of a path.
+        collisions: what must be free, or None.
+        limits: of the search.
+        most: legs.
+
+    Attributes:
+        proved: parts that are proved, in order.
+        reason: why it ended; empty if all is proved.
+        stuck: where that is.
+        held: (nv,) coordinates that are held on some leg.
+        moved: of stops from samples, at most.
+    """
+
+    def __init__(self, piece: Piece, collisions: CollisionModel | None, limits: PathLimits, most: int) -> None:
+        problem = piece.problem
+        self.piece, self.problem, self.space = piece, problem, problem.space
+        self.collisions, self.limits, self.most = collisions, limits, most
+        self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
+        self.rows = ProblemRows.of(problem, problem.check_rhs(piece.sides.at(0.0)))
+        self.active = np.zeros(len(self.rows.lower), dtype=np.bool_)
+        self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
+        self.proved, self.held, self.moved = list[_Proof](), np.zeros(problem.space.nv, dtype=np.bool_), 0.0
+        self.reason, self._depth, self._share = "", 0, SIZE_OF_WAY
+        self.stuck = _Part(0.0, 1.0, piece.samples[0], piece.samples[-1], 0)
+
+    @property
+    def names_of_active(self) -> list[str]:
+        """Names of the inequalities that are held at an end."""
+        return [self.rows.names[i] for i in np.flatnonzero(self.active)]
+
+    def run(self) -> None:
+        """Prove one part after the other, then that they meet."""
+        try:
+            refuse_branches(self.rows)
+            if self.piece.sides.constant is None:
+                raise SearchStop("its right-hand sides move: nothing is proved of that yet")
+            for part in self._parts():
+                self.proved += self._covered(part)
+            self._meet()
+        except (SearchStop, NoEnclosureError) as why:
+            self.reason = str(why)
+
+    def _parts(self) -> list[_Part]:
+        """Between the samples, which are put where the rows hold."""
+        samples, t = self.piece.samples, self.piece.times.tolist()
+        batch = self.projector.project_batch(samples, self.piece.sides.constant)
+        Q = np.where(batch.success[:, None], batch.q, samples)
+        still = np.zeros((self.space.nv, 0))
+        for a, b in zip(samples, Q, strict=True):
+            if not np.array_equal(a, b):
+                self.moved = max(self.moved, float(Moves.between(self.space, a, b, still).displaced.max(initial=0.0)))
+        return [_Part(t[i], t[i + 1], Q[i], Q[i + 1], 0) for i in range(len(Q) - 1)]
+
+    def _covered(self, whole: _Part) -> list[_Proof]:
+        """Legs that are proved, from one end of a part to the other."""
+        ahead, found = [whole], list[_Proof]()
+        while ahead:
+            self.stuck = part = ahead.pop()
+            leg, why = None, ""
+            if part.halved >= min(self._depth, self.limits.halvings):
+                leg, why = self._leg(part, max(self._share * self._way(part).length, LEAST_SIZE))
+            if leg is None:
+                ahead += self._halves(part, why)[::-1]
+                continue
+            found.append(_Proof(part, leg))
+            if len(self.proved) + len(found) > self.most:
+                raise SearchStop(f"it has more than {self.limits.legs} legs")
+        return found
+
+    def _halves(self, part: _Part, why: str) -> list[_Part]:
+        """Two parts, with a stop between them on the constraints."""
+        if part.halved >= self.limits.halvings:
+            raise SearchStop(f"{why}; it was halved {part.halved} times" if part.halved else why)
+        space = self.space
+        found = self.projector.project(space.interpolate(part.q0, part.q1, 0.5), self.piece.sides.constant)
+        if not found.success:
+            raise SearchStop(f"half-way the constraints are not reached: {found.status}")
+        ends = lengths(space.difference(np.array([part.q0, part.q1]), np.array([found.q, found.q])))
+        whole = float(lengths(space.difference(part.q0, part.q1)))
+        if ends.max() > FAR_MIDDLE * whole + FINE_THRESHOLD:
+            raise SearchStop(
+                f"half-way the solution is {float(ends.max()):.3g} from one end, which is {whole:.3g} from the other: "
+                "the path jumps"
+            )
+        t, halved = 0.5 * (part.t0 + part.t1), part.halved + 1
+        return [_Part(part.t0, t, part.q0, found.q, halved), _Part(t, part.t1, found.q, part.q1, halved)]
+
+    # One leg.
+
+    def _way(self, part: _Part, size: float = 0.0) -> Way:
+        return Way.between(self.space, part.q0, part.q1, self.problem.frozen, size)
+
+    def _leg(self, part: _Part, size: float) -> tuple[Leg | None, str]:
+        """A leg that is proved, with room for where it meets the next one; or why there is none.
+
+        Args:
+            part: of the path.
+            size: of the ball around the way that is tried first.
+        """
+        why, held = "", self.problem.frozen.copy()
+        for _ in range(SIZES):
+            way = self._way(part, size)
+            try:
+                found = self.rows.on(way.box)
+            except UndefinedError as no_value:
+                why = f"on the box around it: {no_value}"
+                break
+            played = np.flatnonzero((self.rows.equalities | self.active) & ~found.settled(self.target, held))
+            at = Slice.of(found, played, held)
+            if len(at.dependent):
+                why = f"{self.rows.names[int(at.dependent[0])]} depends on other rows to first order"
+                break
+            rooms = rooms_along(way, self.rows, found, self.active, held)
+            leg = leg_of(way, found, at, self.target, rooms)
+            alpha, beta = contraction(leg.numbers)
+            if not beta < CROSSING_BETA:
+                near = f"the rows are nearly singular, condition {at.condition:.3g}: " if at.condition > 1e4 else ""
+                why = f"{near}no contraction, beta = {beta:.3g}"
+                break
+            need = SPARE * alpha / (1.0 - beta) * (1.0 + leg.pull / (1.0 - beta))
+            if need <= size:
+                why = self._missed(rooms, leg, need, held) or self._met(way, need)
+                if why == AGAIN:
+                    continue
+                if why:
+                    break
+                self._depth = max(part.halved - (beta < LONGER_BETA), 0)
+                self._share = min(max(SPARE * need / max(way.length, LEAST_SIZE), 0.02), 1.0)
+                self.held |= held & ~self.problem.frozen
+                return leg, ""
+            why = f"the ball of {size:.3g} around the way is not mapped into itself: it needs {need:.3g}"
+            size = 1.2 * need
+        self._depth = part.halved + 1
+        return None, why
+
+    def _missed(self, rooms: Rooms, leg: Leg, need: float, held: BoolVector) -> str:
+        """What may be missed, in words; coordinates are held, and rows at an end stay there: then `AGAIN`."""
+        short = np.flatnonzero(rooms.margins < 1.001 * lengths(leg.numbers.rates) * need)
+        places = [rooms.places[i] for i in short.tolist()]
+        columns = [int(self.space.vector_v[place.at]) for place in places if place.kind == "coordinate"]
+        if columns and not held[columns].any():
+            held[columns] = True
+            return AGAIN
+        return f"{self._name(places[0])} may be passed" if places else ""
+
+    def _name(self, place: Place) -> str:
+        if place.kind == "row":
+            return f"the end of {self.rows.names[place.at]}"
+        column = self.space.vector_v[place.at] if place.kind == "coordinate" else None
+        leaf = next(
+            leaf for leaf in self.space.leaves()
+            if (leaf.q.start <= place.at < leaf.q.stop if column is None else leaf.v.start <= column < leaf.v.stop)
+        )  # fmt: skip
+        return f"a bound of '{leaf.name}'"
+
+    def _met(self, way: Way, far: float) -> str:
+        """The first pair that is not proved to be apart on the way and around it, in words."""
+        if self.collisions is None:
+            return ""
+        checker, q = self.collisions.checker, way.middle[None]
+        D = np.abs(way.d) + way.off + far * way.moving
+        reaches = checker.carried.reaches_along(q, 2.0 * D[None])
+        bounds = MotionBounds(checker.carried, self.collisions.contents.margins, reaches)
+        near = checker.near(q, bounds.within(D[None]) + OF_DISTANCES)
+        if not len(near.pairs):
+            return ""
+        a, b = self.collisions.pairs[int(near.pairs[0])]
+        return f"'{a}' {'collides with' if near.met[0] else 'may meet'} '{b}'"
+
+    # Where legs meet.
+
+    def _meet(self) -> None:
+        """Give legs that do not meet the next one a larger ball, or halve them, until all do."""
+        for _ in range(ROUNDS_OF_JOINTS):
+            legs = [proof.leg._replace(joined=i > 0) for i, proof in enumerate(self.proved)]
+            far = farthest(legs)
+            short = [k for k, leg in enumerate(legs) if leg_failures(leg, far[k])]
+            if not short:
+                return
+            found = list[_Proof]()
+            for k, proof in enumerate(self.proved):
+                found += self._again(proof, far[k]) if k in short else [proof]
+            self.proved = found
+        self.stuck = self.proved[short[0]].part
+        raise SearchStop("it is not shown that it goes on to the next part on the same curve")
+
+    def _again(self, proof: _Proof, far: float) -> list[_Proof]:
+        """The same part with more room, in one leg or in several."""
+        self.stuck, self._depth = proof.part, 0
+        leg, why = self._leg(proof.part, SPARE * max(far, proof.leg.numbers.size))
+        if leg is not None:
+            return [_Proof(proof.part, leg)]
+        return [each for half in self._halves(proof.part, why) for each in self._covered(half)]
+
+
+AGAIN = "again"
+"""Of `_missed`: what was short is held now."""
