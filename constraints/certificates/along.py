@@ -13,6 +13,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 from ..collisions.model import CollisionModel
 from ..collisions.motion import MotionBounds
 from ..errors import NoEnclosureError, SpaceMismatchError, UndefinedError
+from ..functions.enclosures.interval import UNIT, Interval
 from ..paths.path import Path, Piece
 from ..ranges import whole_number
 from ..solvers import Options, Projector
@@ -21,7 +22,7 @@ from .check import contraction, lengths
 from .leg import Rooms, Way, leg_of, rooms_along
 from .path_certificate import PathCertificate, Stuck
 from .path_check import Leg, distances, farthest, leg_failures
-from .rows import ProblemRows
+from .rows import ProblemRows, RowsOn
 from .search import SearchStop, coordinate_names, of_users, refuse_branches
 from .slice import Moves, Place, Slice
 
@@ -51,6 +52,9 @@ SIZES = 5
 
 ROUNDS_OF_JOINTS = 12
 """Of legs that get a larger ball, or are halved, as they do not meet the next one."""
+
+AT_END = 1e-3
+"""An inequality that may be missed, and is as near to its end as this in the middle of a leg, is held there."""
 
 OF_DISTANCES = 1e-6
 """What coal's distances are taken to be off by at most [m]."""
@@ -125,7 +129,7 @@ def _together(path: Path, searches: list[_Search], looked: bool) -> PathCertific
         searches: on its pieces, in order; nothing is looked at behind the first one with a reason.
         looked: whether collisions were looked at.
     """
-    last, begun = searches[-1], np.cumsum((0.0, *path.durations))
+    last, begun = searches[-1], np.cumsum((0.0, *path.durations)).tolist()
     legs, times, stops, moved = list[Leg](), [np.zeros(0)], list[Matrix](), 0.0
     for search, t0, duration in zip(searches, begun, path.durations, strict=False):
         legs += [proof.leg._replace(joined=i > 0) for i, proof in enumerate(search.proved)]
@@ -138,8 +142,8 @@ def _together(path: Path, searches: list[_Search], looked: bool) -> PathCertific
     if last.reason:
         k, at = len(searches) - 1, last.stuck
         status = CertificateStatus.NOT_PROVED
-        ends = (float(begun[k] + path.durations[k] * t) for t in (at.t0, at.t1))
-        stuck = Stuck(k, *ends, at.q0, at.q1)
+        first, length = begun[k], path.durations[k]
+        stuck = Stuck(k, first + length * at.t0, first + length * at.t1, at.q0, at.q1)
     space, rows = last.space, [search.rows for search in searches]
     every = (
         tuple(dict.fromkeys(name for search in searches for name in search.names_of_active)),
@@ -152,6 +156,14 @@ def _together(path: Path, searches: list[_Search], looked: bool) -> PathCertific
         min((leg.numbers.size for leg in legs), default=0.0),
         moved, np.concatenate(times), np.concatenate(stops or [np.zeros((0, space.nq))]), tuple(legs), *every,
     )  # fmt: skip
+
+
+class _AtEnd(Exception):  # the search begins anew
+    """An inequality is at an end: it is held there on the whole piece."""
+
+    def __init__(self, row: int, end: float) -> None:
+        super().__init__(row, end)
+        self.row, self.end = row, end
 
 
 class _Part(NamedTuple):
@@ -194,7 +206,7 @@ class _Search:
         self.piece, self.problem, self.space = piece, problem, problem.space
         self.collisions, self.limits, self.most = collisions, limits, most
         self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
-        self.rows = ProblemRows.of(problem, problem.check_rhs(piece.sides.at(0.0)))
+        self.rows = self._rows_at(0.0)
         self.active = np.zeros(len(self.rows.lower), dtype=np.bool_)
         self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
         self.proved, self.held, self.moved = list[_Proof](), np.zeros(problem.space.nv, dtype=np.bool_), 0.0
@@ -207,21 +219,51 @@ class _Search:
         return [self.rows.names[i] for i in np.flatnonzero(self.active)]
 
     def run(self) -> None:
-        """Prove one part after the other, then that they meet."""
+        """Prove one part after the other, then that they meet; anew where an inequality turns out to be at its end."""
         try:
             refuse_branches(self.rows)
-            if self.piece.sides.constant is None:
-                raise SearchStop("its right-hand sides move: nothing is proved of that yet")
-            for part in self._parts():
-                self.proved += self._covered(part)
-            self._meet()
+            self._refuse_turning()
+            while True:
+                try:
+                    self.proved = []
+                    for part in self._parts():
+                        self.proved += self._covered(part)
+                    self._meet()
+                    return
+                except _AtEnd as found:
+                    self.active[found.row], self.target[found.row] = True, found.end
         except (SearchStop, NoEnclosureError) as why:
             self.reason = str(why)
+
+    def _refuse_turning(self) -> None:
+        """Stop where right-hand sides move otherwise than straight, in a vector."""
+        sides = self.piece.sides
+        if sides.function is not None:
+            raise SearchStop("its right-hand sides are a function of time, which has no enclosure")
+        ends = [self._rows_at(t).points for t in (0.0, 1.0)]
+        for owner, a, b in zip(self.rows.owners, *ends, strict=True):
+            if not owner.group.is_flat and not np.array_equal(a, b):
+                raise SearchStop(f"the right-hand side of '{owner.name}' moves on {owner.group.name}")
+
+    def _rows_at(self, time: float) -> ProblemRows:
+        return ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time)))
+
+    def _target_moves(self, part: _Part) -> Interval:
+        """(m,) what right-hand sides move by from the middle of a part to its end."""
+        rows, sides = self.rows, self.piece.sides
+        moved = [Interval.of(np.zeros(0)), *(Interval.of(np.zeros(int(o.rows.mask.sum()))) for o in rows.owners)]
+        if sides.constant is None:
+            ends = [self._rows_at(t).points for t in (part.t0, part.t1)]
+            for i, (owner, a, b) in enumerate(zip(rows.owners, *ends, strict=True), start=1):
+                if owner.group.is_flat:
+                    rounding = np.where(a == b, 0.0, 8.0 * UNIT * (np.abs(a) + np.abs(b)))
+                    moved[i] = Interval.around(0.5 * (b - a), rounding)[owner.rows.mask]
+        return Interval.joined(moved)
 
     def _parts(self) -> list[_Part]:
         """Between the samples, which are put where the rows hold."""
         samples, t = self.piece.samples, self.piece.times.tolist()
-        batch = self.projector.project_batch(samples, self.piece.sides.constant)
+        batch = self.projector.project_batch(samples, self.piece.sides.at_times(self.problem, t))
         Q = np.where(batch.success[:, None], batch.q, samples)
         still = np.zeros((self.space.nv, 0))
         for a, b in zip(samples, Q, strict=True):
@@ -250,7 +292,8 @@ class _Search:
         if part.halved >= self.limits.halvings:
             raise SearchStop(f"{why}; it was halved {part.halved} times" if part.halved else why)
         space = self.space
-        found = self.projector.project(space.interpolate(part.q0, part.q1, 0.5), self.piece.sides.constant)
+        t, halved = 0.5 * (part.t0 + part.t1), part.halved + 1
+        found = self.projector.project(space.interpolate(part.q0, part.q1, 0.5), self.piece.sides.at(t))
         if not found.success:
             raise SearchStop(f"half-way the constraints are not reached: {found.status}")
         ends = lengths(space.difference(np.array([part.q0, part.q1]), np.array([found.q, found.q])))
@@ -260,7 +303,6 @@ class _Search:
                 f"half-way the solution is {float(ends.max()):.3g} from one end, which is {whole:.3g} from the other: "
                 "the path jumps"
             )
-        t, halved = 0.5 * (part.t0 + part.t1), part.halved + 1
         return [_Part(part.t0, t, part.q0, found.q, halved), _Part(t, part.t1, found.q, part.q1, halved)]
 
     # One leg.
@@ -275,11 +317,12 @@ class _Search:
             part: of the path.
             size: of the ball around the way that is tried first.
         """
-        why, held = "", self.problem.frozen.copy()
+        why, held, moved = "", self.problem.frozen.copy(), self._target_moves(part)
+        rows = self.rows if self.piece.sides.constant is not None else self._rows_at(0.5 * (part.t0 + part.t1))
         for _ in range(SIZES):
             way = self._way(part, size)
             try:
-                found = self.rows.on(way.box)
+                found = rows.on(way.box)
             except UndefinedError as no_value:
                 why = f"on the box around it: {no_value}"
                 break
@@ -288,8 +331,8 @@ class _Search:
             if len(at.dependent):
                 why = f"{self.rows.names[int(at.dependent[0])]} depends on other rows to first order"
                 break
-            rooms = rooms_along(way, self.rows, found, self.active, held)
-            leg = leg_of(way, found, at, self.target, rooms)
+            rooms = rooms_along(way, rows, found, self.active, held, moved)
+            leg = leg_of(way, found, at, self.target, moved, rooms)
             alpha, beta = contraction(leg.numbers)
             if not beta < CROSSING_BETA:
                 near = f"the rows are nearly singular, condition {at.condition:.3g}: " if at.condition > 1e4 else ""
@@ -297,7 +340,7 @@ class _Search:
                 break
             need = SPARE * alpha / (1.0 - beta) * (1.0 + leg.pull / (1.0 - beta))
             if need <= size:
-                why = self._missed(rooms, leg, need, held) or self._met(way, need)
+                why = self._missed(rooms, leg, need, held, found) or self._met(way, need)
                 if why == AGAIN:
                     continue
                 if why:
@@ -311,25 +354,30 @@ class _Search:
         self._depth = part.halved + 1
         return None, why
 
-    def _missed(self, rooms: Rooms, leg: Leg, need: float, held: BoolVector) -> str:
-        """What may be missed, in words; coordinates are held, and rows at an end stay there: then `AGAIN`."""
+    def _missed(self, rooms: Rooms, leg: Leg, need: float, held: BoolVector, found: RowsOn) -> str:
+        """What may be missed, in words; coordinates at a bound are held first: then `AGAIN`.
+
+        Raises:
+            _AtEnd: an inequality is at its end.
+        """
         short = np.flatnonzero(rooms.margins < 1.001 * lengths(leg.numbers.rates) * need)
         places = [rooms.places[i] for i in short.tolist()]
         columns = [int(self.space.vector_v[place.at]) for place in places if place.kind == "coordinate"]
         if columns and not held[columns].any():
             held[columns] = True
             return AGAIN
+        for place in places:
+            x = float(found.value.middle[place.at]) if place.kind == "row" else np.inf
+            end = min((self.rows.lower, self.rows.upper), key=lambda ends: abs(ends[place.at] - x))[place.at]
+            if place.kind == "row" and abs(end - x) < AT_END:
+                raise _AtEnd(place.at, float(end))
         return f"{self._name(places[0])} may be passed" if places else ""
 
     def _name(self, place: Place) -> str:
         if place.kind == "row":
             return f"the end of {self.rows.names[place.at]}"
-        column = self.space.vector_v[place.at] if place.kind == "coordinate" else None
-        leaf = next(
-            leaf for leaf in self.space.leaves()
-            if (leaf.q.start <= place.at < leaf.q.stop if column is None else leaf.v.start <= column < leaf.v.stop)
-        )  # fmt: skip
-        return f"a bound of '{leaf.name}'"
+        entry = int(self.space.vector_q[place.at]) if place.kind == "coordinate" else place.at
+        return f"a bound of '{next(leaf.name for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)}'"
 
     def _met(self, way: Way, far: float) -> str:
         """The first pair that is not proved to be apart on the way and around it, in words."""
@@ -349,6 +397,7 @@ class _Search:
 
     def _meet(self) -> None:
         """Give legs that do not meet the next one a larger ball, or halve them, until all do."""
+        short = list[int]()
         for _ in range(ROUNDS_OF_JOINTS):
             legs = [proof.leg._replace(joined=i > 0) for i, proof in enumerate(self.proved)]
             far = farthest(legs)

@@ -79,18 +79,19 @@ class Rooms(NamedTuple):
     places: tuple[Place, ...]
 
 
-def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, rooms: Rooms) -> Leg:
+def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, rooms: Rooms) -> Leg:
     r"""The premises of a leg.
 
-    .. math:: G(\tau, 0) = G(m) + \tau\, J_0 d + \tfrac{\tau^2}{2}\, H(d, d)
+    .. math:: G(\tau, 0) = G(m) + \tau\, (J_0 d - u) + \tfrac{\tau^2}{2}\, H(d, d)
 
-    with :math:`J(v) \in J_0 + H v` on the box, and what `off` changes.
+    with :math:`J(v) \in J_0 + H v` on the box, u the motion of the targets, and what `off` changes.
 
     Args:
         way: the way.
         found: the rows on its box.
         at: slice at the middle.
-        target: what each row should be.
+        target: what each row should be in the middle.
+        moved: u (m,), what the target of each row moves by from the middle to the end.
         rooms: room along it.
     """
     n, C = len(at.chosen), at.preconditioner
@@ -99,7 +100,7 @@ def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, rooms: Rooms) -> 
     along = _times(H, d)  # H(d, .)
     half = 0.5 * (along @ d)
     bow = Interval(np.minimum(half.lower, 0.0), np.maximum(half.upper, 0.0))
-    drift = (J @ d).magnitude + found.jacobian[at.chosen].magnitude @ way.off
+    drift = (J @ d - moved[at.chosen]).magnitude + found.jacobian[at.chosen].magnitude @ way.off
     residual = ((found.value[at.chosen] - target[at.chosen]) + bow).widened(rounded_up(drift))
     on = way.moving.astype(np.float64)
     variation = at.stretch_of(along * on) + at.bend(found, way.moving) * (way.size + float(lengths(way.off)))
@@ -120,7 +121,9 @@ def _times(H: Interval, d: Vector) -> Interval:
     return (H @ d[:, None]).reshaped(*H.shape[:2])
 
 
-def rooms_along(way: Way, rows: ProblemRows, found: RowsOn, active: BoolVector, held: BoolVector) -> Rooms:
+def rooms_along(
+    way: Way, rows: ProblemRows, found: RowsOn, active: BoolVector, held: BoolVector, moved: Interval
+) -> Rooms:
     """Of all bounds, and of the inequalities that are not held at an end.
 
     Args:
@@ -128,6 +131,7 @@ def rooms_along(way: Way, rows: ProblemRows, found: RowsOn, active: BoolVector, 
         rows, found: of the problem, and on its box.
         active: (m,) rows that are held at an end.
         held: (nv,) coordinates that stay on the way.
+        moved: as of `leg_of`.
     """
     space, bounds = way.space, rows.problem.bounds
     bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
@@ -145,7 +149,7 @@ def rooms_along(way: Way, rows: ProblemRows, found: RowsOn, active: BoolVector, 
             places += [Place("body", i) for i in entries]
     free = np.flatnonzero(~rows.equalities & ~active)
     value, J = found.value[free], found.jacobian[free]
-    drift = rounded_up((J @ way.d).magnitude + J.magnitude @ way.off)
+    drift = rounded_up((J @ way.d - moved[free]).magnitude + J.magnitude @ way.off)
     inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper) - drift
     return Rooms(
         np.concatenate([*margins, rounded_down(inside)]),

@@ -97,10 +97,14 @@ class PathCertificate(Result):
                 lines.append(words + ", ".join(names))
         return "\n  ".join(lines)
 
+    @property
+    def told(self) -> str:
+        """Which part is not proved, and why; empty for a proof."""
+        return self.reason if self.stuck is None else f"{self.stuck}: {self.reason}"
+
     def __str__(self) -> str:
         if not self.success:
-            where = "" if self.stuck is None else f"{self.stuck}: "
-            return f"NOT_PROVED: {where}{self.reason}"
+            return f"NOT_PROVED: {self.told}"
         return f"PROVED: one curve of solutions, within {self.r:.3g} of the way, alone in slices within {self.R:.3g}"
 
     def __repr__(self) -> str:

@@ -29,8 +29,8 @@ C G(u + B y) maps the ball of :math:`\gamma` into itself and contracts; its fixe
 both ends of the line y = 0 is a fixed point, hence the only one: there the arc is at :math:`w_1` and :math:`w_2`.
 
 Then nothing is farther from the straight way than stretch times :math:`\omega`, and what has to stay at least zero is
-at least `margins` less :math:`\|` `rates` :math:`\|\,\omega`, by its row. (A coordinate at a bound is held: its row of B
-and its rate are zero. On an arc it is between two ends that are within the bounds.)
+at least `margins` less :math:`\|` `rates` :math:`\|\,\omega`, by its row. (A coordinate at a bound is held: its row
+of B and its rate are zero. On an arc it is between two ends that are within the bounds.)
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from ..status import Refined, Status, Step
 from .engines import cost_of_python, remedy_of_python, solved_by
 
 if TYPE_CHECKING:
-    from ...certificates import Certificate
+    from ...certificates.certificate import Certificate
     from ...robot.bounds import Violation
     from ..diagnosis import Diagnosis, Sensitivity
 
