@@ -29,6 +29,9 @@ from .slice import Moves, Place, Slice
 FINE_THRESHOLD = 1e-10
 """Of the projections that put samples, and configurations between them, where the legs meet [m, rad]."""
 
+FARTHEST_STOP = 0.01
+"""Of a stop from its sample: a sample that is off by more is none of a path on the constraints [rad, m]."""
+
 SIZE_OF_WAY = 0.2
 """Of the ball around a way, as a part of half its length."""
 
@@ -55,6 +58,9 @@ ROUNDS_OF_JOINTS = 12
 
 AT_END = 1e-3
 """An inequality that may be missed, and is as near to its end as this in the middle of a leg, is held there."""
+
+FAR_FROM_END = 0.01
+"""An inequality that is held at its end, and is farther from it than this, leaves it."""
 
 OF_DISTANCES = 1e-6
 """What coal's distances are taken to be off by at most [m]."""
@@ -216,7 +222,7 @@ class _Search:
     @property
     def names_of_active(self) -> list[str]:
         """Names of the inequalities that are held at an end."""
-        return [self.rows.names[i] for i in np.flatnonzero(self.active)]
+        return [self.rows.names[i] for i in np.flatnonzero(self.active).tolist()]
 
     def run(self) -> None:
         """Prove one part after the other, then that they meet; anew where an inequality turns out to be at its end."""
@@ -266,9 +272,12 @@ class _Search:
         batch = self.projector.project_batch(samples, self.piece.sides.at_times(self.problem, t))
         Q = np.where(batch.success[:, None], batch.q, samples)
         still = np.zeros((self.space.nv, 0))
-        for a, b in zip(samples, Q, strict=True):
-            if not np.array_equal(a, b):
-                self.moved = max(self.moved, float(Moves.between(self.space, a, b, still).displaced.max(initial=0.0)))
+        for i, (a, b) in enumerate(zip(samples, Q, strict=True)):
+            far = 0.0 if np.array_equal(a, b) else float(Moves.between(self.space, a, b, still).displaced.max())
+            if not far < FARTHEST_STOP:
+                self.stuck = _Part(t[i], t[i], a, b, 0)
+                raise SearchStop(f"sample {i} is {far:.3g} from where the constraints hold")
+            self.moved = max(self.moved, far)
         return [_Part(t[i], t[i + 1], Q[i], Q[i + 1], 0) for i in range(len(Q) - 1)]
 
     def _covered(self, whole: _Part) -> list[_Proof]:
@@ -331,6 +340,10 @@ class _Search:
             if len(at.dependent):
                 why = f"{self.rows.names[int(at.dependent[0])]} depends on other rows to first order"
                 break
+            left = self.active & (np.abs(found.value.middle - self.target) > FAR_FROM_END)
+            if left.any():
+                name = self.rows.names[int(left.argmax())]
+                raise SearchStop(f"{name} is at its end on a part of the piece only: that is not proved")
             rooms = rooms_along(way, rows, found, self.active, held, moved)
             leg = leg_of(way, found, at, self.target, moved, rooms)
             alpha, beta = contraction(leg.numbers)
