@@ -13,7 +13,7 @@ from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound
 from ..functions.enclosures.interval import Interval, rounded_up
 from .check import Premises, lengths
-from .path_check import Leg
+from .path_check import LegPremises
 from .rows import ProblemRows, RowsOn
 from .slice import Place, Slice, norm_bound, rounded_down
 
@@ -79,7 +79,7 @@ class Rooms(NamedTuple):
     places: tuple[Place, ...]
 
 
-def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, rooms: Rooms) -> Leg:
+def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, rooms: Rooms) -> LegPremises:
     r"""The premises of a leg.
 
     .. math:: G(\tau, 0) = G(m) + \tau\, (J_0 d - u) + \tfrac{\tau^2}{2}\, H(d, d)
@@ -113,7 +113,7 @@ def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, 
         C, residual.lower, residual.upper, M.lower, M.upper, float(rounded_up(variation)), way.size,
         np.zeros(1), row, rooms.margins, rates,
     )  # fmt: skip
-    return Leg(numbers, float(rounded_up(pull)), False)
+    return LegPremises(numbers, float(rounded_up(pull)), False)
 
 
 def _times(H: Interval, d: Vector) -> Interval:

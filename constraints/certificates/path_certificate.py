@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from ..solvers.result import Result
 from ..words import counted
 from .certificate import CertificateStatus
-from .path_check import Leg, path_failures
+from .path_check import LegPremises, path_failures
 
 
 class Stuck(NamedTuple):
@@ -71,7 +71,7 @@ class PathCertificate(Result):
     moved: float
     times: Vector
     stops: Matrix
-    legs: tuple[Leg, ...]
+    legs: tuple[LegPremises, ...]
     active: tuple[str, ...]
     held: tuple[str, ...]
     rests_on: tuple[str, ...]

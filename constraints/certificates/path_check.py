@@ -43,7 +43,7 @@ import numpy as np
 from .check import Premises, contraction, failures, lengths, raised, within
 
 
-class Leg(NamedTuple):
+class LegPremises(NamedTuple):
     r"""A part of a path, as numbers.
 
     Attributes:
@@ -57,7 +57,7 @@ class Leg(NamedTuple):
     joined: bool
 
 
-def farthest(legs: Sequence[Leg]) -> list[float]:
+def farthest(legs: Sequence[LegPremises]) -> list[float]:
     r""":math:`\omega` of each leg, or :math:`\rho` where no other is joined to its end."""
     rho = [within(leg.numbers) for leg in legs]
     found = list[float]()
@@ -72,12 +72,12 @@ def farthest(legs: Sequence[Leg]) -> list[float]:
     return found
 
 
-def distances(legs: Sequence[Leg]) -> Any:
+def distances(legs: Sequence[LegPremises]) -> Any:
     """(legs,) the least r of each that can be claimed."""
     return np.array([float(raised(_stretch(leg) * far)) for leg, far in zip(legs, farthest(legs), strict=True)])
 
 
-def path_failures(legs: Sequence[Leg], r: float, R: float) -> list[str]:
+def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
     """What does not hold of a certificate of a path, in words; nothing if it is a proof.
 
     Args:
@@ -102,7 +102,7 @@ def path_failures(legs: Sequence[Leg], r: float, R: float) -> list[str]:
     return found
 
 
-def leg_failures(leg: Leg, far: float) -> list[str]:
+def leg_failures(leg: LegPremises, far: float) -> list[str]:
     r"""What does not hold of a leg whose branch, and the arc at its end, are within :math:`\omega`, `far`."""
     n, found = leg.numbers, list[str]()
     if not far <= n.size:
@@ -113,6 +113,6 @@ def leg_failures(leg: Leg, far: float) -> list[str]:
     return found
 
 
-def _stretch(leg: Leg) -> float:
+def _stretch(leg: LegPremises) -> float:
     """Zero where no row is in play: then the branch is the straight way."""
     return float(lengths(leg.numbers.spread)[0])

@@ -11,7 +11,7 @@ from liegroups.arguments import expect
 from ..certificates.certificate import Certificate, CertificateStatus
 from ..certificates.check import Premises
 from ..certificates.path_certificate import PathCertificate, Stuck
-from ..certificates.path_check import Leg
+from ..certificates.path_check import LegPremises
 from .documents import read_document, write_document
 from .entries import FLAG, INTEGER, NUMBER, NUMBERS, PLAIN, TEXT, Entry, member, record, several, vector
 from .json_values import JsonValue
@@ -44,7 +44,7 @@ _CERTIFICATE = record(
 _PATH_CERTIFICATE = record(
     PathCertificate, **_OF_STATUS, **_OF_NAMES, moved=NUMBER, times=_VECTOR, stops=NUMBERS,
     stuck=_optional(record(Stuck, piece=INTEGER, begin=NUMBER, end=NUMBER, start=_VECTOR, goal=_VECTOR)),
-    legs=several(record(Leg, numbers=_PREMISES, pull=NUMBER, joined=FLAG), MOST_LEGS_OF_A_PATH),
+    legs=several(record(LegPremises, numbers=_PREMISES, pull=NUMBER, joined=FLAG), MOST_LEGS_OF_A_PATH),
 )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ from .length import length_along
 from .moving_rhs import MovingRightHandSide
 
 if TYPE_CHECKING:
-    from ..certificates.along import PathLimits
     from ..certificates.path_certificate import PathCertificate
+    from ..certificates.path_search import PathLimits
     from ..collisions.model import CollisionModel
 
 TOGETHER = 1e-6

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
-from ..certificates.path_certificate import PathCertificate
 from ..collisions.model import Collision, CollisionModel
 from ..paths.path import Path
 from ..paths.with_path import WithPath
@@ -24,6 +23,9 @@ from .leaf import LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
 from .trees import SearchTree
+
+if TYPE_CHECKING:
+    from ..certificates.path_certificate import PathCertificate
 
 TARGETS_AT_ONCE = 64
 """Most targets that a tree grows towards together: few at first, as most searches end soon. Random numbers are drawn by

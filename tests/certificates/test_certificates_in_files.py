@@ -13,7 +13,8 @@ import pytest
 from robots import arm
 
 from constraints import Implicit, Pose, Position, Problem, Report, project
-from constraints.certificates import Certificate, PathCertificate, certify, certify_path
+from constraints.certificates import Certificate, certify, certify_path
+from constraints.certificates.path_certificate import PathCertificate
 from constraints.errors import FileContentError, WrongObjectError
 from constraints.files import load_certificate, save_certificate
 from constraints.functions import stack

@@ -17,7 +17,8 @@ from robots import arm, humanoid
 
 import constraints.certificates.path_check as check_module
 from constraints import Bounds, Comparison, Function, Implicit, Orientation, Pose, Position, Problem, Projector
-from constraints.certificates import CertificateStatus, PathCertificate, PathLimits, certify_path
+from constraints.certificates import CertificateStatus, PathLimits, certify_path
+from constraints.certificates.path_certificate import PathCertificate
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions.affine import Affine, Identity
