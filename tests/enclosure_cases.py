@@ -54,7 +54,9 @@ def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: 
     """A box whose size is 10 to a power between two; some columns stay."""
     center = random_configuration(f, rng) if q is None else q
     moving = rng.random(f.inputs.nv) < rng.choice([0.3, 1.0])
-    return TangentBox(f.inputs, center, 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv))
+    radius = 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv)
+    ball = radius * rng.uniform(0.2, 1.0) if rng.random() < 0.5 else None
+    return TangentBox(f.inputs, center, radius, ball)
 
 
 def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
@@ -77,9 +79,13 @@ def has_enclosure(f: Function) -> bool:
 
 
 def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarray:
-    """A tangent vector of the box, or of its corners."""
+    """A tangent vector of the box, or of its corners; of a box with a ball, of the ball around one."""
     n = box.space.nv
-    return box.r * (rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n))
+    drawn = rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n)
+    if box.ball is None:
+        return box.r * drawn
+    w = rng.normal(size=n) * (rng.random(n) < 0.5)
+    return (box.r - box.ball) * drawn + box.ball * w / max(np.linalg.norm(w), 1e-9) * (1.0 - 1e-12)
 
 
 class Found(NamedTuple):

@@ -53,7 +53,8 @@ class Way(NamedTuple):
     @property
     def box(self) -> TangentBox:
         """All of it."""
-        return TangentBox(self.space, self.middle, rounded_up(np.abs(self.d) + self.off + self.size * self.moving))
+        ball = np.asarray(self.size * self.moving, dtype=np.float64)
+        return TangentBox(self.space, self.middle, rounded_up(np.abs(self.d) + self.off + ball), ball)
 
     @property
     def length(self) -> float:
@@ -71,6 +72,10 @@ class Way(NamedTuple):
         return float(rounded_up(np.prod([norm_bound(np.eye(len(r)) + B) if B.any() else 1.0 for B in bounds])))
 
 
+Ends = tuple[Interval, Interval]
+"""Values of rows (m,) at the start and at the end of a way."""
+
+
 class Rooms(NamedTuple):
     """Room along a way, at w = 0, and how fast it may shrink with the length of w."""
 
@@ -79,7 +84,9 @@ class Rooms(NamedTuple):
     places: tuple[Place, ...]
 
 
-def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, rooms: Rooms) -> LegPremises:
+def leg_of(
+    way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, ends: Ends, rooms: Rooms
+) -> LegPremises:
     r"""The premises of a leg.
 
     .. math:: G(\tau, 0) = G(m) + \tau\, (J_0 d - u) + \tfrac{\tau^2}{2}\, H(d, d)
@@ -92,6 +99,7 @@ def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, 
         at: slice at the middle.
         target: what each row should be in the middle.
         moved: u (m,), what the target of each row moves by from the middle to the end.
+        ends: all rows at the start and at the end.
         rooms: room along it.
     """
     n, C = len(at.chosen), at.preconditioner
@@ -113,7 +121,9 @@ def leg_of(way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, 
         C, residual.lower, residual.upper, M.lower, M.upper, float(rounded_up(variation)), way.size,
         np.zeros(1), row, rooms.margins, rates,
     )  # fmt: skip
-    return LegPremises(numbers, float(rounded_up(pull)), False)
+    off = [end[at.chosen] - target[at.chosen] for end in ends]
+    at_stops = np.array([[end.lower, end.upper] for end in off])
+    return LegPremises(numbers, float(rounded_up(pull)), at_stops, False)
 
 
 def _times(H: Interval, d: Vector) -> Interval:

@@ -4,17 +4,18 @@ r"""The check of a certificate of a path. It needs numpy, and `check.py`.
 configurations are :math:`m \oplus (v(\tau) + w)`, v a straight line; at w = 0 they go from one stop to the next. G is
 the error of n rows in play, C the `preconditioner`, B (nv, n) a basis of orthonormal columns. For all :math:`\tau` and
 :math:`\|w\| \le` `size` the derivative J of G by w has :math:`J B = M + W` as in `check.py`, and :math:`\|C J\| \le`
-`pull`; :math:`G(\tau, 0)` is between the two residuals. *Stretch* is the length of the row of `spread`: in space
-nothing is farther than :math:`\|w\|` times it from where w = 0. In the chart of the leg before, a point at w from the
-stop where both meet is at most :math:`\|w\|` times the stretches of both away from it.
+`pull`; :math:`G(\tau, 0)` is between the two residuals, and at the stops between `at_stops`. *Stretch* is the length of
+the row of `spread`: in space nothing is farther than :math:`\|w\|` times it from where w = 0. In the chart of the leg
+before, a point at w from the stop where both meet is at most :math:`\|w\|` times the stretches of both away from it.
 
 **Theorem.** Let :math:`\alpha, \beta, \rho` of each leg be as in `check.py`, :math:`\beta < 1` and :math:`\rho \le`
 `size`. Then for each :math:`\tau` there is exactly one y with :math:`\|y\| \le` `size` and :math:`G(\tau, B y) = 0`; it
 has :math:`\|y\| \le \rho`, and is continuous in :math:`\tau`. Where two legs meet, let :math:`\varepsilon_1` be
-:math:`\rho` of the first one, :math:`\varepsilon_2` that of the second one times both stretches, and of the first one
+:math:`\rho` of the first one with its residual at the stop, :math:`\varepsilon_2` that of the second one times both
+stretches, and of the first one
 
 .. math:: \gamma = \frac{\mathrm{pull}\,(\varepsilon_1 + \varepsilon_2)}{2\,(1 - \beta)}, \qquad
-    \omega = \max(\varepsilon_1, \varepsilon_2) + \gamma.
+    \omega = \max(\rho, \varepsilon_2 + \gamma, \varepsilon_1 + \gamma).
 
 If :math:`\omega \le` its `size`, the ends of both branches at the stop are joined by an arc of solutions, at most
 :math:`\omega` from it. So all legs together have one continuous curve of exact solutions, and in their slices no other
@@ -36,6 +37,7 @@ of B and its rate are zero. On an arc it is between two ends that are within the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,27 +51,32 @@ class LegPremises(NamedTuple):
     Attributes:
         numbers: as of a certificate; `displaced` (1,) is zero, `spread` (1, n) a row whose length is the stretch.
         pull: bound of :math:`\|C J\|`.
+        at_stops: (2, 2, n) residuals at its start and at its end, lower and upper ends of each.
         joined: whether the branch goes on from the leg before, by the theorem; False where a new piece begins.
     """
 
     numbers: Premises
     pull: float
+    at_stops: Any
     joined: bool
 
 
 def farthest(legs: Sequence[LegPremises]) -> list[float]:
     r""":math:`\omega` of each leg, or :math:`\rho` where no other is joined to its end."""
-    rho = [within(leg.numbers) for leg in legs]
-    found = list[float]()
-    for k, leg in enumerate(legs):
-        if k + 1 == len(legs) or not legs[k + 1].joined:
-            found.append(rho[k])
-            continue
-        beta = contraction(leg.numbers)[1]
-        other = float(raised(_stretch(leg) * _stretch(legs[k + 1]) * rho[k + 1]))
-        arc = raised(leg.pull * (rho[k] + other) / (2.0 * (1.0 - beta))) if beta < 1.0 - 1e-12 else np.inf
-        found.append(float(raised(max(rho[k], other) + arc)))
+    found = [within(leg.numbers) for leg in legs]
+    for k, (leg, following) in enumerate(pairwise(legs)):
+        if following.joined:
+            beta = contraction(leg.numbers)[1]
+            here, there = _at_stop(leg, 1), _at_stop(following, 0) * _stretch(leg) * _stretch(following)
+            arc = leg.pull * (here + there) / (2.0 * (1.0 - beta)) if beta < 1.0 - 1e-12 else np.inf
+            found[k] = max(found[k], float(raised(max(here, there) + arc)))
     return found
+
+
+def _at_stop(leg: LegPremises, end: int) -> float:
+    """How far the solution is from the stop at its start, or at its end."""
+    lower, upper = leg.at_stops[end]
+    return within(leg.numbers._replace(residual_lower=lower, residual_upper=upper))
 
 
 def distances(legs: Sequence[LegPremises]) -> Any:
@@ -88,6 +95,7 @@ def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
     found = list[str]()
     for k, leg in enumerate(legs):
         wrong = [f"pull is {leg.pull:g}"] if not 0.0 <= leg.pull < np.inf else []
+        wrong += [] if _are_bounds(leg.at_stops, len(leg.numbers.residual_lower)) else ["at_stops are no bounds"]
         wrong += failures(leg.numbers, np.inf, leg.numbers.size)
         found += [f"leg {k}: {words}" for words in wrong]
     if found:
@@ -111,6 +119,12 @@ def leg_failures(leg: LegPremises, far: float) -> list[str]:
     if not (n.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - n.margins)):.3g}")
     return found
+
+
+def _are_bounds(at_stops: Any, n: int) -> bool:
+    """Whether residuals at stops are lower and upper ends of n rows, twice."""
+    fits = np.shape(at_stops) == (2, 2, n) and bool(np.isfinite(at_stops).all())
+    return fits and bool((at_stops[:, 0] <= at_stops[:, 1]).all())
 
 
 def _stretch(leg: LegPremises) -> float:

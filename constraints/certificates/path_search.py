@@ -35,7 +35,7 @@ SIZE_OF_WAY = 0.2
 LEAST_SIZE = 1e-5
 """Of that ball [rad, m]."""
 
-SPARE = 1.5
+SPARE = 1.2
 """Factor on what a leg needs of its ball: where it meets the next one it may need more."""
 
 LONGER_BETA = 0.3
@@ -138,6 +138,7 @@ class PieceSearch:
         self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
         self.proved, self.held, self.moved = list[_Proof](), np.zeros(problem.space.nv, dtype=np.bool_), 0.0
         self.reason, self._depth, self._share = "", 0, SIZE_OF_WAY
+        self._at_stops: dict[float, Interval] = {}
         self.stuck = _Part(0.0, 1.0, piece.samples[0], piece.samples[-1], 0)
 
     @property
@@ -266,13 +267,13 @@ class PieceSearch:
                 name = self.rows.names[int(left.argmax())]
                 raise SearchStop(f"{name} is at its end on a part of the piece only: that is not proved")
             rooms = rooms_along(way, rows, found, self.active, held, moved)
-            leg = leg_of(way, found, at, self.target, moved, rooms)
+            leg = leg_of(way, found, at, self.target, moved, self._ends(part), rooms)
             alpha, beta = contraction(leg.numbers)
             if not beta < CROSSING_BETA:
                 near = f"the rows are nearly singular, condition {at.condition:.3g}: " if at.condition > 1e4 else ""
                 why = f"{near}no contraction, beta = {beta:.3g}"
                 break
-            need = SPARE * alpha / (1.0 - beta) * (1.0 + leg.pull / (1.0 - beta))
+            need = SPARE * float(max(*farthest([leg, leg._replace(joined=True)]), alpha / (1.0 - beta)))
             if need <= size:
                 why = self._missed(rooms, leg, need, held, found) or self._met(way, need)
                 if why == AGAIN:
@@ -287,6 +288,14 @@ class PieceSearch:
             size = 1.2 * need
         self._depth = part.halved + 1
         return None, why
+
+    def _ends(self, part: _Part) -> tuple[Interval, Interval]:
+        """Values of the rows at both ends of a part: each stop is one of two parts."""
+        moves = self.piece.sides.constant is None
+        for t, q in ((part.t0, part.q0), (part.t1, part.q1)):
+            if t not in self._at_stops:
+                self._at_stops[t] = (self._rows_at(t) if moves else self.rows).at(q)
+        return self._at_stops[part.t0], self._at_stops[part.t1]
 
     def _missed(self, rooms: Rooms, leg: LegPremises, need: float, held: BoolVector, found: RowsOn) -> str:
         """What may be missed, in words; coordinates at a bound are held first: then `AGAIN`.

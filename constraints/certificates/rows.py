@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,10 +89,16 @@ class ProblemRows(NamedTuple):
         found = [_rows(owner, point, box) for owner, point in zip(self.owners, self.points, strict=True)]
         if not found:
             n = self.problem.space.nv
-            found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), Bend(*_nothing(n)))]
+            found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), lambda: Bend(*_nothing(n)))]
         value, J = Interval.joined([entry[0] for entry in found]), Interval.joined([entry[1] for entry in found])
-        bend = Bend(*(Interval.joined(parts) for parts in zip(*(entry[2] for entry in found), strict=True)))
+        bend = Bend.joined([entry[2]() for entry in found])
         return self._in_chart(RowsOn(value, J, bend), box)
+
+    def at(self, q: Vector) -> Interval:
+        """Values of all rows (m,) at a configuration (nq,)."""
+        box = TangentBox(self.problem.space, q, 0.0)
+        found = [_rows(owner, point, box)[0] for owner, point in zip(self.owners, self.points, strict=True)]
+        return Interval.joined([Interval.of(np.zeros(0)), *found])
 
     def _in_chart(self, found: RowsOn, box: TangentBox) -> RowsOn:
         r"""Slopes along v of :math:`c \oplus v`, from those along motions of the body there: :math:`J\, J_{\exp}(v)`.
@@ -114,7 +120,7 @@ def _nothing(n: int) -> tuple[Interval, Interval]:
     return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
 
 
-def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval, Bend]:
+def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval, Callable[[], Bend]]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
     if isinstance(function, Transformation) and not mask[3:].any():
@@ -125,13 +131,9 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
     if group.is_flat:
         value = f.value - rhs
         around = Interval.around(value, f.rounding + one_rounding(value))
-        return around[mask], f.jacobian[mask], _masked(f.bend, mask)
+        return around[mask], f.jacobian[mask], lambda: f.bend.rows(mask)
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
     moved = Enclosure(g, walked(group, way), f.jacobian, lambda: f.error, lambda: f.bend)
     log = logarithm(group, moved, box)
-    return log.at_center[mask], log.jacobian[mask], _masked(log.bend, mask)
-
-
-def _masked(bend: Bend, mask: BoolVector) -> Bend:
-    return Bend(*(part[mask] for part in bend))
+    return log.at_center[mask], log.jacobian[mask], lambda: log.bend.rows(mask)

@@ -118,7 +118,7 @@ class _Search:
                 self._look()
                 continue
             try:
-                found = self.rows.on(TangentBox(self.space, self.center, self.at.reach(size)))
+                found = self.rows.on(self.at.box(self.space, self.center, size))
             except UndefinedError:
                 if best is not None:
                     break

@@ -11,6 +11,7 @@ from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from liegroups.unit_blocks import plain_entries
 
+from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS
 from ..functions.enclosures.interval import UNIT, Interval, rounded_up
 from ..problem.problem import Problem
@@ -62,9 +63,10 @@ class Slice(NamedTuple):
         inverse = np.asarray(np.linalg.inv(J @ basis), dtype=np.float64)
         return Slice(played, dependent, basis, inverse, float(values[0] / values[-1]))
 
-    def reach(self, size: float) -> Vector:
-        """How far each column moves for y of this length, (nv,)."""
-        return np.asarray((self.basis != 0.0).any(axis=1) * rounded_up(lengths(self.basis) * size))
+    def box(self, space: Space, center: Vector, size: float) -> TangentBox:
+        """What there is around a centre with y of this length."""
+        moving = (self.basis != 0.0).any(axis=1)
+        return TangentBox(space, center, moving * rounded_up(lengths(self.basis) * size), moving * rounded_up(size))
 
     def newton(self, rows: RowsOn, target: Vector) -> Vector:
         """Newton's step (nv,) from the centre of these rows to their targets."""

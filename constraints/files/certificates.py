@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from liegroups.arguments import expect
 
 from ..certificates.certificate import Certificate, CertificateStatus
@@ -35,6 +37,8 @@ _PREMISES = record(
     jacobian_upper=NUMBERS, variation=NUMBER, size=NUMBER, displaced=_VECTOR, spread=NUMBERS, margins=_VECTOR,
     rates=NUMBERS,
 )  # fmt: skip
+_AT_STOPS = Entry(lambda ends: np.asarray(ends).tolist(), lambda data: np.array([x.matrix() for x in data.items(2)]))
+_LEG = record(LegPremises, numbers=_PREMISES, pull=NUMBER, at_stops=_AT_STOPS, joined=FLAG)
 _OF_STATUS = {"status": member(CertificateStatus), "reason": TEXT, "r": _EXTENDED, "R": NUMBER}
 _OF_NAMES = {"active": _NAMES, "held": _NAMES, "rests_on": _NAMES}
 _CERTIFICATE = record(
@@ -44,7 +48,7 @@ _CERTIFICATE = record(
 _PATH_CERTIFICATE = record(
     PathCertificate, **_OF_STATUS, **_OF_NAMES, moved=NUMBER, times=_VECTOR, stops=NUMBERS,
     stuck=_optional(record(Stuck, piece=INTEGER, begin=NUMBER, end=NUMBER, start=_VECTOR, goal=_VECTOR)),
-    legs=several(record(LegPremises, numbers=_PREMISES, pull=NUMBER, joined=FLAG), MOST_LEGS_OF_A_PATH),
+    legs=several(_LEG, MOST_LEGS_OF_A_PATH),
 )  # fmt: skip
 
 

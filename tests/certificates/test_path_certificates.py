@@ -340,7 +340,7 @@ def test_the_check_imports_numpy_and_the_check_of_certificates() -> None:
     tree = ast.parse(File(check_module.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     modules = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imports}
-    assert modules == {"__future__", "collections.abc", "typing", "numpy", "check"}
+    assert modules == {"__future__", "collections.abc", "itertools", "typing", "numpy", "check"}
 
 
 def a_proof() -> PathCertificate:
@@ -366,8 +366,14 @@ def changed(found: PathCertificate, k: int, **entries: Any) -> PathCertificate:
         (lambda c: changed(c, 1, variation=1.0), "contraction"),
         (lambda c: changed(c, 0, size=1.01 * 2e-3), "ball"),
         (lambda c: changed(c, 0, margins=np.zeros(1), rates=np.ones((1, 1))), "missed"),
-        (lambda c: replace(c, legs=(c.legs[0]._replace(pull=1e3), *c.legs[1:])), "joined"),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(pull=1e20), *c.legs[1:])), "joined"),
         (lambda c: replace(c, legs=(c.legs[0]._replace(pull=np.nan), *c.legs[1:])), "pull"),
+        (
+            lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops + 1.0), *c.legs[1:])),
+            "joined",
+        ),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops[:, ::-1]), *c.legs[1:])), "bounds"),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=np.zeros(2)), *c.legs[1:])), "bounds"),
         (lambda c: changed(c, 0, preconditioner=0.0 * c.legs[0].numbers.preconditioner), "contraction"),
     ],
 )

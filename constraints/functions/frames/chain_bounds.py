@@ -63,7 +63,8 @@ class Placed(NamedTuple):
         rotations: of the joints (njoints, 3, 3).
         linear, angular: body twists of the columns in the axes of the world (nv, 3).
         small: angles and lengths (2, njoints) of rounding alone.
-        moved: the same with the motion in the box.
+        moved: the same with the motion in the core of the box.
+        rates: (2, njoints) those of w of the box, by the part of its ellipsoid that the joint has.
     """
 
     tree: ElementaryTree
@@ -73,6 +74,7 @@ class Placed(NamedTuple):
     angular: Matrix
     small: Matrix
     moved: Matrix
+    rates: Matrix
 
     @staticmethod
     def at(robot: Robot, box: TangentBox) -> Placed:
@@ -90,16 +92,19 @@ def _placed(tree: ElementaryTree, name: str, box: TangentBox) -> Placed:
     rotations = np.array([oMi.rotation for oMi in data.oMi])
     tree.datas.give(data)
     S, joints = tree.subspaces
-    most = np.zeros((model.njoints, 6))
-    np.add.at(most, joints, (np.abs(S) * box.r).T)
+    most, squares = np.zeros((2, model.njoints, 6))
+    np.add.at(most, joints, (np.abs(S) * box.core).T)
     moved = np.array([_length(most[:, 3:]), _length(most[:, :3])])
+    if box.ball is not None:
+        np.add.at(squares, joints, ((S * box.ball) ** 2).T)
+    rates = np.sqrt([squares[:, 3:].sum(axis=1), squares[:, :3].sum(axis=1)])
     far = _length(origins)
     lengths = 2.0 * (far + far[list(model.parents)] + tree.steps)
     small = OF_JOINTS * np.array([np.ones(model.njoints), lengths])
     small[:, 0] = 0.0
     R = rotations[joints]
     linear, angular = (R @ S.T[:, half, None] for half in (slice(0, 3), slice(3, 6)))
-    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small))
+    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small), rates)
 
 
 class Chains(NamedTuple):
@@ -316,17 +321,27 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     near_b, near_a, carries = chains.near_b, chains.near_a, tree.carries
     chain = near_a + near_b
     arms = _length(pb[:, None] - origins)
-    turns, steps = placed.moved[0] * chain, (placed.moved[1] + placed.moved[0] * arms) * chain
+    turns, steps = placed.moved[0], placed.moved[1] + placed.moved[0] * arms
+    around = [placed.rates[0], placed.rates[1] + placed.rates[0] * arms]  # of w
     near = rounded_up(((placed.small[1] + placed.small[0] * arms) * chain).sum(axis=1) + beyond)
     turn_near = float((placed.small[0] * chain[0]).sum() + angle[0])
 
     # Sums along the chain from a on: down from a, then up to b. `@ carries` sums over a joint and what carries it,
     # `@ carries.T` over it and what it carries.
-    tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
-    below = carries.T
-    before = near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta)
-    after = near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries)
-    point = near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries)
+    # w has one length for all joints: of its sums the root of the sum of squares is left.
+    def sums(turns: Matrix, steps: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
+        below = carries.T
+        return (
+            near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta),
+            near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries),
+            near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries),
+        )
+
+    before, after, point = sums(turns, steps)
+    if box.ball is not None:
+        of_w = sums(around[0] ** 2, around[1] ** 2)
+        before, after, point = (x + np.sqrt(y) for x, y in zip((before, after, point), of_w, strict=True))
 
     levers = pb[:, None] - origins[joints]
     moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]

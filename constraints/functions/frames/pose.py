@@ -104,7 +104,7 @@ class Pose(FrameOfRobot):
 
         def bend() -> Bend:
             moves, turns = found.carried_bend() if self._body else found.position_bend(), found.turned_bend()
-            return Bend(*(Interval.joined(pair) for pair in zip(moves, turns, strict=True)))
+            return Bend.joined([moves, turns])
 
         return Enclosure.centred(self.outputs, box, value, small, columns, bend)
 

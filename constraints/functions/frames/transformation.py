@@ -72,7 +72,7 @@ class Transformation(FrameOfRobot):
         columns = Interval.joined([found.position_columns(), turn.jacobian])
 
         def bend() -> Bend:
-            return Bend(*(Interval.joined(pair) for pair in zip(found.position_bend(), turn.bend, strict=True)))
+            return Bend.joined([found.position_bend(), turn.bend])
 
         return Enclosure.centred(self.outputs, box, value, small, columns, bend)
 
