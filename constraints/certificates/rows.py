@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from liegroups.arrays import BoolVector, Vector
 from ..functions import Position, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import (
+    curved_blocks,
     exp_jacobian_bound,
     exp_jacobian_rest,
     map_rounding,
@@ -25,18 +28,25 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 
 
-class RowsOn(NamedTuple):
+@final
+@dataclass(frozen=True, eq=False)
+class RowsOn:
     r"""All rows on a box around c.
 
     Attributes:
         value: of :math:`\log(rhs^{-1} h(c))` (m,).
         jacobian: of what they change by along v of :math:`c \oplus v` (m, nv), on the box.
-        bend: how that changes on the box.
+        bend_of: gives `bend`, when somebody asks.
     """
 
     value: Interval
     jacobian: Interval
-    bend: Bend
+    bend_of: Callable[[], Bend]
+
+    @cached_property
+    def bend(self) -> Bend:
+        """How the Jacobian changes on the box."""
+        return self.bend_of()
 
     def settled(self, target: Vector, held: BoolVector) -> BoolVector:
         """(m,) rows that nothing moves in, and that are at their target to the last digit, where columns are held."""
@@ -91,8 +101,13 @@ class ProblemRows(NamedTuple):
             n = self.problem.space.nv
             found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), lambda: Bend(*_nothing(n)))]
         value, J = Interval.joined([entry[0] for entry in found]), Interval.joined([entry[1] for entry in found])
-        bend = Bend.joined([entry[2]() for entry in found])
-        return self._in_chart(RowsOn(value, J, bend), box)
+        around = exp_jacobian_bound(self.problem.space, box.r)
+
+        def bend() -> Bend:
+            body = Bend.joined([entry[2]() for entry in found])
+            return self._in_chart(J, body, box) if around.any() else body
+
+        return RowsOn(value, J.widened(rounded_up(J.magnitude @ around)) if around.any() else J, bend)
 
     def at(self, q: Vector) -> Interval:
         """Values of all rows (m,) at a configuration (nq,)."""
@@ -100,20 +115,20 @@ class ProblemRows(NamedTuple):
         found = [_rows(owner, point, box)[0] for owner, point in zip(self.owners, self.points, strict=True)]
         return Interval.joined([Interval.of(np.zeros(0)), *found])
 
-    def _in_chart(self, found: RowsOn, box: TangentBox) -> RowsOn:
+    def _in_chart(self, J: Interval, bend: Bend, box: TangentBox) -> Bend:
         r"""Slopes along v of :math:`c \oplus v`, from those along motions of the body there: :math:`J\, J_{\exp}(v)`.
 
         .. math:: J_{\exp}(v) = 1 - \tfrac12 \mathrm{ad}_v + \ldots
         """
-        space, (value, J, bend) = self.problem.space, found
-        around = exp_jacobian_bound(space, box.r)
-        if not around.any():
-            return found
-        n, rest = space.nv, exp_jacobian_rest(space, box.r)
-        ad = (J @ structure(space).transpose(0, 2, 1).reshape(n, n * n)).reshaped(-1, n, n)  # (row, k, j) of J ad_j e_k
-        slopes = bend.slopes - 0.5 * ad
-        straight = bend.straight.widened(rounded_up(J.magnitude @ rest))
-        return RowsOn(value, J.widened(rounded_up(J.magnitude @ around)), Bend(straight, slopes))
+        space = self.problem.space
+        lower, upper = bend.slopes.lower.copy(), bend.slopes.upper.copy()
+        for v, _ in curved_blocks(space):
+            n = v.stop - v.start
+            ad = structure(space)[v, v, v].transpose(0, 2, 1).reshape(n, n * n)
+            changed = bend.slopes[:, v, v] - 0.5 * (J[:, v] @ ad).reshaped(-1, n, n)  # (row, k, j) of J ad_j e_k
+            lower[:, v, v], upper[:, v, v] = changed.lower, changed.upper
+        rest = rounded_up(J.magnitude @ exp_jacobian_rest(space, box.r))
+        return Bend(bend.straight.widened(rest), Interval(lower, upper))
 
 
 def _nothing(n: int) -> tuple[Interval, Interval]:

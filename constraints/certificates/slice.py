@@ -100,18 +100,20 @@ class Slice(NamedTuple):
             rows: on the box.
             moving: (nv,) columns that may move, all of them; by default along the basis alone.
         """
-        slopes, m, n = rows.bend.slopes[self.chosen], len(self.chosen), len(self.basis)
-        if not m or not slopes.magnitude.any():
+        slopes, n = rows.bend.slopes[self.chosen], len(self.basis)
+        bent = np.flatnonzero((slopes.upper != 0.0).any(axis=(1, 2)) | (slopes.lower != 0.0).any(axis=(1, 2)))
+        if not len(bent):
             return 0.0
+        slopes, preconditioner, m, k = slopes[bent], self.preconditioner[:, bent], len(self.chosen), len(bent)
         on = (self.basis != 0.0).any(axis=1) if moving is None else moving
-        about = (self.preconditioner @ slopes.middle.reshape(m, n * n)).reshape(m, n, n) * on[:, None] * on
+        about = (preconditioner @ slopes.middle.reshape(k, n * n)).reshape(m, n, n) * on[:, None] * on
         if moving is None:
             about = self.basis.T @ about @ self.basis
-        off = (slopes.radius * on[:, None] * on).reshape(m, n * n)
-        C, k = np.abs(self.preconditioner), about.shape[2]
-        off_c = C @ (off + 4.0 * (n + m + 3) * UNIT * np.abs(slopes.middle).reshape(m, n * n))
-        way = min(norm_bound(about.reshape(m * k, k)), norm_bound(about.reshape(m, k * k).T))
-        return float(rounded_up(way + lengths(off_c.ravel())))
+        off = (slopes.radius * on[:, None] * on).reshape(k, n * n)
+        off = np.abs(preconditioner) @ (off + 4.0 * (n + m + 3) * UNIT * np.abs(slopes.middle).reshape(k, n * n))
+        size = about.shape[2]
+        way = min(norm_bound(about.reshape(m * size, size)), norm_bound(about.reshape(m, size * size).T))
+        return float(rounded_up(way + lengths(off.ravel())))
 
     def stretch_of(self, A: Interval) -> float:
         r"""A bound of :math:`\|C A\|`, of rows in play (n, m)."""
