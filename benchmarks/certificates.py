@@ -7,6 +7,8 @@
     python benchmarks/certificates.py --projections 2000    # of the problem files: how many are proved, at what cost
     python benchmarks/certificates.py --off 200             # starts ten thresholds off, solutions in 50 digits
     python benchmarks/certificates.py --false 2000          # claims that do not hold
+    python benchmarks/certificates.py --paths 100           # of scenes of the planner: proved, or refused by name; cost
+    python benchmarks/certificates.py --jumps 200           # paths made to jump between branches: none may be proved
     python benchmarks/certificates.py --check               # a little of each
 
 Samples are at corners of boxes and inside, half each. What comes within 1e-9 of an end, or beyond it, is judged in 50
@@ -36,11 +38,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import certificate_claims as claims
 import enclosure_cases as cases
+import path_claims
+import planning_leaves
 from problem_files import Refused, Skipped, build, read
 
 from constraints import Options, Projector
 from constraints.certificates import CertificateStatus, certify
 from constraints.functions.enclosures.box import TangentBox
+from constraints.paths.edges import interpolate_edges
+from constraints.planning import Limits
 
 PROBLEMS = Path(__file__).resolve().parent / "problems"
 PER_BOX = 100
@@ -205,9 +211,66 @@ def false(count: int) -> bool:
     return not sum(passed.values())
 
 
+def paths(count: int) -> bool:
+    """Paths that the planner finds, without and with collisions; cost beside that of their interpolation."""
+    rng, holds = np.random.default_rng(0), True
+    scenes = {"glass": planning_leaves.glass, "bar": planning_leaves.bar, "talos": planning_leaves.talos}
+    for name, make in scenes.items():
+        scene, proved, free, legs, samples = make(None), 0, 0, 0, 0
+        reasons, ratios, each, radii = Counter[str](), list[float](), list[float](), list[float]()
+        done = 0
+        while done < -(-count // len(scenes)):
+            found = scene.solve(scene.queries[done % len(scene.queries)], rng, Limits(seconds=scene.seconds))
+            done += 1
+            if found.path is None:
+                reasons[f"no path: {found.status.name}"] += 1
+                continue
+            (piece,) = found.path.pieces
+            begun = time.process_time()
+            interpolate_edges(piece.projector, piece.samples[:-1], piece.samples[1:])
+            cost, begun = time.process_time() - begun, time.process_time()
+            certificate = found.path.certify()
+            took = time.process_time() - begun
+            with_solids = found.path.certify(scene.collisions)
+            proved, free = proved + certificate.success, free + with_solids.success
+            for each_one in (certificate, with_solids):
+                if each_one.success:
+                    holds &= not each_one.check()
+                else:
+                    reasons[each_one.told[:140]] += 1
+            if certificate.success:
+                ratios.append(took / cost)
+                each.append(took / (len(piece.samples) - 1))
+                radii.append(certificate.r)
+                legs, samples = legs + len(certificate.legs), samples + len(piece.samples) - 1
+        print(f"{name:8s} proved {proved} of {done}, with collisions {free}; legs a part {legs / max(samples, 1):.2f}")
+        if ratios:
+            print(
+                f"    r up to {max(radii):.2g}; {1e3 * np.median(each):.1f} ms a part, "
+                f"{np.median(ratios):.0f} times the interpolation"
+            )
+        for reason, seen in reasons.most_common(5):
+            print(f"    {seen} times: {reason}")
+    return holds
+
+
+def jumps(count: int) -> bool:
+    """Paths that jump, and how many are proved."""
+    kinds, passed = [*path_claims.JUMPING.items()], 0
+    for seed in range(count):
+        name, make = kinds[seed % len(kinds)]
+        found = make(seed).certify()
+        if found.success:
+            passed += 1
+            print(f"proved: {name}, seed {seed}")
+    print(f"paths that jump: {passed} of {count} proved")
+    return passed == 0
+
+
 PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
     "boxes": (boxes, 20), "formulas": (formulas, 1), "digits": (digits, 2), "widths": (widths, 30),
     "projections": (projections, 32), "off": (off, 1), "false": (false, 24),
+    "paths": (paths, 3), "jumps": (jumps, 9),
 }  # fmt: skip
 """By option: what runs, and how much of it with `--check`."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from .errors import MissingExtraError
 
 ABOVE = {
+    "certificates.along": "certify_path",
     "certificates.search": "certify",
     "files.motions": "save_motion",
     "files.options": "load_options save_options",

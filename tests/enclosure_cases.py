@@ -14,7 +14,8 @@ from samples import SAMPLES, kinematic_samples, placement
 
 from constraints import Function, Robot
 from constraints.errors import NoEnclosureError, UndefinedError
-from constraints.functions.enclosures.box import Enclosure, TangentBox
+from constraints.functions.enclosures.box import Bend, Enclosure, TangentBox
+from constraints.functions.enclosures.interval import Interval
 from constraints.testing.functions import _random as random_configuration  # pyright: ignore[reportPrivateUsage]
 
 NEAR = 1e-9
@@ -53,7 +54,9 @@ def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: 
     """A box whose size is 10 to a power between two; some columns stay."""
     center = random_configuration(f, rng) if q is None else q
     moving = rng.random(f.inputs.nv) < rng.choice([0.3, 1.0])
-    return TangentBox(f.inputs, center, 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv))
+    radius = 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv)
+    ball = radius * rng.uniform(0.2, 1.0) if rng.random() < 0.5 else None
+    return TangentBox(f.inputs, center, radius, ball)
 
 
 def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
@@ -76,9 +79,13 @@ def has_enclosure(f: Function) -> bool:
 
 
 def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarray:
-    """A tangent vector of the box, or of its corners."""
+    """A tangent vector of the box, or of its corners; of a box with a ball, of the ball around one."""
     n = box.space.nv
-    return box.r * (rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n))
+    drawn = rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n)
+    if box.ball is None:
+        return box.r * drawn
+    w = rng.normal(size=n) * (rng.random(n) < 0.5)
+    return (box.r - box.ball) * drawn + box.ball * w / max(np.linalg.norm(w), 1e-9) * (1.0 - 1e-12)
 
 
 class Found(NamedTuple):
@@ -101,6 +108,7 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
         judged: of those near an end.
     """
     near = outside = 0
+    bend = e.bend
     turned = not f.outputs.is_flat and float(np.max(e.error, initial=0.0)) > 1.5  # logarithms are the shortest ones
     for i in range(count):
         v = step_in(box, rng, i % 2 == 1)
@@ -110,7 +118,8 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
             outside += 1
             continue
         gap = np.inf if turned else np.min(e.error - np.abs(f.outputs.difference(e.value, value)), initial=np.inf)
-        gap = min(gap, np.min(J - e.jacobian.lower, initial=np.inf), np.min(e.jacobian.upper - J, initial=np.inf))
+        for bounds in (e.jacobian, bent(bend, v)):
+            gap = min(gap, np.min(J - bounds.lower, initial=np.inf), np.min(bounds.upper - J, initial=np.inf))
         if gap < -NEAR:
             outside += 1
         elif gap < NEAR:
@@ -118,6 +127,13 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
             if near <= judged:
                 outside += outside_in_digits(f, box, e, v, int(rng.integers(max(f.inputs.nv, 1))))
     return Found(count, near, outside)
+
+
+def bent(bend: Bend, v: np.ndarray) -> Interval:
+    """The Jacobian at v, by how it changes."""
+    if not v.size:
+        return bend.straight
+    return bend.straight + (bend.slopes @ v[:, None]).reshaped(*bend.straight.shape)
 
 
 def outside_in_digits(
@@ -144,6 +160,6 @@ def outside_in_digits(
         return True
     if not f.inputs.nv:
         return False
-    low, high = digits.exact(e.jacobian.lower[:, column]), digits.exact(e.jacobian.upper[:, column])
     off = digits.mp.mpf(10) ** -28  # of the differences, where columns are large
-    return any(x < a - off or x > b + off for x, a, b in zip(J, low, high, strict=True))
+    both = [digits.exact(end[:, column]) for x in (e.jacobian, bent(e.bend, v)) for end in (x.lower, x.upper)]
+    return any(x < max(a, c) - off or x > min(b, d) + off for x, a, b, c, d in zip(J, *both, strict=True))

@@ -27,7 +27,7 @@ class Certificate(Result):
 
     PROVED says, without any rounding: there is a configuration :math:`c \oplus B y`, c the `center`, that satisfies
     all mandatory rows and bounds exactly. No coordinate of a joint differs by more than `r` from that of q; no rotation
-    or body turns by more, and no origin of a body is farther. Of all :math:`c \oplus B y` with :math:`|y_i| \le R` it
+    or body turns by more, and no origin of a body is farther. Of all :math:`c \oplus B y` with :math:`\|y\| \le R` it
     is the only one on which the rows in play vanish, and their Jacobian has full rank there.
 
     Rows in play are the equalities, explicit constraints by their twins, and the inequalities that are `active`: these

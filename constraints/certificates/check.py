@@ -1,24 +1,25 @@
 r"""The check of a certificate: whoever does not trust the search can read this file. It needs numpy alone.
 
 **What is claimed.** G maps y (n numbers) to the errors of n rows at the configuration :math:`c \oplus B y`. For all
-:math:`|y_i| \le` `size` its derivative is between `jacobian_lower` and `jacobian_upper`, and G(0) is between
-`residual_lower` and `residual_upper`. These four arrays are the premises: they come from enclosures of the functions.
+:math:`\|y\| \le` `size` its derivative is M + W, with M between `jacobian_lower` and `jacobian_upper` and
+:math:`\|C W\| \le` `variation`, C the `preconditioner`; and G(0) is between `residual_lower` and `residual_upper`.
+These arrays are the premises: they come from enclosures of the functions. Norms are Euclidean ones, of matrices the
+largest they stretch a vector by, which the root of the sum of squares bounds.
 
 **Theorem** (Krawczyk; Newton-Kantorovich with a bound of the derivative). Let C be any matrix (n, n),
-:math:`T(y) = y - C\,G(y)`, norms the largest absolute value, :math:`\alpha \ge \|C\,G(0)\|` and
-:math:`\beta \ge \|1 - C\,G'\|` for every matrix between the two bounds. If :math:`\beta < 1` and
-:math:`\rho = \alpha / (1 - \beta) \le R \le` `size`, there is exactly one y with :math:`|y_i| \le R` and G(y) = 0, and
-it has :math:`|y_i| \le \rho`; the rows have full rank there.
+:math:`T(y) = y - C\,G(y)`, :math:`\alpha \ge \|C\,G(0)\|` and :math:`\beta \ge \|1 - C\,G'\|` for every such M + W. If
+:math:`\beta < 1` and :math:`\rho = \alpha / (1 - \beta) \le R \le` `size`, there is exactly one y with
+:math:`\|y\| \le R` and G(y) = 0, and it has :math:`\|y\| \le \rho`; the rows have full rank there.
 
-*Proof.* By the mean value theorem, row by row, :math:`T(y) - T(z) = (1 - C M)(y - z)` with M between the bounds: T is a
+*Proof.* :math:`T(y) - T(z)` is the integral of :math:`(1 - C\,G')(y - z)` along the line from z to y: T is a
 contraction by :math:`\beta` in the ball of R, which it maps into itself, since
-:math:`\|T(y)\| \le \alpha + \beta R \le R`. Its one fixed point y is within :math:`\alpha + \beta \|y\|` of zero. C M
-is regular since :math:`\|1 - C M\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval
+:math:`\|T(y)\| \le \alpha + \beta R \le R`. Its one fixed point y is within :math:`\alpha + \beta \|y\|` of zero. C G'
+is regular since :math:`\|1 - C\,G'\| < 1`: so is C, and G(y) = 0 exactly where T(y) = y. (Banach; Neumaier, Interval
 Methods for Systems of Equations, 5.1.)
 
-Then, with :math:`|y_i| \le \rho`: nothing is farther from the given configuration than `displaced + spread @ |y|`,
-which is compared with r; what has to stay at least zero, room to bounds and to the ends of inequalities, is at least
-`margins - rates @ |y|`.
+Then, with :math:`\|y\| \le \rho`: nothing is farther from the given configuration than `displaced` and
+:math:`\|` `spread` :math:`\|\,\rho`, by its row, which is compared with r; what has to stay at least zero, room to
+bounds and to the ends of inequalities, is at least `margins` less :math:`\|` `rates` :math:`\|\,\rho`.
 
 **Rounding.** Sums of products of n doubles are within :math:`\gamma_{n+2}` of the sum of their absolute values
 (Higham); what is not negative is summed and then raised by a factor that covers all its roundings.
@@ -40,12 +41,13 @@ class Premises(NamedTuple):
     Attributes:
         preconditioner: C (n, n).
         residual_lower, residual_upper: (n,) of G(0).
-        jacobian_lower, jacobian_upper: (n, n) of G' for all :math:`|y| \le` `size`.
-        size: of the box of y.
+        jacobian_lower, jacobian_upper: (n, n) of M, where G' = M + W for all :math:`\|y\| \le` `size`.
+        variation: bound of :math:`\|C W\|`.
+        size: of the ball of y.
         displaced: (m,) what each joint is from the given configuration at y = 0 [rad, m].
-        spread: (m, n) what each joint moves by at most, by :math:`|y|`.
+        spread: (m, n) what each joint moves by, with y.
         margins: (k,) room at y = 0 to bounds and to the ends of inequalities.
-        rates: (k, n) how fast it may shrink, by :math:`|y|`.
+        rates: (k, n) how fast it may shrink, with y.
     """
 
     preconditioner: Any
@@ -53,6 +55,7 @@ class Premises(NamedTuple):
     residual_upper: Any
     jacobian_lower: Any
     jacobian_upper: Any
+    variation: float
     size: float
     displaced: Any
     spread: Any
@@ -75,7 +78,12 @@ def contraction(numbers: Premises) -> tuple[float, float]:
     middle, radius = _halves(numbers.jacobian_lower, numbers.jacobian_upper)
     off = np.abs(np.eye(n) - numbers.preconditioner @ middle)
     beta = off + raised(C @ (radius + gamma * np.abs(middle)) + gamma * np.eye(n))
-    return float(raised(alpha.max(initial=0.0))), float(raised(beta.sum(axis=1).max(initial=0.0)))
+    return float(raised(lengths(alpha))), float(raised(lengths(beta.ravel()) + numbers.variation))
+
+
+def lengths(rows: Any) -> Any:
+    """Euclidean norms of rows, before they are raised."""
+    return np.sqrt((rows * rows).sum(axis=-1))
 
 
 def _halves(lower: Any, upper: Any) -> tuple[Any, Any]:
@@ -93,7 +101,7 @@ def within(numbers: Premises) -> float:
 def distance(numbers: Premises) -> float:
     """The least r that can be claimed, rounded up."""
     rho = within(numbers)
-    reach = numbers.displaced + raised(numbers.spread.sum(axis=1)) * (rho if np.isfinite(rho) else 0.0)
+    reach = numbers.displaced + raised(lengths(numbers.spread)) * (rho if np.isfinite(rho) else 0.0)
     return float(raised(reach.max(initial=0.0))) if np.isfinite(rho) else float("inf")
 
 
@@ -116,10 +124,10 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
     if not rho <= R:
         found.append(f"the ball of R = {R:.3g} is not mapped into itself: alpha / (1 - beta) = {rho:.3g}")
     if not R <= numbers.size:
-        found.append(f"R = {R:.3g} is more than the box on which the Jacobian is enclosed, {numbers.size:.3g}")
+        found.append(f"R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {numbers.size:.3g}")
     if not distance(numbers) <= r:
         found.append(f"the solution is only shown to be within {distance(numbers):.3g}, not r = {r:.3g}")
-    used = np.where(numbers.rates.any(axis=1), raised(numbers.rates.sum(axis=1) * rho), 0.0)
+    used = np.where(numbers.rates.any(axis=1), raised(lengths(numbers.rates) * rho), 0.0)
     if not (numbers.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")
     return found
@@ -129,7 +137,7 @@ def _misshapen(numbers: Premises) -> str:
     """What is wrong with the arrays themselves; empty if nothing is."""
     n = len(np.atleast_1d(numbers.residual_lower))
     m, k = len(np.atleast_1d(numbers.displaced)), len(np.atleast_1d(numbers.margins))
-    shapes = [(n, n), (n,), (n,), (n, n), (n, n), (), (m,), (m, n), (k,), (k, n)]
+    shapes = [(n, n), (n,), (n,), (n, n), (n, n), (), (), (m,), (m, n), (k,), (k, n)]
     for name, entry, shape in zip(Premises._fields, numbers, shapes, strict=True):
         if np.shape(entry) != shape:
             return f"{name} has shape {np.shape(entry)}, not {shape}"
@@ -139,6 +147,7 @@ def _misshapen(numbers: Premises) -> str:
     ordered = ordered and (numbers.jacobian_lower <= numbers.jacobian_upper).all()
     if not ordered:
         return "a lower end is above its upper end"
-    if (numbers.spread < 0.0).any() or (numbers.rates < 0.0).any() or (numbers.displaced < 0.0).any():
-        return "spread, rates or displaced has a negative entry"
+    signless = (numbers.variation, numbers.spread, numbers.rates, numbers.displaced)
+    if any(np.min(entry, initial=0.0) < 0.0 for entry in signless):
+        return "variation, spread, rates or displaced has a negative entry"
     return ""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, final
 
 import numpy as np
 
 from liegroups.arrays import BoolVector, Vector
 
 from ..functions import Position, Transformation
-from ..functions.enclosures.box import Enclosure, TangentBox
-from ..functions.enclosures.group_bounds import exp_jacobian_bound, map_rounding, walked
+from ..functions.enclosures.box import Bend, Enclosure, TangentBox
+from ..functions.enclosures.group_bounds import (
+    curved_blocks,
+    exp_jacobian_bound,
+    exp_jacobian_rest,
+    map_rounding,
+    structure,
+    walked,
+)
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
 from ..functions.enclosures.maps import logarithm
 from ..problem.problem import Problem
@@ -19,16 +28,30 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 
 
-class RowsOn(NamedTuple):
+@final
+@dataclass(frozen=True, eq=False)
+class RowsOn:
     r"""All rows on a box around c.
 
     Attributes:
         value: of :math:`\log(rhs^{-1} h(c))` (m,).
         jacobian: of what they change by along v of :math:`c \oplus v` (m, nv), on the box.
+        bend_of: gives `bend`, when somebody asks.
     """
 
     value: Interval
     jacobian: Interval
+    bend_of: Callable[[], Bend]
+
+    @cached_property
+    def bend(self) -> Bend:
+        """How the Jacobian changes on the box."""
+        return self.bend_of()
+
+    def settled(self, target: Vector, held: BoolVector) -> BoolVector:
+        """(m,) rows that nothing moves in, and that are at their target to the last digit, where columns are held."""
+        still = ~(self.jacobian.magnitude[:, ~held] > 0.0).any(axis=1)
+        return still & (self.value.lower == target) & (self.value.upper == target)
 
 
 class ProblemRows(NamedTuple):
@@ -75,19 +98,48 @@ class ProblemRows(NamedTuple):
         """
         found = [_rows(owner, point, box) for owner, point in zip(self.owners, self.points, strict=True)]
         if not found:
-            nothing = Interval.of(np.zeros(0))
-            return RowsOn(nothing, Interval.of(np.zeros((0, self.problem.space.nv))))
-        J, value = Interval.joined([slopes for _, slopes in found]), Interval.joined([entry for entry, _ in found])
-        bent = exp_jacobian_bound(self.problem.space, box.r)
-        if not bent.any():
-            return RowsOn(value, J)
-        way = J.magnitude @ bent
-        wide, moves = J.widened(rounded_up(way)), (J.magnitude > 0.0) | (way > 0.0)
-        return RowsOn(value, Interval(wide.lower * moves, wide.upper * moves))
+            n = self.problem.space.nv
+            found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), lambda: Bend(*_nothing(n)))]
+        value, J = Interval.joined([entry[0] for entry in found]), Interval.joined([entry[1] for entry in found])
+        around = exp_jacobian_bound(self.problem.space, box.r)
+
+        def bend() -> Bend:
+            body = Bend.joined([entry[2]() for entry in found])
+            return self._in_chart(J, body, box) if around.any() else body
+
+        way = J.magnitude @ around
+        wide, moves = J.widened(rounded_up(way)), (J.magnitude > 0.0) | (way > 0.0)  # zeros stay zeros
+        in_chart = Interval(wide.lower * moves, wide.upper * moves) if around.any() else J
+        return RowsOn(value, in_chart, bend)
+
+    def at(self, q: Vector) -> Interval:
+        """Values of all rows (m,) at a configuration (nq,)."""
+        box = TangentBox(self.problem.space, q, 0.0)
+        found = [_rows(owner, point, box)[0] for owner, point in zip(self.owners, self.points, strict=True)]
+        return Interval.joined([Interval.of(np.zeros(0)), *found])
+
+    def _in_chart(self, J: Interval, bend: Bend, box: TangentBox) -> Bend:
+        r"""Slopes along v of :math:`c \oplus v`, from those along motions of the body there: :math:`J\, J_{\exp}(v)`.
+
+        .. math:: J_{\exp}(v) = 1 - \tfrac12 \mathrm{ad}_v + \ldots
+        """
+        space = self.problem.space
+        lower, upper = bend.slopes.lower.copy(), bend.slopes.upper.copy()
+        for v, _ in curved_blocks(space):
+            n = v.stop - v.start
+            ad = structure(space)[v, v, v].transpose(0, 2, 1).reshape(n, n * n)
+            changed = bend.slopes[:, v, v] - 0.5 * (J[:, v] @ ad).reshaped(-1, n, n)  # (row, k, j) of J ad_j e_k
+            lower[:, v, v], upper[:, v, v] = changed.lower, changed.upper
+        rest = rounded_up(J.magnitude @ exp_jacobian_rest(space, box.r))
+        return Bend(bend.straight.widened(rest), Interval(lower, upper))
 
 
-def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval]:
-    """The rows of one constraint that count: value at the centre, Jacobian on the box."""
+def _nothing(n: int) -> tuple[Interval, Interval]:
+    return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
+
+
+def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval, Callable[[], Bend]]:
+    """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
     if isinstance(function, Transformation) and not mask[3:].any():
         # nobody asks for the rotation, which has no enclosure near a half turn
@@ -96,13 +148,15 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
     f = function.enclosure(box)
     if group.is_flat:
         value = f.value - rhs
-        return Interval.around(value, f.rounding + one_rounding(value))[mask], f.jacobian[mask]
+        around = Interval.around(value, f.rounding + one_rounding(value))
+        return around[mask], f.jacobian[mask], lambda: f.bend.rows(mask)
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
-    log = logarithm(group, Enclosure(g, walked(group, way), f.jacobian, lambda: f.error), box)
+    moved = Enclosure(g, walked(group, way), f.jacobian, lambda: f.error, lambda: f.bend)
+    log = logarithm(group, moved, box)
     value, jacobian = log.at_center, log.jacobian
     plain, difference = group.vector_v, g[group.vector_q]  # these are their own logarithm, without any rounding of it
     exact = Interval.around(difference, f.rounding[plain] + one_rounding(difference))
     for whole, part in ((value, exact), (jacobian, f.jacobian[plain])):
         whole.lower[plain], whole.upper[plain] = part.lower, part.upper
-    return value[mask], jacobian[mask]
+    return value[mask], jacobian[mask], lambda: log.bend.rows(mask)

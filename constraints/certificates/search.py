@@ -6,7 +6,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import expect, finite_number
-from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import NoEnclosureError, OptionError, UndefinedError
 from ..functions.enclosures.box import TangentBox
@@ -14,7 +14,7 @@ from ..problem.problem import Problem
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
 from .certificate import Certificate, CertificateStatus
-from .check import Premises, contraction, distance, failures, within
+from .check import Premises, contraction, distance, failures, lengths, within
 from .rows import ProblemRows, RowsOn
 from .slice import Moves, Place, Room, Slice
 
@@ -71,7 +71,7 @@ def certify(
     return _Search(rows, q, None if radius is None else float(radius)).run()
 
 
-class _Stop(Exception):  # the search ends, with a reason
+class SearchStop(Exception):  # the search ends, with a reason
     """There is no proof; its words say why."""
 
 
@@ -98,9 +98,9 @@ class _Search:
     def run(self) -> Certificate:
         """The certificate."""
         try:
-            self._refuse_branches()
+            refuse_branches(self.rows)
             self._prove()
-        except (_Stop, NoEnclosureError) as why:
+        except (SearchStop, NoEnclosureError) as why:
             return self._certificate(str(why))
         except UndefinedError as why:
             return self._certificate(f"on the boxes that were tried: {why}")
@@ -108,11 +108,6 @@ class _Search:
             first = self.rows.names[int(self.at.dependent[0])]
             return self._certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
         return self._certificate("")
-
-    def _refuse_branches(self) -> None:
-        for owner in self.rows.owners:
-            if isinstance(owner, Explicit) and owner.has_branches:
-                raise _Stop(f"'{owner.name}' is solved on one branch of its equations: which one is not proved")
 
     def _prove(self) -> None:
         """Go on until all that the check asks for holds, and R is large."""
@@ -124,7 +119,7 @@ class _Search:
                 self._look()
                 continue
             try:
-                found = self.rows.on(TangentBox(self.space, self.center, self.at.reach(size)))
+                found = self.rows.on(self.at.box(self.space, self.center, size))
                 self._insist_on_settled(found)
             except UndefinedError:
                 if best is not None:
@@ -155,7 +150,7 @@ class _Search:
             size = other
         self.numbers = best
         if best is None:
-            raise _Stop(self._words(why))
+            raise SearchStop(self._words(why))
 
     def _words(self, why: str) -> str:
         near = self.at is not None and self.at.condition > 1e4
@@ -164,9 +159,11 @@ class _Search:
         )
 
     def _other_size(self, numbers: Premises) -> float:
-        """Where beta is about `CONTRACTION`: it grows from about zero, in proportion to the size of the box."""
+        """Where beta is about `CONTRACTION`: it grows with the size of the ball from about zero, or with its square."""
         beta = contraction(numbers)[1]
-        return float(min(0.95 * numbers.size * CONTRACTION / max(beta, 1e-9), LARGEST_SIZE))
+        part = CONTRACTION / max(beta, 1e-9)
+        square = numbers.variation > 0.5 * beta
+        return float(min(0.95 * numbers.size * (np.sqrt(part) if square else part), LARGEST_SIZE))
 
     # The centre.
 
@@ -175,18 +172,12 @@ class _Search:
         found = self.rows.on(TangentBox(self.space, self.center, 0.0))
         if self._activate(found):
             return
-        self.settled = (self.rows.equalities | self.active) & self._still(found)
+        self.settled = (self.rows.equalities | self.active) & found.settled(self.target, self.held)
         played = np.flatnonzero((self.rows.equalities | self.active) & ~self.settled)
         self.at = Slice.of(found, played, self.held)
         if not self.at.condition < 1e12:
-            raise _Stop(f"the rows are singular here: condition {self.at.condition:.3g}")
+            raise SearchStop(f"the rows are singular here: condition {self.at.condition:.3g}")
         self._step(found, 0.0)
-
-    def _still(self, found: RowsOn) -> BoolVector:
-        """(m,) rows that nothing moves on the box, and that hold to the last digit."""
-        still = ~(found.jacobian.magnitude[:, ~self.held] > 0.0).any(axis=1)
-        holds = (found.value.lower == self.target) & (found.value.upper == self.target)
-        return still & holds
 
     def _insist_on_settled(self, found: RowsOn) -> None:
         """What was left out of play holds on all of the box: inside of a polygon, for example.
@@ -194,7 +185,7 @@ class _Search:
         Raises:
             UndefinedError: it does not.
         """
-        for row in np.flatnonzero(self.settled & ~self._still(found)).tolist():
+        for row in np.flatnonzero(self.settled & ~found.settled(self.target, self.held)).tolist():
             raise UndefinedError(f"{self.rows.names[row]} holds at the centre only, and has no slope there")
 
     def _step(self, found: RowsOn, least: float = FINE_STEP) -> bool:
@@ -237,7 +228,7 @@ class _Search:
         rho = within(numbers)
         if not rho < NEAR_END:
             return False
-        short = np.flatnonzero(room.margins < 1.001 * room.rates.sum(axis=1) * rho)
+        short = np.flatnonzero(room.margins < 1.001 * lengths(room.rates) * rho)
         for place in (room.places[i] for i in short.tolist()):
             self._put(place, found)
             self.at = None
@@ -247,14 +238,14 @@ class _Search:
         """On the end that it is near, to stay there."""
         bounds, i = self.problem.bounds, place.at
         if place.kind == "body":
-            raise _Stop("the position of a body is at a bound, where it cannot be held")
+            raise SearchStop("the position of a body is at a bound, where it cannot be held")
         if place.kind == "row":
             ends, x = (self.rows.lower[i], self.rows.upper[i]), float(found.value.middle[i])
             self.target[i], self.active[i] = min(ends, key=lambda end: abs(end - x)), True
             return
         entry, column = int(self.space.vector_q[i]), int(self.space.vector_v[i])
         if self.held[column]:
-            raise _Stop("a coordinate that does not move is out of its bounds")
+            raise SearchStop("a coordinate that does not move is out of its bounds")
         x = float(self.center[entry])
         self.center = self.center.copy()
         self.center[entry] = min((bounds.lower[entry], bounds.upper[entry]), key=lambda end: abs(end - x))
@@ -275,15 +266,22 @@ class _Search:
             condition=float("inf") if at is None else at.condition,
             rows=0 if at is None else len(at.chosen),
             active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
-            held=_coordinates(self.space, np.flatnonzero(self.held).tolist()),
+            held=coordinate_names(self.space, np.flatnonzero(self.held).tolist()),
             open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
-            rests_on=_of_users(rows),
+            rests_on=of_users(rows),
             basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
             numbers=numbers,
         )
 
 
-def _coordinates(space: Space, columns: list[int]) -> tuple[str, ...]:
+def refuse_branches(rows: ProblemRows) -> None:
+    """Stop where an explicit constraint has several branches."""
+    for owner in rows.owners:
+        if isinstance(owner, Explicit) and owner.has_branches:
+            raise SearchStop(f"'{owner.name}' is solved on one branch of its equations: which one is not proved")
+
+
+def coordinate_names(space: Space, columns: list[int]) -> tuple[str, ...]:
     """Names of tangent coordinates: of their joint, with a number where it has several."""
     found = list[str]()
     for leaf in space.leaves():
@@ -293,7 +291,7 @@ def _coordinates(space: Space, columns: list[int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_users(rows: ProblemRows) -> tuple[str, ...]:
+def of_users(rows: ProblemRows) -> tuple[str, ...]:
     """Functions in play whose classes are not of this library: what they say of themselves is believed."""
     within_all = (f for owner in rows.owners for f in owner.measured.functions_within())
     return tuple(dict.fromkeys(f.name for f in within_all if not type(f).__module__.startswith("constraints.")))

@@ -11,10 +11,11 @@ from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from liegroups.unit_blocks import plain_entries
 
+from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS
-from ..functions.enclosures.interval import rounded_up
+from ..functions.enclosures.interval import UNIT, Interval, rounded_up
 from ..problem.problem import Problem
-from .check import Premises
+from .check import Premises, lengths
 from .rows import ProblemRows, RowsOn
 
 LEAST_PIVOT = 1e-11
@@ -62,9 +63,10 @@ class Slice(NamedTuple):
         inverse = np.asarray(np.linalg.inv(J @ basis), dtype=np.float64)
         return Slice(played, dependent, basis, inverse, float(values[0] / values[-1]))
 
-    def reach(self, size: float) -> Vector:
-        """How far each column moves for |y| <= size, (nv,)."""
-        return np.asarray((self.basis != 0.0).any(axis=1) * rounded_up(np.abs(self.basis).sum(axis=1) * size))
+    def box(self, space: Space, center: Vector, size: float) -> TangentBox:
+        """What there is around a centre with y of this length."""
+        moving = (self.basis != 0.0).any(axis=1)
+        return TangentBox(space, center, moving * rounded_up(lengths(self.basis) * size), moving * rounded_up(size))
 
     def newton(self, rows: RowsOn, target: Vector) -> Vector:
         """Newton's step (nv,) from the centre of these rows to their targets."""
@@ -81,12 +83,54 @@ class Slice(NamedTuple):
             moves: from the configuration that was asked about.
             room: to bounds and to the ends of inequalities.
         """
-        G = rows.jacobian[self.chosen] @ self.basis
+        M = rows.bend.straight[self.chosen] @ self.basis
         residual = rows.value[self.chosen] - target[self.chosen]
         return Premises(
-            self.preconditioner, residual.lower, residual.upper, G.lower, G.upper, size,
+            self.preconditioner, residual.lower, residual.upper, M.lower, M.upper, self.bend(rows) * size, size,
             moves.displaced, moves.spread, room.margins, room.rates,
         )  # fmt: skip
+
+    def bend(self, rows: RowsOn, moving: BoolVector | None = None) -> float:
+        r"""Bound of what :math:`C\,J B` changes by with y on the box of these rows, as a norm by the length of y.
+
+        What the slopes are about is multiplied out first; of how far off they may be, e, the root of the sum of squares
+        of :math:`|C|\,e` is taken: B y and B z are no longer than y and z.
+
+        Args:
+            rows: on the box.
+            moving: (nv,) columns that may move, all of them; by default along the basis alone.
+        """
+        slopes, n = rows.bend.slopes[self.chosen], len(self.basis)
+        bent = np.flatnonzero((slopes.upper != 0.0).any(axis=(1, 2)) | (slopes.lower != 0.0).any(axis=(1, 2)))
+        if not len(bent):
+            return 0.0
+        slopes, preconditioner, m, k = slopes[bent], self.preconditioner[:, bent], len(self.chosen), len(bent)
+        on = (self.basis != 0.0).any(axis=1) if moving is None else moving
+        about = (preconditioner @ slopes.middle.reshape(k, n * n)).reshape(m, n, n) * on[:, None] * on
+        if moving is None:
+            about = self.basis.T @ about @ self.basis
+        off = (slopes.radius * on[:, None] * on).reshape(k, n * n)
+        off = np.abs(preconditioner) @ (off + 4.0 * (n + m + 3) * UNIT * np.abs(slopes.middle).reshape(k, n * n))
+        size = about.shape[2]
+        way = min(norm_bound(about.reshape(m * size, size)), norm_bound(about.reshape(m, size * size).T))
+        return float(rounded_up(way + lengths(off.ravel())))
+
+    def stretch_of(self, A: Interval) -> float:
+        r"""A bound of :math:`\|C A\|`, of rows in play (n, m)."""
+        gamma = 2.0 * (len(self.chosen) + 3) * UNIT
+        rest = np.abs(self.preconditioner) @ (A.radius + gamma * np.abs(A.middle))
+        return float(rounded_up(norm_bound(self.preconditioner @ A.middle) + lengths(rest.ravel())))
+
+
+def norm_bound(A: Matrix) -> float:
+    r"""A bound of the largest singular value: :math:`\|(A^T A)^8\|_F^{1/16}`, at most :math:`n^{1/32}` times it."""
+    largest = float(np.abs(A).max(initial=0.0))
+    if not largest > 0.0:
+        return 0.0
+    power = (A / largest).T @ (A / largest)
+    for _ in range(3):
+        power = power @ power  # what it stretches by is at least 1, and at most the number of entries
+    return float(rounded_up(largest * lengths(power.ravel()) ** (1.0 / 16.0)))
 
 
 def _independent(J: Matrix) -> tuple[Indices, Indices]:
@@ -176,7 +220,7 @@ class Room(NamedTuple):
         inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper)
         slopes = (found.jacobian[free] @ basis).magnitude
         return Room(
-            np.concatenate([margins, _down(inside)]),
+            np.concatenate([margins, rounded_down(inside)]),
             np.concatenate([rates, slopes]),
             (*places, *(Place("row", int(i)) for i in free)),
         )
@@ -184,7 +228,7 @@ class Room(NamedTuple):
 
 def _of_coordinates(problem: Problem, center: Vector, basis: Matrix) -> tuple[Vector, Matrix, list[Place]]:
     space, bounds = problem.space, problem.bounds
-    room = np.minimum(_down(center - bounds.lower), _down(bounds.upper - center))
+    room = np.minimum(rounded_down(center - bounds.lower), rounded_down(bounds.upper - center))
     bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
     plain = np.isin(np.arange(space.nq), space.vector_q)
     where = np.flatnonzero(bounded[space.vector_q])
@@ -201,6 +245,6 @@ def _of_coordinates(problem: Problem, center: Vector, basis: Matrix) -> tuple[Ve
     return np.concatenate(margins), np.concatenate(rates), places
 
 
-def _down(x: Vector) -> Vector:
+def rounded_down(x: Vector) -> Vector:
     """Rounded differences, down; a difference of zero is exact."""
     return np.where(x == 0.0, 0.0, np.nextafter(np.minimum(x, np.finfo(np.float64).max), -np.inf))

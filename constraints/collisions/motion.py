@@ -189,6 +189,10 @@ class MotionBounds:
         squares = D**2
         return _Speeds(np.sqrt(squares @ self._motions.linear), np.sqrt(squares @ self._motions.angular))
 
+    def within(self, D: Matrix) -> Matrix:
+        """How much nearer each pair comes (n, pairs) [m], at most, where coordinates move by at most D (n, nv)."""
+        return self._of_pairs.way(self._speeds(D))
+
     def between(self, D: Matrix, bends: Matrix, balls: Matrix) -> Matrix:
         """How much nearer each pair comes between neighbours of a row (n, k, pairs) [m], at most.
 

@@ -15,13 +15,14 @@ from .writing import as_path, write_file
 
 VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
-FORMATS = ("problem", "right-hand side", "options", "report", "scene")
+FORMATS = ("problem", "right-hand side", "options", "report", "scene", "certificate")
 WRITTEN_BY = {
     "problem": "a problem (`problem.save`)",
     "right-hand side": "right-hand sides (`rhs.save`)",
     "options": "options (`options.save`)",
     "report": "a report (`projection.report`)",
     "scene": "a scene (the page 'Scene files')",
+    "certificate": "a certificate (`save_certificate`)",
 }
 """What a file of each kind holds, and where it comes from."""
 _FAMILY = "lie-constraints "

@@ -6,10 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import NoneType
 from typing import Any, final
 
 import numpy as np
 
+from liegroups.arguments import expect
+
+from ..certificates.certificate import Certificate
 from ..errors import NotSavableError, WrongObjectError
 from ..problem.problem import Problem
 from ..solvers.compiled.engine import CompiledEngine
@@ -22,6 +26,7 @@ from ..solvers.projection.projection import Case, Projection, Solved
 from ..solvers.projection.projector import Projector
 from ..solvers.status import Status
 from ..words import counted
+from .certificates import certificate_data, certificate_from_data
 from .documents import read_document, write_document
 from .entries import INTEGER, NUMBER, Entry, member, record, vector
 from .environment import environment
@@ -36,7 +41,7 @@ _STEPS: dict[str, type[LinearStep]] = {
     if step.__module__.startswith("constraints.solvers.newton.") and step is not DampedCholesky
 }
 """Those of `solvers/newton`, which are known when this module is imported."""
-_ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem")
+_ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem", "certificate")
 
 
 @final
@@ -48,6 +53,7 @@ class Report(Solved):
         case: the input; `problem`, `rhs`, `options`, `start`, `near`, `engine` are properties too.
         outcome: the result; `q`, `status`, `residual`, `iterations`, `restarts` are properties too.
         versions: versions of the software and machine that computed it, by name.
+        certificate: of the result, checked as it was read; None where the report has none.
 
     Example:
         >>> import tempfile
@@ -65,6 +71,7 @@ class Report(Solved):
     case: Case
     outcome: Outcome
     versions: Mapping[str, str]
+    certificate: Certificate | None = None
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Report:
@@ -136,8 +143,8 @@ class Report(Solved):
         return f"Report({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
-def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
-    """Write a projection with all it depends on.
+def save_report(projection: Projection, path: str | os.PathLike[str], certificate: Certificate | None = None) -> None:
+    """Write a projection with all it depends on, and a certificate of it.
 
     Raises:
         NotSavableError: a constraint, or the engine, is not data; nothing is written.
@@ -149,6 +156,9 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
         content["near"] = projection.near.tolist()
     content |= {"rhs": rhs_data(projection.rhs), "options": options_data(projection.options)}
     content |= _engine_data(projection.engine)
+    if certificate is not None:
+        expect(certificate, Certificate, "certificate of a report")
+        content["certificate"] = certificate_data(certificate)
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
@@ -179,7 +189,11 @@ def report_from_data(data: JsonValue) -> Report:
         _engine_from_data(data.entry("engine"), problem) if data.has("engine") else NewtonEngine(),
     )
     outcome = _result(n).read(data.entry("result"))
-    return Report(case, outcome, {name: entry.text() for name, entry in data.entry("versions").entries()})
+    certificate = certificate_from_data(data.entry("certificate")) if data.has("certificate") else None
+    if not isinstance(certificate, Certificate | NoneType):
+        data.entry("certificate").refuse("is one of a path, expected one of a configuration")
+    versions = {name: entry.text() for name, entry in data.entry("versions").entries()}
+    return Report(case, outcome, versions, certificate)
 
 
 def _result(n: int) -> Entry:

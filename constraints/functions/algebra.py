@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from numbers import Real
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,8 @@ from ..words import signed_sum
 from ..workspace import Workspace
 from .affine import Constant
 from .combined import Combined, jet_of, moving_of
-from .enclosures.box import Enclosure, TangentBox
-from .enclosures.interval import UNIT, rounded_up
+from .enclosures.box import Bend, Enclosure, TangentBox
+from .enclosures.interval import UNIT, Interval, rounded_up
 from .enclosures.maps import logarithm, seen_from, through
 from .expressions.jets import Jet, linear
 from .function import Function, as_function, as_functions
@@ -288,10 +290,16 @@ class Sum(Combined):
             abs(c) * (part.rounding + 2.0 * n * UNIT * np.abs(part.value))
             for c, part in zip(factors, parts, strict=True)
         ]
-        jacobian = factors[0] * parts[0].jacobian
-        for c, part in zip(factors[1:], parts[1:], strict=True):
-            jacobian = jacobian + c * part.jacobian
-        return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian)
+
+        def added(intervals: Iterable[Interval]) -> Interval:
+            first, *rest = (c * x for c, x in zip(factors, intervals, strict=True))
+            return reduce(add, rest, first)
+
+        def bend() -> Bend:
+            return Bend(added(part.bend.straight for part in parts), added(part.bend.slopes for part in parts))
+
+        jacobian = added(part.jacobian for part in parts)
+        return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian, bend)
 
     def _added(self, *parts: Matrix) -> Matrix:
         whole = np.zeros(parts[0].shape)

@@ -68,8 +68,9 @@ class Restriction(Combined):
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """Rows of all."""
         (whole,), v = parts, self._rows.v_indices
+        value = whole.value[self._rows.q_indices]
         return Enclosure(
-            whole.value[self._rows.q_indices], whole.rounding[v], whole.jacobian[v], lambda: whole.error[v]
+            value, whole.rounding[v], whole.jacobian[v], lambda: whole.error[v], lambda: whole.bend.rows(v)
         )
 
     def _taken(self, whole: Matrix) -> Matrix:

@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..workspace import Workspace
 from .combined import Combined
-from .enclosures.box import Enclosure, TangentBox
+from .enclosures.box import Bend, Enclosure, TangentBox
 from .enclosures.interval import Interval
 from .expressions.jets import Jet, linear
 from .function import Function, as_functions
@@ -82,7 +82,8 @@ class Stacked(Combined):
         """One under the other."""
         value, rounding = (_joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding"))
         jacobian = Interval.joined([part.jacobian for part in parts])
-        return Enclosure(value, rounding, jacobian, lambda: _joined(*(part.error for part in parts)))
+        errors, bends = (lambda: _joined(*(part.error for part in parts))), lambda: Bend.joined([p.bend for p in parts])
+        return Enclosure(value, rounding, jacobian, errors, bends)
 
 
 def _joined(*parts: Matrix) -> Matrix:

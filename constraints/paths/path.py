@@ -14,6 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import FailedError, OperatorError, OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..exports import from_above
 from ..keywords import NamesChecked
 from ..problem.problem import Problem
 from ..problem.steps import Jump as Jump, StepSize as StepSize
@@ -23,6 +24,11 @@ from ..words import counted
 from .held import Held, held_along
 from .length import length_along
 from .moving_rhs import MovingRightHandSide
+
+if TYPE_CHECKING:
+    from ..certificates.path_certificate import PathCertificate
+    from ..certificates.path_search import PathLimits
+    from ..collisions.model import CollisionModel
 
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
@@ -307,6 +313,18 @@ class Path(NamesChecked):
         """Largest distances between consecutive samples."""
         jumps = [StepSize(p.problem).between(p.samples[:-1], p.samples[1:]) for p in self.pieces]
         return Jump(max(j.angle for j in jumps), max(j.length for j in jumps))
+
+    def certify(self, collisions: CollisionModel | None = None, *, limits: PathLimits | None = None) -> PathCertificate:
+        """Prove that the path does not jump: see `constraints.certificates.certify_path`.
+
+        Args:
+            collisions: what must be free.
+            limits: when to give up.
+
+        Raises:
+            WrongObjectError, SpaceMismatchError: what is wrong with an argument.
+        """
+        return from_above("certify_path")(self, collisions, limits=limits)
 
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..collisions.model import Collision, CollisionModel
@@ -23,6 +23,9 @@ from .leaf import LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
 from .trees import SearchTree
+
+if TYPE_CHECKING:
+    from ..certificates.path_certificate import PathCertificate
 
 TARGETS_AT_ONCE = 64
 """Most targets that a tree grows towards together: few at first, as most searches end soon. Random numbers are drawn by
@@ -93,6 +96,7 @@ class Connection(WithPath):
         refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
         meets_without_collisions: whether the trees meet where nothing collides; None where this was not tried.
         trees: of the search; None where the straight way was free, or an end refused.
+        certificate: of the path, where it was asked for.
     """
 
     path: Path | None
@@ -104,6 +108,7 @@ class Connection(WithPath):
     meets_without_collisions: bool | None = None
     trees: Branchings | None = None
     refused: Vector | None = None
+    certificate: PathCertificate | None = None
 
     @property
     def start(self) -> Vector | None:
@@ -146,6 +151,7 @@ def connect(
     rng: np.random.Generator,
     collisions: CollisionModel | None = None,
     limits: Limits | None = None,
+    certified: bool = False,
 ) -> Connection:
     """A path from a start to a goal on the constraints of a problem, free of collisions.
 
@@ -165,6 +171,8 @@ def connect(
             clock ends the search.
         collisions: what must be free; None for nothing.
         limits: when to give up.
+        certified: whether the path has to be proved (`Path.certify`, with the collisions). Where it is not, the status
+            is NOT_PROVED, `reason` says what is in the way, and the path is there to be looked at.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an end.
@@ -189,7 +197,17 @@ def connect(
     check_space(projector.problem.space, collisions)
     leaf = LeafOfProblem(projector, projector.problem.check_rhs(rhs), collisions)
     search = LeafSearch(leaf, rng, limits.nodes, Clock(limits.seconds))
-    return search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))
+    found = search.run(rows_of(projector.problem, start, "start"), goals_of(leaf, goal))
+    return _certified(found, collisions) if as_flag(certified, "certified of a connection") else found
+
+
+def _certified(found: Connection, collisions: CollisionModel | None) -> Connection:
+    """The same with a certificate of its path, if it has one."""
+    if found.path is None:
+        return found
+    certificate = found.path.certify(collisions)
+    status = found.status if certificate.success else PlanningStatus.NOT_PROVED
+    return replace(found, status=status, certificate=certificate, reason=certificate.told)
 
 
 @final

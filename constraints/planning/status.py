@@ -9,6 +9,7 @@ class PlanningStatus(StatusEnum, successes=("FOUND",)):
     """Why a search for a path ended: each value is a sentence for humans."""
 
     FOUND = "A path leads from the start to the goal, on the constraints, free of collisions."
+    NOT_PROVED = "A path was found, but it is not proved that it does not jump, and is free."
     START_OFF = "The start does not satisfy the constraints within its bounds."
     GOAL_OFF = "The goal does not satisfy the constraints within its bounds."
     START_COLLIDES = "The start is in collision."

@@ -17,7 +17,7 @@ from each_choice import draws
 from mpmath import mp as _mp
 from robots import arm, mixed_tree
 
-from constraints import Function, Position
+from constraints import CenterOfMass, Function, Pose, Position
 from constraints.errors import NoEnclosureError, NotFiniteError, OptionError, SizeError, SpaceMismatchError
 from constraints.functions import Enclosure, Interval, TangentBox, exp, log, sqrt
 from constraints.functions.affine import Identity
@@ -77,6 +77,25 @@ def test_what_is_beyond_the_straight_part_shrinks_with_the_square() -> None:
     J = np.abs(f.jacobian(q)).sum(axis=1)
     over = [f.enclosure(TangentBox(f.inputs, q, size)).error - size * J for size in (4e-3, 2e-3, 1e-3)]
     assert all((3.9 < a / b).all() and (a / b < 4.1).all() for a, b in pairwise(over))
+
+
+def test_what_jacobians_are_beside_their_straight_part_shrinks_with_the_square() -> None:
+    for f in (Position(arm(), "tool"), Pose(arm(), "tool"), CenterOfMass(arm(), reference="elbow")):
+        q, v = arm().random(np.random.default_rng(3)), np.random.default_rng(4).uniform(-1.0, 1.0, 7)
+        bends = [(size, f.enclosure(TangentBox(f.inputs, q, size)).bend) for size in (4e-3, 2e-3, 1e-3)]
+        rests = [cases.bent(bend, size * v).radius.max() for size, bend in bends]
+        assert all(3.8 < a / b < 4.2 for a, b in pairwise(rests))
+        H = bends[-1][1].slopes.middle
+        step = np.array([(f.jacobian(q + 1e-6 * e) - f.jacobian(q - 1e-6 * e)) / 2e-6 for e in np.eye(7)])
+        np.testing.assert_allclose(H, np.moveaxis(step, 0, 2), atol=1e-8)
+
+
+def test_sums_over_a_ball_are_less_than_over_its_box() -> None:
+    f, q = Position(arm(), "tool"), arm().random(np.random.default_rng(3))
+    box, ball = TangentBox(f.inputs, q, 0.02), TangentBox(f.inputs, q, 0.02, np.full(7, 0.02))
+    wide, narrow = f.enclosure(box), f.enclosure(ball)
+    assert (narrow.error < wide.error).all()
+    assert narrow.jacobian.radius.max() < 0.6 * wide.jacobian.radius.max()
 
 
 # Intervals.

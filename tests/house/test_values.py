@@ -20,9 +20,10 @@ CHANGED = {"constraints.files.encoding._Node"}
 """Built up while a file is written."""
 
 BY_VALUE = {
-    "Backtracking", "AssemblyOptions", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
-    "FixedSequence", "FullSteps", "GroupMaps", "Limits", "Mimic", "Options", "PageOptions", "PhotoOptions", "Rule",
-    "SdfMimic", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "AssemblyOptions", "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
+    "FixedSequence", "FullSteps", "GroupMaps", "Limits", "Mimic", "Options", "PageOptions", "PathLimits",
+    "PhotoOptions", "Rule", "SdfMimic", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread",
+    "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arguments import finite_vector, real_numbers
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
@@ -34,6 +34,8 @@ class TangentBox:
         space: of the configurations.
         center: c (nq,).
         radius: r (nv,), finite and not negative [m, rad]; a number stands for all.
+        ball: (nv,) semiaxes b of an ellipsoid, where v is known to be u + w with :math:`|u_k| \le r_k - b_k` and
+            :math:`\sum (w_k / b_k)^2 \le 1`: sums over many columns are less then. Where r is less than b, u is zero.
 
     Raises:
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with an argument.
@@ -43,9 +45,11 @@ class TangentBox:
     space: Space
     center: ArrayLike
     radius: ArrayLike
+    ball: Vector | None = None
 
     q: Vector = field(init=False)
     r: Vector = field(init=False)
+    core: Vector = field(init=False)
     _shared: dict[Any, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -59,11 +63,20 @@ class TangentBox:
         r = np.array(finite_vector(r, space.nv, "radius of a box"))
         if (r < 0.0).any():
             raise OptionError(f"radius of a box: expected numbers of at least 0, got {float(r.min()):g}")
-        set_fields(self, center=read_only(q), radius=read_only(r), q=q, r=r, _shared={})
+        core: Vector = r if self.ball is None else np.asarray(rounded_up(r - self.ball) * (r > self.ball))
+        set_fields(self, center=read_only(q), radius=read_only(r), q=q, r=r, core=core, _shared={})
 
     def part(self, block: Segments) -> TangentBox:
         """What it is on one block of its space."""
-        return TangentBox(block.space, self.q[block.q_indices], self.r[block.v_indices])
+        v = block.v_indices
+        return TangentBox(block.space, self.q[block.q_indices], self.r[v], None if self.ball is None else self.ball[v])
+
+    def moved(self, rates: Matrix) -> Vector:
+        """The most that `rates` (n, nv), not negative, times the sizes of v may be (n,)."""
+        if self.ball is None:
+            return rates @ self.r
+        along = rates * self.ball
+        return np.minimum(rates @ self.r, rates @ self.core + np.sqrt((along * along).sum(axis=1)))
 
     def on(self, space: Space, name: str) -> TangentBox:
         """Itself, where it is one of this space.
@@ -82,6 +95,38 @@ class TangentBox:
         return self._shared[key]
 
 
+class Bend(NamedTuple):
+    r"""How a Jacobian changes on a box around c, to second order.
+
+    .. math:: J_{ik}(c \oplus v) \in [J_0]_{ik} + \sum_j [H]_{ikj}\, v_j \quad \text{for all } |v| \le r
+
+    By the mean value theorem along :math:`c \exp(t v)`, whose body velocity is v: H has what each column k changes by
+    with each direction j of the body, anywhere on the box.
+
+    Attributes:
+        straight: :math:`[J_0]` (nv, inputs.nv).
+        slopes: [H] (nv, inputs.nv, inputs.nv).
+    """
+
+    straight: Interval
+    slopes: Interval
+
+    def rows(self, chosen: Any) -> Bend:
+        """Of some rows of J."""
+        return Bend(self.straight[chosen], self.slopes[chosen])
+
+    @staticmethod
+    def joined(parts: Sequence[Bend]) -> Bend:
+        """Of matrices one under the other."""
+        return Bend(*(Interval.joined(each) for each in zip(*parts, strict=True)))
+
+    def through(self, A: Interval) -> Bend:
+        """Of A J, A (m, nv) a matrix that is the same on the whole box."""
+        n, k, j = self.slopes.shape
+        turned = A @ self.slopes.reshaped(n, k * j)
+        return Bend(A @ self.straight, turned.reshaped(len(A), k, j))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Enclosure:
@@ -95,12 +140,21 @@ class Enclosure:
         rounding: :math:`\varepsilon` (nv,): how far the value at the centre may be from it, by rounding.
         jacobian: [J] (nv, inputs.nv).
         error_of: gives :math:`\delta` (nv,), `error`, when somebody asks.
+        bend_of: gives `bend`, where a function knows more of its Jacobian than [J].
     """
 
     value: Vector
     rounding: Vector
     jacobian: Interval
     error_of: Callable[[], Vector]
+    bend_of: Callable[[], Bend] | None = None
+
+    @cached_property
+    def bend(self) -> Bend:
+        """How the Jacobian changes on the box; where nothing more is known, [J] without slopes."""
+        if self.bend_of is not None:
+            return self.bend_of()
+        return Bend(self.jacobian, Interval.of(np.zeros((*self.jacobian.shape, self.jacobian.shape[1]))))
 
     @cached_property
     def error(self) -> Vector:
@@ -109,7 +163,12 @@ class Enclosure:
 
     @staticmethod
     def centred(
-        outputs: Space, box: TangentBox, value: ArrayLike, rounding: ArrayLike, jacobian: Interval
+        outputs: Space,
+        box: TangentBox,
+        value: ArrayLike,
+        rounding: ArrayLike,
+        jacobian: Interval,
+        bend_of: Callable[[], Bend] | None = None,
     ) -> Enclosure:
         r"""By the mean value theorem: :math:`|d| \le \varepsilon + |J|\, r`.
 
@@ -122,13 +181,14 @@ class Enclosure:
             value: as computed, at the centre.
             rounding: bound of its error (outputs.nv,).
             jacobian: an enclosure of it on the box.
+            bend_of: as of the result.
         """
         small = np.asarray(rounding, dtype=np.float64)
 
         def error() -> Vector:
-            return walked(outputs, rounded_up(small + jacobian.magnitude @ box.r))
+            return walked(outputs, rounded_up(small + box.moved(jacobian.magnitude)))
 
-        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error)
+        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error, bend_of)
 
     @property
     def at_center(self) -> Interval:

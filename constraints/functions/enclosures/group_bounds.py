@@ -47,6 +47,7 @@ def _log_coefficients() -> list[float]:
 
 
 _EXP = [1.0 / factorial(n + 1) for n in range(1, TERMS + 1)]
+_EXP_REST = [0.0, *_EXP[1:]]
 _AD = [1.0 / factorial(n) for n in range(1, TERMS + 1)]
 _LOG = _log_coefficients()
 
@@ -110,6 +111,18 @@ def _series(A: Matrix, coefficients: list[float]) -> Matrix:
     return np.asarray(rounded_up(total + 4.0 * ratio ** (TERMS + 1) / (1.0 - ratio)))
 
 
+@cache
+def structure(space: Space) -> Matrix:
+    """C (nv, nv, nv) with [x, y]_i = sum of c_ilk x_l y_k; zero where the space is flat."""
+    out = np.zeros((space.nv, space.nv, space.nv))
+    for v, _ in curved_blocks(space):
+        every = np.eye(space.nv)
+        for i in range(v.start, v.stop):
+            for k in range(v.start, v.stop):
+                out[:, i, k] = space.bracket(every[i], every[k])
+    return out
+
+
 def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
     out = np.zeros((space.nv, space.nv))
     for v, kind in curved_blocks(space):
@@ -130,6 +143,11 @@ def exp_jacobian_bound(space: Space, D: Vector) -> Matrix:
         UndefinedError: a rotation or pose may be too far from the identity.
     """
     return _by_block(space, D, _EXP)
+
+
+def exp_jacobian_rest(space: Space, D: Vector) -> Matrix:
+    r"""At least :math:`|J_{\exp}(d) - 1 + \tfrac12 \mathrm{ad}_d|` for all |d| <= D. Raises as `exp_jacobian_bound`."""
+    return _by_block(space, D, _EXP_REST)
 
 
 def log_jacobian_bound(space: Space, D: Vector) -> Matrix:

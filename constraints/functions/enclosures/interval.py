@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -73,6 +74,8 @@ class Interval:
         """All numbers at most `radius` from `middle`, by entry."""
         m, r = np.asarray(middle, dtype=np.float64), np.asarray(radius, dtype=np.float64)
         around = _outward(m - r, m + r)
+        if r.all():
+            return around
         return Interval(np.where(r == 0.0, m, around.lower), np.where(r == 0.0, m, around.upper))
 
     @staticmethod
@@ -80,13 +83,13 @@ class Interval:
         """One after the other, along the first axis."""
         return Interval(np.concatenate([x.lower for x in parts]), np.concatenate([x.upper for x in parts]))
 
-    @property
+    @cached_property
     def middle(self) -> Vector:
         """A number near the middle of each."""
         middle = self.lower + 0.5 * (self.upper - self.lower)
-        return np.where(np.isfinite(middle), middle, 0.0)
+        return middle if np.isfinite(middle).all() else np.where(np.isfinite(middle), middle, 0.0)
 
-    @property
+    @cached_property
     def radius(self) -> Vector:
         """What is at least the distance of `middle` from both ends."""
         middle = self.middle
@@ -112,6 +115,10 @@ class Interval:
 
     def __len__(self) -> int:
         return len(self.lower)
+
+    def reshaped(self, *shape: int) -> Interval:
+        """The same in another shape."""
+        return Interval(np.reshape(self.lower, shape), np.reshape(self.upper, shape))
 
     def hull(self, other: Interval) -> Interval:
         """The least intervals that contain both."""
@@ -307,5 +314,7 @@ def product(a: Interval, b: Interval) -> Interval:
     size, wide = np.abs(am), np.abs(bm) + br
     with np.errstate(invalid="ignore", over="ignore"):
         radius = size @ (br + (n + 2) * 2.0 * UNIT * wide) + ar @ wide
-    radius = np.where(np.isnan(radius), np.inf, rounded_up(radius))
+    radius = rounded_up(radius)
+    if not np.isfinite(radius).all():
+        radius = np.where(np.isnan(radius), np.inf, radius)
     return Interval.around(am @ bm, radius)

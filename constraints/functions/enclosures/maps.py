@@ -11,8 +11,8 @@ from liegroups import Space
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
-from .box import Enclosure, TangentBox
-from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, walked
+from .box import Bend, Enclosure, TangentBox
+from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, structure, walked
 from .interval import UNIT, Interval, rounded_up
 
 if TYPE_CHECKING:
@@ -70,20 +70,41 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
 
     With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most
     :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the
-    sum of the absolute values of the terms of its series.
+    sum of the absolute values of the terms of its series. What it changes by with e is
+    :math:`\tfrac12 \mathrm{ad}_{e'}` and at most :math:`(\gamma'(a) - \tfrac12)\,\|\mathrm{ad}_{e'}\|_2` more, with
+    :math:`e' = J_{\log} J_g`.
 
     Raises:
         UndefinedError: a rotation may be half a turn, or a pose too far away.
     """
     value = np.asarray(group.log(g.value))
-    lower, upper = np.eye(group.nv), np.eye(group.nv)
-    rounding = np.array(rounded_up(g.rounding + UNIT * np.abs(value)))
+    middle, over, near = np.eye(group.nv), np.zeros((group.nv, group.nv)), np.zeros((group.nv, group.nv))
+    rounding, rest = np.array(rounded_up(g.rounding + UNIT * np.abs(value))), np.zeros(group.nv)
     for v, kind in curved_blocks(group):
-        middle, radius, off = _log_jacobian(group, v, kind, value, g)
-        lower[v, v], upper[v, v] = middle - radius, middle + radius
-        rounding[v] = off
-    jacobian = Interval(lower, upper) @ g.jacobian
-    return Enclosure.centred(_flat(group), box, value, rounding, jacobian)
+        middle[v, v], over[v, v], near[v, v], rounding[v], rest[v] = _log_jacobian(group, v, kind, value, g)
+    J = Interval.around(middle, over)
+    jacobian = J @ g.jacobian
+
+    def bend() -> Bend:
+        outer, n = g.bend.through(J), group.nv
+        straight = Interval.around(middle, near) @ g.bend.straight
+        if not rest.any():
+            return Bend(straight, outer.slopes)
+        ad = (Interval.of(structure(group).reshape(n * n, n)) @ g.jacobian).reshaped(n, n, -1)
+        turned = 0.5 * (Interval(*(np.swapaxes(x, 1, 2) for x in (ad.lower, ad.upper))) @ jacobian)
+        far = rounded_up(rest[:, None, None] * _sizes(group, g.jacobian)[:, :, None] * _sizes(group, jacobian)[:, None])
+        return Bend(straight, (outer.slopes + turned).widened(far))
+
+    return Enclosure.centred(_flat(group), box, value, rounding, jacobian, bend)
+
+
+def _sizes(group: Space, columns: Interval) -> Matrix:
+    """(nv, columns) in the rows of each rotation or pose: at least the norm of the adjoint of that part of a column."""
+    out, size = np.zeros(columns.shape), columns.magnitude
+    for v, kind in curved_blocks(group):
+        split = {"SO3": 0, "SE3": 3, "SE2": 2}[kind]
+        out[v] = sum(np.sqrt((part * part).sum(axis=0)) for part in (size[v][:split], size[v][split:]))
+    return out
 
 
 def _flat(group: Space) -> Space:
@@ -92,8 +113,15 @@ def _flat(group: Space) -> Space:
     return Rn(group.nv)
 
 
-def _log_jacobian(group: Space, v: slice, kind: str, value: Vector, g: Enclosure) -> tuple[Matrix, Matrix, Vector]:
-    """Of one rotation or pose: Jacobian of its logarithm, its radius on the box, and the rounding of the logarithm."""
+def _log_jacobian(
+    group: Space, v: slice, kind: str, value: Vector, g: Enclosure
+) -> tuple[Matrix, Matrix, Matrix, Vector, float]:
+    r"""Of one rotation or pose.
+
+    Returns:
+        Jacobian of its logarithm, its radius on the box, the same by rounding, rounding of the logarithm, and
+        :math:`\gamma'(a) - 1/2` on the box.
+    """
     e = value[v]
     turns = {"SO3": slice(0, 3), "SE3": slice(3, 6), "SE2": slice(2, 3)}[kind]
     center, length = _ad_norm(kind, e), 1.0 + float(np.abs(e).max())
@@ -116,12 +144,13 @@ def _log_jacobian(group: Space, v: slice, kind: str, value: Vector, g: Enclosure
         )
 
     moved, a = bounds(g.error[v])
-    slope = _gamma_slope(a)
-    spread = 2.0 * moved if kind == "SE3" else 1.5 * moved
-    radius = np.full(J.shape, float(rounded_up(slope * spread + OF_LOGS * length)))
-    off = bounds(g.rounding[v])[0]
+    slope, off = _gamma_slope(a), bounds(g.rounding[v])[0]
+    over, near = (
+        np.full(J.shape, float(rounded_up(slope * (2.0 if kind == "SE3" else 1.5) * by + OF_LOGS * length)))
+        for by in (moved, off)
+    )
     rounding = np.full(e.size, float(rounded_up(off + length * (OF_MAPS + 4.0 * OF_MAPS * _near_half_turn(e[turns])))))
-    return J, radius, rounding
+    return J, over, near, rounding, slope - 0.5
 
 
 def _near_half_turn(w: Vector) -> float:

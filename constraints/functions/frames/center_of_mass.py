@@ -15,7 +15,7 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.interval import UNIT, rounded_up
 from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
@@ -129,7 +129,12 @@ class CenterOfMass(MassFunction):
         small = rounded_up(shares @ found.near + off * shares @ np.abs(found.position).sum(axis=1))
         jacobian = found.mean_columns(shares)
         jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude) * self.columns)
-        return Enclosure.centred(self.outputs, box, shares @ found.position, np.full(3, small), jacobian)
+
+        def bend() -> Bend:
+            straight, slopes = found.mean_bend(shares)
+            return Bend(*(x.widened(rounded_up(off * x.magnitude)) for x in (straight, slopes)))
+
+        return Enclosure.centred(self.outputs, box, shares @ found.position, np.full(3, small), jacobian, bend)
 
     @property
     def has_exact_derivatives(self) -> bool:

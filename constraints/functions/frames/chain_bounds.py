@@ -14,6 +14,17 @@ The columns of Jacobians are :math:`R_j (S_{lin} + S_{ang} \times y_j)`, y_j the
 at most the turn of :math:`R_j` times their length, and the motion of y_j. Joints on the side of a are passed from their
 far side: their own motion is one of y_j and not of R_j.
 
+What columns change by is known too, with what a column is (lin_k, ang_k: velocity of b and angular velocity, seen from
+a). Of two joints, seen from a, the first one carries all that the second one does:
+
+.. math:: \partial_j\, lin_k = ang_j \times lin_k \text{ (j first)}, \quad ang_k \times lin_j \text{ (k first)}
+
+    \partial_j\, ang_k = ang_j \times ang_k \text{ (j first)}, \quad 0 \text{ (k first)}
+
+j is the first one also where both are of one joint near b, whose twists its own motion turns; not where it is near a.
+In the axes of b, :math:`\partial_j (R^T x) = R^T (\partial_j x - ang_j \times x)`. All are products of columns, whose
+changes on the box are bounded as above.
+
 Rounding is a motion too: forward kinematics in doubles give what joints that turn by `OF_JOINTS` more, and move by as
 much of the lengths (from the world's origin) around them, would give exactly. Each of its steps is a product of 3 x 3
 matrices, a sine and a cosine: within 20 units of rounding. So rotations of placements, which are no exact ones in
@@ -35,7 +46,7 @@ from ...errors import NoEnclosureError
 from ...robot import Frame, Robot
 from ...robot.elementary import ElementaryTree
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
 from ..enclosures.interval import UNIT, Interval, rounded_up
 
@@ -52,7 +63,8 @@ class Placed(NamedTuple):
         rotations: of the joints (njoints, 3, 3).
         linear, angular: body twists of the columns in the axes of the world (nv, 3).
         small: angles and lengths (2, njoints) of rounding alone.
-        moved: the same with the motion in the box.
+        moved: the same with the motion in the core of the box.
+        rates: (2, njoints) those of w of the box, by the part of its ellipsoid that the joint has.
     """
 
     tree: ElementaryTree
@@ -62,6 +74,7 @@ class Placed(NamedTuple):
     angular: Matrix
     small: Matrix
     moved: Matrix
+    rates: Matrix
 
     @staticmethod
     def at(robot: Robot, box: TangentBox) -> Placed:
@@ -79,16 +92,19 @@ def _placed(tree: ElementaryTree, name: str, box: TangentBox) -> Placed:
     rotations = np.array([oMi.rotation for oMi in data.oMi])
     tree.datas.give(data)
     S, joints = tree.subspaces
-    most = np.zeros((model.njoints, 6))
-    np.add.at(most, joints, (np.abs(S) * box.r).T)
+    most, squares = np.zeros((2, model.njoints, 6))
+    np.add.at(most, joints, (np.abs(S) * box.core).T)
     moved = np.array([_length(most[:, 3:]), _length(most[:, :3])])
+    if box.ball is not None:
+        np.add.at(squares, joints, ((S * box.ball) ** 2).T)
+    rates = np.sqrt([squares[:, 3:].sum(axis=1), squares[:, :3].sum(axis=1)])
     far = _length(origins)
     lengths = 2.0 * (far + far[list(model.parents)] + tree.steps)
     small = OF_JOINTS * np.array([np.ones(model.njoints), lengths])
     small[:, 0] = 0.0
     R = rotations[joints]
     linear, angular = (R @ S.T[:, half, None] for half in (slice(0, 3), slice(3, 6)))
-    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small))
+    return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small), rates)
 
 
 class Chains(NamedTuple):
@@ -99,6 +115,8 @@ class Chains(NamedTuple):
         shared: (n,) how many carry both.
         signs: (n, nv) 1 for columns near b, -1 for those near a.
         turning: (nv,) 1 for columns that turn anything.
+        first: (n, nv, nv) 1 where, of columns k and j that are both on the chain, j is the first one seen from a.
+        second: the same where k is.
     """
 
     near_b: Matrix
@@ -106,6 +124,8 @@ class Chains(NamedTuple):
     shared: Vector
     signs: Matrix
     turning: Vector
+    first: Matrix
+    second: Matrix
 
     @staticmethod
     def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
@@ -122,8 +142,19 @@ class Chains(NamedTuple):
             near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
             turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
             signs = (near_b - near_a)[:, joints]
-            known[a, b] = Chains(near_b, near_a, (on_a & on_b).sum(axis=1).astype(np.float64), signs, turning)
+            shared = (on_a & on_b).sum(axis=1).astype(np.float64)
+            first, second = _order(near_b[:, joints], near_a[:, joints], tree.carries[np.ix_(joints, joints)])
+            known[a, b] = Chains(near_b, near_a, shared, signs, turning, first, second)
         return known[a, b]
+
+
+def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Matrix]:
+    """`first` and `second` of chains; `carries` (nv, nv) is 1 where the joint of a column carries that of another."""
+    on = near_b + near_a
+    both = on[:, :, None] * on[:, None]
+    up = near_b[:, :, None] * (near_b[:, None] * carries.T + near_a[:, None])
+    up = up + near_a[:, :, None] * near_a[:, None] * (carries - carries * carries.T)
+    return up, both - up
 
 
 _KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
@@ -138,12 +169,13 @@ class Seen(NamedTuple):
         near: how far the origins may be from there by rounding (n,) [m].
         turn_near: how far the first frame may be turned (1,) [rad].
         linear: columns (n, nv, 3) of the velocity of the origins at the centre.
-        angular: columns (nv, 3) of the angular velocity of the first frame, but for the sign.
+        angular: columns (n, nv, 3) of the angular velocities.
         before: (n, nv) what turns between a and the joint of a column.
         after: (n, nv) what turns between b and the joint.
         by_point: (n, nv) how far the origin of b may move, seen from the joint.
         rounding: (n, nv) of the columns.
         on: (n, nv) 1 for columns that are not zero everywhere.
+        first, second: as of `Chains`.
     """
 
     position: Matrix
@@ -157,6 +189,8 @@ class Seen(NamedTuple):
     by_point: Matrix
     rounding: Matrix
     on: Matrix
+    first: Matrix
+    second: Matrix
 
     @property
     def quaternion(self) -> Vector:
@@ -169,7 +203,8 @@ class Seen(NamedTuple):
 
     def turn(self, box: TangentBox) -> Enclosure:
         """The rotation of b, in SO(3)."""
-        return Enclosure.centred(SO3, box, self.quaternion, self.turned(), self.turned_columns())
+        turned = self.turned_columns()
+        return Enclosure.centred(SO3, box, self.quaternion, self.turned(), turned, self.turned_bend)
 
     def position_columns(self) -> Interval:
         """Of the position (3, nv), in the axes of a."""
@@ -177,12 +212,63 @@ class Seen(NamedTuple):
 
     def turned_columns(self) -> Interval:
         """Of the angular velocity of b (3, nv), in the axes of b."""
-        return self._columns((self.angular @ self.rotation).T, self.after[0] * _length(self.angular))
+        return self._columns((self.angular[0] @ self.rotation).T, self.after[0] * _length(self.angular[0]))
 
     def carried_columns(self) -> Interval:
         """Of the velocity of the origin (3, nv), in the axes of b."""
         radius = self.after[0] * _length(self.linear[0]) + self.by_point[0]
         return self._columns((self.linear[0] @ self.rotation).T, radius)
+
+    def position_bend(self) -> Bend:
+        """What `position_columns` change by."""
+        return self.mean_bend(np.ones(1))
+
+    def mean_bend(self, shares: Vector) -> Bend:
+        """What `mean_columns` change by."""
+        middle, radius = self._turned(self.before, self.angular, self.linear, self.by_point)
+        first, second = self.first[..., None], self.second[..., None]
+        turned = np.swapaxes(middle, 1, 2) * first + middle * second  # (n, k, j, 3), each j x k or k x j
+        r = np.swapaxes(radius, 1, 2) * self.first + radius * self.second
+        straight = np.tensordot(shares, self.linear, 1).T
+        small = np.broadcast_to(shares @ (self.on * self.rounding), straight.shape)
+        return Bend(
+            Interval.around(straight, rounded_up(small)),
+            _slopes(np.tensordot(shares, turned, 1), rounded_up(np.tensordot(shares, r, 1))),
+        )
+
+    def turned_bend(self) -> Bend:
+        """What `turned_columns` change by."""
+        ang = self.angular[:1] @ self.rotation
+        middle, radius = self._turned(self.after[:1], ang, ang, np.zeros(1))
+        second = self.second[0]
+        return Bend(self._straight(ang[0].T), _slopes(middle[0] * second[..., None], radius[0] * second))
+
+    def carried_bend(self) -> Bend:
+        """What `carried_columns` change by."""
+        ang, lin = self.angular[:1] @ self.rotation, self.linear[:1] @ self.rotation
+        middle, radius = self._turned(self.after[:1], ang, lin, self.by_point[:1])
+        both = middle[0] - np.swapaxes(middle[0], 0, 1)
+        r = rounded_up(radius[0] + radius[0].T)
+        return Bend(self._straight(lin[0].T), _slopes(both * self.second[0, ..., None], r * self.second[0]))
+
+    def _turned(self, turns: Matrix, ang: Matrix, lin: Matrix, beside: Vector) -> tuple[Matrix, Matrix]:
+        """Products of columns, (n, nv, nv, 3) of ang_i x lin_j, and how far each may be off (n, nv, nv).
+
+        The rounding of a product is within that of its columns, which is a hundred times theirs.
+
+        Args:
+            turns: what turns before, or behind, each column (n, nv).
+            ang, lin: columns at the centre (n, nv, 3).
+            beside: (n, nv) what the second ones change by beside being turned.
+        """
+        small = self.rounding[: len(ang)]
+        a, b = _length(ang), _length(lin)
+        off_a, off_b = rounded_up(turns * a + small), rounded_up(turns * b + beside + small)
+        radius = a[:, :, None] * off_b[:, None] + off_a[:, :, None] * (b + off_b)[:, None]
+        return _cross(ang[:, :, None], lin[:, None]), np.asarray(rounded_up(radius))
+
+    def _straight(self, middle: Matrix) -> Interval:
+        return Interval.around(middle, np.broadcast_to(self.on[0] * self.rounding[0], middle.shape))
 
     def mean_columns(self, shares: Vector) -> Interval:
         """Of the mean of the origins (3, nv), in the axes of a; shares (n,) are not negative."""
@@ -194,6 +280,11 @@ class Seen(NamedTuple):
         r = self.on[0] * rounded_up(radius + self.rounding[0])
         found = Interval.around(middle, np.broadcast_to(r, middle.shape))
         return Interval(found.lower * self.on[0], found.upper * self.on[0])
+
+
+def _slopes(middle: Matrix, radius: Matrix) -> Interval:
+    """As of `Bend` (3, nv, nv), from vectors (nv, nv, 3)."""
+    return Interval.around(np.moveaxis(middle, 2, 0), np.broadcast_to(radius, (3, *radius.shape)))
 
 
 def _length(vectors: Matrix) -> Vector:
@@ -230,25 +321,36 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     near_b, near_a, carries = chains.near_b, chains.near_a, tree.carries
     chain = near_a + near_b
     arms = _length(pb[:, None] - origins)
-    turns, steps = placed.moved[0] * chain, (placed.moved[1] + placed.moved[0] * arms) * chain
+    turns, steps = placed.moved[0], placed.moved[1] + placed.moved[0] * arms
+    around = [placed.rates[0], placed.rates[1] + placed.rates[0] * arms]  # of w
     near = rounded_up(((placed.small[1] + placed.small[0] * arms) * chain).sum(axis=1) + beyond)
     turn_near = float((placed.small[0] * chain[0]).sum() + angle[0])
 
     # Sums along the chain from a on: down from a, then up to b. `@ carries` sums over a joint and what carries it,
     # `@ carries.T` over it and what it carries.
-    tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
-    below = carries.T
-    before = near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta)
-    after = near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries)
-    point = near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries)
+    # w has one length for all joints: of its sums the root of the sum of squares is left.
+    def sums(turns: Matrix, steps: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+        tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
+        below = carries.T
+        return (
+            near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta),
+            near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries),
+            near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries),
+        )
+
+    before, after, point = sums(turns, steps)
+    if box.ball is not None:
+        of_w = sums(around[0] ** 2, around[1] ** 2)
+        before, after, point = (x + np.sqrt(y) for x, y in zip((before, after, point), of_w, strict=True))
 
     levers = pb[:, None] - origins[joints]
     moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]
     size = 1.0 + far[:, None] + _length(origins)[joints]
     rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[:, None]
     return Seen(
-        (pb - pa) @ Ra, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[0][:, None]) @ Ra,
+        (pb - pa) @ Ra, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
         before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
+        chains.first, chains.second,
     )  # fmt: skip
 
 

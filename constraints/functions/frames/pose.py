@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.interval import Interval
 from ..function import Function
 from .chain_bounds import seen
@@ -101,7 +101,12 @@ class Pose(FrameOfRobot):
         value = np.r_[found.position[0], found.quaternion]
         small = np.r_[np.full(3, 1.001 * found.near[0]), found.turned()]  # of V^-1, as good as the identity
         columns = Interval.joined([moved, found.turned_columns()])
-        return Enclosure.centred(self.outputs, box, value, small, columns)
+
+        def bend() -> Bend:
+            moves, turns = found.carried_bend() if self._body else found.position_bend(), found.turned_bend()
+            return Bend.joined([moves, turns])
+
+        return Enclosure.centred(self.outputs, box, value, small, columns, bend)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         D, found = np.eye(6), Slopes.zero(6)

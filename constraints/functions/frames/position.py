@@ -59,7 +59,8 @@ class Position(FrameOfRobot):
     def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         columns = found.position_columns()
-        return Enclosure.centred(self.outputs, box, found.position[0], np.full(3, found.near[0]), columns)
+        small = np.full(3, found.near[0])
+        return Enclosure.centred(self.outputs, box, found.position[0], small, columns, found.position_bend)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

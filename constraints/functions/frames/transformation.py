@@ -13,7 +13,7 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.interval import Interval
 from ..enclosures.maps import logarithm
 from .chain_bounds import seen
@@ -70,7 +70,11 @@ class Transformation(FrameOfRobot):
         turn = logarithm(SO3, found.turn(box), box)
         value, small = np.r_[found.position[0], turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
         columns = Interval.joined([found.position_columns(), turn.jacobian])
-        return Enclosure.centred(self.outputs, box, value, small, columns)
+
+        def bend() -> Bend:
+            return Bend.joined([found.position_bend(), turn.bend])
+
+        return Enclosure.centred(self.outputs, box, value, small, columns, bend)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=True)

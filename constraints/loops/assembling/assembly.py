@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
 from ...errors import ConstraintError, OptionError, UndefinedError
+from ...exports import from_above
 from ...keywords import FieldOf
 from ...problem.arguments import costs, frozen_columns
 from ...problem.problem import Problem
@@ -32,6 +33,9 @@ from .assembly_choice import AS_USUAL, DRIVEN, LISTED, AssemblyChoice, AssemblyO
 from .gaps import driven_words, gap_words
 from .iterates import DrawnIterates
 from .kept_branch import compared, driven_back
+
+if TYPE_CHECKING:
+    from ...certificates.certificate import Certificate
 
 _log = logging.getLogger(__package__)
 
@@ -124,6 +128,21 @@ class Assembly(DrawnIterates):
     def dependence(self) -> Dependence:
         """Rank, redundant rows with their mismatch, and how inconsistent the rows are, at q."""
         return dependence(self.projection.problem, self.q, self.projection.rhs)
+
+    def certify(self, *, radius: float | None = None) -> Certificate:
+        """Prove that an exact closed configuration is near q: see `constraints.certificates.certify`.
+
+        Closures of points, of points in a plane, and of whole poses are proved; rows of axes have no enclosure. Of
+        redundant rows, as those of planar mechanisms in space, nothing is proved. Mobility is nv less the rows in play
+        where the certificate is PROVED; what is free to second order only is not shown by it.
+
+        Args:
+            radius: R that is wanted; by default as large as can be shown.
+
+        Raises:
+            OptionError, NotFiniteError: a radius that is no positive number.
+        """
+        return from_above("certify")(self.projection.problem, self.q, self.projection.rhs, radius=radius)
 
     def describe(self) -> str:
         """The result in words: status, errors by constraint, and on failure the rank and redundancy of the rows."""

@@ -16,12 +16,14 @@ from liegroups.formulas.second_order import cross, se3_log_second
 from liegroups.frozen import set_fields
 from liegroups.segments import as_slice
 
+from ...functions.enclosures.box import Enclosure, TangentBox
 from ...functions.frames.frame_function import FrameFunction, kinematics_at
 from ...functions.frames.slopes import Slopes, TwistRowSlopes, translation_slopes
 from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
 from ...robot.placement import pose_log, pose_log_second
+from .enclosing import enclosed
 from .rotation_rows import RotationRows
 
 
@@ -347,18 +349,18 @@ class OfRelativePose(FrameFunction):
         """Resolve the frames, and note the columns."""
         self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
         indices = np.flatnonzero(self.columns)
-        set_fields(
-            self,
-            _indices=indices,
-            _block=as_slice(indices.tolist()),
-            _signs=np.ascontiguousarray(self._sign[0, indices]),
-            _same_sign=bool((self._sign[0, indices] == 1.0).all()),
-        )
+        signs = np.ascontiguousarray(self._sign[0, indices])
+        set_fields(self, _indices=indices, _block=as_slice(indices.tolist()))
+        set_fields(self, _signs=signs, _same_sign=bool((signs == 1.0).all()))
 
     @property
     def indices(self) -> Indices:
         """The tangent columns the function depends on."""
         return self._indices
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        """As `Function.enclosure`, of maps that have one."""
+        return enclosed(self, box.on(self.inputs, self.name))
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As `Function.evaluate`."""

@@ -34,7 +34,7 @@ from ..status import Refined, Status, Step
 from .engines import cost_of_python, remedy_of_python, solved_by
 
 if TYPE_CHECKING:
-    from ...certificates import Certificate
+    from ...certificates.certificate import Certificate
     from ...robot.bounds import Violation
     from ..diagnosis import Diagnosis, Sensitivity
 
@@ -229,18 +229,22 @@ class Projection(Solved, ByJoint):
         """
         return from_above("diagnose")(self, iterations=iterations, trials=trials, seed=seed)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
+    def report(self, path: str | os.PathLike[str], certificate: Certificate | None = None) -> None:
         """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and the result.
 
         `python -m constraints project FILE` repeats it and says whether the result is the same bit for bit; in Python,
         use `Report.load(path).reproduce()`.
+
+        Args:
+            path: the file.
+            certificate: of this result (`certify`), which is kept with it and checked again when it is read.
 
         Raises:
             NotSavableError: a constraint is not data (a Python function, a Target), or the engine is user-defined;
                 nothing is written.
             FileError: the file cannot be written.
         """
-        from_above("save_report")(self, path)
+        from_above("save_report")(self, path, certificate)
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.

@@ -1,0 +1,172 @@
+"""A leg of a path: the box around a straight way, and the premises of its check."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arrays import BoolVector, Vector
+
+from ..functions.enclosures.box import TangentBox
+from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound
+from ..functions.enclosures.interval import Interval, rounded_up
+from .check import Premises, lengths
+from .path_check import LegPremises
+from .rows import ProblemRows, RowsOn
+from .slice import Place, Slice, norm_bound, rounded_down
+
+
+class Way(NamedTuple):
+    r"""A straight way :math:`m \oplus v(\tau)`, :math:`v = \tau d` within `off`, and a ball around all its points.
+
+    Attributes:
+        space: of the configurations.
+        start, end: (nq,) where it leads from and to.
+        middle: m (nq,).
+        d: (nv,) from the middle to the end.
+        off: (nv,) how far the exact way may be from it, by rounding: none where a coordinate of a vector stays.
+        moving: (nv,) coordinates that w may have.
+        size: of the ball, the length of w.
+    """
+
+    space: Space
+    start: Vector
+    end: Vector
+    middle: Vector
+    d: Vector
+    off: Vector
+    moving: BoolVector
+    size: float
+
+    @staticmethod
+    def between(space: Space, start: Vector, end: Vector, frozen: BoolVector, size: float) -> Way:
+        """From one configuration to another."""
+        middle = space.interpolate(start, end, 0.5)
+        d = 0.5 * space.difference(start, end)
+        off = 8.0 * OF_MAPS * (1.0 + np.abs(d) + float(np.abs(middle).max(initial=0.0)))
+        same, at = start == end, space.vector_q
+        off[space.vector_v] = np.where(same[at], 0.0, 4.0 * np.spacing(np.abs(start[at]) + np.abs(end[at])))
+        return Way(space, start, end, middle, d, off, ~frozen, size)
+
+    @property
+    def box(self) -> TangentBox:
+        """All of it."""
+        ball = np.asarray(self.size * self.moving, dtype=np.float64)
+        return TangentBox(self.space, self.middle, rounded_up(np.abs(self.d) + self.off + ball), ball)
+
+    @property
+    def length(self) -> float:
+        """Of d."""
+        return float(lengths(self.d))
+
+    def stretch(self) -> float:
+        r"""How much longer w may be in the chart of a leg that it meets, and in the space than in a chart.
+
+        w of one chart is :math:`(1 + E) w` as a motion of the body, and at most :math:`(1 + L)` of that in another,
+        with the bounds of the Jacobians of exponential and logarithm.
+        """
+        r = self.box.r
+        bounds = (exp_jacobian_bound(self.space, r), log_jacobian_bound(self.space, r))
+        return float(rounded_up(np.prod([norm_bound(np.eye(len(r)) + B) if B.any() else 1.0 for B in bounds])))
+
+
+Ends = tuple[Interval, Interval]
+"""Values of rows (m,) at the start and at the end of a way."""
+
+
+class Rooms(NamedTuple):
+    """Room along a way, at w = 0, and how fast it may shrink with the length of w."""
+
+    margins: Vector
+    rates: Vector
+    places: tuple[Place, ...]
+
+
+def leg_of(
+    way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, ends: Ends, rooms: Rooms
+) -> LegPremises:
+    r"""The premises of a leg.
+
+    .. math:: G(\tau, 0) = G(m) + \tau\, (J_0 d - u) + \tfrac{\tau^2}{2}\, H(d, d)
+
+    with :math:`J(v) \in J_0 + H v` on the box, u the motion of the targets, and what `off` changes.
+
+    Args:
+        way: the way.
+        found: the rows on its box.
+        at: slice at the middle.
+        target: what each row should be in the middle.
+        moved: u (m,), what the target of each row moves by from the middle to the end.
+        ends: all rows at the start and at the end.
+        rooms: room along it.
+    """
+    n, C = len(at.chosen), at.preconditioner
+    J, H = found.bend.straight[at.chosen], found.bend.slopes[at.chosen]
+    d = way.d
+    along = _times(H, d)  # H(d, .)
+    half = 0.5 * (along @ d)
+    bow = Interval(np.minimum(half.lower, 0.0), np.maximum(half.upper, 0.0))
+    drift = (J @ d - moved[at.chosen]).magnitude + found.jacobian[at.chosen].magnitude @ way.off
+    residual = ((found.value[at.chosen] - target[at.chosen]) + bow).widened(rounded_up(drift))
+    on = way.moving.astype(np.float64)
+    variation = at.stretch_of(along * on) + at.bend(found, way.moving) * (way.size + float(lengths(way.off)))
+    M, pull = J @ at.basis, at.stretch_of(J * on) + variation
+    row = np.zeros((1, n))
+    row[:, :1] = way.stretch()
+    rates = np.zeros((len(rooms.rates), n))
+    rates[:, :1] = rooms.rates[:, None]
+    numbers = Premises(
+        C, residual.lower, residual.upper, M.lower, M.upper, float(rounded_up(variation)), way.size,
+        np.zeros(1), row, rooms.margins, rates,
+    )  # fmt: skip
+    off = [end[at.chosen] - target[at.chosen] for end in ends]
+    at_stops = np.array([[end.lower, end.upper] for end in off])
+    return LegPremises(numbers, float(rounded_up(pull)), at_stops, False)
+
+
+def _times(H: Interval, d: Vector) -> Interval:
+    """Slopes along one direction, (n, nv)."""
+    return (H @ d[:, None]).reshaped(*H.shape[:2])
+
+
+def rooms_along(
+    way: Way, rows: ProblemRows, found: RowsOn, active: BoolVector, held: BoolVector, moved: Interval
+) -> Rooms:
+    """Of all bounds, and of the inequalities that are not held at an end.
+
+    Args:
+        way: the way.
+        rows, found: of the problem, and on its box.
+        active: (m,) rows that are held at an end.
+        held: (nv,) coordinates that stay on the way.
+        moved: as of `leg_of`.
+    """
+    space, bounds = way.space, rows.problem.bounds
+    bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+    room = np.minimum(*(_within(q, bounds.lower, bounds.upper) for q in (way.start, way.end)))
+    at = np.flatnonzero(bounded[space.vector_q])
+    margins, rates = [room[space.vector_q][at]], [np.where(held[space.vector_v][at], 0.0, 1.0)]
+    places = [Place("coordinate", int(i)) for i in at]
+    plain = np.isin(np.arange(space.nq), space.vector_q)
+    for leaf in space.leaves():
+        entries = [i for i in range(leaf.q.start, leaf.q.stop) if bounded[i] and not plain[i]]
+        if entries:  # of the origin of a body: it stays as near to the middle as its way is long
+            stray = rounded_up((1.0 + float(np.abs(way.d[leaf.v]).sum())) * lengths(way.d[leaf.v] + way.off[leaf.v]))
+            margins.append(_within(way.middle, bounds.lower, bounds.upper)[entries] - stray)
+            rates.append(np.full(len(entries), way.stretch()))
+            places += [Place("body", i) for i in entries]
+    free = np.flatnonzero(~rows.equalities & ~active)
+    value, J = found.value[free], found.jacobian[free]
+    drift = rounded_up((J @ way.d - moved[free]).magnitude + J.magnitude @ way.off)
+    inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper) - drift
+    return Rooms(
+        np.concatenate([*margins, rounded_down(inside)]),
+        np.concatenate([*rates, rounded_up(lengths(J.magnitude * way.moving))]),
+        (*places, *(Place("row", int(i)) for i in free)),
+    )
+
+
+def _within(q: Vector, lower: Vector, upper: Vector) -> Vector:
+    return np.minimum(rounded_down(q - lower), rounded_down(upper - q))

@@ -1,0 +1,132 @@
+r"""The check of a certificate of a path. It needs numpy, and `check.py`.
+
+**What is claimed.** A path is cut into legs, which meet at *stops*. On a leg, with a time :math:`\tau` from -1 to 1,
+configurations are :math:`m \oplus (v(\tau) + w)`, v a straight line; at w = 0 they go from one stop to the next. G is
+the error of n rows in play, C the `preconditioner`, B (nv, n) a basis of orthonormal columns. For all :math:`\tau` and
+:math:`\|w\| \le` `size` the derivative J of G by w has :math:`J B = M + W` as in `check.py`, and :math:`\|C J\| \le`
+`pull`; :math:`G(\tau, 0)` is between the two residuals, and at the stops between `at_stops`. *Stretch* is the length of
+the row of `spread`: in space nothing is farther than :math:`\|w\|` times it from where w = 0. In the chart of the leg
+before, a point at w from the stop where both meet is at most :math:`\|w\|` times the stretches of both away from it.
+
+**Theorem.** Let :math:`\alpha, \beta, \rho` of each leg be as in `check.py`, :math:`\beta < 1` and :math:`\rho \le`
+`size`. Then for each :math:`\tau` there is exactly one y with :math:`\|y\| \le` `size` and :math:`G(\tau, B y) = 0`; it
+has :math:`\|y\| \le \rho`, and is continuous in :math:`\tau`. Where two legs meet, let :math:`\varepsilon_1` be
+:math:`\rho` of the first one with its residual at the stop, :math:`\varepsilon_2` that of the second one times both
+stretches, and of the first one
+
+.. math:: \gamma = \frac{\mathrm{pull}\,(\varepsilon_1 + \varepsilon_2)}{2\,(1 - \beta)}, \qquad
+    \omega = \max(\rho, \varepsilon_2 + \gamma, \varepsilon_1 + \gamma).
+
+If :math:`\omega \le` its `size`, the ends of both branches at the stop are joined by an arc of solutions, at most
+:math:`\omega` from it. So all legs together have one continuous curve of exact solutions, and in their slices no other
+solution is nearer than `size`.
+
+*Proof.* For one :math:`\tau` this is the theorem of `check.py`. T is continuous in :math:`\tau` and contracts by the
+same :math:`\beta` for all, so its fixed point is continuous. At a stop let :math:`w_1, w_2` be the two ends in the
+chart of the first leg: :math:`\|w_i\| \le \varepsilon_i`, and G = 0 at both. On the line :math:`u(\lambda)` from one to
+the other, the nearer end is at most :math:`(\varepsilon_1 + \varepsilon_2) / 2` away: :math:`\|C\,G(u)\|` is at most
+that times pull. All :math:`u + B y` with :math:`\|y\| \le \gamma` are within :math:`\omega`, in the ball. So y less
+C G(u + B y) maps the ball of :math:`\gamma` into itself and contracts; its fixed points are an arc of solutions. At
+both ends of the line y = 0 is a fixed point, hence the only one: there the arc is at :math:`w_1` and :math:`w_2`.
+
+Then nothing is farther from the straight way than stretch times :math:`\omega`, and what has to stay at least zero is
+at least `margins` less :math:`\|` `rates` :math:`\|\,\omega`, by its row. (A coordinate at a bound is held: its row
+of B and its rate are zero. On an arc it is between two ends that are within the bounds.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .check import Premises, contraction, failures, lengths, raised, within
+
+
+class LegPremises(NamedTuple):
+    r"""A part of a path, as numbers.
+
+    Attributes:
+        numbers: as of a certificate; `displaced` (1,) is zero, `spread` (1, n) a row whose length is the stretch.
+        pull: bound of :math:`\|C J\|`.
+        at_stops: (2, 2, n) residuals at its start and at its end, lower and upper ends of each.
+        joined: whether the branch goes on from the leg before, by the theorem; False where a new piece begins.
+    """
+
+    numbers: Premises
+    pull: float
+    at_stops: Any
+    joined: bool
+
+
+def farthest(legs: Sequence[LegPremises]) -> list[float]:
+    r""":math:`\omega` of each leg, or :math:`\rho` where no other is joined to its end."""
+    found = [within(leg.numbers) for leg in legs]
+    for k, (leg, following) in enumerate(pairwise(legs)):
+        if following.joined:
+            beta = contraction(leg.numbers)[1]
+            here, there = _at_stop(leg, 1), _at_stop(following, 0) * _stretch(leg) * _stretch(following)
+            arc = leg.pull * (here + there) / (2.0 * (1.0 - beta)) if beta < 1.0 - 1e-12 else np.inf
+            found[k] = max(found[k], float(raised(max(here, there) + arc)))
+    return found
+
+
+def _at_stop(leg: LegPremises, end: int) -> float:
+    """How far the solution is from the stop at its start, or at its end."""
+    lower, upper = leg.at_stops[end]
+    return within(leg.numbers._replace(residual_lower=lower, residual_upper=upper))
+
+
+def distances(legs: Sequence[LegPremises]) -> Any:
+    """(legs,) the least r of each that can be claimed."""
+    return np.array([float(raised(_stretch(leg) * far)) for leg, far in zip(legs, farthest(legs), strict=True)])
+
+
+def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
+    """What does not hold of a certificate of a path, in words; nothing if it is a proof.
+
+    Args:
+        legs: in the order of time.
+        r: within which of the straight way between stops the branch is claimed to be.
+        R: within which it is claimed to be the only one in its slices.
+    """
+    found = list[str]()
+    for k, leg in enumerate(legs):
+        wrong = [f"pull is {leg.pull:g}"] if not 0.0 <= leg.pull < np.inf else []
+        wrong += [] if _are_bounds(leg.at_stops, len(leg.numbers.residual_lower)) else ["at_stops are no bounds"]
+        wrong += failures(leg.numbers, np.inf, leg.numbers.size)
+        found += [f"leg {k}: {words}" for words in wrong]
+    if found:
+        return found
+    for k, (leg, far) in enumerate(zip(legs, farthest(legs), strict=True)):
+        found += [f"leg {k}: {words}" for words in leg_failures(leg, far)]
+        near, size = float(raised(_stretch(leg) * far)), leg.numbers.size
+        if not near <= r:
+            found.append(f"leg {k}: the branch is only shown to be within {near:.3g}, not r = {r:.3g}")
+        if not R <= size:
+            found.append(f"leg {k}: R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {size:.3g}")
+    return found
+
+
+def leg_failures(leg: LegPremises, far: float) -> list[str]:
+    r"""What does not hold of a leg whose branch, and the arc at its end, are within :math:`\omega`, `far`."""
+    n, found = leg.numbers, list[str]()
+    if not far <= n.size:
+        found.append(f"it is not joined to the next one: {far:.3g} is more than the size {n.size:.3g}")
+    used = np.where(n.rates.any(axis=1), raised(lengths(n.rates) * far), 0.0)
+    if not (n.margins >= used).all():
+        found.append(f"a bound or an inequality may be missed by {float(np.max(used - n.margins)):.3g}")
+    return found
+
+
+def _are_bounds(at_stops: Any, n: int) -> bool:
+    """Whether residuals at stops are lower and upper ends of n rows, twice."""
+    fits = np.shape(at_stops) == (2, 2, n) and bool(np.isfinite(at_stops).all())
+    return fits and bool((at_stops[:, 0] <= at_stops[:, 1]).all())
+
+
+def _stretch(leg: LegPremises) -> float:
+    """Zero where no row is in play: then the branch is the straight way."""
+    return float(lengths(leg.numbers.spread)[0])

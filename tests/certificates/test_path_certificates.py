@@ -1,0 +1,387 @@
+"""Certificates of paths: what is proved, and that no path that jumps is."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+from dataclasses import replace
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+import path_claims as claims
+import pytest
+from certificate_claims import planar
+from each_choice import draws
+from robots import arm, humanoid
+
+import constraints.certificates.path_check as check_module
+from constraints import Bounds, Comparison, Function, Implicit, Orientation, Pose, Position, Problem, Projector
+from constraints.certificates import CertificateStatus, PathLimits, certify_path
+from constraints.certificates.path_certificate import PathCertificate
+from constraints.collisions import CollisionModel, Shape
+from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from constraints.functions.affine import Affine, Identity
+from constraints.paths import MovingRightHandSide, Path, interpolate
+from constraints.paths.path import Piece
+from constraints.planning import PlanningStatus, connect
+from constraints.solvers import Options
+from liegroups import Rn
+
+PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
+
+
+def circle(radius: float = 1.0) -> Problem:
+    x = Identity(Rn(2))
+    return Problem(Rn(2), [Implicit.equal(x[0] * x[0] + x[1] * x[1], [radius * radius], name="circle")])
+
+
+def arc(begin: float, end: float, count: int = 2) -> np.ndarray:
+    angles = np.linspace(begin, end, count)
+    return np.column_stack((np.cos(angles), np.sin(angles)))
+
+
+def level_path(seed: int = 2) -> Path:
+    """The tool of the arm goes from one place to another at one height."""
+    rows = Implicit.equal(Position(arm(), "tool"), [0.0, 0.0, 0.3], mask=[False, False, True], name="level")
+    problem, rng = Problem(arm(), [rows]), np.random.default_rng(seed)
+    projector = Projector(problem)
+    q0, q1 = (projector.project(arm().random(rng)).or_raise().q for _ in range(2))
+    return interpolate(problem, q0, q1, options=Options.local(threshold=5e-5)).or_raise()
+
+
+# What is proved.
+
+
+def test_on_a_circle_the_curve_is_where_geometry_says() -> None:
+    """Half-way between two stops the circle is 1 - cos(h) from the chord; nothing of it is farther."""
+    h = 0.05
+    found = certify_path(claims.path_through(circle(), arc(0.3 - h, 0.3 + h)))
+    assert found.status is PROVED, found
+    assert found.check() == []
+    assert len(found.legs) == 1
+    assert 1.0 - np.cos(h) < found.r < 10.0 * (1.0 - np.cos(h))
+    assert found.r <= found.R < 2.0 * np.cos(h)  # the other side of the circle is beyond R
+
+
+def test_what_is_too_long_is_halved_on_the_circle() -> None:
+    found = certify_path(claims.path_through(circle(), arc(0.0, 2.5)))
+    assert found.status is PROVED, found
+    assert len(found.legs) >= 4
+    np.testing.assert_allclose(np.hypot(*found.stops.T), 1.0, atol=1e-9)
+    assert (np.diff(np.arctan2(found.stops[:, 1], found.stops[:, 0])) > 0.0).all()
+    assert (np.diff(found.times) > 0.0).all()
+    assert (found.times[0], found.times[-1]) == (0.0, 1.0)
+
+
+def test_a_path_of_an_arm_is_proved_and_its_solutions_are_within_r() -> None:
+    path = level_path()
+    found = path.certify()
+    assert found.or_raise().check() == []
+    assert len(found.legs) >= len(path.samples) - 1
+    problem, rng = path.pieces[0].problem, np.random.default_rng(0)
+    for k in rng.integers(len(found.stops) - 1, size=20):
+        way = problem.space.interpolate(found.stops[k], found.stops[k + 1], rng.uniform())
+        q = way
+        for _ in range(6):
+            q = problem.space.integrate(q, -np.linalg.pinv(problem.jacobian(q)) @ problem.error(q))
+        assert np.abs(problem.error(q)).max() < 1e-12
+        assert np.abs(q - way).max() <= found.r
+
+
+def test_a_body_in_space_and_two_feet() -> None:
+    """A humanoid: a free-flyer, both feet where they are, its hand moves."""
+    robot, rng = humanoid(), np.random.default_rng(1)
+    q = robot.random(rng)
+    feet = [Pose(robot, f"{side}leg6_joint") for side in "rl"]
+    problem = Problem(robot, [Implicit.equal(f, f.value(q)) for f in feet], Bounds.none(robot.space))
+    v = problem.project_tangent(q, rng.normal(size=robot.nv))
+    end = Projector(problem).project(robot.space.integrate(q, 0.02 * v / np.abs(v).max())).or_raise().q
+    found = claims.path_through(problem, np.array([q, end])).certify()
+    assert found.status is PROVED, found
+    assert found.check() == []
+
+
+def test_targets_that_move_in_a_vector_are_followed() -> None:
+    robot, rng = arm(), np.random.default_rng(5)
+    f = Position(robot, "tool")
+    problem, q = Problem(robot, [Implicit.equal(f, f.value(robot.random(rng)))], Bounds.none(robot.space)), None
+    q = robot.random(rng)
+    begin = problem.rhs_from(q)
+    end = problem.check_rhs(begin.vector + np.array([0.05, -0.03, 0.02]))
+    goal = Projector(problem).project(q, end).or_raise().q
+    path = interpolate(problem, q, goal, (begin, end)).or_raise()
+    assert path.certify().or_raise().check() == []
+    wrong = Piece(problem, MovingRightHandSide(begin), path.samples, path.pieces[0].times, Options.local())
+    assert "sample 1 is" in Path((wrong,)).certify().reason
+
+
+def test_pieces_are_proved_one_by_one() -> None:
+    problem = circle()
+    path = Path.through(problem, arc(0.0, 0.6, 3), max_length=0.1)
+    found = path.certify()
+    assert found.status is PROVED
+    assert sum(not leg.joined for leg in found.legs) == len(path.pieces) == 2
+    assert found.times[-1] == pytest.approx(path.duration)
+
+
+def test_without_rows_the_way_is_the_curve() -> None:
+    below = Implicit.below(Identity(Rn(2))[0], 5.0)
+    path = claims.path_through(Problem(Rn(2), [below]), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    found = path.certify()
+    assert found.status is PROVED
+    assert found.r < 1e-200
+    assert found.check() == []
+
+
+# Bounds and inequalities.
+
+
+def test_a_coordinate_on_its_bound_stays_there_and_leaves_it() -> None:
+    """On a plane in space, with x at its bound on the way there."""
+    plane = Implicit.equal(Affine([[1.0, 1.0, 1.0]]), [1.0])
+    bounds = Bounds(Rn(3), np.array([0.0, -5.0, -5.0]), np.full(3, 5.0))
+    Q = np.array([[0.0, 0.2, 0.8], [0.0, 0.5, 0.5], [0.3, 0.4, 0.3]])
+    found = claims.path_through(Problem(Rn(3), [plane], bounds), Q).certify()
+    assert found.status is PROVED, found
+    assert found.check() == []
+    assert len(found.held) == 1
+    beyond = Q - [[0.0, 0.0, 0.0], [1e-9, -1e-9, 0.0], [0.0, 0.0, 0.0]]
+    assert claims.path_through(Problem(Rn(3), [plane], bounds), beyond).certify().check() == []
+
+
+def test_an_arc_that_leaves_its_bounds_between_two_samples_is_not_proved() -> None:
+    """Both ends are within y <= 0.999, and the circle between them is not."""
+    bounds = Bounds(Rn(2), np.full(2, -2.0), np.array([2.0, 0.999]))
+    problem = Problem(Rn(2), list(circle().constraints), bounds)
+    top = np.pi / 2.0
+    found = claims.path_through(problem, arc(top - 0.05, top + 0.05)).certify()
+    assert found.status is NOT_PROVED
+    assert found.reason
+
+
+def test_inequalities_hold_with_room_or_are_held_at_their_end_or_may_be_passed() -> None:
+    x = Identity(Rn(3))
+    plane = Implicit.equal(x[2] + x[0], [0.0], name="plane")
+    above = Implicit.above(x[0] * x[0] + x[1] * x[1], 1.0, name="outside")
+
+    def asked(Q: Any) -> PathCertificate:
+        return claims.path_through(Problem(Rn(3), [plane, above]), np.array(Q)).certify()
+
+    far = asked([[2.0, 0.0, -2.0], [2.0, 1.0, -2.0]])
+    assert (far.status, far.active) == (PROVED, ())
+    at = np.array([[np.cos(a), np.sin(a), -np.cos(a)] for a in (0.0, 0.1, 0.2)])
+    along = asked(at)
+    assert (along.status, along.active) == (PROVED, ("row 0 of 'outside'",))
+    through = asked([[1.2, -0.5, -1.2], [0.8, 0.7, -0.8], [-1.2, 0.5, 1.2]])
+    assert through.status is NOT_PROVED
+    assert "outside" in through.reason
+
+
+# What jumps, and what is in the way.
+
+
+@pytest.mark.parametrize("kind", claims.JUMPING)
+@draws(7, 67)
+def test_paths_that_jump_are_never_proved(kind: str, count: int) -> None:
+    for seed in range(count):
+        found = certify_path(claims.JUMPING[kind](seed))
+        assert found.status is NOT_PROVED
+        assert found.reason
+        assert found.stuck is not None
+        assert found.check()
+
+
+def test_what_stays_on_its_sheet_is_proved() -> None:
+    """The sheets of `between_sheets`, 0.04 apart, and a path that stays on one."""
+    x = Identity(Rn(2))
+    problem = Problem(Rn(2), [Implicit.equal(x[1] * x[1] - x[0] * x[0], [4e-4])])
+    way = np.linspace(-0.2, 0.2, 21)
+    found = claims.path_through(problem, np.column_stack((way, np.hypot(way, 0.02)))).certify()
+    assert found.status is PROVED, found
+    assert found.R < 0.04
+
+
+def test_a_singular_arm_on_the_way_is_named() -> None:
+    """Two links whose tip goes out to the stretched arm, and back with the elbow on the other side."""
+    tip = planar((0.5, 0.4))
+    problem = Problem(Rn(2), [Implicit.equal(tip[0] * tip[0] + tip[1] * tip[1], [0.81])])
+    found = claims.path_through(problem, np.array([[0.0, 0.0], [0.02, 0.0]])).certify()
+    assert found.status is NOT_PROVED
+    assert "singular" in found.reason or "contraction" in found.reason or "depends" in found.reason
+
+
+def test_functions_without_enclosure_are_named() -> None:
+    f = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q, name="my circle")
+    found = claims.path_through(Problem(Rn(2), [Implicit.zero(f)]), arc(0.0, 0.1)).certify()
+    assert found.status is NOT_PROVED
+    assert "my circle" in found.reason
+    assert found.r == np.inf
+    with pytest.raises(Exception, match="NOT_PROVED"):
+        found.or_raise()
+
+
+def test_half_a_turn_is_named() -> None:
+    """Rows of a rotation vector that are asked to be half a turn."""
+    robot, rng = arm(), np.random.default_rng(2)
+    q = robot.random(rng)
+    half = robot.at(q).placement("tool")
+    turned = np.asarray(half.rotation) @ np.diag([1.0, -1.0, -1.0])
+    reference = np.eye(4)
+    reference[:3, :3] = turned
+    f = Orientation(robot, "tool", reference=reference)
+    problem = Problem(robot, [Implicit(f, Comparison.EQUALITY)], Bounds.none(robot.space))
+    sides = problem.rhs_from(q)
+    moved = robot.space.integrate(q, 1e-4 * np.eye(robot.nv)[0])
+    piece = Piece(problem, MovingRightHandSide(sides), np.array([q, moved]), np.array([0.0, 1.0]), Options.local())
+    found = Path((piece,)).certify(limits=PathLimits(halvings=1))
+    assert found.status is NOT_PROVED
+
+
+def test_right_hand_sides_that_nothing_is_proved_of_are_named() -> None:
+    problem = circle()
+    by_time = MovingRightHandSide(function=lambda s: problem.rhs)
+    piece = Piece(problem, by_time, arc(0.0, 0.1), np.array([0.0, 1.0]), Options.local())
+    assert "function of time" in Path((piece,)).certify().reason
+    robot = arm()
+    f = Pose(robot, "tool")
+    posed = Problem(robot, [Implicit.equal(f, name="hand")])
+    q = robot.random(np.random.default_rng(0))
+    end = robot.space.integrate(q, 0.01 * np.ones(robot.nv))
+    sides = MovingRightHandSide(posed.rhs_from(q), posed.rhs_from(end))
+    piece = Piece(posed, sides, np.array([q, end]), np.array([0.0, 1.0]), Options.local())
+    assert "'hand' moves on SE(3)" in Path((piece,)).certify().reason.replace("SE3", "SE(3)")
+
+
+def test_limits_end_the_search() -> None:
+    path = claims.path_through(circle(), arc(0.0, 2.5))
+    assert "halved 1 times" in path.certify(limits=PathLimits(halvings=1)).reason
+    few = path.certify(limits=PathLimits(legs=2))
+    assert "more than 2 legs" in few.reason
+    assert few.stuck is not None
+    assert "piece 0" in str(few.stuck)
+    for wrong in ({"halvings": -1}, {"legs": 0}, {"legs": 1.5}):
+        with pytest.raises(OptionError):
+            PathLimits(**wrong)  # type: ignore[arg-type]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(WrongObjectError, match="path to be certified"):
+        certify_path(circle())  # type: ignore[arg-type]
+    path = claims.path_through(circle(), arc(0.0, 0.1))
+    with pytest.raises(WrongObjectError, match="collisions"):
+        path.certify("post")  # type: ignore[arg-type]
+    with pytest.raises(WrongObjectError, match="limits"):
+        path.certify(limits=3)  # type: ignore[arg-type]
+    with pytest.raises(SpaceMismatchError):
+        path.certify(CollisionModel(arm(), [Shape("ball", "Sphere", (0.1,))]))
+    with pytest.raises(PathError):
+        Path(())
+    with pytest.raises(SizeError):
+        claims.path_through(circle(), arc(0.0, 0.1)[:1])
+
+
+def test_two_samples_that_are_the_same_are_a_path() -> None:
+    found = claims.path_through(circle(), np.array([[1.0, 0.0], [1.0, 0.0]])).certify()
+    assert found.status is PROVED
+    assert found.r < 1e-9
+
+
+# Collisions.
+
+
+def test_a_path_is_free_by_motion_and_distance_or_it_is_said_what_is_met() -> None:
+    path = level_path()
+    tool = Shape("glass", "Sphere", (0.03,), "tool")
+    middle = arm().at(path(0.5)).placement("tool").translation
+    ways = np.array([arm().at(q).placement("tool").translation for q in path.samples])
+
+    def post(at: Any) -> CollisionModel:
+        return CollisionModel(arm(), [tool, Shape("post", "Sphere", (0.02,), placement=[*at, 0, 0, 0, 1])])
+
+    far = path.certify(post([0.0, 0.0, 2.5]))
+    assert far.status is PROVED, far
+    assert any("coal" in name for name in far.rests_on)
+    hit = path.certify(post(middle))
+    assert hit.status is NOT_PROVED
+    assert "'glass'" in hit.reason
+    assert "'post'" in hit.reason
+    above = np.array([*middle[:2], middle[2] + 0.05 + 1e-5])
+    assert np.linalg.norm(ways - above, axis=1).min() > 0.05
+    touching = path.certify(post(above))
+    assert touching.status is NOT_PROVED
+    assert "may meet" in touching.reason
+
+
+def test_connections_are_certified_where_that_is_asked() -> None:
+    path = level_path()
+    problem = path.pieces[0].problem
+    found = connect(problem, path.start, path.end, rng=np.random.default_rng(0), certified=True)
+    assert found.status is PlanningStatus.FOUND
+    assert found.certificate is not None
+    assert found.certificate.check() == []
+    f = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q, name="my circle")
+    refused = connect(
+        Problem(Rn(2), [Implicit.zero(f)]), [1.0, 0.0], [0.0, 1.0], rng=np.random.default_rng(0), certified=True
+    )
+    assert refused.status is PlanningStatus.NOT_PROVED
+    assert refused.path is not None
+    assert "my circle" in str(refused)
+    with pytest.raises(Exception, match="NOT_PROVED"):
+        refused.or_raise()
+    plain = connect(problem, path.start, path.end, rng=np.random.default_rng(0))
+    assert plain.certificate is None
+
+
+# The check.
+
+
+def test_the_check_imports_numpy_and_the_check_of_certificates() -> None:
+    tree = ast.parse(File(check_module.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in imports}
+    assert modules == {"__future__", "collections.abc", "itertools", "typing", "numpy", "check"}
+
+
+def a_proof() -> PathCertificate:
+    return certify_path(claims.path_through(circle(), arc(0.0, 0.4, 4)))
+
+
+def test_a_certificate_travels_and_is_checked_again() -> None:
+    assert pickle.loads(pickle.dumps(a_proof())).check() == []
+
+
+def changed(found: PathCertificate, k: int, **entries: Any) -> PathCertificate:
+    legs = list(found.legs)
+    legs[k] = legs[k]._replace(numbers=legs[k].numbers._replace(**entries))
+    return replace(found, legs=tuple(legs))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: replace(c, r=0.5 * c.r), "within"),
+        (lambda c: replace(c, R=1.01 * c.R), "ball"),
+        (lambda c: changed(c, 1, residual_upper=c.legs[1].numbers.residual_upper + 1.0), "mapped"),
+        (lambda c: changed(c, 1, variation=1.0), "contraction"),
+        (lambda c: changed(c, 0, size=1.01 * 2e-3), "ball"),
+        (lambda c: changed(c, 0, margins=np.zeros(1), rates=np.ones((1, 1))), "missed"),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(pull=1e20), *c.legs[1:])), "joined"),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(pull=np.nan), *c.legs[1:])), "pull"),
+        (
+            lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops + 1.0), *c.legs[1:])),
+            "joined",
+        ),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=c.legs[0].at_stops[:, ::-1]), *c.legs[1:])), "bounds"),
+        (lambda c: replace(c, legs=(c.legs[0]._replace(at_stops=np.zeros(2)), *c.legs[1:])), "bounds"),
+        (lambda c: changed(c, 0, preconditioner=0.0 * c.legs[0].numbers.preconditioner), "contraction"),
+    ],
+)
+def test_the_check_sees_numbers_that_prove_nothing(change: Any, words: str) -> None:
+    assert words in "; ".join(change(a_proof()).check())
+
+
+def test_the_words_of_a_certificate() -> None:
+    found = a_proof()
+    assert "PROVED" in repr(found)
+    assert "3 legs" in found.describe()

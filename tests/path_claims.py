@@ -1,0 +1,83 @@
+"""Paths that are known to jump from one branch of solutions to another, and ones that are known not to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from certificate_claims import planar
+from robots import ur5
+
+from constraints import Bounds, Implicit, Options, Pose, Problem, Projector
+from constraints.functions.affine import Identity
+from constraints.paths import MovingRightHandSide, Path
+from constraints.paths.path import Piece
+from liegroups import R3xSO3, Rn
+
+
+def path_through(problem: Problem, Q: np.ndarray) -> Path:
+    """A path of these samples, whatever is between them."""
+    sides = MovingRightHandSide(problem.rhs)
+    return Path((Piece(problem, sides, Q, np.linspace(0.0, 1.0, len(Q)), Options.local()),))
+
+
+def between_elbows(seed: int) -> Path:
+    """Two links in the plane whose tip stays: the elbow goes from one side to the other through a few samples."""
+    rng = np.random.default_rng(seed)
+    p, q = rng.uniform(0.2, 1.0, 2)
+    tip = planar((float(p), float(q)))
+    a, b = rng.uniform(-3.0, 3.0), 10.0 ** rng.uniform(-5.0, -1.0)
+    here, other = np.array([a, b]), np.array([a + 2.0 * np.arctan2(q * np.sin(b), p + q * np.cos(b)), -b])
+    problem = Problem(Rn(2), [Implicit.equal(tip, tip.value(here))])
+    still = [here] * int(rng.integers(1, 3))
+    return path_through(problem, np.array([*still, other, other]))
+
+
+def between_sheets(seed: int) -> Path:
+    r"""On :math:`y^2 = x^2 + e^2`, from the upper sheet to the lower one where they are near, in steps of 0.02."""
+    rng = np.random.default_rng(seed)
+    e = 10.0 ** rng.uniform(-6.0, -1.0)
+    x = Identity(Rn(2))
+    problem = Problem(Rn(2), [Implicit.equal(x[1] * x[1] - x[0] * x[0], [e * e])])
+    way = np.arange(-10, 11) * 0.02 + rng.uniform(-0.01, 0.01)
+    above = np.where(way < rng.uniform(-0.03, 0.03), 1.0, -1.0)
+    return path_through(problem, np.column_stack((way, above * np.hypot(way, e))))
+
+
+@cache
+def _wrist() -> tuple[Problem, str]:
+    robot = ur5()
+    frame = robot.frame_names[-1]
+    mask = [True, True, True, True, True, False]
+    rows = Implicit.equal(Pose(robot, frame, outputs=R3xSO3), mask=mask, name="tool")
+    return Problem(robot, [rows], Bounds.none(robot.space)), frame
+
+
+def between_arms(seed: int) -> Path:
+    """A UR5 whose tool turns about its axis, 0.02 rad a step; on the way its elbow, nearly stretched, flips.
+
+    All but the last joint stay on a continuous path: position and axis of the tool leave them no motion.
+    """
+    rng = np.random.default_rng(seed)
+    problem, _ = _wrist()
+    while True:
+        q = rng.uniform(-2.0, 2.0, 6)
+        q[2] = 10.0 ** rng.uniform(-4.0, -1.5)
+        mirrored = q * np.where(np.arange(6) == 2, -1.0, 1.0)
+        sides = problem.rhs_from(q)
+        found = Projector(problem, Options.local(threshold=1e-9)).project(mirrored, sides)
+        if found.success and found.q[2] < 0.0 and np.abs(found.q - q).max() < 0.3:
+            break
+    turned = np.arange(4)[:, None] * 0.02 * np.eye(6)[5]
+    samples = np.concatenate([q + turned, found.q + turned + 0.08 * np.eye(6)[5]])
+    piece = Piece(problem, MovingRightHandSide(sides), samples, np.linspace(0.0, 1.0, 8), Options.local())
+    return Path((piece,))
+
+
+JUMPING: dict[str, Callable[[int], Path]] = {
+    "elbow of two links": between_elbows,
+    "two sheets": between_sheets,
+    "elbow of a UR5": between_arms,
+}
+"""Paths that jump, by kind."""
