@@ -6,12 +6,16 @@ from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
     from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
+    from .refutation import Refutation as Refutation, RefutationStatus as RefutationStatus, refute as refute
     from .search import certify as certify
+    from .searching import SearchLimits as SearchLimits
 
 __getattr__, __dir__ = _on_use(
     __name__,
     {
         "certificate": "Certificate CertificateStatus",
+        "refutation": "Refutation RefutationStatus refute",
         "search": "certify",
+        "searching": "SearchLimits",
     },
 )

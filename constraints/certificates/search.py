@@ -265,7 +265,7 @@ class _Search:
             active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
             held=_coordinates(self.space, np.flatnonzero(self.held).tolist()),
             open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
-            rests_on=_of_users(rows),
+            rests_on=of_users(rows),
             basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
             numbers=numbers,
         )
@@ -281,7 +281,7 @@ def _coordinates(space: Space, columns: list[int]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_users(rows: ProblemRows) -> tuple[str, ...]:
+def of_users(rows: ProblemRows) -> tuple[str, ...]:
     """Functions in play whose classes are not of this library: what they say of themselves is believed."""
     within_all = (f for owner in rows.owners for f in owner.measured.functions_within())
     return tuple(dict.fromkeys(f.name for f in within_all if not type(f).__module__.startswith("constraints.")))
