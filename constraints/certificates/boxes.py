@@ -127,7 +127,7 @@ class Linear(NamedTuple):
         center, radius = boxes.center, boxes.radius
         count, n = center.shape
         sides = [(loop, side) for loop in loops for side in (loop.left, loop.right)]
-        pairs = np.concatenate([side.columns[np.array(side.pairs)] for _, side in sides], axis=1)
+        pairs = np.concatenate([side.columns[side.pairs] for _, side in sides], axis=1)
         slid = OF_BATCH * np.where(turning, 0.0, np.abs(center) + radius).sum(axis=1)[:, None]
         parts = list[tuple[Matrix, ...]]()
         done = 0

@@ -100,7 +100,7 @@ class Moved(NamedTuple):
         slopes, bends: j and w x j (N, k, e, 3).
         steps: (N, k, e).
         rest, finer: (N, e).
-        crosses: w x j of pairs (N, pairs, e, 3).
+        crosses: w x j of pairs (N, pairs, e, 3); zero where the earlier joint slides.
     """
 
     ends: Matrix
@@ -121,6 +121,7 @@ class Side(NamedTuple):
         turning: (k,).
         things: (e, 3) points and directions, in the axes of the last joint.
         points: (e,) 1 for points, 0 for directions.
+        pairs: places of an earlier and a later joint, of all pairs (2, pairs).
     """
 
     columns: Indices
@@ -128,6 +129,7 @@ class Side(NamedTuple):
     turning: BoolVector
     things: Matrix
     points: Vector
+    pairs: Indices
 
     @staticmethod
     def carrying(screws: Screws, which: Sequence[int], sign: float, things: Matrix, points: ArrayLike) -> Side:
@@ -148,20 +150,14 @@ class Side(NamedTuple):
             R, p = axes, origin
         local = (things - kinds[:, None] * p) @ R
         stacked = np.array(placements).reshape(len(some), 4, 3)
-        return Side(screws.columns[some], stacked, screws.turning[some], local, kinds)
+        pairs = np.array(np.tril_indices(len(some), -1)[::-1])
+        return Side(screws.columns[some], stacked, screws.turning[some], local, kinds, pairs)
 
     @property
     def lengths(self) -> float:
         """Of all that a value is a sum of, but for slides."""
         own = _length(self.things * self.points[:, None]).max(initial=0.0)
         return float(_length(self.placements[:, 3]).sum() + own)
-
-    @property
-    def pairs(self) -> tuple[Indices, Indices]:
-        """Places of the earlier and later joint of each pair whose earlier one turns."""
-        later, earlier = np.tril_indices(len(self.columns), -1)
-        on = self.turning[earlier]
-        return earlier[on], later[on]
 
     def on(self, center: Matrix, radius: Matrix) -> Moved:
         """On boxes of all coordinates (N, n)."""
@@ -192,7 +188,8 @@ class Side(NamedTuple):
         late = (0.5 * before * before + 0.5 * before * angles) * r
         finer = (late[:, :, None] * size).sum(axis=1)
         earlier, later = self.pairs
-        return Moved(ends, slopes, bends, steps, rest, finer, _cross(w[:, earlier], slopes[:, later]))
+        crosses = np.where(turns[earlier], _cross(w[:, earlier], slopes[:, later]), 0.0)
+        return Moved(ends, slopes, bends, steps, rest, finer, crosses)
 
 
 class Loop(NamedTuple):

@@ -90,8 +90,8 @@ class Reach(NamedTuple):
         for _, i, behind, before in found[:DEEP] if deep else found:
             tool, goal, count = behind.by_lengths(boxes), before.by_lengths(boxes), 0
             if deep:
-                goal, few = before.by_boxes(boxes, goal)
-                tool, more = behind.by_boxes(boxes, tool)
+                goal, few = before.by_boxes(boxes, goal, tool)
+                tool, more = behind.by_boxes(boxes, tool, goal)
                 count = few + more
             yield Reach(int(screws.columns[i]), tool, goal, count)
 
@@ -152,22 +152,27 @@ class _Distance(NamedTuple):
             end = self.side.placements[i, :3] @ end + self.side.placements[i, 3]
         return np.array([*links, float(_length(end - self.point))])
 
-    def by_boxes(self, boxes: Boxes, known: tuple[float, float]) -> tuple[tuple[float, float], int]:
-        """Least and greatest, by division, and the number of boxes."""
-        high, many = self._farthest(boxes, 1.0)
-        low, more = self._farthest(boxes, -1.0)
+    def by_boxes(
+        self, boxes: Boxes, known: tuple[float, float], other: tuple[float, float]
+    ) -> tuple[tuple[float, float], int]:
+        """Least and greatest, by division, as far as it may separate them from another range; the number of boxes."""
+        high, many = self._farthest(boxes, 1.0, other[0])
+        low, more = self._farthest(boxes, -1.0, other[1])
         return (max(known[0], low - self.slack), min(known[1], high + self.slack)), many + more
 
-    def _farthest(self, boxes: Boxes, sign: float) -> tuple[float, int]:
-        """The greatest distance (sign 1), or the least one (-1)."""
+    def _farthest(self, boxes: Boxes, sign: float, goal: float) -> tuple[float, int]:
+        """The greatest distance (sign 1), or the least (-1); infinite where one beyond the goal is seen."""
         pending, best, proved, count = boxes, -np.inf, -np.inf, 0
         while pending.count:
             now, pending = pending.some(slice(-BATCH, None)), pending.some(slice(None, -BATCH))
             count += now.count
             seen, ends, steps = self._on(now)
             best = max(best, float((sign * seen).max()))
+            if best >= sign * goal:
+                return sign * np.inf, count
             most = sign * ends[1 if sign > 0.0 else 0]
-            going = (most > best + FINE) & (count + pending.count < MOST_BOXES) & (steps.max(axis=1, initial=0.0) > 0.0)
+            enough = best + min(FINE, 0.5 * (sign * goal - best))
+            going = (most > enough) & (count + pending.count < MOST_BOXES) & (steps.max(axis=1, initial=0.0) > 0.0)
             proved = max(proved, float(most[~going].max(initial=-np.inf)))
             if going.any():
                 longest = self.side.columns[steps[going].argmax(axis=1)]
@@ -194,19 +199,11 @@ class _Distance(NamedTuple):
         second = _dot(f[:, None], moved.crosses[:, :, 0]) + _dot(j[:, earlier], j[:, later])
         third = (lengths[:, earlier] * lengths[:, later]) * (turned[:, earlier] + turned[:, later])
         finer = 2.0 * (size * moved.finer[:, 0] + ((np.abs(second) + third) * r[:, earlier] * r[:, later]).sum(axis=1))
-        finer += self._of_slides(ways)
         off = straight + np.minimum(crossed, finer)
         high = np.minimum(size**2 + rounded_up(off + np.maximum(curve, 0.0).sum(axis=1)), rounded_up(size + reach) ** 2)
         low = size**2 - rounded_up(off - np.minimum(curve, 0.0).sum(axis=1))
         low = np.maximum(low, np.maximum(size - rounded_up(reach), 0.0) ** 2)
         return size, (np.sqrt(np.maximum(low, 0.0)) * (1.0 - 1e-12), np.sqrt(high) * (1.0 + 1e-12)), steps
-
-    def _of_slides(self, ways: Matrix) -> Vector:
-        """Products of steps in pairs whose earlier joint slides: these are no `pairs`."""
-        side = self.side
-        later, earlier = np.tril_indices(len(side.columns), -1)
-        on = ~side.turning[earlier]
-        return 2.0 * (ways[:, earlier[on]] * ways[:, later[on]]).sum(axis=1)
 
 
 def _length(vectors: Matrix) -> Vector:
