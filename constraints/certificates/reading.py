@@ -32,6 +32,7 @@ class Coordinates(NamedTuple):
         turning: (n,) true for revolute ones.
         names: (n,).
         lower, upper: of x (n,); angles that all rows repeat by whole turns are cut to one turn.
+        whole_turns: (n,) true for angles that are cut to one turn.
         whole: why a column cannot be divided, in words; empty if all can.
     """
 
@@ -42,6 +43,7 @@ class Coordinates(NamedTuple):
     names: tuple[str, ...]
     lower: Vector
     upper: Vector
+    whole_turns: BoolVector
     whole: str
 
     @staticmethod
@@ -54,7 +56,7 @@ class Coordinates(NamedTuple):
         problem, space, bounds = rows.problem, rows.problem.space, rows.problem.bounds
         seen = np.logical_or.reduce([owner.columns for owner in rows.owners] or [np.zeros(space.nv, dtype=np.bool_)])
         periodic = np.logical_and.reduce([o.measured.periodic | ~o.columns for o in rows.owners] or [seen])
-        reference, kept, whole = np.array(space.neutral), list[tuple[int, str, float, float]](), ""
+        reference, kept, whole = np.array(space.neutral), list[tuple[int, str, float, float, bool]](), ""
         at = dict(zip(space.vector_v.tolist(), space.vector_q.tolist(), strict=True))
         for leaf in space.leaves():
             for k in range(leaf.v.start, leaf.v.stop):
@@ -72,8 +74,9 @@ class Coordinates(NamedTuple):
                     whole = f"'{leaf.name}' is a rotation or a body as a whole: its coordinates are not divided"
         columns = np.array([k for k, *_ in kept], dtype=np.intp)
         lower, upper = (np.array([entry[i] for entry in kept]) for i in (2, 3))
+        cut = np.array([entry[4] for entry in kept], dtype=np.bool_)
         turning = np.array([bool(problem.revolute[k] or k not in at) for k in columns.tolist()], dtype=np.bool_)
-        return Coordinates(space, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, whole)
+        return Coordinates(space, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, cut, whole)
 
     @property
     def width(self) -> Vector:
@@ -104,15 +107,15 @@ class Coordinates(NamedTuple):
         return float(np.minimum(width, 1.0).prod(axis=1).sum())
 
 
-def _one_turn(ends: tuple[float, float], turns: bool, name: str) -> tuple[float, float]:
-    """An interval of a coordinate."""
+def _one_turn(ends: tuple[float, float], turns: bool, name: str) -> tuple[float, float, bool]:
+    """An interval of a coordinate, and whether it is one whole turn."""
     lower, upper = ends
     if turns and not upper - lower < 2.0 * np.pi:
         lower = lower if np.isfinite(lower) else upper - 2.0 * np.pi if np.isfinite(upper) else -np.pi
-        return lower, float(np.nextafter(np.nextafter(lower + 2.0 * np.pi, np.inf), np.inf))
+        return lower, float(np.nextafter(np.nextafter(lower + 2.0 * np.pi, np.inf), np.inf)), True
     if not (np.isfinite(lower) and np.isfinite(upper)):
         raise OptionError(f"'{name}' has no bounds, so boxes cannot be divided: give them in `box`, or to the problem")
-    return lower, upper
+    return lower, upper, False
 
 
 class Read(NamedTuple):
