@@ -14,6 +14,7 @@ from ..functions import Function, Orientation, Pose, Position, Rotation, Transfo
 from ..functions.enclosures.box import TangentBox
 from ..functions.frames.frame_function import FrameFunction
 from ..functions.restriction import Restriction
+from ..problem.problem import Problem
 from .boxes import Boxes
 from .chains import Loop, Screws
 from .rows import ProblemRows
@@ -26,17 +27,18 @@ class Coordinates(NamedTuple):
     r"""The coordinates x in which boxes are divided: q is `reference` :math:`\oplus` v, v zero but for these.
 
     Attributes:
-        space: of the configurations.
+        problem: whose they are.
         reference: configuration (nq,): zero, or the neutral element; where no row looks, inside the bounds.
         columns: tangent columns (n,) that rows depend on.
         turning: (n,) true for revolute ones.
         names: (n,).
         lower, upper: of x (n,); angles that all rows repeat by whole turns are cut to one turn.
         whole_turns: (n,) true for angles that are cut to one turn.
+        seen: (nv,) true for the columns that rows depend on, divided or not.
         whole: why a column cannot be divided, in words; empty if all can.
     """
 
-    space: Space
+    problem: Problem
     reference: Vector
     columns: Indices
     turning: BoolVector
@@ -44,6 +46,7 @@ class Coordinates(NamedTuple):
     lower: Vector
     upper: Vector
     whole_turns: BoolVector
+    seen: BoolVector
     whole: str
 
     @staticmethod
@@ -76,7 +79,12 @@ class Coordinates(NamedTuple):
         lower, upper = (np.array([entry[i] for entry in kept]) for i in (2, 3))
         cut = np.array([entry[4] for entry in kept], dtype=np.bool_)
         turning = np.array([bool(problem.revolute[k] or k not in at) for k in columns.tolist()], dtype=np.bool_)
-        return Coordinates(space, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, cut, whole)
+        return Coordinates(problem, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, cut, seen, whole)
+
+    @property
+    def space(self) -> Space:
+        """Of the configurations."""
+        return self.problem.space
 
     @property
     def width(self) -> Vector:
@@ -93,6 +101,38 @@ class Coordinates(NamedTuple):
         v = np.zeros(self.space.nv)
         v[self.columns] = x
         return self.space.integrate(self.reference, v)
+
+    def settled(self, q: Vector) -> Vector:
+        """q with what no row looks at as in the reference, and angles in their turn."""
+        out = np.where(self._on, q, self.reference)
+        x = self.of_configuration(out)
+        turns = np.where(self.whole_turns, np.floor((x - self.lower) / (2.0 * np.pi)), 0.0)
+        v = np.zeros(self.space.nv)
+        v[self.columns] = -2.0 * np.pi * turns
+        return self.space.integrate(out, v) if turns.any() else out
+
+    def of_configuration(self, q: Vector) -> Vector:
+        """x of q."""
+        return self.space.difference(self.reference, q)[self.columns]
+
+    @property
+    def _on(self) -> BoolVector:
+        """(nq,) entries of q that rows look at."""
+        on = np.zeros(self.space.nq, dtype=np.bool_)
+        for leaf in self.space.leaves():
+            on[leaf.q] = self.seen[leaf.v].any()
+        on[self.space.vector_q] = self.seen[self.space.vector_v]
+        return on
+
+    def random(self, rng: np.random.Generator, size: int) -> Matrix:
+        """Configurations within the bounds (size, nq); bodies without bounds are within 1 m."""
+        bounds = self.problem.bounds
+        lower, upper = bounds.lower.copy(), bounds.upper.copy()
+        at = dict(zip(self.space.vector_v.tolist(), self.space.vector_q.tolist(), strict=True))
+        for k, low, high in zip(self.columns.tolist(), self.lower, self.upper, strict=True):
+            if k in at:
+                lower[at[k]], upper[at[k]] = low, high
+        return np.array([self.settled(q) for q in self.space.random(rng, lower, upper, size)])
 
     def tangent_box(self, boxes: Boxes) -> TangentBox:
         """One box, for enclosures of functions; columns that no row looks at stay."""

@@ -28,9 +28,16 @@ from .refutation import asked
 from .rows import ProblemRows
 from .search import certify, of_users
 from .searching import Ball, Search, SearchLimits
+from .slice import Moves
 
 STARTS = 64
 """Random starts of projections a coordinate, which find most solutions before boxes are divided."""
+
+PRECISE = 1e-11
+"""Threshold of projections: candidates that are the same solution are then near each other."""
+
+SAME = 1e-5
+"""Candidates nearer to a solution than this are taken for it, and not looked at [rad, m]."""
 
 TRIALS = 200
 """Places of boxes that are too narrow to be divided, at which a certificate is tried."""
@@ -133,14 +140,16 @@ def all_solutions(
     rows = ProblemRows.of(problem, sides)
     coordinates = Coordinates.of(rows)
     _insist_on_isolated(rows, coordinates)
-    known = _Known(problem, sides, coordinates)
-    known.project(seed, STARTS * max(len(coordinates.columns), 1))
+    known, rng = _Known(sides, coordinates), np.random.default_rng(seed)
+    known.project(rng)
 
     def ended(reason: str, by: CompleteBy | None, left: float, boxes: int) -> Solutions:
         status = SolutionsStatus.OPEN if by is None else SolutionsStatus.COMPLETE
         found, names = tuple(known.certificates), of_users(rows)
         return Solutions(status, reason, by, found, left, boxes, perf_counter() - begun, names)
 
+    while count is not None and len(known.certificates) < count and perf_counter() - begun < 0.5 * limits.seconds:
+        known.project(rng)
     by_count = f"a theorem allows {count} at most ({source})"
     if count is not None and len(known.certificates) == count:
         return ended(by_count, CompleteBy.COUNT, 1.0, 0)
@@ -162,11 +171,11 @@ def all_solutions(
 
 def _insist_on_isolated(rows: ProblemRows, coordinates: Coordinates) -> None:
     """Refuse what has more coordinates than rows."""
-    frozen = rows.problem.frozen[coordinates.columns]
+    frozen, seen = rows.problem.frozen[coordinates.columns], coordinates.seen
     loose = [name for name, w, f in zip(coordinates.names, coordinates.width, frozen, strict=True) if f and w > 0.0]
     if loose:
         raise OptionError(f"frozen coordinates have no value here: {first_names(loose)}; give it in `box`, twice")
-    free, equalities = int((~frozen).sum()), int(rows.equalities.sum())
+    free, equalities = int((seen & ~rows.problem.frozen).sum()), int(rows.equalities.sum())
     if free > equalities:
         raise OptionError(
             f"all solutions of {counted(equalities, 'row')} in {counted(free, 'coordinate')}: there are infinitely many, "
@@ -178,15 +187,14 @@ class _Known:
     """The solutions that are proved so far.
 
     Args:
-        problem: with the bounds to look in.
         sides: right-hand sides.
         coordinates: of the search.
     """
 
-    def __init__(self, problem: Problem, sides: RightHandSide, coordinates: Coordinates) -> None:
-        self.problem, self.sides, self.coordinates = problem, sides, coordinates
-        self.certificates, self.places = list[Certificate](), list[Vector]()
-        self.balls, self.reasons = list[Ball](), dict[str, int]()
+    def __init__(self, sides: RightHandSide, coordinates: Coordinates) -> None:
+        self.problem, self.sides, self.coordinates = coordinates.problem, sides, coordinates
+        self.certificates, self.balls, self.reasons = list[Certificate](), list[Ball](), dict[str, int]()
+        self.projector = Projector(self.problem, Options.local(threshold=PRECISE))
 
     @property
     def refused(self) -> list[str]:
@@ -194,61 +202,53 @@ class _Known:
         most = sorted(self.reasons, key=lambda reason: -self.reasons[reason])
         return [f"no certificate: {reason}" for reason in most[:1]]
 
-    def project(self, seed: int, starts: int) -> None:
+    def project(self, rng: np.random.Generator) -> None:
         """From random starts."""
-        c, rng = self.coordinates, np.random.default_rng(seed)
-        x = rng.uniform(c.lower, c.upper, (starts, len(c.columns)))
-        projector = Projector(self.problem, Options.local())
-        found = projector.project_batch(np.array([c.configuration(row) for row in x]), self.sides)
+        starts = self.coordinates.random(rng, STARTS * max(int(self.coordinates.seen.sum()), 1))
+        found = self.projector.project_batch(starts, self.sides)
         for q in found.q[found.success]:
             self.add(q)
 
     def add(self, q: Vector) -> bool:
         """Prove the solution next to q, if it is a new one; whether it is."""
-        x = self._coordinates_of(q)
-        point = Boxes(x[None], x[None])
-        if any(ball.holds(point)[0] for ball in self.balls):
+        q = self.coordinates.settled(q)
+        if any(not self._apart(q, SAME, other) for other in self.certificates):
             return False
-        found = certify(self.problem, self.coordinates.configuration(x), self.sides.vector)
+        found = certify(self.problem, q, self.sides.vector)
         if found.success:
-            x = self._coordinates_of(found.center)
-            found = certify(self.problem, self.coordinates.configuration(x), self.sides.vector)
-        n = int((~self.problem.frozen[self.coordinates.columns]).sum())
+            found = certify(self.problem, self.coordinates.settled(found.center), self.sides.vector)
+        n = int((self.coordinates.seen & ~self.problem.frozen).sum())
         if not found.success or found.active or found.basis.shape[1] != n:
             reason = found.reason or "a solution is at a bound, or at the end of an inequality"
             self.reasons[reason] = self.reasons.get(reason, 0) + 1
             return False
-        if not all(self._apart(x, found.r, y, other.r) for y, other in zip(self.places, self.certificates, strict=True)):
+        if not all(self._apart(found.q, found.r, other) for other in self.certificates):
             return False
         self.certificates.append(found)
-        self.places.append(x)
-        self.balls += self._balls(x, found)
+        self.balls += self._balls(found)
         return True
 
-    def _coordinates_of(self, q: Vector) -> Vector:
-        """x of q, with angles in their turn."""
-        c = self.coordinates
-        x = c.space.difference(c.reference, q)[c.columns]
-        turns = np.where(c.whole_turns, np.floor((x - c.lower) / (2.0 * np.pi)), 0.0)
-        return np.clip(x - 2.0 * np.pi * turns, c.lower, c.upper)
+    def _apart(self, q: Vector, r: float, other: Certificate) -> bool:
+        """Whether a solution within r of q is not that of a certificate: it is farther than both may be off."""
+        c, v = self.coordinates, np.zeros(self.coordinates.space.nv)
+        turns = np.round((c.of_configuration(other.q) - c.of_configuration(q)) / (2.0 * np.pi))
+        v[c.columns] = np.where(c.whole_turns, 2.0 * np.pi * turns, 0.0)
+        nearest = c.space.integrate(q, v) if v.any() else q
+        way = Moves.between(c.space, nearest, other.q, np.zeros((c.space.nv, 0))).displaced
+        return float(way.max(initial=0.0)) * (1.0 - 1e-6) - 1e-12 > r + other.r
 
-    def _apart(self, x: Vector, r: float, y: Vector, s: float) -> bool:
-        """Whether solutions within r of x, and s of y, are not the same one."""
-        way = np.abs(x - y)
-        way = np.where(self.coordinates.whole_turns, np.minimum(way, 2.0 * np.pi - way), way)
-        return bool(way.max(initial=0.0) > r + s + 1e-12)
-
-    def _balls(self, x: Vector, found: Certificate) -> list[Ball]:
+    def _balls(self, found: Certificate) -> list[Ball]:
         """Where it is the only one; and a whole turn away, where that is in the search."""
         c, R = self.coordinates, found.R
-        basis = found.basis[c.columns]
+        if c.whole:
+            return []
+        basis, center = found.basis[c.columns], c.of_configuration(found.center)
         reach = R * np.abs(basis).sum(axis=1)
         shifts = [(0.0,) for _ in c.columns]
         for k in np.flatnonzero(c.whole_turns).tolist():
-            more = (2.0 * np.pi,) if x[k] - reach[k] < c.lower[k] else ()
-            less = (-2.0 * np.pi,) if x[k] + reach[k] > c.upper[k] else ()
+            more = (2.0 * np.pi,) if center[k] - reach[k] < c.lower[k] else ()
+            less = (-2.0 * np.pi,) if center[k] + reach[k] > c.upper[k] else ()
             shifts[k] = (0.0, *more, *less)
-        center = self._coordinates_of(found.center)
         return [Ball(center + np.array(shift), basis, R) for shift in product(*shifts)]
 
     def look(self, narrow: Boxes) -> bool:
