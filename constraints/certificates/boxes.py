@@ -88,6 +88,7 @@ class Linear(NamedTuple):
         slopes, bends: j, b (N, m, n).
         rest: (N, m / 3).
         steps: what each coordinate moves a vector by at most (N, m / 3, n).
+        shares: the same with what it turns others by: where to divide (N, m / 3, n).
         crosses: (N, m, pairs): with :math:`\\sum v_l v_i` times them, e is no longer than `finer`.
         pairs: coordinates l, i of the pairs (2, pairs).
         finer: (N, m / 3).
@@ -99,6 +100,7 @@ class Linear(NamedTuple):
     bends: Matrix
     rest: Matrix
     steps: Matrix
+    shares: Matrix
     crosses: Matrix
     pairs: Indices
     finer: Matrix
@@ -134,7 +136,7 @@ class Linear(NamedTuple):
         for loop in loops:
             e = len(loop.rows)
             value, (slopes, bends) = np.zeros((count, e, 3)), np.zeros((2, count, e, 3, n))
-            steps, crosses = np.zeros((count, e, n)), np.zeros((count, e, 3, pairs.shape[1]))
+            (steps, shares), crosses = np.zeros((2, count, e, n)), np.zeros((count, e, 3, pairs.shape[1]))
             rest = loop.slack + slid * loop.left.points
             finer = rest
             for side, sign in ((loop.left, 1.0), (loop.right, -1.0)):
@@ -143,15 +145,16 @@ class Linear(NamedTuple):
                 slopes[..., side.columns] = sign * moved.slopes.transpose(0, 2, 3, 1)
                 bends[..., side.columns] = sign * moved.bends.transpose(0, 2, 3, 1)
                 steps[..., side.columns] = moved.steps.transpose(0, 2, 1)
+                shares[..., side.columns] = moved.shares.transpose(0, 2, 1)
                 rest, finer = rest + moved.rest, finer + moved.finer
                 here = slice(done, done + moved.crosses.shape[1])
                 crosses[..., here] = sign * moved.crosses.transpose(0, 2, 3, 1)
                 done = here.stop
             on = loop.rows[..., None]
             rows = ((value * loop.rows).reshape(count, -1), *((x * on).reshape(count, 3 * e, -1) for x in (slopes, bends)))
-            parts.append((*rows, rest, steps, (crosses * on).reshape(count, 3 * e, -1), finer))
-        value, slopes, bends, rest, steps, crosses, finer = (np.concatenate(x, axis=1) for x in zip(*parts, strict=True))
-        return Linear(value, slopes, bends, rest, steps, crosses, pairs, finer, turning)
+            parts.append((*rows, rest, steps, shares, (crosses * on).reshape(count, 3 * e, -1), finer))
+        value, slopes, bends, rest, steps, shares, crosses, finer = (np.concatenate(x, axis=1) for x in zip(*parts, strict=True))
+        return Linear(value, slopes, bends, rest, steps, shares, crosses, pairs, finer, turning)
 
     @staticmethod
     def of_rows(found: RowsOn, ends: tuple[Vector, Vector], radius: Vector) -> Linear | None:
@@ -178,9 +181,9 @@ class Linear(NamedTuple):
             return out.reshape(1, 3 * m, *rows.shape[1:])
 
         slopes, none = spread(J.middle), np.zeros((2, 0), dtype=np.intp)
-        steps = np.asarray(rounded_up(np.abs(J.middle) * radius))[None]
+        steps = np.asarray(rounded_up(J.magnitude * radius))[None]
         return Linear(
-            spread(found.value.middle - asked), slopes, np.zeros(slopes.shape), off[None], steps,
+            spread(found.value.middle - asked), slopes, np.zeros(slopes.shape), off[None], steps, steps,
             np.zeros((1, 3 * m, 0)), none, off[None], np.zeros(len(radius), dtype=np.bool_),
         )  # fmt: skip
 
@@ -198,7 +201,7 @@ def cut(boxes: Boxes, found: Linear) -> tuple[BoolVector, Boxes]:
     bent = np.where(turning, 1.0 - np.cos(np.minimum(r, np.pi)), 0.0)
     combined = _combinations(found, most)
     of_f, of_J, of_b = (combined @ f[:, :, None])[:, :, 0], combined @ J, (combined @ found.bends) * bent[:, None]
-    size = np.sqrt((combined.reshape(len(c), n + 1, -1, 3) ** 2).sum(axis=3))
+    size = np.sqrt((combined.reshape(len(c), n + 1, found.rest.shape[1], 3) ** 2).sum(axis=3))
     first, second = found.pairs
     crossed = (np.abs(combined @ found.crosses) @ (r[:, first] * r[:, second])[:, :, None])[:, :, 0]
     rest, finer = ((size @ x[:, :, None])[:, :, 0] for x in (found.rest, found.finer))

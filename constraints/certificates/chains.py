@@ -99,6 +99,7 @@ class Moved(NamedTuple):
         ends: things at the centre (N, e, 3).
         slopes, bends: j and w x j (N, k, e, 3).
         steps: (N, k, e).
+        shares: steps, and what a joint turns the steps of those behind it by (N, k, e): where to divide.
         rest, finer: (N, e).
         crosses: w x j of pairs (N, pairs, e, 3); zero where the earlier joint slides.
     """
@@ -107,6 +108,7 @@ class Moved(NamedTuple):
     slopes: Matrix
     bends: Matrix
     steps: Matrix
+    shares: Matrix
     rest: Matrix
     finer: Matrix
     crosses: Matrix
@@ -189,7 +191,9 @@ class Side(NamedTuple):
         finer = (late[:, :, None] * size).sum(axis=1)
         earlier, later = self.pairs
         crosses = np.where(turns[earlier], _cross(w[:, earlier], slopes[:, later]), 0.0)
-        return Moved(ends, slopes, bends, steps, rest, finer, crosses)
+        behind = steps.sum(axis=1, keepdims=True) - np.cumsum(steps, axis=1)
+        shares = steps + _chord(angles)[:, :, None] * np.maximum(behind, 0.0)
+        return Moved(ends, slopes, bends, steps, shares, rest, finer, crosses)
 
 
 class Loop(NamedTuple):

@@ -29,6 +29,9 @@ from .searching import Search, SearchLimits
 FIRST_BOXES = 2000
 """Before a projection looks for a solution: where there is none, it takes longer than these."""
 
+FIRST_FEW = 64
+"""The same where some rows are enclosed one box at a time."""
+
 
 class RefutationStatus(StatusEnum, successes=("REFUTED",)):
     """Whether it is proved that there is no solution. The value is a sentence for humans."""
@@ -117,7 +120,7 @@ def refute(
                     words = in_lengths(reach, function.frame_b.name, coordinates.names[reach.column])
                     return ended(RefutationStatus.REFUTED, words, 0.0, reach.boxes)
     search = Search(rows, coordinates, read, limits or SearchLimits())
-    found = search.run(boxes=FIRST_BOXES)
+    found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
     if found.reason:
         solution = _solution(problem, sides, coordinates.configuration(coordinates.boxes.center[0]))
         if solution is not None:

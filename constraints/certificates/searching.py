@@ -104,10 +104,10 @@ class Search:
     def __init__(self, rows: ProblemRows, coordinates: Coordinates, read: Read, limits: SearchLimits) -> None:
         self.coordinates, self.loops, self.limits = coordinates, read.loops, limits
         self.others, self.without = _enclosed(rows, read, coordinates)
-        self.begun, self.looked = perf_counter(), 0
+        self.begun, self.looked, self.undefined = perf_counter(), 0, ""
         self.pending = coordinates.boxes
         self.narrow = self.pending.some(slice(0, 0))
-        self.sizes = np.maximum(self._of_loops(coordinates.boxes).steps.sum(axis=2), 1e-12)[..., None] if self.loops else None
+        self.sizes = np.maximum(self._of_loops(coordinates.boxes).shares.sum(axis=2), 1e-12)[..., None] if self.loops else None
 
     def run(self, balls: Sequence[Ball] = (), boxes: int | None = None) -> Searched:
         """Go on until no box is left, or a limit is reached.
@@ -136,7 +136,8 @@ class Search:
             self.pending = pending.and_also(left.some(wide & again), halved)
         if not self.narrow.count:
             return Searched(self.looked, 0.0, self.narrow, "")
-        words = f"{counted(self.narrow.count, 'box')} of width {LEAST_WIDTH:g} that nothing excludes: rows are nearly singular"
+        why = self.undefined or "rows are nearly singular there"
+        words = f"nothing excludes {counted(self.narrow.count, 'box')} of width {LEAST_WIDTH:g}: {why}"
         return Searched(self.looked, self.coordinates.volume(self.narrow), self.narrow, words)
 
     def _over(self, enough: int | None) -> str:
@@ -158,7 +159,7 @@ class Search:
             before, found = boxes.some(on), found.some(on)
             alive, boxes = cut(before, found)
             before, boxes = before.some(alive), boxes.some(alive)
-            score = (found.steps[alive] / self.sizes).max(axis=1)
+            score = (found.shares[alive] / self.sizes).max(axis=1)
         if self.others:
             before, boxes, score = self._cut_by_others(before, boxes, score)
         old = np.maximum(before.upper - before.lower, 1e-300)
@@ -176,7 +177,8 @@ class Search:
             one = boxes.some(slice(i, i + 1))
             try:
                 found = rows.on(self.coordinates.tangent_box(one))
-            except UndefinedError:
+            except UndefinedError as why:
+                self.undefined = f"on some boxes: {why}"
                 kept.append(i)
                 parts.append(one)
                 continue
