@@ -91,3 +91,11 @@ def three_rrr(elbows: Any, arms: Any, corners: Any) -> Problem:
     robot = Robot(model)
     rows = [Position(robot, f"corner{i}", reference=f"tip{i}")[:2] for i in (1, 2)]
     return Problem(robot, [Implicit.equal(f, [0.0, 0.0]) for f in rows])
+
+
+SIX_POSTURES = {
+    "elbows": [[0.21, 0.21], [0.85, -0.02], [0.84, 0.77]],
+    "arms": [0.63, 0.83, 0.77],
+    "corners": [[0.0, 0.0], [0.78, -0.11], [0.25, 0.57]],
+}
+"""Of `three_rrr`: with six postures; found by a random search."""

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from .refutation import Refutation as Refutation, RefutationStatus as RefutationStatus, refute as refute
     from .search import certify as certify
     from .searching import SearchLimits as SearchLimits
+    from .solutions import (
+        CompleteBy as CompleteBy,
+        Solutions as Solutions,
+        SolutionsStatus as SolutionsStatus,
+        all_solutions as all_solutions,
+    )
 
 __getattr__, __dir__ = _on_use(
     __name__,
@@ -17,5 +23,6 @@ __getattr__, __dir__ = _on_use(
         "refutation": "Refutation RefutationStatus refute",
         "search": "certify",
         "searching": "SearchLimits",
+        "solutions": "CompleteBy Solutions SolutionsStatus all_solutions",
     },
 )
