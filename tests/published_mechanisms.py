@@ -37,7 +37,9 @@ def manseur_doty() -> Problem:
     has six digits there: its rotation is the nearest one.
     """
     one, right = np.pi / 180.0, np.pi / 2.0
-    robot = six_joints([0.3, 1.0, 0.0, 1.5, 0.0, 0.0], [0.0, 0.0, 0.2, 0.0, 0.0, 0.0], [right, one, right, one, right, one])
+    robot = six_joints(
+        [0.3, 1.0, 0.0, 1.5, 0.0, 0.0], [0.0, 0.0, 0.2, 0.0, 0.0, 0.0], [right, one, right, one, right, one]
+    )
     rows = [[-0.760117, -0.641689, 0.102262], [0.133333, 0.0, 0.991071], [-0.635959, 0.766965, 0.0855577]]
     U, _, V = np.linalg.svd(np.array(rows))
     pose = pin.SE3ToXYZQUAT(pin.SE3(U @ V, np.array([-1.14017, 0.0, 0.0])))

@@ -7,7 +7,8 @@ A box is all x with :math:`|x_k - c_k| \le r_k`. On it each equation is
 with e within a bound (of coordinates that are no angles, :math:`|s_k| \le r_k` and h is zero). Any combination of
 equations is one more. So, whatever the numbers :math:`\lambda` are, there is no solution in the box if
 
-.. math:: |\lambda f| > \sum_k \left(|\lambda j_k| \sin r_k + \max(0, \mp \lambda b_k)(1 - \cos r_k)\right) + |\lambda e|
+.. math:: |\lambda f| > \sum_k \left(|\lambda j_k| \sin r_k + \max(0, \mp \lambda b_k)(1 - \cos r_k)\right)
+    + |\lambda e|
 
 where the sign is that of :math:`\lambda f`. And where :math:`\lambda j_k` is not small, the same sum without that term
 bounds :math:`s_k = \sin(x_k - c_k)`. (Krawczyk's operator, where the rows :math:`\lambda` are the inverse of the
@@ -43,7 +44,7 @@ class Boxes(NamedTuple):
     upper: Matrix
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """N."""
         return len(self.lower)
 
@@ -74,14 +75,14 @@ class Boxes(NamedTuple):
 
     def halves(self, along: Indices) -> Boxes:
         """Each cut in two, across the middle of one coordinate (N,)."""
-        at, middle = np.arange(self.count), self.center
+        at, middle = np.arange(self.number), self.center
         first, second = self.upper.copy(), self.lower.copy()
         first[at, along] = second[at, along] = middle[at, along]
         return Boxes(self.lower, first).and_also(Boxes(second, self.upper))
 
 
 class Linear(NamedTuple):
-    """Equations on N boxes; each three rows are a vector, of which e is no longer than `rest`.
+    r"""Equations on N boxes; each three rows are a vector, of which e is no longer than `rest`.
 
     Attributes:
         value: f (N, m).
@@ -89,7 +90,7 @@ class Linear(NamedTuple):
         rest: (N, m / 3).
         steps: what each coordinate moves a vector by at most (N, m / 3, n).
         shares: the same with what it turns others by: where to divide (N, m / 3, n).
-        crosses: (N, m, pairs): with :math:`\\sum v_l v_i` times them, e is no longer than `finer`.
+        crosses: (N, m, pairs): with :math:`\sum v_l v_i` times them, e is no longer than `finer`.
         pairs: coordinates l, i of the pairs (2, pairs).
         finer: (N, m / 3).
         turning: (n,) true for angles.
@@ -108,8 +109,8 @@ class Linear(NamedTuple):
 
     def some(self, which: Any) -> Linear:
         """On the boxes that are chosen."""
-        kept = (self.pairs, self.turning)
-        return Linear(*(x if any(x is k for k in kept) else x[which] for x in self))
+        by_box = {name: getattr(self, name)[which] for name in self._fields if name not in ("pairs", "turning")}
+        return self._replace(**by_box)
 
     @property
     def possible(self) -> BoolVector:
@@ -151,9 +152,14 @@ class Linear(NamedTuple):
                 crosses[..., here] = sign * moved.crosses.transpose(0, 2, 3, 1)
                 done = here.stop
             on = loop.rows[..., None]
-            rows = ((value * loop.rows).reshape(count, -1), *((x * on).reshape(count, 3 * e, -1) for x in (slopes, bends)))
+            rows = (
+                (value * loop.rows).reshape(count, -1),
+                *((x * on).reshape(count, 3 * e, -1) for x in (slopes, bends)),
+            )
             parts.append((*rows, rest, steps, shares, (crosses * on).reshape(count, 3 * e, -1), finer))
-        value, slopes, bends, rest, steps, shares, crosses, finer = (np.concatenate(x, axis=1) for x in zip(*parts, strict=True))
+        value, slopes, bends, rest, steps, shares, crosses, finer = (
+            np.concatenate(x, axis=1) for x in zip(*parts, strict=True)
+        )
         return Linear(value, slopes, bends, rest, steps, shares, crosses, pairs, finer, turning)
 
     @staticmethod
@@ -172,7 +178,9 @@ class Linear(NamedTuple):
         if not (lower <= upper).all():
             return None
         asked = lower + 0.5 * (upper - lower)
-        off = rounded_up(off + np.maximum(upper - asked, asked - lower) + 1e-15 * (np.abs(asked) + np.abs(found.value.middle)))
+        off = rounded_up(
+            off + np.maximum(upper - asked, asked - lower) + 1e-15 * (np.abs(asked) + np.abs(found.value.middle))
+        )
 
         def spread(rows: Matrix) -> Matrix:
             """One vector a row."""
@@ -211,7 +219,7 @@ def cut(boxes: Boxes, found: Linear) -> tuple[BoolVector, Boxes]:
     high = of_f + total + np.maximum(of_b, 0.0).sum(axis=2)
     alive = ((low <= 0.0) & (high >= 0.0)).all(axis=1)
 
-    each = np.arange(n)
+    each: Indices = np.arange(n)
     own, own_size = of_J[:, 1:][:, each, each], sizes[:, 1:][:, each, each]
     usable = (own > LEAST_OWN) & (~turning | (r < 0.5 * np.pi))
     divisor = np.where(usable, own, 1.0)
@@ -233,4 +241,4 @@ def _combinations(found: Linear, most: Matrix) -> Matrix:
     normal[:, np.arange(n), np.arange(n)] += 1.0 / np.maximum(most, 1e-9) ** 2
     C = np.linalg.solve(normal, (whitened * weight[:, :, None]).transpose(0, 2, 1))
     left = weight**2 * (f - (J @ (C @ f[:, :, None]))[:, :, 0])
-    return np.concatenate([left[:, None], C], axis=1)
+    return np.concatenate([left[:, None], np.asarray(C, dtype=np.float64)], axis=1)

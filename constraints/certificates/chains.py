@@ -2,8 +2,8 @@ r"""Things that chains of joints carry, on many boxes of configurations at once:
 
 **Loops.** Between frame a and frame b stand joints 1 to n, each a turn about an axis, or a slide along one. Where b is
 to be at a target, everything is a loop, which can be cut at any link. A thing of that link (a point, or a direction) is
-then carried by the joints before the cut, from a, and by those behind it, from the target: both must say the same. Where
-the target is a point alone, that point is carried back by the joints before the cut, and the origin of b by those
+then carried by the joints before the cut, from a, and by those behind it, from the target: both must say the same.
+Where the target is a point alone, that point is carried back by the joints before the cut, and the origin of b by those
 behind it. So an equation is `left = right`, each a thing that some joints carry; short chains have narrow bounds.
 
 **Bounds.** Let E be carried by joints 1 to k, counted from what stands still, and let joint i turn by v_i from where it
@@ -25,10 +25,10 @@ exactly, w_i and o_i axis and origin at the centre. With :math:`|d_i| = 2 |j_i| 
 
 A slide has :math:`d_i = v_i j_i`, j_i its axis, and turns nothing.
 
-**Rounding.** A value here is a sum of fewer than 1,000 products for each joint, of numbers that are at most 1, or lengths
-at most L, the sum of all; placements of pinocchio at the reference are within 64 roundings a joint. `OF_BATCH` is 1e5
-roundings of 1 + L, more than all of it for chains of up to 90 joints; each equation is widened by it. Combinations of
-equations in `boxes` are covered too: their roundings are below 1,000 of the same sizes.
+**Rounding.** A value here is a sum of fewer than 1,000 products for each joint, of numbers that are at most 1, or at
+most L, the sum of all lengths; placements of pinocchio at the reference are within 64 roundings a joint. `OF_BATCH` is
+1e5 roundings of 1 + L, more than all of it for chains of up to 90 joints; each equation is widened by it. Combinations
+of equations in `boxes` are covered too: their roundings are below 1,000 of the same sizes.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ class Screws(NamedTuple):
         joints = tree.subspaces[1]
         on_a, on_b = (tree.carries[joints, tree.joints[frame.joint]] > 0.0 for frame in (f.frame_a, f.frame_b))
         down, up = np.flatnonzero(on_a & ~on_b), np.flatnonzero(on_b & ~on_a)
-        columns = np.concatenate([down[np.argsort(-joints[down], kind="stable")], up[np.argsort(joints[up], kind="stable")]])
+        columns = np.concatenate(
+            [down[np.argsort(-joints[down], kind="stable")], up[np.argsort(joints[up], kind="stable")]]
+        )
         w, v, p = found.angular[columns], found.linear[0, columns], found.position[0]
         turn, slide = _length(w), _length(v)
         turning = turn > 0.5
@@ -88,7 +90,7 @@ class Screws(NamedTuple):
         if pitched.any() or (~turning & (turn > 0.0)).any():
             return None
         axes = np.where(turning[:, None], w, v)
-        origins = np.where(turning[:, None], p + _cross(w, v), p)
+        origins: Matrix = np.where(turning[:, None], p + _cross(w, v), p)
         return Screws(columns, axes, origins, turning, found.rotation, p)
 
 
@@ -145,12 +147,12 @@ class Side(NamedTuple):
             points: (e,) 1 for points, 0 for directions.
         """
         some, kinds = np.asarray(which, dtype=np.intp), np.asarray(points, dtype=np.float64)
-        R, p, placements = np.eye(3), np.zeros(3), list[Matrix]()
+        turn, p, placements = np.eye(3), np.zeros(3), list[Matrix]()
         for i in some:
             axes, origin = _with_third_axis(sign * screws.axes[i]), screws.origins[i]
-            placements.append(np.vstack([R.T @ axes, (origin - p) @ R]))
-            R, p = axes, origin
-        local = (things - kinds[:, None] * p) @ R
+            placements.append(np.vstack([turn.T @ axes, (origin - p) @ turn]))
+            turn, p = axes, origin
+        local = (things - kinds[:, None] * p) @ turn
         stacked = np.array(placements).reshape(len(some), 4, 3)
         pairs = np.array(np.tril_indices(len(some), -1)[::-1])
         return Side(screws.columns[some], stacked, screws.turning[some], local, kinds, pairs)
@@ -164,19 +166,22 @@ class Side(NamedTuple):
     def on(self, center: Matrix, radius: Matrix) -> Moved:
         """On boxes of all coordinates (N, n)."""
         count, k = len(center), len(self.columns)
-        R, p = np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
+        turn, p = np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3))
         axes, origins = np.empty((count, k, 3)), np.empty((count, k, 3))
         for i in range(k):
-            p = p + R @ self.placements[i, 3]
-            R = R @ self.placements[i, :3]
-            axes[:, i], origins[:, i] = R[:, :, 2], p
+            p = p + turn @ self.placements[i, 3]
+            turn = turn @ self.placements[i, :3]
+            axes[:, i], origins[:, i] = turn[:, :, 2], p
             x = center[:, self.columns[i]]
             if self.turning[i]:
                 c, s = np.cos(x)[:, None], np.sin(x)[:, None]
-                R = np.stack([c * R[:, :, 0] + s * R[:, :, 1], c * R[:, :, 1] - s * R[:, :, 0], R[:, :, 2]], axis=2)
+                turn = np.stack(
+                    [c * turn[:, :, 0] + s * turn[:, :, 1], c * turn[:, :, 1] - s * turn[:, :, 0], turn[:, :, 2]],
+                    axis=2,
+                )
             else:
-                p = p + x[:, None] * R[:, :, 2]
-        ends = self.things @ R.transpose(0, 2, 1) + self.points[:, None] * p[:, None]
+                p = p + x[:, None] * turn[:, :, 2]
+        ends = self.things @ turn.transpose(0, 2, 1) + self.points[:, None] * p[:, None]
         w, turns = axes[:, :, None], self.turning[:, None, None]
         slides = w * self.points[:, None]
         slopes = np.where(turns, _cross(w, ends[:, None] - self.points[:, None] * origins[:, :, None]), slides)

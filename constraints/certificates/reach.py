@@ -163,16 +163,16 @@ class _Distance(NamedTuple):
     def _farthest(self, boxes: Boxes, sign: float, goal: float) -> tuple[float, int]:
         """The greatest distance (sign 1), or the least (-1); infinite where one beyond the goal is seen."""
         pending, best, proved, count = boxes, -np.inf, -np.inf, 0
-        while pending.count:
+        while pending.number:
             now, pending = pending.some(slice(-BATCH, None)), pending.some(slice(None, -BATCH))
-            count += now.count
+            count += now.number
             seen, ends, steps = self._on(now)
             best = max(best, float((sign * seen).max()))
             if best >= sign * goal:
                 return sign * np.inf, count
             most = sign * ends[1 if sign > 0.0 else 0]
             enough = best + min(FINE, 0.5 * (sign * goal - best))
-            going = (most > enough) & (count + pending.count < MOST_BOXES) & (steps.max(axis=1, initial=0.0) > 0.0)
+            going = (most > enough) & (count + pending.number < MOST_BOXES) & (steps.max(axis=1, initial=0.0) > 0.0)
             proved = max(proved, float(most[~going].max(initial=-np.inf)))
             if going.any():
                 longest = self.side.columns[steps[going].argmax(axis=1)]
@@ -195,7 +195,7 @@ class _Distance(NamedTuple):
         crossed = 2.0 * size * moved.rest[:, 0] + reach**2 - (steps**2).sum(axis=1)
         earlier, later = side.pairs
         angles = np.where(side.turning, r, 0.0)
-        turned, ways = np.cumsum(angles, axis=1) - 0.5 * angles, r * lengths
+        turned = np.cumsum(angles, axis=1) - 0.5 * angles
         second = _dot(f[:, None], moved.crosses[:, :, 0]) + _dot(j[:, earlier], j[:, later])
         third = (lengths[:, earlier] * lengths[:, later]) * (turned[:, earlier] + turned[:, later])
         finer = 2.0 * (size * moved.finer[:, 0] + ((np.abs(second) + third) * r[:, earlier] * r[:, later]).sum(axis=1))

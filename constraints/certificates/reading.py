@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liegroups import R3xSO3, SO3, Space
+from liegroups import SO3, R3xSO3, Segments, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..errors import OptionError
@@ -79,7 +79,9 @@ class Coordinates(NamedTuple):
         lower, upper = (np.array([entry[i] for entry in kept]) for i in (2, 3))
         cut = np.array([entry[4] for entry in kept], dtype=np.bool_)
         turning = np.array([bool(problem.revolute[k] or k not in at) for k in columns.tolist()], dtype=np.bool_)
-        return Coordinates(problem, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, cut, seen, whole)
+        return Coordinates(
+            problem, reference, columns, turning, tuple(e[1] for e in kept), lower, upper, cut, seen, whole
+        )
 
     @property
     def space(self) -> Space:
@@ -97,13 +99,13 @@ class Coordinates(NamedTuple):
         return Boxes(self.lower[None], self.upper[None])
 
     def configuration(self, x: Vector) -> Vector:
-        """q of x."""
+        """Of x: q."""
         v = np.zeros(self.space.nv)
         v[self.columns] = x
         return self.space.integrate(self.reference, v)
 
     def settled(self, q: Vector) -> Vector:
-        """q with what no row looks at as in the reference, and angles in their turn."""
+        """A configuration with what no row looks at as in the reference, and angles in their turn."""
         out = np.where(self._on, q, self.reference)
         x = self.of_configuration(out)
         turns = np.where(self.whole_turns, np.floor((x - self.lower) / (2.0 * np.pi)), 0.0)
@@ -112,7 +114,7 @@ class Coordinates(NamedTuple):
         return self.space.integrate(out, v) if turns.any() else out
 
     def of_configuration(self, q: Vector) -> Vector:
-        """x of q."""
+        """Of q: x."""
         return self.space.difference(self.reference, q)[self.columns]
 
     @property
@@ -216,7 +218,8 @@ def _asked(
     """
     place = np.full(3, np.nan)
     if isinstance(function, Restriction) and isinstance(function.function, Position):
-        which = np.asarray(function.rows.v)[mask]
+        rows = function.rows
+        which = np.asarray(rows.v_indices if isinstance(rows, Segments) else rows)[mask]
         place[which] = rhs[mask]
         return function.function, place, None, True
     if isinstance(function, Position):

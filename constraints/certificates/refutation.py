@@ -156,12 +156,12 @@ def asked(problem: object, rhs: RightHandSide | ArrayLike | None, box: object) -
 
 def in_lengths(reach: Reach, frame: str, joint: str) -> str:
     """Why a target is out of reach."""
-    low, high = reach.tool
-    if high < reach.target[0]:
-        least = "" if reach.target[1] - reach.target[0] < 1e-6 else "at least "
-        return f"'{frame}' is at most {high:.5g} m from a point on the axis of '{joint}', and its target is {least}{reach.target[0]:.5g} m"
-    most = "" if reach.target[1] - reach.target[0] < 1e-6 else "at most "
-    return f"'{frame}' is at least {low:.5g} m from a point on the axis of '{joint}', and its target is {most}{reach.target[1]:.5g} m"
+    (low, high), (near, far) = reach.tool, reach.target
+    exact = far - near < 1e-6
+    tool, target = f"at least {low:.5g}", f"{'' if exact else 'at most '}{far:.5g}"
+    if high < near:
+        tool, target = f"at most {high:.5g}", f"{'' if exact else 'at least '}{near:.5g}"
+    return f"'{frame}' is {tool} m from a point on the axis of '{joint}', and its target is {target} m"
 
 
 def _solution(problem: Problem, sides: RightHandSide, q: Vector) -> Certificate | None:

@@ -65,7 +65,7 @@ class ProblemRows(NamedTuple):
         """Those of some owners, by number."""
         ends = np.cumsum([0, *(int(owner.rows.mask.sum()) for owner in self.owners)])
         rows = [k for i in which for k in range(int(ends[i]), int(ends[i + 1]))]
-        owners, points = ([whole[i] for i in which] for whole in (self.owners, self.points))
+        owners, points = [self.owners[i] for i in which], [self.points[i] for i in which]
         return ProblemRows(
             self.problem, owners, points, self.lower[rows], self.upper[rows], [self.names[k] for k in rows]
         )

@@ -69,7 +69,7 @@ class Ball(NamedTuple):
     def holds(self, boxes: Boxes) -> BoolVector:
         """(N,) whether a box is within it."""
         way = np.abs((boxes.center - self.center) @ self.basis) + boxes.radius @ np.abs(self.basis)
-        return (way * (1.0 + 1e-9) + 1e-12 <= self.R).all(axis=1)
+        return np.asarray((way * (1.0 + 1e-9) + 1e-12 <= self.R).all(axis=1))
 
 
 class Searched(NamedTuple):
@@ -107,7 +107,9 @@ class Search:
         self.begun, self.looked, self.undefined = perf_counter(), 0, ""
         self.pending = coordinates.boxes
         self.narrow = self.pending.some(slice(0, 0))
-        self.sizes = np.maximum(self._of_loops(coordinates.boxes).shares.sum(axis=2), 1e-12)[..., None] if self.loops else None
+        self.sizes: Matrix = np.ones((1, 1, 1))
+        if self.loops:
+            self.sizes = np.maximum(self._of_loops(coordinates.boxes).shares.sum(axis=2), 1e-12)[..., None]
 
     def run(self, balls: Sequence[Ball] = (), boxes: int | None = None) -> Searched:
         """Go on until no box is left, or a limit is reached.
@@ -119,13 +121,13 @@ class Search:
         if self.coordinates.whole:
             return Searched(0, 1.0, self.narrow, self.coordinates.whole)
         size = FEW if self.others else BATCH
-        while self.pending.count:
+        while self.pending.number:
             reason = self._over(boxes)
             if reason:
                 left = self.pending.and_also(self.narrow)
                 return Searched(self.looked, self.coordinates.volume(left), self.narrow, reason)
             now, pending = self.pending.some(slice(-size, None)), self.pending.some(slice(None, -size))
-            self.looked += now.count
+            self.looked += now.number
             left, along, again = self._cut(now)
             for ball in balls:
                 out = ~ball.holds(left)
@@ -134,10 +136,10 @@ class Search:
             self.narrow = self.narrow.and_also(left.some(~wide))
             halved = left.some(wide & ~again).halves(along[wide & ~again])
             self.pending = pending.and_also(left.some(wide & again), halved)
-        if not self.narrow.count:
+        if not self.narrow.number:
             return Searched(self.looked, 0.0, self.narrow, "")
         why = self.undefined or "rows are nearly singular there"
-        words = f"nothing excludes {counted(self.narrow.count, 'box')} of width {LEAST_WIDTH:g}: {why}"
+        words = f"nothing excludes {counted(self.narrow.number, 'box')} of width {LEAST_WIDTH:g}: {why}"
         return Searched(self.looked, self.coordinates.volume(self.narrow), self.narrow, words)
 
     def _over(self, enough: int | None) -> str:
@@ -159,7 +161,7 @@ class Search:
             before, found = boxes.some(on), found.some(on)
             alive, boxes = cut(before, found)
             before, boxes = before.some(alive), boxes.some(alive)
-            score = (found.shares[alive] / self.sizes).max(axis=1)
+            score = np.asarray((found.shares[alive] / self.sizes).max(axis=1))
         if self.others:
             before, boxes, score = self._cut_by_others(before, boxes, score)
         old = np.maximum(before.upper - before.lower, 1e-300)
@@ -173,7 +175,7 @@ class Search:
         kept, parts = list[int](), list[Boxes]()
         rows, columns = self.others, self.coordinates.columns
         assert rows is not None
-        for i in range(boxes.count):
+        for i in range(boxes.number):
             one = boxes.some(slice(i, i + 1))
             try:
                 found = rows.on(self.coordinates.tangent_box(one))
@@ -198,7 +200,7 @@ class Search:
 
 
 def _enclosed(rows: ProblemRows, read: Read, coordinates: Coordinates) -> tuple[ProblemRows | None, tuple[str, ...]]:
-    """The rows that are no loops, if there are any, without those of functions that have no enclosure; and their names."""
+    """The rows that are no loops and have an enclosure, if there are any; and the names of functions that have none."""
     kept, without = list[int](), list[str]()
     at = coordinates.tangent_box(coordinates.boxes.some(slice(0, 1)).middles)
     for i in read.others:

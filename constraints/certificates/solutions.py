@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -39,7 +40,7 @@ PRECISE = 1e-11
 SAME = 1e-5
 """Candidates nearer to a solution than this are taken for it, and not looked at [rad, m]."""
 
-TRIALS = 200
+TRIALS = 50
 """Places of boxes that are too narrow to be divided, at which a certificate is tried."""
 
 
@@ -155,7 +156,7 @@ def all_solutions(
         return ended(by_count, CompleteBy.COUNT, 1.0, 0)
     search = Search(rows, coordinates, Read.of(rows, coordinates), limits)
     found = search.run(known.balls)
-    while found.narrow.count and known.look(found.narrow):
+    while found.narrow.number and known.look(found.narrow):
         search.narrow = known.outside(search.narrow)
         found = search.run(known.balls)
     if count is not None and len(known.certificates) == count:
@@ -178,8 +179,8 @@ def _insist_on_isolated(rows: ProblemRows, coordinates: Coordinates) -> None:
     free, equalities = int((seen & ~rows.problem.frozen).sum()), int(rows.equalities.sum())
     if free > equalities:
         raise OptionError(
-            f"all solutions of {counted(equalities, 'row')} in {counted(free, 'coordinate')}: there are infinitely many, "
-            "if there are any; as many rows as coordinates are needed"
+            f"all solutions of {counted(equalities, 'row')} in {counted(free, 'coordinate')}: they are "
+            "infinitely many, or none; as many rows as coordinates are needed"
         )
 
 
@@ -193,14 +194,14 @@ class _Known:
 
     def __init__(self, sides: RightHandSide, coordinates: Coordinates) -> None:
         self.problem, self.sides, self.coordinates = coordinates.problem, sides, coordinates
-        self.certificates, self.balls, self.reasons = list[Certificate](), list[Ball](), dict[str, int]()
+        self.certificates, self.balls = list[Certificate](), list[Ball]()
+        self.failures, self.reasons = list[Vector](), list[str]()
         self.projector = Projector(self.problem, Options.local(threshold=PRECISE))
 
     @property
     def refused(self) -> list[str]:
-        """What was in the way of certificates, the most frequent first."""
-        most = sorted(self.reasons, key=lambda reason: -self.reasons[reason])
-        return [f"no certificate: {reason}" for reason in most[:1]]
+        """What was in the way of certificates: the most frequent."""
+        return [f"no certificate: {reason}" for reason, _ in Counter(self.reasons).most_common(1)]
 
     def project(self, rng: np.random.Generator) -> None:
         """From random starts."""
@@ -212,30 +213,31 @@ class _Known:
     def add(self, q: Vector) -> bool:
         """Prove the solution next to q, if it is a new one; whether it is."""
         q = self.coordinates.settled(q)
-        if any(not self._apart(q, SAME, other) for other in self.certificates):
+        places = [*(other.q for other in self.certificates), *self.failures]
+        if not all(self._apart(q, place, SAME) for place in places):
             return False
         found = certify(self.problem, q, self.sides.vector)
         if found.success:
             found = certify(self.problem, self.coordinates.settled(found.center), self.sides.vector)
         n = int((self.coordinates.seen & ~self.problem.frozen).sum())
         if not found.success or found.active or found.basis.shape[1] != n:
-            reason = found.reason or "a solution is at a bound, or at the end of an inequality"
-            self.reasons[reason] = self.reasons.get(reason, 0) + 1
+            self.failures.append(q)
+            self.reasons.append(found.reason or "a solution is at a bound, or at the end of an inequality")
             return False
-        if not all(self._apart(found.q, found.r, other) for other in self.certificates):
+        if not all(self._apart(found.q, other.q, found.r + other.r) for other in self.certificates):
             return False
         self.certificates.append(found)
         self.balls += self._balls(found)
         return True
 
-    def _apart(self, q: Vector, r: float, other: Certificate) -> bool:
-        """Whether a solution within r of q is not that of a certificate: it is farther than both may be off."""
+    def _apart(self, a: Vector, b: Vector, off: float) -> bool:
+        """Whether two configurations differ by more than this, as `Certificate.r` measures; but for whole turns."""
         c, v = self.coordinates, np.zeros(self.coordinates.space.nv)
-        turns = np.round((c.of_configuration(other.q) - c.of_configuration(q)) / (2.0 * np.pi))
+        turns = np.round((c.of_configuration(b) - c.of_configuration(a)) / (2.0 * np.pi))
         v[c.columns] = np.where(c.whole_turns, 2.0 * np.pi * turns, 0.0)
-        nearest = c.space.integrate(q, v) if v.any() else q
-        way = Moves.between(c.space, nearest, other.q, np.zeros((c.space.nv, 0))).displaced
-        return float(way.max(initial=0.0)) * (1.0 - 1e-6) - 1e-12 > r + other.r
+        nearest = c.space.integrate(a, v) if v.any() else a
+        way = Moves.between(c.space, nearest, b, np.zeros((c.space.nv, 0))).displaced
+        return float(way.max(initial=0.0)) * (1.0 - 1e-6) - 1e-12 > off
 
     def _balls(self, found: Certificate) -> list[Ball]:
         """Where it is the only one; and a whole turn away, where that is in the search."""
@@ -244,7 +246,7 @@ class _Known:
             return []
         basis, center = found.basis[c.columns], c.of_configuration(found.center)
         reach = R * np.abs(basis).sum(axis=1)
-        shifts = [(0.0,) for _ in c.columns]
+        shifts: list[tuple[float, ...]] = [(0.0,) for _ in c.columns]
         for k in np.flatnonzero(c.whole_turns).tolist():
             more = (2.0 * np.pi,) if center[k] - reach[k] < c.lower[k] else ()
             less = (-2.0 * np.pi,) if center[k] + reach[k] > c.upper[k] else ()
@@ -253,7 +255,7 @@ class _Known:
 
     def look(self, narrow: Boxes) -> bool:
         """Whether a new solution is proved near one of some boxes."""
-        centers = narrow.center[:: max(1, narrow.count // TRIALS)]
+        centers = narrow.center[:: max(1, narrow.number // TRIALS)]
         return any([self.add(self.coordinates.configuration(x)) for x in centers])
 
     def outside(self, boxes: Boxes) -> Boxes:

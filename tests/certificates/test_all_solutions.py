@@ -64,7 +64,7 @@ def test_out_of_reach_there_is_none() -> None:
 
 
 def test_bounds_leave_some_out_and_whole_turns_count_once() -> None:
-    only = all_solutions(tip_at(0.3, 0.5), box=Bounds(two_links().space, [-4.0, 0.0], [4.0, 3.0]))
+    only = all_solutions(tip_at(0.3, 0.5), box=Bounds(two_links().space, np.array([-4.0, 0.0]), np.array([4.0, 3.0])))
     assert (only.status, len(only)) == (COMPLETE, 1)
     twice = all_solutions(tip_at(0.3, 0.5, two_links((-7.0, 7.0))))
     assert (twice.status, len(twice)) == (COMPLETE, 2)
@@ -203,7 +203,7 @@ def test_a_count_that_is_too_large_needs_the_search() -> None:
 
 def test_functions_without_enclosure_are_named() -> None:
     f = Function.from_callable(lambda x: x[:1] ** 2, Rn(1), Rn(1), lambda x: 2.0 * x[None], name="my square")
-    problem = Problem(Rn(1), [Implicit.equal(f, [1.0])], Bounds(Rn(1), [-2.0], [2.0]))
+    problem = Problem(Rn(1), [Implicit.equal(f, [1.0])], Bounds(Rn(1), np.array([-2.0]), np.array([2.0])))
     found = all_solutions(problem, limits=SearchLimits(1.0, 100))
     assert (found.status, len(found)) == (OPEN, 0)
     assert "my square" in found.reason

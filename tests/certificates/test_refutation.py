@@ -78,7 +78,12 @@ def test_bounds_of_the_elbow_count() -> None:
     """By the law of cosines: bent by 1 rad at least, 2 rad at most."""
     far, near = (np.sqrt(0.25 + 0.16 + 0.4 * np.cos(bend)) for bend in (1.0, 2.0))
     robot = two_links(1.0, 2.0)
-    for distance, status in ((far + 1e-3, REFUTED), (far - 1e-3, SOLVED), (near + 1e-3, SOLVED), (near - 1e-3, REFUTED)):
+    for distance, status in (
+        (far + 1e-3, REFUTED),
+        (far - 1e-3, SOLVED),
+        (near + 1e-3, SOLVED),
+        (near - 1e-3, REFUTED),
+    ):
         found = refute(at(robot, "tip", [0.0, distance]))
         assert found.status is status, found
     words = refute(at(robot, "tip", [0.0, far + 1e-3])).reason
@@ -201,7 +206,10 @@ def test_rows_that_are_no_loops_help_those_that_are() -> None:
     robot = two_links()
     both = [Implicit.equal(Position(robot, "tip")[:2], [0.6, 0.3])]
     other = Implicit.equal(Identity(robot.space)[1], 0.5)
-    assert refute(Problem(robot, [*both, other], Bounds(robot.space, [-4.0, -3.0], [4.0, 3.0]))).status is REFUTED
+    assert (
+        refute(Problem(robot, [*both, other], Bounds(robot.space, np.array([-4.0, -3.0]), np.array([4.0, 3.0])))).status
+        is REFUTED
+    )
 
 
 # What can be is never refuted.
@@ -293,7 +301,9 @@ def test_equations_of_boxes_hold_at_samples(count: int) -> None:
             a, b = found.pairs
             crossed = (v[:, a] * v[:, b]) @ found.crosses[0].T
             for off, allowed in ((y.value - straight, found.rest), (y.value - straight - crossed, found.finer)):
-                assert (np.sqrt((off.reshape(40, -1, 3) ** 2).sum(axis=2)) <= allowed * (1.0 + 1e-9) + 1e-12).all(), seed
+                assert (np.sqrt((off.reshape(40, -1, 3) ** 2).sum(axis=2)) <= allowed * (1.0 + 1e-9) + 1e-12).all(), (
+                    seed
+                )
             moved = np.sqrt(((y.value - found.value).reshape(40, -1, 3) ** 2).sum(axis=2))
             assert (moved <= (found.steps.sum(axis=2) + found.rest) * (1.0 + 1e-9)).all()
 
@@ -341,7 +351,7 @@ def test_a_solution_that_is_found_is_proved() -> None:
 
 def test_functions_without_enclosure_are_named() -> None:
     f = Function.from_callable(lambda x: x[:1] ** 2 + 1.0, Rn(1), Rn(1), lambda x: 2.0 * x[None], name="my square")
-    bounds = Bounds(Rn(1), [-1.0], [1.0])
+    bounds = Bounds(Rn(1), np.array([-1.0]), np.array([1.0]))
     found = refute(Problem(Rn(1), [Implicit.equal(f, [0.0])], bounds), limits=SearchLimits(1.0, 100))
     assert found.status is OPEN
     assert "my square" in found.reason
@@ -354,7 +364,7 @@ class Vouched(Identity):
 
 
 def test_enclosures_of_users_are_named() -> None:
-    bounds = Bounds(Rn(1), [-1.0], [1.0])
+    bounds = Bounds(Rn(1), np.array([-1.0]), np.array([1.0]))
     found = refute(Problem(Rn(1), [Implicit.equal(Vouched(Rn(1), name="vouched"), [3.0])], bounds))
     assert (found.status, found.rests_on) == (REFUTED, ("vouched",))
 
@@ -368,7 +378,10 @@ def test_rotations_as_a_whole_are_not_divided() -> None:
 
 def test_an_optional_level_does_not_count() -> None:
     robot = two_links()
-    levels = [[Implicit.equal(Position(robot, "tip")[:2], [0.5, 0.3])], [Implicit.equal(Position(robot, "tip"), [9.0, 9.0, 9.0])]]
+    levels = [
+        [Implicit.equal(Position(robot, "tip")[:2], [0.5, 0.3])],
+        [Implicit.equal(Position(robot, "tip"), [9.0, 9.0, 9.0])],
+    ]
     assert refute(Problem(robot, levels, optional_last=True)).status is SOLVED
 
 
@@ -389,13 +402,16 @@ def test_bad_arguments() -> None:
     with pytest.raises(SpaceMismatchError, match="box of a search"):
         refute(problem, box=Bounds.none(Rn(3)))
     with pytest.raises(SizeError):
-        refute(problem, box=Bounds(robot.space, [0.0], [1.0]))
+        refute(problem, box=Bounds(robot.space, np.array([0.0]), np.array([1.0])))
     with pytest.raises(NotFiniteError):
-        refute(problem, box=Bounds(robot.space, [np.nan, 0.0], [1.0, 1.0]))
+        refute(problem, box=Bounds(robot.space, np.array([np.nan, 0.0]), np.array([1.0, 1.0])))
     with pytest.raises(NotFiniteError):
         refute(problem, [np.nan, 0.0, 0.0])
     with pytest.raises(EmptyIntervalError, match="elbow"):
-        refute(at(two_links(0.0, 1.0), "tip", [0.5, 0.0, 0.0]), box=Bounds(robot.space, [-1.0, 2.0], [1.0, 3.0]))
+        refute(
+            at(two_links(0.0, 1.0), "tip", [0.5, 0.0, 0.0]),
+            box=Bounds(robot.space, np.array([-1.0, 2.0]), np.array([1.0, 3.0])),
+        )
     with pytest.raises(OptionError, match="'elbow' has no bounds"):
         refute(at(two_links(slide=True), "tip", [0.5, 0.0, 0.0]))
     for seconds, boxes in ((0.0, 1), (np.nan, 1), (1.0, 0)):
