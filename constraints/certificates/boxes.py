@@ -204,7 +204,7 @@ def cut(boxes: Boxes, found: Linear) -> tuple[BoolVector, Boxes]:
         found: their equations.
     """
     c, r, turning = boxes.center, boxes.radius, found.turning
-    f, J, n = found.value, found.slopes, found.slopes.shape[2]
+    f, J, n = found.value, found.slopes, len(turning)
     most = np.where(turning, np.sin(np.minimum(r, 0.5 * np.pi)), r)
     bent = np.where(turning, 1.0 - np.cos(np.minimum(r, np.pi)), 0.0)
     combined = _combinations(found, most)

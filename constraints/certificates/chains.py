@@ -84,14 +84,15 @@ class Screws(NamedTuple):
             [down[np.argsort(-joints[down], kind="stable")], up[np.argsort(joints[up], kind="stable")]]
         )
         w, v, p = found.angular[columns], found.linear[0, columns], found.position[0]
+        feet = _cross(w, v)  # of b on the axes, from b
         turn, slide = _length(w), _length(v)
         turning = turn > 0.5
         pitched = np.abs((w * v).sum(axis=1)) > OF_BATCH * (1.0 + slide)
         if pitched.any() or (~turning & (turn > 0.0)).any():
             return None
         axes = np.where(turning[:, None], w, v)
-        origins: Matrix = np.where(turning[:, None], p + _cross(w, v), p)
-        return Screws(columns, axes, origins, turning, found.rotation, p)
+        origins = p + feet * turning[:, None]
+        return Screws(columns, axes, np.asarray(origins), turning, found.rotation, p)
 
 
 class Moved(NamedTuple):
@@ -175,10 +176,8 @@ class Side(NamedTuple):
             x = center[:, self.columns[i]]
             if self.turning[i]:
                 c, s = np.cos(x)[:, None], np.sin(x)[:, None]
-                turn = np.stack(
-                    [c * turn[:, :, 0] + s * turn[:, :, 1], c * turn[:, :, 1] - s * turn[:, :, 0], turn[:, :, 2]],
-                    axis=2,
-                )
+                first, second, third = turn.transpose(2, 0, 1)
+                turn = np.stack([c * first + s * second, c * second - s * first, third], axis=2)
             else:
                 p = p + x[:, None] * turn[:, :, 2]
         ends = self.things @ turn.transpose(0, 2, 1) + self.points[:, None] * p[:, None]
