@@ -28,7 +28,7 @@ SHRUNK = 0.7
 """A box of which some coordinate is cut to less than this is cut again before it is divided."""
 
 LEAST_WIDTH = 1e-5
-"""Of the widest coordinate: narrower boxes are not divided [rad, m]."""
+"""Of the widest coordinate: narrower boxes are not divided, only cut as long as that helps [rad, m]."""
 
 
 @final
@@ -133,9 +133,9 @@ class Search:
                 out = ~ball.holds(left)
                 left, along, again = left.some(out), along[out], again[out]
             wide = (left.upper - left.lower).max(axis=1, initial=0.0) > LEAST_WIDTH
-            self.narrow = self.narrow.and_also(left.some(~wide))
+            self.narrow = self.narrow.and_also(left.some(~wide & ~again))
             halved = left.some(wide & ~again).halves(along[wide & ~again])
-            self.pending = pending.and_also(left.some(wide & again), halved)
+            self.pending = pending.and_also(left.some(again), halved)
         if not self.narrow.number:
             return Searched(self.looked, 0.0, self.narrow, "")
         why = self.undefined or "rows are nearly singular there"
