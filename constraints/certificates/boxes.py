@@ -36,6 +36,12 @@ from .rows import RowsOn
 LEAST_OWN = 0.2
 """Of its own coefficient in a combined equation, below which a coordinate is not cut by it."""
 
+LEAST_REST = 1e-6
+"""Of what coordinates move an equation by, taken as its rest at least when combinations are chosen."""
+
+LEAST_WIDTH = 1e-12
+"""Taken as the width of coordinates and rests at least when combinations are chosen [rad, m]."""
+
 
 class Boxes(NamedTuple):
     """Boxes of n coordinates, by their ends (N, n)."""
@@ -234,11 +240,11 @@ def cut(boxes: Boxes, found: Linear) -> tuple[BoolVector, Boxes]:
 
 def _combinations(found: Linear, most: Matrix) -> Matrix:
     """What nothing explains, then what each coordinate explains (N, n + 1, m)."""
-    f, J, n = found.value, found.slopes, found.slopes.shape[2]
-    weight = np.repeat(1.0 / (found.rest + 1e-3 * found.steps.sum(axis=2) + 1e-12), 3, axis=1)
-    whitened = J * weight[:, :, None]
-    normal = whitened.transpose(0, 2, 1) @ whitened
-    normal[:, np.arange(n), np.arange(n)] += 1.0 / np.maximum(most, 1e-9) ** 2
-    C = np.linalg.solve(normal, (whitened * weight[:, :, None]).transpose(0, 2, 1))
+    f, J, n = found.value, found.slopes, len(found.turning)
+    weight = np.repeat(1.0 / (found.rest + LEAST_REST * found.steps.sum(axis=2) + LEAST_WIDTH), 3, axis=1)
+    whitened = J * np.maximum(most, LEAST_WIDTH)[:, None] * weight[:, :, None]
+    normal = whitened.transpose(0, 2, 1) @ whitened + np.eye(n)
+    scaled = np.linalg.solve(normal, (whitened * weight[:, :, None]).transpose(0, 2, 1))
+    C = np.asarray(scaled * np.maximum(most, LEAST_WIDTH)[:, :, None], dtype=np.float64)
     left = weight**2 * (f - (J @ (C @ f[:, :, None]))[:, :, 0])
-    return np.concatenate([left[:, None], np.asarray(C, dtype=np.float64)], axis=1)
+    return np.concatenate([left[:, None], C], axis=1)

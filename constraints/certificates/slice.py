@@ -60,7 +60,8 @@ class Slice(NamedTuple):
         basis[held] = 0.0
         values = np.linalg.svd(triangle, compute_uv=False)
         inverse = np.asarray(np.linalg.inv(J @ basis), dtype=np.float64)
-        return Slice(played, dependent, basis, inverse, float(values[0] / values[-1]))
+        condition = float(values[0] / values[-1]) if values[-1] > 0.0 else np.inf
+        return Slice(played, dependent, basis, inverse, condition)
 
     def reach(self, size: float) -> Vector:
         """How far each column moves for |y| <= size, (nv,)."""
