@@ -22,7 +22,8 @@ CHANGED = {"constraints.files.encoding._Node"}
 BY_VALUE = {
     "Backtracking", "AssemblyOptions", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
     "FixedSequence", "FullSteps", "GroupMaps", "Limits", "Mimic", "Options", "PageOptions", "PhotoOptions", "Rule",
-    "SdfMimic", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "SdfMimic", "SearchLimits", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread", "_HalfSquare", "_Sample",
+    "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
