@@ -39,7 +39,7 @@ LEAST_OWN = 0.2
 LEAST_REST = 1e-6
 """Of what coordinates move an equation by, taken as its rest at least when combinations are chosen."""
 
-LEAST_WIDTH = 1e-12
+NO_WIDTH = 1e-12
 """Taken as the width of coordinates and rests at least when combinations are chosen [rad, m]."""
 
 
@@ -241,10 +241,10 @@ def cut(boxes: Boxes, found: Linear) -> tuple[BoolVector, Boxes]:
 def _combinations(found: Linear, most: Matrix) -> Matrix:
     """What nothing explains, then what each coordinate explains (N, n + 1, m)."""
     f, J, n = found.value, found.slopes, len(found.turning)
-    weight = np.repeat(1.0 / (found.rest + LEAST_REST * found.steps.sum(axis=2) + LEAST_WIDTH), 3, axis=1)
-    whitened = J * np.maximum(most, LEAST_WIDTH)[:, None] * weight[:, :, None]
+    weight = np.repeat(1.0 / (found.rest + LEAST_REST * found.steps.sum(axis=2) + NO_WIDTH), 3, axis=1)
+    whitened = J * np.maximum(most, NO_WIDTH)[:, None] * weight[:, :, None]
     normal = whitened.transpose(0, 2, 1) @ whitened + np.eye(n)
     scaled = np.linalg.solve(normal, (whitened * weight[:, :, None]).transpose(0, 2, 1))
-    C = np.asarray(scaled * np.maximum(most, LEAST_WIDTH)[:, :, None], dtype=np.float64)
+    C = np.asarray(scaled * np.maximum(most, NO_WIDTH)[:, :, None], dtype=np.float64)
     left = weight**2 * (f - (J @ (C @ f[:, :, None]))[:, :, 0])
     return np.concatenate([left[:, None], C], axis=1)

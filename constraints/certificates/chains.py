@@ -117,7 +117,7 @@ class Moved(NamedTuple):
     crosses: Matrix
 
 
-class Side(NamedTuple):
+class HalfLoop(NamedTuple):
     """Things that are carried by some joints, from the one next to what stands still on.
 
     Attributes:
@@ -137,7 +137,7 @@ class Side(NamedTuple):
     pairs: Indices
 
     @staticmethod
-    def carrying(screws: Screws, which: Sequence[int], sign: float, things: Matrix, points: ArrayLike) -> Side:
+    def carrying(screws: Screws, which: Sequence[int], sign: float, things: Matrix, points: ArrayLike) -> HalfLoop:
         """Things that some of the joints carry.
 
         Args:
@@ -156,7 +156,7 @@ class Side(NamedTuple):
         local = (things - kinds[:, None] * p) @ turn
         stacked = np.array(placements).reshape(len(some), 4, 3)
         pairs = np.array(np.tril_indices(len(some), -1)[::-1])
-        return Side(screws.columns[some], stacked, screws.turning[some], local, kinds, pairs)
+        return HalfLoop(screws.columns[some], stacked, screws.turning[some], local, kinds, pairs)
 
     @property
     def lengths(self) -> float:
@@ -208,8 +208,8 @@ class Loop(NamedTuple):
         rows: (e, 3) 1 for the rows that are asked for, 0 for others.
     """
 
-    left: Side
-    right: Side
+    left: HalfLoop
+    right: HalfLoop
     rows: Matrix
 
     @staticmethod
@@ -217,16 +217,16 @@ class Loop(NamedTuple):
         """The origin of b is at the target (3,), seen from a: all rows (3,), or some, which are then of no link."""
         n = len(screws.columns)
         cut = n // 2 if rows.all() else 0
-        left = Side.carrying(screws, range(cut - 1, -1, -1), -1.0, target[None], [1.0])
-        right = Side.carrying(screws, range(cut, n), 1.0, screws.position[None], [1.0])
+        left = HalfLoop.carrying(screws, range(cut - 1, -1, -1), -1.0, target[None], [1.0])
+        right = HalfLoop.carrying(screws, range(cut, n), 1.0, screws.position[None], [1.0])
         return Loop(left, right, rows[None])
 
     @staticmethod
     def of_axes(screws: Screws, target: Matrix) -> Loop:
         """The axes of b are those of the target (3, 3), seen from a."""
         n = len(screws.columns)
-        left = Side.carrying(screws, range(n // 2 - 1, -1, -1), -1.0, target.T, np.zeros(3))
-        right = Side.carrying(screws, range(n // 2, n), 1.0, screws.rotation.T, np.zeros(3))
+        left = HalfLoop.carrying(screws, range(n // 2 - 1, -1, -1), -1.0, target.T, np.zeros(3))
+        right = HalfLoop.carrying(screws, range(n // 2, n), 1.0, screws.rotation.T, np.zeros(3))
         return Loop(left, right, np.ones((3, 3)))
 
     @staticmethod
@@ -234,13 +234,13 @@ class Loop(NamedTuple):
         """The pose of b is the target: a point and the axes of the link in the middle, from a and from the target."""
         n, points = len(screws.columns), [1.0, 0.0, 0.0, 0.0]
         point = screws.origins[n // 2] if n else screws.position
-        left = Side.carrying(screws, range(n // 2), 1.0, np.vstack([point, np.eye(3)]), points)
+        left = HalfLoop.carrying(screws, range(n // 2), 1.0, np.vstack([point, np.eye(3)]), points)
         # Seen from the target b stands still, and the joints go back: placed as at the reference, then moved with b.
         turn = rotation @ screws.rotation.T
         origins = (screws.origins - screws.position) @ turn.T + position
         moved = screws._replace(axes=screws.axes @ turn.T, origins=origins)
         things = np.vstack([turn @ (point - screws.position) + position, turn.T])
-        right = Side.carrying(moved, range(n - 1, n // 2 - 1, -1), -1.0, things, points)
+        right = HalfLoop.carrying(moved, range(n - 1, n // 2 - 1, -1), -1.0, things, points)
         return Loop(left, right, np.ones((4, 3)))
 
     @property

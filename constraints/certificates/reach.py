@@ -16,8 +16,8 @@ that one link carries (of slides, with their longest way).
 where the last sum is at most :math:`2 \sum |d_l| |d_i|`; or, with the second order of both,
 :math:`2 \sum v_l v_i (f \cdot (w_l \times j_i) + j_l \cdot j_i)` within :math:`2 |f|\,\text{finer}` and
 :math:`2 \sum r_l r_i |j_l| |j_i| (B_l + B_i)`, :math:`B_i = A_i + r_i / 2`, since :math:`Q_i d_i` is within
-:math:`r_i |j_i| B_i` of :math:`v_i j_i`. Boxes are halved until none can hold a distance that is more than `FINE`
-beyond one that was seen.
+:math:`r_i |j_i| B_i` of :math:`v_i j_i`. Boxes are halved until none can hold a distance that is more than
+`FINE_DISTANCE` beyond one that was seen.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from liegroups.arrays import Matrix, Vector
 
 from ..functions.enclosures.interval import rounded_up
 from .boxes import Boxes
-from .chains import OF_BATCH, Screws, Side
+from .chains import OF_BATCH, HalfLoop, Screws
 
-FINE = 1e-4
+FINE_DISTANCE = 1e-4
 """How near distances are found [m], where boxes do not end before."""
 
 MOST_BOXES = 20_000
@@ -83,8 +83,8 @@ class Reach(NamedTuple):
         found = list[tuple[int, int, _Distance, _Distance]]()
         for i in np.flatnonzero(screws.turning).tolist():
             for p in _points(screws, i):
-                behind = _Distance(Side.carrying(screws, range(i + 1, n), 1.0, screws.position[None], [1.0]), p)
-                before = _Distance(Side.carrying(screws, range(i), 1.0, p[None], [1.0]), target)
+                behind = _Distance(HalfLoop.carrying(screws, range(i + 1, n), 1.0, screws.position[None], [1.0]), p)
+                before = _Distance(HalfLoop.carrying(screws, range(i), 1.0, p[None], [1.0]), target)
                 found.append((behind.moving(boxes) + before.moving(boxes), i, behind, before))
         found.sort(key=lambda entry: entry[:2])
         for _, i, behind, before in found[:DEEP] if deep else found:
@@ -110,7 +110,7 @@ def _points(screws: Screws, i: int) -> list[Vector]:
 class _Distance(NamedTuple):
     """Of a point that a side carries from one that stands still."""
 
-    side: Side
+    side: HalfLoop
     point: Vector
 
     @property
@@ -171,7 +171,7 @@ class _Distance(NamedTuple):
             if best >= sign * goal:
                 return sign * np.inf, count
             most = sign * ends[1 if sign > 0.0 else 0]
-            enough = best + min(FINE, 0.5 * (sign * goal - best))
+            enough = best + min(FINE_DISTANCE, 0.5 * (sign * goal - best))
             going = (most > enough) & (count + pending.number < MOST_BOXES) & (steps.max(axis=1, initial=0.0) > 0.0)
             proved = max(proved, float(most[~going].max(initial=-np.inf)))
             if going.any():

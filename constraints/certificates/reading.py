@@ -19,7 +19,7 @@ from .boxes import Boxes
 from .chains import Loop, Screws
 from .rows import ProblemRows
 
-FLAT = 1e-12
+OFF_PLANE = 1e-12
 """Of an axis, off the normal of a plane in which a chain is said to move; rounding of equations is far above it."""
 
 
@@ -244,7 +244,7 @@ def _in_its_plane(screws: Screws, place: Vector) -> Vector:
     free = np.flatnonzero(np.isnan(place))
     if free.size == 1:
         along = np.abs(screws.axes[:, free[0]])
-        stays = np.where(screws.turning, np.abs(along - 1.0), along) < FLAT
+        stays = np.where(screws.turning, np.abs(along - 1.0), along) < OFF_PLANE
         if stays.all():
             place = place.copy()
             place[free] = screws.position[free]

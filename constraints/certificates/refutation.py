@@ -24,7 +24,7 @@ from .reach import Reach
 from .reading import Coordinates, Read
 from .rows import ProblemRows
 from .search import certify, of_users
-from .searching import Search, SearchLimits
+from .searching import BoxSearch, SearchLimits
 
 FIRST_BOXES = 2000
 """Before a projection looks for a solution: where there is none, it takes longer than these."""
@@ -119,7 +119,7 @@ def refute(
                 if reach.refutes:
                     words = in_lengths(reach, function.frame_b.name, coordinates.names[reach.column])
                     return ended(RefutationStatus.REFUTED, words, 0.0, reach.boxes)
-    search = Search(rows, coordinates, read, limits or SearchLimits())
+    search = BoxSearch(rows, coordinates, read, limits or SearchLimits())
     found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
     if found.reason:
         solution = _solution(problem, sides, coordinates.configuration(coordinates.boxes.center[0]))

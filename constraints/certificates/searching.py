@@ -27,7 +27,7 @@ FEW = 32
 SHRUNK = 0.7
 """A box of which some coordinate is cut to less than this is cut again before it is divided."""
 
-LEAST_WIDTH = 1e-5
+NARROW = 1e-5
 """Of the widest coordinate: narrower boxes are not divided, only cut as long as that helps [rad, m]."""
 
 
@@ -88,7 +88,7 @@ class Searched(NamedTuple):
     reason: str
 
 
-class Search:
+class BoxSearch:
     """A search of all boxes of the coordinates of a problem.
 
     Args:
@@ -132,14 +132,14 @@ class Search:
             for ball in balls:
                 out = ~ball.holds(left)
                 left, along, again = left.some(out), along[out], again[out]
-            wide = (left.upper - left.lower).max(axis=1, initial=0.0) > LEAST_WIDTH
+            wide = (left.upper - left.lower).max(axis=1, initial=0.0) > NARROW
             self.narrow = self.narrow.and_also(left.some(~wide & ~again))
             halved = left.some(wide & ~again).halves(along[wide & ~again])
             self.pending = pending.and_also(left.some(again), halved)
         if not self.narrow.number:
             return Searched(self.looked, 0.0, self.narrow, "")
         why = self.undefined or "rows are nearly singular there"
-        words = f"nothing excludes {counted(self.narrow.number, 'box')} of width {LEAST_WIDTH:g}: {why}"
+        words = f"nothing excludes {counted(self.narrow.number, 'box')} of width {NARROW:g}: {why}"
         return Searched(self.looked, self.coordinates.volume(self.narrow), self.narrow, words)
 
     def _over(self, enough: int | None) -> str:

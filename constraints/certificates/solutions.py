@@ -28,7 +28,7 @@ from .reading import Coordinates, Read
 from .refutation import asked
 from .rows import ProblemRows
 from .search import certify, of_users
-from .searching import Ball, Search, SearchLimits
+from .searching import Ball, BoxSearch, SearchLimits
 from .slice import Moves
 
 STARTS = 64
@@ -37,7 +37,7 @@ STARTS = 64
 PRECISE = 1e-11
 """Threshold of projections: candidates that are the same solution are then near each other."""
 
-SAME = 1e-5
+SAME_SOLUTION = 1e-5
 """Candidates nearer to a solution than this are taken for it, and not looked at [rad, m]."""
 
 TRIALS = 50
@@ -154,7 +154,7 @@ def all_solutions(
     by_count = f"a theorem allows {count} at most ({source})"
     if count is not None and len(known.certificates) == count:
         return ended(by_count, CompleteBy.COUNT, 1.0, 0)
-    search = Search(rows, coordinates, Read.of(rows, coordinates), limits)
+    search = BoxSearch(rows, coordinates, Read.of(rows, coordinates), limits)
     found = search.run(known.balls)
     while found.narrow.number and known.look(found.narrow):
         search.narrow = known.outside(search.narrow)
@@ -214,7 +214,7 @@ class _Known:
         """Prove the solution next to q, if it is a new one; whether it is."""
         q = self.coordinates.settled(q)
         places = [*(other.q for other in self.certificates), *self.failures]
-        if not all(self._apart(q, place, SAME) for place in places):
+        if not all(self._apart(q, place, SAME_SOLUTION) for place in places):
             return False
         found = certify(self.problem, q, self.sides.vector)
         if found.success:

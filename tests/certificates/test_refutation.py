@@ -30,7 +30,7 @@ from constraints.certificates.chains import Screws
 from constraints.certificates.reach import Reach
 from constraints.certificates.reading import Coordinates, Read
 from constraints.certificates.rows import ProblemRows
-from constraints.certificates.searching import Search
+from constraints.certificates.searching import BoxSearch
 from constraints.errors import NotFiniteError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import norm
 from constraints.functions.affine import Identity
@@ -143,7 +143,7 @@ def test_without_lengths_boxes_refute() -> None:
     point, u = farthest(ur5(), "ee_link", np.random.default_rng(2))
     rows = ProblemRows.of(problem := at(ur5(), "ee_link", point + 2e-3 * u), problem.rhs)
     coordinates = Coordinates.of(rows)
-    search = Search(rows, coordinates, Read.of(rows, coordinates), SearchLimits(20.0))
+    search = BoxSearch(rows, coordinates, Read.of(rows, coordinates), SearchLimits(20.0))
     found = search.run()
     assert (found.reason, found.open) == ("", 0.0)
     assert found.boxes > 100
@@ -271,7 +271,7 @@ def test_what_is_within_reach_is_never_refuted(count: int) -> None:
         read = Read.of(rows, coordinates)
         for _, screws, target in read.points:
             assert not any(r.refutes for r in Reach.all(screws, target, coordinates.boxes, seed % 4 == 0)), seed
-        search = Search(rows, coordinates, read, SearchLimits(10.0, 2000))
+        search = BoxSearch(rows, coordinates, read, SearchLimits(10.0, 2000))
         search.run()
         x = coordinates.of_configuration(coordinates.settled(q))
         left = search.pending.and_also(search.narrow)
