@@ -262,7 +262,7 @@ def _solved_in_a_box(seed: int) -> tuple[Problem, np.ndarray]:
     return Problem(robot, [Implicit.equal(f, f.value(q))], box), q
 
 
-@draws(24, 2000)
+@draws(16, 2000)
 def test_what_is_within_reach_is_never_refuted(count: int) -> None:
     for seed in range(count):
         problem, q = _solved_in_a_box(seed)
@@ -278,7 +278,7 @@ def test_what_is_within_reach_is_never_refuted(count: int) -> None:
         assert ((left.lower <= x + 1e-9) & (x - 1e-9 <= left.upper)).all(axis=1).any(), (seed, problem)
 
 
-@draws(20, 400)
+@draws(14, 400)
 def test_equations_of_boxes_hold_at_samples(count: int) -> None:
     """What the equations say of a box, at its corners and inside; at the centre they are what pinocchio says."""
     for seed in range(count):
