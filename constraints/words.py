@@ -11,6 +11,7 @@ _PLURALS = {
     "entry": "entries",
     "vertex": "vertices",
     "branch": "branches",
+    "box": "boxes",
 }
 
 

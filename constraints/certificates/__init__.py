@@ -1,4 +1,4 @@
-"""Certificates: proofs that an exact solution is near a configuration, and that a path does not jump."""
+"""Certificates: proofs that a solution is near, that there is none, that these are all; that a path does not jump."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from .along import certify_path as certify_path
     from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
     from .path_search import PathLimits as PathLimits
+    from .refutation import Refutation as Refutation, RefutationStatus as RefutationStatus, refute as refute
     from .search import certify as certify
+    from .searching import SearchLimits as SearchLimits
+    from .solutions import (
+        CompleteBy as CompleteBy,
+        Solutions as Solutions,
+        SolutionsStatus as SolutionsStatus,
+        all_solutions as all_solutions,
+    )
 
 __getattr__, __dir__ = _on_use(
     __name__,
@@ -16,6 +24,9 @@ __getattr__, __dir__ = _on_use(
         "along": "certify_path",
         "certificate": "Certificate CertificateStatus",
         "path_search": "PathLimits",
+        "refutation": "Refutation RefutationStatus refute",
         "search": "certify",
+        "searching": "SearchLimits",
+        "solutions": "CompleteBy Solutions SolutionsStatus all_solutions",
     },
 )

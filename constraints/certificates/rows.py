@@ -84,6 +84,15 @@ class ProblemRows(NamedTuple):
         names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
         return ProblemRows(problem, owners, points, lower, upper, names)
 
+    def some(self, which: Sequence[int]) -> ProblemRows:
+        """Those of some owners, by number."""
+        ends = np.cumsum([0, *(int(owner.rows.mask.sum()) for owner in self.owners)])
+        rows = [k for i in which for k in range(int(ends[i]), int(ends[i + 1]))]
+        owners, points = [self.owners[i] for i in which], [self.points[i] for i in which]
+        return ProblemRows(
+            self.problem, owners, points, self.lower[rows], self.upper[rows], [self.names[k] for k in rows]
+        )
+
     @property
     def equalities(self) -> BoolVector:
         """(m,) true where the interval is a point."""

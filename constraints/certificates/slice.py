@@ -61,7 +61,8 @@ class Slice(NamedTuple):
         basis[held] = 0.0
         values = np.linalg.svd(triangle, compute_uv=False)
         inverse = np.asarray(np.linalg.inv(J @ basis), dtype=np.float64)
-        return Slice(played, dependent, basis, inverse, float(values[0] / values[-1]))
+        condition = float(values[0] / values[-1]) if values[-1] > 0.0 else np.inf
+        return Slice(played, dependent, basis, inverse, condition)
 
     def box(self, space: Space, center: Vector, size: float) -> TangentBox:
         """What there is around a centre with y of this length."""

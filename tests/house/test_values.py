@@ -22,7 +22,7 @@ CHANGED = {"constraints.files.encoding._Node"}
 BY_VALUE = {
     "AssemblyOptions", "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
     "FixedSequence", "FullSteps", "GroupMaps", "Limits", "Mimic", "Options", "PageOptions", "PathLimits",
-    "PhotoOptions", "Rule", "SdfMimic", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread",
+    "PhotoOptions", "Rule", "SdfMimic", "SearchLimits", "Segments", "Sidecar", "SimulationOptions", "Stops", "Unread",
     "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""

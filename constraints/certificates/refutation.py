@@ -1,0 +1,173 @@
+"""Proofs that a problem has no solution in its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import final
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import SpaceMismatchError
+from ..problem.problem import Problem
+from ..robot import Bounds
+from ..rows.right_hand_side import RightHandSide
+from ..solvers import Projector
+from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from ..words import counted
+from .certificate import Certificate
+from .reach import Reach
+from .reading import Coordinates, Read
+from .rows import ProblemRows
+from .search import certify, of_users
+from .searching import BoxSearch, SearchLimits
+
+FIRST_BOXES = 2000
+"""Before a projection looks for a solution: where there is none, it takes longer than these."""
+
+FIRST_FEW = 64
+"""The same where some rows are enclosed one box at a time."""
+
+
+class RefutationStatus(StatusEnum, successes=("REFUTED",)):
+    """Whether it is proved that there is no solution. The value is a sentence for humans."""
+
+    REFUTED = "No configuration within the bounds satisfies all mandatory constraints."
+    SOLVED = "A solution was found and proved: there is one."
+    OPEN = "Neither was proved before the search ended; that says nothing about whether there is a solution."
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Refutation(Result):
+    """What is proved of all configurations within the bounds of a problem, or within a box.
+
+    REFUTED says, without any rounding: none of them satisfies all mandatory rows exactly. Right-hand sides are taken as
+    the numbers that they are; frozen coordinates as any number within their bounds.
+
+    Attributes:
+        status: REFUTED, SOLVED or OPEN.
+        reason: for a proof, by what: lengths, or how many boxes; else what is in the way.
+        open: share of the volume of the box that is left; 0 for a proof.
+        boxes: how many were looked at.
+        seconds: wall time.
+        certificate: of the solution that was found; None if there is none.
+        rests_on: names of functions whose enclosures were written by users.
+    """
+
+    status: RefutationStatus
+    reason: str
+    open: float
+    boxes: int
+    seconds: float
+    certificate: Certificate | None
+    rests_on: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.status.name}: {self.reason}"
+
+    def __repr__(self) -> str:
+        return f"Refutation({self})"
+
+
+def refute(
+    problem: Problem,
+    rhs: RightHandSide | ArrayLike | None = None,
+    box: Bounds | None = None,
+    limits: SearchLimits | None = None,
+) -> Refutation:
+    r"""Prove that no configuration within the bounds satisfies a problem.
+
+    First by lengths (`constraints/certificates/reach.py`): how far the origin of a frame can be from a joint, and how
+    far its target is. Then one projection looks for a solution. Then boxes are divided, cut and dropped
+    (`constraints/certificates/boxes.py`) until none is left. Angles that all rows repeat by whole turns are searched
+    for one turn.
+
+    Args:
+        problem: a problem; its optional last level does not count.
+        rhs: right-hand sides; the default ones if absent.
+        box: bounds of q to look in, inside those of the problem; these by default.
+        limits: when to end though boxes are left.
+
+    Returns:
+        The refutation: REFUTED, SOLVED with the certificate of a solution, or OPEN with the share that is left.
+
+    Raises:
+        WrongObjectError, SpaceMismatchError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
+        EmptyIntervalError: the box is not inside the bounds; names the joint.
+        OptionError: a coordinate without bounds that is not an angle; names it.
+    """
+    begun = perf_counter()
+    problem, sides = asked(problem, rhs, box)
+    rows = ProblemRows.of(problem, sides)
+    coordinates = Coordinates.of(rows)
+    read = Read.of(rows, coordinates)
+
+    def ended(
+        status: RefutationStatus, reason: str, left: float, boxes: int, found: Certificate | None = None
+    ) -> Refutation:
+        names = of_users(rows) if boxes else ()
+        return Refutation(status, reason, left, boxes, perf_counter() - begun, found, names)
+
+    for deep in (False, True):
+        for function, screws, target in read.points:
+            for reach in Reach.all(screws, target, coordinates.boxes, deep):
+                if reach.refutes:
+                    words = in_lengths(reach, function.frame_b.name, coordinates.names[reach.column])
+                    return ended(RefutationStatus.REFUTED, words, 0.0, reach.boxes)
+    search = BoxSearch(rows, coordinates, read, limits or SearchLimits())
+    found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
+    if found.reason:
+        solution = _solution(problem, sides, coordinates.configuration(coordinates.boxes.center[0]))
+        if solution is not None:
+            return ended(RefutationStatus.SOLVED, "a projection found a solution", found.open, found.boxes, solution)
+        found = search.run()
+    if not found.reason:
+        words = f"none of {counted(found.boxes, 'box')} of configurations can hold a solution"
+        return ended(RefutationStatus.REFUTED, words, 0.0, found.boxes)
+    words = "; ".join([f"{found.reason}; {found.open:.3g} of the volume is left", *search.without])
+    return ended(RefutationStatus.OPEN, words, found.open, found.boxes)
+
+
+def asked(problem: object, rhs: RightHandSide | ArrayLike | None, box: object) -> tuple[Problem, RightHandSide]:
+    """A problem with the bounds to look in, and its right-hand sides.
+
+    Args:
+        problem, rhs, box: as users gave them.
+
+    Raises:
+        WrongObjectError, SpaceMismatchError, EmptyIntervalError: what is wrong with them.
+    """
+    problem = expect(problem, Problem, "problem to be searched")
+    sides = problem.check_rhs(rhs)
+    if box is None:
+        return problem, sides
+    inner, outer = expect(box, Bounds, "box of a search", "Bounds(space, lower, upper)"), problem.bounds
+    if inner.space != problem.space:
+        raise SpaceMismatchError("box of a search", problem.space.name, inner.space.name)
+    both = Bounds(problem.space, np.maximum(inner.lower, outer.lower), np.minimum(inner.upper, outer.upper))
+    within = problem.with_bounds(both)
+    return within, RightHandSide(within.constraints, sides.vector)
+
+
+def in_lengths(reach: Reach, frame: str, joint: str) -> str:
+    """Why a target is out of reach."""
+    (low, high), (near, far) = reach.tool, reach.target
+    exact = far - near < 1e-6
+    tool, target = f"at least {low:.5g}", f"{'' if exact else 'at most '}{far:.5g}"
+    if high < near:
+        tool, target = f"at most {high:.5g}", f"{'' if exact else 'at least '}{near:.5g}"
+    return f"'{frame}' is {tool} m from a point on the axis of '{joint}', and its target is {target} m"
+
+
+def _solution(problem: Problem, sides: RightHandSide, q: Vector) -> Certificate | None:
+    """A solution that is proved, if one projection from q finds it."""
+    result = Projector(problem).project(q, sides.vector)
+    if not result.success:
+        return None
+    found = certify(problem, result.q, sides.vector)
+    return found if found.success else None
