@@ -172,7 +172,18 @@ def test_a_solution_that_is_not_proved_is_not_passed_over(monkeypatch: pytest.Mo
     assert "nothing excludes" in found.reason
 
 
-@pytest.mark.parametrize("apart", [0.0, 1e-9])
+def test_solutions_that_are_near_are_told_apart() -> None:
+    """Stretched but for 1e-9 m, the elbow is bent by 9.5e-5 rad to either side, by the law of cosines."""
+    reach = 0.9 - 1e-9
+    bend = np.arccos((reach**2 - 0.41) / 0.4)
+    found = all_solutions(tip_at(reach, 0.0))
+    assert (found.status, len(found)) == (COMPLETE, 2)
+    far = np.abs(np.sort(found.q[:, 1]) - [-bend, bend])
+    assert (far <= max(c.r for c in found.certificates) + 1e-11).all()
+    assert max(c.r for c in found.certificates) < 0.01 * bend
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-12])
 def test_solutions_that_are_one_are_open(apart: float) -> None:
     """The stretched arm: both postures are one, or so near that none is proved."""
     found = all_solutions(tip_at(0.9 - apart, 0.0))
