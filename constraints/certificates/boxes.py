@@ -29,9 +29,8 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..functions.enclosures.interval import rounded_up
+from ..functions.enclosures.interval import Interval, rounded_up
 from .chains import OF_BATCH, Loop
-from .rows import RowsOn
 
 LEAST_OWN = 0.2
 """Of its own coefficient in a combined equation, below which a coordinate is not cut by it."""
@@ -169,23 +168,24 @@ class Linear(NamedTuple):
         return Linear(value, slopes, bends, rest, steps, shares, crosses, pairs, finer, turning)
 
     @staticmethod
-    def of_rows(found: RowsOn, ends: tuple[Vector, Vector], radius: Vector) -> Linear | None:
+    def of_rows(value: Interval, J: Interval, ends: tuple[Vector, Vector], radius: Vector) -> Linear | None:
         """Of the rows of a problem on one box; None if one of them cannot be in its interval.
 
         Args:
-            found: the rows.
+            value: of the rows at the centre (m,).
+            J: their Jacobian on the box (m, n).
             ends: lower and upper end of the interval of each (m,).
             radius: of the box (n,).
         """
-        J, m = found.jacobian, len(ends[0])
-        off = rounded_up(found.value.radius + J.radius @ radius)
+        m = len(ends[0])
+        off = rounded_up(value.radius + J.radius @ radius)
         wide = rounded_up(off + np.abs(J.middle) @ radius)
-        lower, upper = np.maximum(ends[0], found.value.middle - wide), np.minimum(ends[1], found.value.middle + wide)
+        lower, upper = np.maximum(ends[0], value.middle - wide), np.minimum(ends[1], value.middle + wide)
         if not (lower <= upper).all():
             return None
         asked = lower + 0.5 * (upper - lower)
         off = rounded_up(
-            off + np.maximum(upper - asked, asked - lower) + 1e-15 * (np.abs(asked) + np.abs(found.value.middle))
+            off + np.maximum(upper - asked, asked - lower) + 1e-15 * (np.abs(asked) + np.abs(value.middle))
         )
 
         def spread(rows: Matrix) -> Matrix:
@@ -197,7 +197,7 @@ class Linear(NamedTuple):
         slopes, none = spread(J.middle), np.zeros((2, 0), dtype=np.intp)
         steps = np.asarray(rounded_up(J.magnitude * radius))[None]
         return Linear(
-            spread(found.value.middle - asked), slopes, np.zeros(slopes.shape), off[None], steps, steps,
+            spread(value.middle - asked), slopes, np.zeros(slopes.shape), off[None], steps, steps,
             np.zeros((1, 3 * m, 0)), none, off[None], np.zeros(len(radius), dtype=np.bool_),
         )  # fmt: skip
 

@@ -16,7 +16,7 @@ from ..ranges import positive_number, whole_number
 from ..words import counted
 from .boxes import Boxes, Linear, cut
 from .reading import Coordinates, Read
-from .rows import ProblemRows, RowsOn
+from .rows import ProblemRows
 
 BATCH = 1024
 """Boxes that are looked at together."""
@@ -184,8 +184,8 @@ class BoxSearch:
                 kept.append(i)
                 parts.append(one)
                 continue
-            seen = RowsOn(found.value, found.jacobian[:, columns])
-            equations = Linear.of_rows(seen, (rows.lower, rows.upper), one.radius[0] * (1.0 + 1e-12) + 1e-12)
+            J, radius = found.jacobian[:, columns], one.radius[0] * (1.0 + 1e-12) + 1e-12
+            equations = Linear.of_rows(found.value, J, (rows.lower, rows.upper), radius)
             if equations is None:
                 continue
             alive, after = cut(one, equations)
