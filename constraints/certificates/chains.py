@@ -83,7 +83,9 @@ class Screws(NamedTuple):
         columns = np.concatenate(
             [down[np.argsort(-joints[down], kind="stable")], up[np.argsort(joints[up], kind="stable")]]
         )
-        w, v, p = found.angular[0, columns], found.linear[0, columns], found.position[0]
+        w: Matrix = found.angular[0, columns]
+        v: Matrix = found.linear[0, columns]
+        p = found.position[0]
         feet = _cross(w, v)  # of b on the axes, from b
         turn, slide = _length(w), _length(v)
         turning = turn > 0.5

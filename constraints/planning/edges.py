@@ -18,7 +18,7 @@ from .leaf import LeafOfProblem
 CHECKED_ANGLE, CHECKED_LENGTH = 0.02, 0.005
 """Most that a joint moves between configurations of a path that are looked at for collisions [rad], [m]."""
 
-RESOLUTION = 2e-5
+LAST_RESOLUTION = 2e-5
 """Of the last look at a path: contact that is deeper than half of it is found [m]."""
 
 
@@ -84,7 +84,9 @@ class EdgeJudge:
         Where the constraints are not reached between two samples, as may be near singular ones: when that is.
         """
         try:
-            found = None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path, RESOLUTION)
+            found = (
+                None if self._leaf.collisions is None else self._leaf.collisions.first_collision(path, LAST_RESOLUTION)
+            )
         except FailedError as lost:
             (piece,), last = path.pieces, np.broadcast_to(lost.result.q, path.pieces[0].samples.shape)
             away = self._leaf.chart.distances(piece.samples, last)

@@ -245,7 +245,7 @@ LINES: dict[str, dict[str, list[tuple[str, str]]]] = {  # row -> file -> (before
     "a step control": {
         "constraints/solvers/step_control.py": [("", CAREFUL)],
         "constraints/solvers/__init__.py": [("if TYPE_CHECKING:", "from .step_control import Careful as Careful\n\n")],
-        "tests/house/test_values.py": [('    "Backtracking", ', '    "Careful",\n')],
+        "tests/house/test_values.py": [('"Backtracking", ', '    "Careful",\n')],
         "docs/api/projecting/steps.rst": [("", "\n.. autoclass:: Careful\n")],
         "docs/api/projecting/index.rst": [("   ~constraints.solvers.SparseKKT\n", "   ~constraints.solvers.Careful\n")],
     },
