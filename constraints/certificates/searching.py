@@ -54,7 +54,7 @@ class SearchLimits:
 
 
 class Ball(NamedTuple):
-    r"""Where a certified solution is the only one: all q with :math:`|B^T (x - c)|_i \le R`.
+    r"""Where a certified solution is the only one: all q with :math:`\|B^T (x - c)\| \le R`, a Euclidean norm.
 
     Attributes:
         center: c (n,), in coordinates of the search.
@@ -69,7 +69,7 @@ class Ball(NamedTuple):
     def holds(self, boxes: Boxes) -> BoolVector:
         """(N,) whether a box is within it."""
         way = np.abs((boxes.center - self.center) @ self.basis) + boxes.radius @ np.abs(self.basis)
-        return np.asarray((way * (1.0 + 1e-9) + 1e-12 <= self.R).all(axis=1))
+        return np.asarray(np.sqrt((way * way).sum(axis=1)) * (1.0 + 1e-9) + 1e-12 <= self.R)
 
 
 class Searched(NamedTuple):

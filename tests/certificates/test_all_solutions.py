@@ -13,6 +13,8 @@ from robots import arm, needs_robot_data, ur5
 import constraints.certificates.solutions as module
 from constraints import Bounds, Function, Implicit, Pose, Position, Problem
 from constraints.certificates import CompleteBy, SearchLimits, SolutionsStatus, all_solutions
+from constraints.certificates.boxes import Boxes
+from constraints.certificates.searching import Ball
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
 from constraints.functions.affine import Identity
 from constraints.models.mechanisms import five_bar
@@ -248,3 +250,10 @@ def test_frozen_coordinates_have_their_value_in_the_box() -> None:
     assert found.status is COMPLETE, found
     assert (found.q[:, 2] == 0.2).all()
     assert np.abs(found.q - q).max(axis=1).min() < 1e-6
+
+
+def test_a_neighbourhood_is_a_ball_and_no_box() -> None:
+    """Its corners are outside: there another solution may be."""
+    ball = Ball(np.zeros(2), np.eye(2), 1.0)
+    boxes = Boxes(np.array([[0.6, 0.6], [0.8, 0.8], [-0.1, 0.9]]), np.array([[0.7, 0.7], [0.9, 0.9], [0.1, 0.95]]))
+    assert ball.holds(boxes).tolist() == [True, False, True]
