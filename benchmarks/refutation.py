@@ -31,7 +31,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-import published_mechanisms as published
+import published_postures as published
 from robots import arm, panda, talos, two_arms, ur5
 from scipy.optimize import minimize
 

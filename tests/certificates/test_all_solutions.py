@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-import published_mechanisms as published
+import published_postures as published
 import pytest
 from robots import arm, needs_robot_data, ur5
 
