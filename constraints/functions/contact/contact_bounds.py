@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import hyp2f1
 
 from liegroups import Rn, Space
 from liegroups.arrays import BoolVector, Vector
@@ -186,6 +185,8 @@ class PairOnBox(NamedTuple):
         least, most = max(float(R.lower[0, 0]), -1.0), min(float(R.upper[0, 0]), 1.0)
         if least < np.cos(LARGEST_TILT):
             raise UndefinedError("an object that may stand on its head: its tilt has no derivative there")
+        from scipy.special import hyp2f1
+
         x = np.array([0.5 * (1.0 - most), 0.5 * (1.0 - least)])
         g, slope = (
             Interval(low * (1.0 - OF_TILTS), high * (1.0 + OF_TILTS))
