@@ -36,11 +36,11 @@ from robots import arm, panda, talos, two_arms, ur5
 from scipy.optimize import minimize
 
 from constraints import Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
-from constraints.certificates import CompleteBy, RefutationStatus, SearchLimits, all_solutions, refute
+from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions, refute
 from constraints.certificates.chains import Screws
 from constraints.models.mechanisms import five_bar
 
-REFUTED, SOLVED = RefutationStatus.REFUTED, RefutationStatus.SOLVED
+REFUTED, SOLVED = CertificateStatus.REFUTED, CertificateStatus.SOLVED
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float]:

@@ -22,7 +22,8 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Implicit, Pose, Problem, Robot
-from constraints.certificates import CompleteBy, RefutationStatus, Solutions, all_solutions, refute
+from constraints.certificates import CertificateStatus, CompleteBy, all_solutions, refute
+from constraints.certificates.solutions import Solutions
 
 RIGHT, ONE = np.radians(90.0), np.radians(1.0)
 AHEAD = (0.3, 1.0, 0.0, 1.5, 0.0, 0.0)  # from axis to axis [m]
@@ -91,7 +92,7 @@ def main() -> None:
         assert len(found) == 16
         assert all(certificate.check() == [] for certificate in found.certificates)
         assert max(np.abs(hand.value(q) - hand.value(found.q[0])).max() for q in found.q) < 1e-7
-        assert far.status is RefutationStatus.REFUTED
+        assert far.status is CertificateStatus.REFUTED
 
 
 if __name__ == "__main__":

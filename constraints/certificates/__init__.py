@@ -8,15 +8,10 @@ if TYPE_CHECKING:
     from .along import certify_path as certify_path
     from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
     from .path_search import PathLimits as PathLimits
-    from .refutation import Refutation as Refutation, RefutationStatus as RefutationStatus, refute as refute
+    from .refutation import refute as refute
     from .search import certify as certify
     from .searching import SearchLimits as SearchLimits
-    from .solutions import (
-        CompleteBy as CompleteBy,
-        Solutions as Solutions,
-        SolutionsStatus as SolutionsStatus,
-        all_solutions as all_solutions,
-    )
+    from .solutions import CompleteBy as CompleteBy, all_solutions as all_solutions
 
 __getattr__, __dir__ = _on_use(
     __name__,
@@ -24,9 +19,9 @@ __getattr__, __dir__ = _on_use(
         "along": "certify_path",
         "certificate": "Certificate CertificateStatus",
         "path_search": "PathLimits",
-        "refutation": "Refutation RefutationStatus refute",
+        "refutation": "refute",
         "search": "certify",
         "searching": "SearchLimits",
-        "solutions": "CompleteBy Solutions SolutionsStatus all_solutions",
+        "solutions": "CompleteBy all_solutions",
     },
 )

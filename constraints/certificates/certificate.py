@@ -13,11 +13,19 @@ from ..words import counted
 from .check import Premises, failures
 
 
-class CertificateStatus(StatusEnum, successes=("PROVED",)):
-    """Whether there is a proof. The value is a sentence for humans."""
+class CertificateStatus(StatusEnum, successes=("PROVED", "REFUTED", "COMPLETE")):
+    """What is proved. The value is a sentence for humans.
+
+    The first two are those of a configuration, or of a path; `refute` ends with REFUTED, SOLVED or OPEN, and
+    `all_solutions` with COMPLETE or OPEN.
+    """
 
     PROVED = "An exact solution is near, it is the only one around in its slice, and the rows have full rank there."
     NOT_PROVED = "No proof was found; that says nothing about whether there is a solution."
+    REFUTED = "No configuration within the bounds satisfies all mandatory constraints."
+    SOLVED = "A solution was found and proved: there is one."
+    COMPLETE = "Each solution is proved, and there is no other one within the bounds."
+    OPEN = "The search ended before all was proved: nothing is said of what is left."
 
 
 @final

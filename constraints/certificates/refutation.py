@@ -17,9 +17,8 @@ from ..robot import Bounds
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
-from ..solvers.status import StatusEnum
 from ..words import counted
-from .certificate import Certificate
+from .certificate import Certificate, CertificateStatus
 from .reach import Reach
 from .reading import Coordinates, Read
 from .rows import ProblemRows
@@ -31,14 +30,6 @@ FIRST_BOXES = 2000
 
 FIRST_FEW = 64
 """The same where some rows are enclosed one box at a time."""
-
-
-class RefutationStatus(StatusEnum, successes=("REFUTED",)):
-    """Whether it is proved that there is no solution. The value is a sentence for humans."""
-
-    REFUTED = "No configuration within the bounds satisfies all mandatory constraints."
-    SOLVED = "A solution was found and proved: there is one."
-    OPEN = "Neither was proved before the search ended; that says nothing about whether there is a solution."
 
 
 @final
@@ -59,7 +50,7 @@ class Refutation(Result):
         rests_on: names of functions whose enclosures were written by users.
     """
 
-    status: RefutationStatus
+    status: CertificateStatus
     reason: str
     open: float
     boxes: int
@@ -108,7 +99,7 @@ def refute(
     read = Read.of(rows, coordinates)
 
     def ended(
-        status: RefutationStatus, reason: str, left: float, boxes: int, found: Certificate | None = None
+        status: CertificateStatus, reason: str, left: float, boxes: int, found: Certificate | None = None
     ) -> Refutation:
         names = of_users(rows) if boxes else ()
         return Refutation(status, reason, left, boxes, perf_counter() - begun, found, names)
@@ -118,19 +109,19 @@ def refute(
             for reach in Reach.all(screws, target, coordinates.boxes, deep):
                 if reach.refutes:
                     words = in_lengths(reach, function.frame_b.name, coordinates.names[reach.column])
-                    return ended(RefutationStatus.REFUTED, words, 0.0, reach.boxes)
+                    return ended(CertificateStatus.REFUTED, words, 0.0, reach.boxes)
     search = BoxSearch(rows, coordinates, read, limits or SearchLimits())
     found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
     if found.reason:
         solution = _solution(problem, sides, coordinates.configuration(coordinates.boxes.center[0]))
         if solution is not None:
-            return ended(RefutationStatus.SOLVED, "a projection found a solution", found.open, found.boxes, solution)
+            return ended(CertificateStatus.SOLVED, "a projection found a solution", found.open, found.boxes, solution)
         found = search.run()
     if not found.reason:
         words = f"none of {counted(found.boxes, 'box')} of configurations can hold a solution"
-        return ended(RefutationStatus.REFUTED, words, 0.0, found.boxes)
+        return ended(CertificateStatus.REFUTED, words, 0.0, found.boxes)
     words = "; ".join([f"{found.reason}; {found.open:.3g} of the volume is left", *search.without])
-    return ended(RefutationStatus.OPEN, words, found.open, found.boxes)
+    return ended(CertificateStatus.OPEN, words, found.open, found.boxes)
 
 
 def asked(problem: object, rhs: RightHandSide | ArrayLike | None, box: object) -> tuple[Problem, RightHandSide]:

@@ -20,10 +20,9 @@ from ..robot import Bounds
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projector
 from ..solvers.result import Result
-from ..solvers.status import StatusEnum
 from ..words import counted, first_names
 from .boxes import Boxes
-from .certificate import Certificate
+from .certificate import Certificate, CertificateStatus
 from .reading import Coordinates, Read
 from .refutation import asked
 from .rows import ProblemRows
@@ -42,13 +41,6 @@ SAME_SOLUTION = 1e-5
 
 TRIALS = 50
 """Places of boxes that are too narrow to be divided, at which a certificate is tried."""
-
-
-class SolutionsStatus(StatusEnum, successes=("COMPLETE",)):
-    """Whether all solutions are known. The value is a sentence for humans."""
-
-    COMPLETE = "Each solution is proved, and there is no other one within the bounds."
-    OPEN = "Each solution is proved; there may be others."
 
 
 class CompleteBy(Enum):
@@ -74,7 +66,7 @@ class Solutions(Result):
         rests_on: names of functions whose enclosures were written by users.
     """
 
-    status: SolutionsStatus
+    status: CertificateStatus
     reason: str
     complete_by: CompleteBy | None
     certificates: tuple[Certificate, ...]
@@ -145,7 +137,7 @@ def all_solutions(
     known.project(rng)
 
     def ended(reason: str, by: CompleteBy | None, left: float, boxes: int) -> Solutions:
-        status = SolutionsStatus.OPEN if by is None else SolutionsStatus.COMPLETE
+        status = CertificateStatus.OPEN if by is None else CertificateStatus.COMPLETE
         found, names = tuple(known.certificates), of_users(rows)
         return Solutions(status, reason, by, found, left, boxes, perf_counter() - begun, names)
 

@@ -68,6 +68,8 @@ def certificate_from_data(data: JsonValue) -> Certificate | PathCertificate:
     kinds = {"configuration": _CERTIFICATE, "path": _PATH_CERTIFICATE}
     found: Certificate | PathCertificate = kinds[data.entry("of").word(list(kinds))].read(data.without("of"))
     wrong: list[str] = data.build(found.check)
+    if found.status not in (CertificateStatus.PROVED, CertificateStatus.NOT_PROVED):
+        data.refuse(f"says {found.status.name}, which is no status of a certificate")
     if found.success and wrong:
         data.refuse(f"says PROVED, but its numbers do not prove it: {wrong[0]}")
     return found

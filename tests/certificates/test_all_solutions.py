@@ -12,7 +12,7 @@ from robots import arm, needs_robot_data, ur5
 
 import constraints.certificates.solutions as module
 from constraints import Bounds, Function, Implicit, Pose, Position, Problem
-from constraints.certificates import CompleteBy, SearchLimits, SolutionsStatus, all_solutions
+from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions
 from constraints.certificates.boxes import Boxes
 from constraints.certificates.searching import Ball
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
@@ -21,7 +21,7 @@ from constraints.models.mechanisms import five_bar
 from constraints.robot import Robot
 from liegroups import Rn
 
-COMPLETE, OPEN = SolutionsStatus.COMPLETE, SolutionsStatus.OPEN
+COMPLETE, OPEN = CertificateStatus.COMPLETE, CertificateStatus.OPEN
 SEARCH, COUNT = CompleteBy.SEARCH, CompleteBy.COUNT
 
 

@@ -120,3 +120,14 @@ def test_reports_keep_a_certificate(tmp_path: File) -> None:
 def test_only_certificates_are_saved(tmp_path: File) -> None:
     with pytest.raises(WrongObjectError, match="certificate to be saved"):
         save_certificate(stack(Identity(Rn(1))), tmp_path / "x.json")  # type: ignore[arg-type]
+
+
+def test_a_status_that_is_none_of_a_certificate_is_refused(tmp_path: File) -> None:
+    problem, q, sides = claims.well_posed(0)
+    save_certificate(certify(problem, q, sides), tmp_path / "c.json")
+    text = (tmp_path / "c.json").read_text(encoding="utf-8")
+    assert '"PROVED"' in text
+    for name in ("REFUTED", "COMPLETE"):
+        (tmp_path / "c.json").write_text(text.replace('"PROVED"', f'"{name}"'), encoding="utf-8")
+        with pytest.raises(FileContentError, match=f"says {name}, which is no status of a certificate"):
+            load_certificate(tmp_path / "c.json")

@@ -24,7 +24,7 @@ from constraints import (
     Rotation,
     Transformation,
 )
-from constraints.certificates import RefutationStatus, SearchLimits, refute
+from constraints.certificates import CertificateStatus, SearchLimits, refute
 from constraints.certificates.boxes import Boxes, Linear, cut
 from constraints.certificates.chains import Screws
 from constraints.certificates.reach import Reach
@@ -39,7 +39,7 @@ from constraints.robot import Robot
 from liegroups import SE3, Rn
 from liegroups.errors import EmptyIntervalError
 
-REFUTED, SOLVED, OPEN = RefutationStatus.REFUTED, RefutationStatus.SOLVED, RefutationStatus.OPEN
+REFUTED, SOLVED, OPEN = CertificateStatus.REFUTED, CertificateStatus.SOLVED, CertificateStatus.OPEN
 
 
 def two_links(lower: float = -np.inf, upper: float = np.inf, slide: bool = False) -> Robot:
