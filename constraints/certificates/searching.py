@@ -162,19 +162,17 @@ class BoxSearch:
             alive, boxes = cut(before, found)
             before, boxes = before.some(alive), boxes.some(alive)
             score = np.asarray((found.shares[alive] / self.sizes).max(axis=1))
-        if self.others:
-            before, boxes, score = self._cut_by_others(before, boxes, score)
+        if self.others is not None:
+            before, boxes, score = self._cut_by(self.others, before, boxes, score)
         old = np.maximum(before.upper - before.lower, 1e-300)
         shares = np.where(before.upper > before.lower, (boxes.upper - boxes.lower) / old, 1.0)
         score = np.where(boxes.upper > boxes.lower, score * shares, -1.0)
         again = shares.min(axis=1, initial=1.0) < SHRUNK
         return boxes, score.argmax(axis=1) if score.size else np.zeros(0, dtype=np.intp), again
 
-    def _cut_by_others(self, before: Boxes, boxes: Boxes, score: Matrix) -> tuple[Boxes, Boxes, Matrix]:
+    def _cut_by(self, rows: ProblemRows, before: Boxes, boxes: Boxes, score: Matrix) -> tuple[Boxes, Boxes, Matrix]:
         """By rows that are no loops, one box at a time; those left, as they were and as they are, with their scores."""
-        kept, parts = list[int](), list[Boxes]()
-        rows, columns = self.others, self.coordinates.columns
-        assert rows is not None
+        kept, parts, columns = list[int](), list[Boxes](), self.coordinates.columns
         for i in range(boxes.number):
             one = boxes.some(slice(i, i + 1))
             try:
@@ -210,6 +208,6 @@ def _enclosed(rows: ProblemRows, read: Read, coordinates: Coordinates) -> tuple[
             without.append(str(why))
             continue
         except UndefinedError:
-            pass
+            pass  # it may have a value elsewhere
         kept.append(i)
     return (rows.some(kept) if kept else None), tuple(without)

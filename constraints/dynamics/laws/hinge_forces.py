@@ -19,6 +19,7 @@ from ...loops.hinges.hinge_fit import fitted, rate_matrix, rate_slopes
 from ...robot import Frame, Motion, Posture
 from ...robot.moving_frames import RelativeFrame, WrenchSlopes, joint_force_slopes
 from .law import InTime, Law, is_function, numbers_of, plain
+from .on_function import Pull
 
 CLOSURE = "a Closure (a cut joint with a hinge)"
 """What the closure of a hinge force is, in messages."""
@@ -90,7 +91,7 @@ class AtHinge(ABC):
         """T (dofs,) [N, N m] at a state."""
 
     @abstractmethod
-    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
+    def pull(self, coordinates: Vector, rates: Vector) -> Pull | None:
         """T (dofs,) and its derivatives (dofs, dofs) by coordinates (their tangent) and rates; None without formulas.
 
         Args:
@@ -114,7 +115,7 @@ class AtHinge(ABC):
         r"""Of :math:`w = F(X)^T\,T(\theta, F(X)\,\nu)`."""
         hinge = self.closure.hinge
         at = fitted(hinge, seen.pose, seen.twist, np.zeros(6))
-        given = self.force_slopes(at.coordinates, at.rates)
+        given = self.pull(at.coordinates, at.rates)
         if given is None:
             return None
         T, by_coordinates, by_rates = given
@@ -199,12 +200,12 @@ class HingeForce(InTime, AtHinge):
         at = fitted(hinge, pose, twist, np.zeros(6))
         return numbers_of(law(*plain(at.coordinates, at.rates)), hinge.dofs, self._what)
 
-    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
-        """As `AtHinge.force_slopes`; None for a function."""
+    def pull(self, coordinates: Vector, rates: Vector) -> Pull | None:
+        """As `AtHinge.pull`; None for a function."""
         if self._law is not None:
             return None
         none = np.zeros((rates.size, rates.size))
-        return np.asarray(self.force), none, none
+        return Pull(np.asarray(self.force), none, none)
 
     @property
     def _what(self) -> str:

@@ -136,10 +136,13 @@ class OnFunction(ABC):
         return rows
 
 
+@dataclass(frozen=True, eq=False)
 class _ByLaw(InTime, OnFunction):
     """A force on a function by a law that a user writes."""
 
-    _energy: Law | None
+    _function: Function = field(init=False, repr=False)
+    _law: Law | None = field(init=False, repr=False)
+    _energy: Law | None = field(init=False, repr=False, default=None)
 
     def force(self, value: Vector, rate: Vector) -> Vector:
         """What the law gives."""
@@ -152,7 +155,7 @@ class _ByLaw(InTime, OnFunction):
     def energy_at(self, value: Vector) -> float:
         """As `OnFunction.energy_at`."""
         if self._energy is None:
-            raise NoEnergyError(self._what, "give `potential=`, if the law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of what it acts on, if the law has one")
         at = plain(value, np.zeros(self._function.outputs.nv))[0]
         return finite_number(self._energy(at), self._energy.what)
 
@@ -197,10 +200,6 @@ class FunctionLaw(_ByLaw):
     law: Callable[..., ArrayLike]
     potential: Callable[..., float] | None = None
 
-    _function: Function = field(init=False, repr=False)
-    _law: Law | None = field(init=False, repr=False)
-    _energy: Law | None = field(init=False, repr=False, default=None)
-
     def __post_init__(self) -> None:
         """Check everything once."""
         self._take(function_of_robot(self.function, "law on a function"), self.law, self.potential, ("value", "rate"))
@@ -244,10 +243,6 @@ class JointLaw(_ByLaw):
     joint: str
     law: Callable[..., ArrayLike]
     potential: Callable[..., float] | None = None
-
-    _function: Function = field(init=False, repr=False)
-    _law: Law | None = field(init=False, repr=False)
-    _energy: Law | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Check everything once."""

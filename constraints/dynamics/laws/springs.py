@@ -84,24 +84,18 @@ class HingeSpring(AtHinge):
         check_robot(self.closure, motion)
         hinge = self.closure.hinge
         pose, twist, _ = self.closure.function.relative_motion(motion)
-        delta, slope = self._stretch(fitted(hinge, pose, np.zeros(6), np.zeros(6)).coordinates)
-        rates = rate_matrix(hinge, pose) @ twist
-        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * rates
+        coordinates = fitted(hinge, pose, np.zeros(6), np.zeros(6)).coordinates
+        return _force(self, self._stretch(coordinates), rate_matrix(hinge, pose) @ twist)
 
-    def force_slopes(self, coordinates: Vector, rates: Vector) -> tuple[Vector, Matrix, Matrix] | None:
-        """As `AtHinge.force_slopes`."""
-        delta, slope = self._stretch(coordinates)
-        pull = np.asarray(self.stiffness) * delta
-        T = -(pull @ slope) - np.asarray(self.damping) * rates
-        return T, _pull_slope(self.closure.hinge.space, self.stiffness, delta), -np.diag(np.asarray(self.damping))
+    def pull(self, coordinates: Vector, rates: Vector) -> Pull:
+        """As `AtHinge.pull`."""
+        return _pull(self, self.closure.hinge.space, self._stretch(coordinates), rates)
 
     def energy(self, q: ArrayLike) -> float:
         """Potential energy at q (nq,) [J]; zero at rest."""
-        delta = self._stretch(self.closure.hinge_motion(q).coordinates)[0]
-        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+        return _energy(self, self._stretch(self.closure.hinge_motion(q).coordinates))
 
-    def _stretch(self, coordinates: Vector) -> tuple[Vector, Matrix]:
-        """The difference from rest (dofs,), and its derivative by the coordinates (dofs, dofs)."""
+    def _stretch(self, coordinates: Vector) -> Stretch:
         delta, slope = _difference(self.closure.hinge.space, self.rest, coordinates)
         delta[self._turning] -= 2.0 * pi * np.round(delta[self._turning] / (2.0 * pi))
         return delta, slope
@@ -116,20 +110,18 @@ class _Elastic(OnFunction):
 
     def force(self, value: Vector, rate: Vector) -> Vector:
         """Back to rest, and against the rate."""
-        delta, slope = _difference(self._function.outputs, self.rest, value)
-        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * rate
+        return _force(self, self._stretch(value), rate)
 
     def pull(self, value: Vector, rate: Vector) -> Pull:
         """As `OnFunction.pull`."""
-        space = self._function.outputs
-        delta = _difference(space, self.rest, value)[0]
-        by_value = _pull_slope(space, self.stiffness, delta)
-        return Pull(self.force(value, rate), by_value, -np.diag(np.asarray(self.damping)))
+        return _pull(self, self._function.outputs, self._stretch(value), rate)
 
     def energy_at(self, value: Vector) -> float:
         """Potential energy [J] at a value; zero at rest."""
-        delta = _difference(self._function.outputs, self.rest, value)[0]
-        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+        return _energy(self, self._stretch(value))
+
+    def _stretch(self, value: Vector) -> Stretch:
+        return _difference(self._function.outputs, self.rest, value)
 
 
 @final
@@ -279,7 +271,28 @@ def _is_one_number(given: object) -> bool:
     return isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
 
 
-def _difference(space: Space, rest: Any, coordinates: Vector) -> tuple[Vector, Matrix]:
+Stretch = tuple[Vector, Matrix]
+"""The difference from rest (nv,), and its derivative by the coordinates (nv, nv)."""
+
+
+def _force(spring: Any, stretch: Stretch, rates: Vector) -> Vector:
+    r""":math:`-S^T K\,\delta - D\,\dot\theta`, of the difference and its derivative S."""
+    delta, slope = stretch
+    return np.asarray(-((spring.stiffness * delta) @ slope) - spring.damping * rates)
+
+
+def _pull(spring: Any, space: Space, stretch: Stretch, rates: Vector) -> Pull:
+    """The same with its derivatives."""
+    by_value = _pull_slope(space, spring.stiffness, stretch[0])
+    return Pull(_force(spring, stretch, rates), by_value, -np.diag(spring.damping))
+
+
+def _energy(spring: Any, stretch: Stretch) -> float:
+    r""":math:`\tfrac12 \delta^T K \delta`."""
+    return 0.5 * float((spring.stiffness * stretch[0]) @ stretch[0])
+
+
+def _difference(space: Space, rest: Any, coordinates: Vector) -> Stretch:
     """The difference of coordinates from rest (nv,), and its derivative by the coordinates (nv, nv)."""
     delta, slope = np.zeros(space.nv), np.eye(space.nv)
     space.error(np.asarray(rest), np.ascontiguousarray(coordinates), delta, slope)
