@@ -23,8 +23,6 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
-import argparse
-import logging
 import sys
 import time
 from collections import Counter
@@ -41,6 +39,7 @@ import enclosure_cases as cases
 import path_claims
 import planning_leaves
 from problem_files import Refused, Skipped, build, read
+from proving import run_parts
 
 from constraints import Options, Projector
 from constraints.certificates import CertificateStatus, certify
@@ -275,24 +274,5 @@ PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
 """By option: what runs, and how much of it with `--check`."""
 
 
-def main() -> int:
-    """Run what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in PARTS:
-        parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
-    parser.add_argument("--check", action="store_true", help="a little of each")
-    options = parser.parse_args()
-    logging.disable(logging.WARNING)
-    holds = True
-    for name, (run, few) in PARTS.items():
-        count = few if options.check else getattr(options, name)
-        if count:
-            begun = time.perf_counter()
-            good = run(count)
-            print(f"{name}: {'holds' if good else 'DOES NOT HOLD'} ({time.perf_counter() - begun:.0f} s)\n", flush=True)
-            holds &= good
-    return 0 if holds else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_parts(__doc__, PARTS))

@@ -12,7 +12,7 @@ import logging
 import multiprocessing
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -193,3 +193,31 @@ def concluded(options: argparse.Namespace, proofs: Sequence[tuple[str, Callable[
     if options.json is not None:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return int(count > 0)
+
+
+def run_parts(doc: str | None, parts: Mapping[str, tuple[Callable[[int], bool], int]]) -> int:
+    """The command of a benchmark that is made of parts: `--part N`, or `--check`, a little of each.
+
+    Args:
+        doc: of the benchmark.
+        parts: by option what runs, so many times, and whether it holds; and how many times with `--check`.
+
+    Returns:
+        The exit code, 1 where something does not hold.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in parts:
+        parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
+    parser.add_argument("--check", action="store_true", help="a little of each")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)
+    holds = True
+    for name, (run, few) in parts.items():
+        count = few if options.check else getattr(options, name)
+        if count:
+            begun = time.process_time()
+            good = run(count)
+            took = time.process_time() - begun
+            print(f"{name}: {'holds' if good else 'DOES NOT HOLD'} ({took:.0f} s)\n", flush=True)
+            holds &= good
+    return 0 if holds else 1

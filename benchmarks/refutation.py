@@ -18,8 +18,6 @@ import os
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
-import argparse
-import logging
 import sys
 import time
 from collections import Counter
@@ -32,8 +30,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import published_postures as published
+from out_of_reach import farthest
+from proving import run_parts
 from robots import arm, panda, talos, two_arms, ur5
-from scipy.optimize import minimize
 
 from constraints import Implicit, Orientation, Pose, Position, Problem, Rotation, Transformation
 from constraints.certificates import CertificateStatus, CompleteBy, SearchLimits, all_solutions, refute
@@ -54,26 +53,11 @@ def refuted_in(problem: Problem, seconds: float) -> tuple[Any, float]:
     return timed(lambda: refute(problem, limits=SearchLimits(seconds)))
 
 
-def farthest(robot: Any, frame: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The farthest point along a random direction, and that direction."""
-    f, u, best, at_best = Position(robot, frame), rng.normal(size=3), -np.inf, np.zeros(robot.nq)
-    u = u / np.linalg.norm(u)
-    lower, upper = np.maximum(robot.bounds.lower, -np.pi), np.minimum(robot.bounds.upper, np.pi)
-    for _ in range(25):
-        climb = minimize(
-            lambda q: -u @ f.value(q), rng.uniform(lower, upper), jac=lambda q: -u @ f.jacobian(q),
-            bounds=list(zip(lower, upper, strict=True)), method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10},
-        )  # fmt: skip
-        if -climb.fun > best:
-            best, at_best = -climb.fun, climb.x
-    return f.value(at_best), u
-
-
 def of_an_arm(robot: Any, frame: str) -> Callable[[float, np.random.Generator], Problem]:
     """Problems of a point so far beyond reach."""
 
     def at(beyond: float, rng: np.random.Generator) -> Problem:
-        point, u = farthest(robot, frame, rng)
+        point, u = farthest(robot, frame, rng, climbs=25)
         return Problem(robot, [Implicit.equal(Position(robot, frame), point + beyond * u)])
 
     return at
@@ -192,23 +176,5 @@ PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
 """By option: what runs, and how much of it with `--check`."""
 
 
-def main() -> int:
-    """Run what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in PARTS:
-        parser.add_argument(f"--{name}", type=int, default=0, metavar="N")
-    parser.add_argument("--check", action="store_true", help="a little of each")
-    options = parser.parse_args()
-    logging.disable(logging.WARNING)
-    holds = True
-    for name, (run, few) in PARTS.items():
-        count = few if options.check else getattr(options, name)
-        if count:
-            good, took = timed(lambda r=run, c=count: r(c))
-            print(f"{name}: {'holds' if good else 'DOES NOT HOLD'} ({took:.0f} s)\n", flush=True)
-            holds &= good
-    return 0 if holds else 1
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(run_parts(__doc__, PARTS))

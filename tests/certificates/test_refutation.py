@@ -8,8 +8,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from each_choice import draws
+from out_of_reach import farthest
 from robots import arm, joint_models, needs_robot_data, panda, talos, two_arms, ur5
-from scipy.optimize import minimize
 
 from constraints import (
     Affine,
@@ -114,25 +114,10 @@ def test_a_hand_of_talos_beyond_its_chain() -> None:
 # Boxes.
 
 
-def farthest(robot: Any, frame: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The farthest point along a random direction, by many climbs, and that direction."""
-    f, u, best, at_best = Position(robot, frame), rng.normal(size=3), -np.inf, np.zeros(robot.nq)
-    u = u / np.linalg.norm(u)
-    lower, upper = np.maximum(robot.bounds.lower, -np.pi), np.minimum(robot.bounds.upper, np.pi)
-    for _ in range(12):
-        climb = minimize(
-            lambda q: -u @ f.value(q), rng.uniform(lower, upper), jac=lambda q: -u @ f.jacobian(q),
-            bounds=list(zip(lower, upper, strict=True)), method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10},
-        )  # fmt: skip
-        if -climb.fun > best:
-            best, at_best = -climb.fun, climb.x
-    return f.value(at_best), u
-
-
 @needs_robot_data
 @pytest.mark.parametrize(("make", "frame", "beyond"), [(ur5, "ee_link", 1e-3), (panda, "panda_hand_tcp", 5e-3)])
 def test_arms_out_of_reach(make: Any, frame: str, beyond: float) -> None:
-    point, u = farthest(make(), frame, np.random.default_rng(1))
+    point, u = farthest(make(), frame, np.random.default_rng(1), climbs=12)
     assert refute(at(make(), frame, point + beyond * u)).status is REFUTED
     assert refute(at(make(), frame, point - 1e-2 * u), limits=SearchLimits(2.0)).status is not REFUTED
 
@@ -140,7 +125,7 @@ def test_arms_out_of_reach(make: Any, frame: str, beyond: float) -> None:
 @needs_robot_data
 def test_without_lengths_boxes_refute() -> None:
     """The same target, of an arm whose base is asked to be seen by three rows, which have no length."""
-    point, u = farthest(ur5(), "ee_link", np.random.default_rng(2))
+    point, u = farthest(ur5(), "ee_link", np.random.default_rng(2), climbs=12)
     rows = ProblemRows.of(problem := at(ur5(), "ee_link", point + 2e-3 * u), problem.rhs)
     coordinates = Coordinates.of(rows)
     search = BoxSearch(rows, coordinates, Read.of(rows, coordinates), SearchLimits(20.0))
