@@ -160,12 +160,7 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
         around = Interval.around(value, f.rounding + one_rounding(value))
         return around[mask], f.jacobian[mask], lambda: f.bend.rows(mask)
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
-    way = rounded_up(f.rounding + map_rounding(group, rhs, f.value, g))
-    moved = Enclosure(g, walked(group, way), f.jacobian, lambda: f.error, lambda: f.bend)
-    log = logarithm(group, moved, box)
-    value, jacobian = log.at_center, log.jacobian
-    plain, difference = group.vector_v, g[group.vector_q]  # these are their own logarithm, without any rounding of it
-    exact = Interval.around(difference, f.rounding[plain] + one_rounding(difference))
-    for whole, part in ((value, exact), (jacobian, f.jacobian[plain])):
-        whole.lower[plain], whole.upper[plain] = part.lower, part.upper
-    return value[mask], jacobian[mask], lambda: log.bend.rows(mask)
+    way = f.rounding + map_rounding(group, rhs, f.value, g)
+    near = walked(group, np.where(way > 0.0, rounded_up(way), 0.0))
+    log = logarithm(group, Enclosure(g, near, f.jacobian, lambda: f.error, lambda: f.bend), box)
+    return log.at_center[mask], log.jacobian[mask], lambda: log.bend.rows(mask)

@@ -116,6 +116,12 @@ class Interval:
     def __len__(self) -> int:
         return len(self.lower)
 
+    def with_rows(self, rows: Any, others: Interval) -> Interval:
+        """The same with other intervals in some rows."""
+        lower, upper = np.array(self.lower), np.array(self.upper)
+        lower[rows], upper[rows] = others.lower, others.upper
+        return Interval(lower, upper)
+
     def reshaped(self, *shape: int) -> Interval:
         """The same in another shape."""
         return Interval(np.reshape(self.lower, shape), np.reshape(self.upper, shape))

@@ -70,7 +70,7 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
 
     With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most
     :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the
-    sum of the absolute values of the terms of its series. What it changes by with e is
+    sum of the absolute values of the terms of its series. Vectors are their own logarithm. What it changes by with e is
     :math:`\tfrac12 \mathrm{ad}_{e'}` and at most :math:`(\gamma'(a) - \tfrac12)\,\|\mathrm{ad}_{e'}\|_2` more, with
     :math:`e' = J_{\log} J_g`.
 
@@ -82,8 +82,9 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     rounding, rest = np.array(rounded_up(g.rounding + UNIT * np.abs(value))), np.zeros(group.nv)
     for v, kind in curved_blocks(group):
         middle[v, v], over[v, v], near[v, v], rounding[v], rest[v] = _log_jacobian(group, v, kind, value, g)
-    J = Interval.around(middle, over)
-    jacobian = J @ g.jacobian
+    J, plain = Interval.around(middle, over), group.vector_v
+    jacobian = (J @ g.jacobian).with_rows(plain, g.jacobian[plain])
+    rounding[plain] = g.rounding[plain]
 
     def bend() -> Bend:
         outer, n = g.bend.through(J), group.nv
