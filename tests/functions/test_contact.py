@@ -8,11 +8,13 @@ import math
 import pickle
 
 import enclosure_cases as cases
+import fifty_digits as digits
 import numpy as np
 import pinocchio as pin
 import pytest
 from robots import arm
 from scipy.optimize import nnls
+from scipy.special import hyp2f1
 
 from constraints import (
     ConvexShapeContact,
@@ -40,6 +42,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import TangentBox
+from constraints.functions.contact.contact_bounds import LARGEST_TILT, OF_TILTS
 from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.testing import check_function
 from liegroups import SE3
@@ -480,6 +483,14 @@ def test_poses_of_contacts_are_enclosed():
             assert not cases.outside_in_digits(pose, box, enclosure, np.zeros(8), int(rng.integers(8)))
     with pytest.raises(UndefinedError, match="outside of the surface 'top'"):
         pose.enclosure(TangentBox(pose.inputs, np.r_[np.zeros(5), 0.49, 0.0, 1.0, 0.0], 0.02))
+
+
+def test_the_series_of_a_tilt_are_right_in_50_digits():
+    """A hundredth of what the enclosure takes, from no tilt to the largest one."""
+    largest = 0.5 * (1.0 - math.cos(LARGEST_TILT))
+    for x in [0.0, 1e-300, *np.geomspace(1e-16, largest, 60).tolist()]:
+        for a, c in ((1.0, 1.5), (2.0, 2.5)):
+            assert abs(digits.mp.mpf(float(hyp2f1(a, a, c, x))) / digits.mp.hyp2f1(a, a, c, x) - 1) < 0.01 * OF_TILTS
 
 
 def _pair(i: int) -> tuple[Surface, Surface]:

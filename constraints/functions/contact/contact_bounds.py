@@ -32,7 +32,7 @@ from .contact_rows import swing
 from .contact_surface import Surface
 
 OF_TILTS = 1e-11
-"""Relative error taken for the two hypergeometric functions of a tilt; tests against 50 digits find 1e-14."""
+"""Relative error taken for the two hypergeometric functions of a tilt; against 50 digits 2.4e-14 was found."""
 
 LARGEST_TILT = 3.0
 """Beyond this tilt [rad] an object stands on its head, where the rows are singular."""
@@ -197,9 +197,8 @@ class PairOnBox(NamedTuple):
         first = _row(zero, *(-g * dn[2] - slope * aside * dn[0] for dn in (by_y, by_z)))
         second = _row(zero, *(g * dn[1] - slope * ahead * dn[0] for dn in (by_y, by_z)))
         steep = float(g.upper + slope.upper)
-        return float(rounded_up(4.0 * steep * self.seen.turned()[0])), Interval.joined(
-            [first, second]
-        ) @ self.turn.jacobian
+        columns = Interval.joined([first, second]) @ self.turn.jacobian
+        return float(rounded_up(4.0 * steep * self.seen.turned()[0])), columns
 
 
 def _row(*entries: Interval) -> Interval:
