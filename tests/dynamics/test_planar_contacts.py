@@ -66,12 +66,10 @@ def test_short_rows_are_met_like_long_ones(method: Method, bend: float) -> None:
     assert set(result.missed_rows) == (set() if counts == 2 else {"tip[0]"})
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [m for m in METHODS if m is not Method.PROXIMAL])  # it has no rows of one normal
 def test_rows_that_nearly_repeat_others_are_no_silent_success(method: Method) -> None:
     """Found at narrow normals: 1e-7 apart they count as one (1e-6), so what they ask for beside is missed, and listed:
     up to `rounding` it is no contradiction, for a loop that is planar but for its digits moves."""
-    if method in (Method.PROXIMAL,):
-        pytest.skip("single normals are no rows of pinocchio")
     robot, tip = chain(3)
     n = np.array([np.sin(1e-7), np.cos(1e-7), 0.0])
     rows = ConstraintSet(
