@@ -266,7 +266,7 @@ class PlanSearch:
         sequences, end = Sequences(places), None if isinstance(goal, State) else goal
         guess, ruled_out = self.guess or Guesses(graph), dict[str, None]()
         attempts = Attempts(graph, places, end, self.collisions, rng, guess, self.limits, clock)
-        proofs = StepProofs(graph, places, start, guess, attempts.refusals, clock)
+        proofs = StepProofs(graph, places, start, guess, self.collisions, attempts.refusals, clock)
         status, reason, found, names, tried = PlanningStatus.SEQUENCES, "", Tried(None, (), 0), (), 0
         while tried < self.limits.sequences:
             steps = sequences.cheapest()
@@ -283,8 +283,11 @@ class PlanSearch:
                 status = ended if found.path is None else PlanningStatus.FOUND
                 break
             step = steps[found.failed]
-            words = proofs.of(step)
-            if words:
+            transition = step.action.transition
+            if words := proofs.of_transition(transition):
+                ruled_out[words] = None
+                sequences.strike_out_all(transition)
+            elif words := proofs.of(step):
                 ruled_out[words] = None
                 sequences.strike_out(step)
             else:

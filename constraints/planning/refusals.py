@@ -15,9 +15,13 @@ from ..manipulation.foliation import leaf_at
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
+from ..paths.relative_motion import Tie, relative_motion
+from ..problem.problem import Problem
 from ..problem.span import spans_of
+from ..rows.row_owner import RowOwner
 from ..solvers import Options, Projector
 from .attempt import Guess, Refusals
+from .ends import in_words
 from .limits import Clock
 from .marks import START, Site, Sites
 from .sequences import PlanStep
@@ -101,6 +105,7 @@ class StepProofs:
         places: of the task.
         start: (nq,).
         guess: of targets.
+        collisions: of robot and objects; None for nothing.
         refusals: of the search.
         clock: of the search.
     """
@@ -111,24 +116,25 @@ class StepProofs:
         places: Sites,
         start: Vector,
         guess: Guess,
+        collisions: CollisionModel | None,
         refusals: Refusals,
         clock: Clock,
     ) -> None:
         self._graph, self._places, self._start, self._guess = graph, places, start, guess
-        self._refusals, self._clock = refusals, clock
+        self._collisions, self._refusals, self._clock = collisions, refusals, clock
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
+        self._met: dict[str, str] = {}
 
     def of(self, step: PlanStep) -> str:
         """Why a step can never be done, in words; empty where that is not seen.
 
         For certain: what it begins with, or ends with, is further away than the joints span. By sampling: no target
-        leads back from the goal; a state that it leads through was reached by none of many targets, and by no random
-        configuration.
+        leads back from the goal.
         """
         if step not in self._proofs:
             self._proofs[step] = self._from_start(step) or self._from_goal(step)
-        return self._proofs[step] or self._through(step.action.transition)
+        return self._proofs[step]
 
     def _from_start(self, step: PlanStep) -> str:
         if step.place != self._places.start:
@@ -174,10 +180,19 @@ class StepProofs:
         far = f"'{target.failed_at}' is further away than the joints span"
         return f"no target of '{target.transition}' was found from the {what}: {far}"
 
-    def _through(self, transition: Transition) -> str:
-        """The states that a transition leads through, itself its target, of which one cannot be reached."""
+    def of_transition(self, transition: Transition) -> str:
+        """Why a transition can never be done, wherever it begins, in words; empty where that is not seen.
+
+        For certain: bodies collide that a constraint of a state on its way holds against each other. By sampling: such a
+        state was reached by none of many targets, and by no random configuration.
+        """
         for part in transition.inner or (transition,):
             state = part.target
+            for owner in state.constraints:
+                if owner.name not in self._met:
+                    self._met[owner.name] = self._always_met(part, owner)
+                if self._met[owner.name]:
+                    return self._met[owner.name]
             if state in self._refusals.reached or self._refusals.missed[state] < LEAST:
                 continue
             if state not in self._unreached:
@@ -185,6 +200,25 @@ class StepProofs:
             if self._unreached[state]:
                 return self._unreached[state]
         return ""
+
+    def _always_met(self, part: Transition, owner: RowOwner) -> str:
+        """Bodies that one constraint holds against each other, and that collide then, in words.
+
+        Args:
+            part: on whose paths they still move against each other.
+            owner: the constraint at its end.
+        """
+        graph, model = self._graph, self._collisions
+        if model is None:
+            return ""
+        tie = relative_motion(graph.robot, [owner]).between
+        moving = graph.collision_pairs(part, model.joint_pairs)
+        pairs = [pair for pair in moving if tie(pair.a, pair.b) is Tie.CONSTRAINED]
+        if not pairs:
+            return ""
+        found = Projector(Problem(graph.robot, [owner]), graph.path_options, graph.engine).project(self._start)
+        met = model.among(pairs).collisions(found.q, 1) if found.success else ()
+        return f"where '{owner.name}' holds, {in_words(met)}" if met else ""
 
     def _sampled(self, state: State) -> str:
         """What random configurations say of a state that none of them is projected onto."""

@@ -8,6 +8,7 @@ from itertools import count
 from math import inf
 from typing import NamedTuple, final
 
+from ..manipulation.states import Transition
 from .marks import Move, Site, Sites
 
 PENALTY = 1.0
@@ -41,6 +42,7 @@ class Sequences:
         self.seen = set[Site]()
         self._penalties: defaultdict[tuple[Site, str, Site], float] = defaultdict(float)
         self._known: dict[Site, tuple[Move, ...]] = {}
+        self._out = set[str]()
 
     def cheapest(self) -> tuple[PlanStep, ...] | None:
         """The cheapest sequence now; None where none leads to the goal."""
@@ -56,7 +58,7 @@ class Sequences:
             done.add(place)
             for action in self._actions(place):
                 step = PlanStep(place, action)
-                penalty = self._penalties[_key(step)]
+                penalty = inf if action.transition.name in self._out else self._penalties[_key(step)]
                 if action.to not in done and penalty < inf:
                     heappush(ahead, (cost + 1.0 + penalty, next(order), action.to, (*steps, step)))
         return None
@@ -79,6 +81,10 @@ class Sequences:
     def strike_out(self, step: PlanStep) -> None:
         """Let no sequence have a step."""
         self._penalties[_key(step)] = inf
+
+    def strike_out_all(self, transition: Transition) -> None:
+        """Let no sequence have a transition, wherever it begins."""
+        self._out.add(transition.name)
 
 
 def _key(step: PlanStep) -> tuple[Site, str, Site]:
