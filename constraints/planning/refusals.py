@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Set
 from typing import final
 
@@ -32,7 +33,7 @@ iterations, as the budget of a graph is small."""
 LEAST = 100
 """Targets that must have missed a state, and none reached it, before it is sampled."""
 FROM_GOAL = 400
-"""Targets from the goal, backwards, of which at least one must be found."""
+"""Targets from the goal, backwards, of which at least one must be found that is free of collisions."""
 
 
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
@@ -130,7 +131,7 @@ class StepProofs:
         """Why a step can never be done, in words; empty where that is not seen.
 
         For certain: what it begins with, or ends with, is further away than the joints span. By sampling: no target
-        leads back from the goal.
+        that is free leads back from the goal.
         """
         if step not in self._proofs:
             self._proofs[step] = self._from_start(step) or self._from_goal(step)
@@ -159,15 +160,30 @@ class StepProofs:
         return ""
 
     def _without_target(self, back: Transition, goal: Vector) -> str:
-        """A transition that leads nowhere from the goal: out of reach for certain, or not found in many searches."""
-        graph, rng = self._graph, np.random.default_rng(0)
+        """A transition that leads nowhere from the goal: out of reach for certain, or nothing free in many searches."""
+        graph, rng, met = self._graph, np.random.default_rng(0), Counter[str]()
         for count in range(FROM_GOAL):
             target = graph.target(back, goal, graph.robot.check(self._guess(back, goal, rng), "guess of a plan"))
-            if target.success or self._clock.is_over:
+            words = self._first_met(target) if target.success else ""
+            if (target.success and not words) or self._clock.is_over:
                 return ""
-            if count == 0 and (words := self._too_far(target, "goal")):
+            if count == 0 and not target.success and (words := self._too_far(target, "goal")):
                 return words
-        return f"no target of '{back}' was found from the goal, in {FROM_GOAL} searches"
+            met.update(filter(None, [words]))
+        what = "was free" if met else "was found"
+        often = f", most often {met.most_common(1)[0][0]}" if met else ""
+        return f"no target of '{back}' {what} from the goal, in {FROM_GOAL} searches{often}"
+
+    def _first_met(self, target: TargetConfiguration) -> str:
+        """What collides first on the way to a target, at its waypoints, in words; empty where nothing does."""
+        model, graph = self._collisions, self._graph
+        parts = target.transition.inner or (target.transition,)
+        for part, point in zip(parts, target.waypoints, strict=True):
+            if model is not None:
+                met = model.among(graph.collision_pairs(part, model.joint_pairs)).collisions(point, 1)
+                if met:
+                    return in_words(met)
+        return ""
 
     def _too_far(self, target: TargetConfiguration, what: str) -> str:
         """Whether the first step of a target is out of reach for all guesses, in words."""
