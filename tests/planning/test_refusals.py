@@ -240,6 +240,20 @@ def test_a_swap_without_a_third_place(scene: Any) -> None:
     assert found.impossible == ("s0 collides with s1 where start and goal put them",)
 
 
+@needs_robot_data
+def test_a_gripper_that_no_object_fits_in(told: Any) -> None:
+    """A shape around the box, through which the fingers would go in each of both grasps, wherever they are."""
+    wide = told.collisions.added(Shape("wide", "Box", (0.14, 0.14, 0.2), "box/body"))
+    start, goal = told.start, told.goal
+    assert wide.is_free(start)
+    found = plan(told.graph, start, goal, rng=generator(), collisions=wide, limits=Limits(seconds=20))
+    assert found.status is PlanningStatus.NO_SEQUENCE
+    for handle in ("top", "side"):
+        assert any(f"grasps box/{handle}' holds, ur5/tool0_0" in words for words in found.impossible)
+    assert all("collides with wide" in words for words in found.impossible)
+    assert found.targets <= 100
+
+
 def test_the_reading_of_kernels_is_no_time_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     waits = list[float]()
     monkeypatch.setattr(loading, "_waits", waits)
