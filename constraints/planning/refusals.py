@@ -199,8 +199,8 @@ class StepProofs:
     def of_transition(self, transition: Transition) -> str:
         """Why a transition can never be done, wherever it begins, in words; empty where that is not seen.
 
-        For certain: bodies collide that a constraint of a state on its way holds against each other. By sampling: such a
-        state was reached by none of many targets, and by no random configuration.
+        For certain: bodies collide that a constraint of a state on its way holds against each other. By sampling: such
+        a state was reached by none of many targets, and by no random configuration.
         """
         for part in transition.inner or (transition,):
             state = part.target
