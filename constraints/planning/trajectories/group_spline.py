@@ -89,10 +89,11 @@ class GroupSpline:
         for leaf in self.space.leaves():
             if leaf.space.is_flat:
                 continue
-            v = leaf.v
-            J = leaf.space.exp_jacobian(c[:, v])
-            first[:, v] = _times(J, rates[:, v])
-            second[:, v] = _times(J, bends[:, v]) + _times(_slope(leaf.space, c[:, v], rates[:, v]), rates[:, v])
+            moving = np.flatnonzero((rates[:, leaf.v] != 0.0).any(axis=1) | (bends[:, leaf.v] != 0.0).any(axis=1))
+            part = (moving, leaf.v) if len(moving) < len(s) else (slice(None), leaf.v)
+            rate, bend, J = rates[part], bends[part], leaf.space.exp_jacobian(c[part])
+            first[part] = _times(J, rate)
+            second[part] = _times(J, bend) + _times(_slope(leaf.space, c[part], rate), rate)
         return CurvePoints(self.space.integrate(self.points[i], c), first, second)
 
 
