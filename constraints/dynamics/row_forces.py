@@ -18,7 +18,8 @@ from ..solvers.result import ByJoint
 from ..words import first_names
 from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .laws.external_force import Force
-from .laws.hinge_forces import motion_subspace, on_predecessor, wrench_at
+from .laws.frame_links import on_other
+from .laws.hinge_forces import motion_subspace, wrench_at
 from .methods.row_space import RowSpace, in_balance, missed
 from .methods.saddle_point import Solution
 from .methods.system import ConstrainedSystem, Question, open_words, vanished
@@ -209,7 +210,7 @@ class RowForces(ByJoint, WithMultipliers):
         Source: `getInterBodyForceTAFwdDyn` of Karana kdFlex: at the source, with the sign as if acting on the target.
         """
         owner = frame_rows(self.question.constraint_set, which)
-        seen = on_predecessor(owner.pose(self.question.q), self._across(owner))
+        seen = on_other(owner.pose(self.question.q), self._across(owner))
         return seen_at(self.question.constraint_set.robot.at(self.question.q), seen, owner.predecessor, axes, frame)
 
     @final

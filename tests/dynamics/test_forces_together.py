@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from math import cos, sin
 from typing import Any
 
 import numpy as np
@@ -205,12 +206,19 @@ def test_a_hanging_mass_by_body() -> None:
 def test_the_energy_is_that_of_all() -> None:
     """Item 5, energies: the sum; joint forces at rest are its slope; a law without energy is named."""
     robot, (q, _) = arm_and_body(), state(4)
+    pin_of = Closure(robot, PREDECESSOR, SUCCESSOR, Hinge.pin(), name="pin")
+
+    def pull(pose: Any, twist: np.ndarray) -> np.ndarray:
+        return np.r_[-4.0 * pose.translation @ pose.rotation, np.zeros(3)]
+
     conservative = Forces(
         robot,
         [
             PointSpring(robot, "two", "tail", 20.0, 1.0, 0.1),
             PointLink(robot, None, "tip", 3.0),
             HingeSpring(cut(), 5.0, 0.3),
+            HingeForce(pin_of, lambda angle, rate: -sin(angle), potential=lambda angle: -cos(angle)),
+            FrameLink(robot, "two", "tail", pull, potential=lambda pose: 2.0 * pose.translation @ pose.translation),
             JointSpring(robot, "one", 4.0),
         ],
     )
@@ -218,10 +226,12 @@ def test_the_energy_is_that_of_all() -> None:
     ends = [[conservative.energy(robot.space.integrate(q, s * h * e)) for e in np.eye(robot.nv)] for s in (1, -1)]
     slope = (np.array(ends[0]) - np.array(ends[1])) / (2.0 * h)
     assert conservative(q, np.zeros(robot.nv)) == pytest.approx(-slope, rel=1e-6, abs=1e-6)
-    with pytest.raises(NoEnergyError, match=r"force 4 \(Drag\)"):
+    with pytest.raises(NoEnergyError, match=r"force 6 \(Drag\)"):
         Forces(robot, [conservative, Drag()]).energy(q)
     with pytest.raises(NoEnergyError, match="law at joint 'one'"):
         Forces(robot, [JointLaw(robot, "one", lambda q, v: -v)]).energy(q)
+    with pytest.raises(NoEnergyError, match="force at the hinge of 'cut'"):
+        HingeForce(cut(), [1.0, 2.0, 3.0]).energy(q)
 
 
 # In time.

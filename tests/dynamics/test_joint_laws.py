@@ -238,7 +238,7 @@ def test_bad_joint_laws_are_refused_by_name() -> None:
         (lambda: law(lambda q, v: 1.0).generalised(motion), SizeError, "law at joint 'ball'"),
         (lambda: law(lambda q, v: None).generalised(motion), DtypeError, "law at joint 'ball'"),
         (lambda: law(lambda q, v: v * np.nan).generalised(motion), NotFiniteError, "law at joint 'ball'"),
-        (lambda: JointLaw(robot, "ball", np.add, nothing), WrongObjectError, "potential of the law at joint 'ball'"),
+        (lambda: JointLaw(robot, "ball", np.add, nothing), WrongObjectError, "potential of a law at joint 'ball'"),
     ]
     for make, kind, said in made:
         with pytest.raises(kind, match=said):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
+from liegroups import Space
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import read_only, set_fields
+from liegroups.frozen import set_fields
 
 from ...errors import RobotMismatchError
 from ...loops import Closure, HingeKind
-from ...loops.hinges.hinge_fit import fitted, rate_matrix, rate_slopes
-from ...robot import Frame, Motion, Posture
-from ...robot.moving_frames import RelativeFrame, WrenchSlopes, joint_force_slopes
-from .law import InTime, Law, is_function, numbers_of, plain
-from .on_function import Pull
+from ...loops.hinges.hinge_fit import RateSlopes, fitted, rate_matrix, rate_slopes
+from ...robot import Motion, Posture
+from .frame_links import BetweenFrames, on_other, seen_pose
+from .on_function import ByLaw
 
 CLOSURE = "a Closure (a cut joint with a hinge)"
 """What the closure of a hinge force is, in messages."""
@@ -63,7 +62,7 @@ class HingeMaps:
     def predecessor(self, q: ArrayLike) -> Matrix:
         """Wrench on the predecessor (6, dofs), in its frame, for a unit T of each coordinate: the opposite one."""
         pose = self.closure.pose(q)
-        return -on_predecessor(pose, rate_matrix(self.closure.hinge, pose).T)
+        return -on_other(pose, rate_matrix(self.closure.hinge, pose).T)
 
     def rates(self, q: ArrayLike) -> Matrix:
         r"""Rates of the hinge (dofs, nv) by joint velocities, :math:`\dot\theta = J_h v`; its transpose maps T to tau.
@@ -77,7 +76,7 @@ class HingeMaps:
         return motion_subspace(self.closure, self.closure.pose(q))
 
 
-class AtHinge(ABC):
+class AtHinge(BetweenFrames):
     """A force T on the free coordinates of a closure.
 
     Attributes:
@@ -86,41 +85,31 @@ class AtHinge(ABC):
 
     closure: Closure
 
-    @abstractmethod
+    @final
     def hinge_force(self, motion: Motion) -> Vector:
-        """T (dofs,) [N, N m] at a state."""
+        """T (dofs,) [N, N m] at a state.
 
-    @abstractmethod
-    def pull(self, coordinates: Vector, rates: Vector) -> Pull | None:
-        """T (dofs,) and its derivatives (dofs, dofs) by coordinates (their tangent) and rates; None without formulas.
-
-        Args:
-            coordinates: of the hinge fitted to the closure (hinge.space.nq,).
-            rates: of them (dofs,).
+        Raises:
+            NoTimeError: it depends on time, and none was given.
         """
+        return self.force_at(motion)
 
-    @final
-    def generalised(self, motion: Motion) -> Vector:
-        r"""Joint forces (nv,): :math:`J_h^T T`, the work of equal and opposite wrenches on the two bodies."""
-        check_robot(self.closure, motion)
-        return self.hinge_force(motion) @ relative_jacobian(self.closure, motion.posture)
+    @property
+    def _values(self) -> Space:
+        return self.closure.hinge.space
 
-    @final
-    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
-        """Derivatives (nv, nv) of the joint forces by q and v; None if T is a function, or with ellipsoid joints."""
-        check_robot(self.closure, motion)
-        return joint_force_slopes(motion, self.closure.predecessor, self.closure.successor, self._wrench_slopes)
+    def _coordinates(self, pose: Any) -> Vector:
+        """Those of the hinge that fits."""
+        still = np.zeros(6)
+        return fitted(self.closure.hinge, pose, still, still).coordinates
 
-    def _wrench_slopes(self, seen: RelativeFrame) -> WrenchSlopes | None:
-        r"""Of :math:`w = F(X)^T\,T(\theta, F(X)\,\nu)`."""
-        hinge = self.closure.hinge
-        at = fitted(hinge, seen.pose, seen.twist, np.zeros(6))
-        given = self.pull(at.coordinates, at.rates)
-        if given is None:
-            return None
-        T, by_coordinates, by_rates = given
-        F, rate, force = rate_slopes(hinge, seen.pose, seen.twist, T)
-        return WrenchSlopes(T @ F, force + F.T @ (by_coordinates @ F + by_rates @ rate), F.T @ by_rates @ F)
+    def _rows(self, pose: Any, twist: Vector) -> Matrix:
+        """As `rate_matrix`."""
+        return rate_matrix(self.closure.hinge, pose)
+
+    def _row_slopes(self, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
+        """As `rate_slopes`."""
+        return rate_slopes(self.closure.hinge, pose, twist, force)
 
     @property
     def has_exact_slopes(self) -> bool:
@@ -130,27 +119,17 @@ class AtHinge(ABC):
     @final
     def on_successor(self, motion: Motion) -> Vector:
         """Wrench (6,) on the successor, in its frame."""
-        check_robot(self.closure, motion)
-        pose = self.closure.function.relative_placement(motion.posture.placed()).copy()
-        return self.hinge_force(motion) @ rate_matrix(self.closure.hinge, pose)
+        return self.on_bodies(motion)[0][1]
 
     @final
     def on_predecessor(self, motion: Motion) -> Vector:
         """Wrench (6,) on the predecessor, in its frame: the opposite of that on the successor."""
-        wrench = self.on_successor(motion)
-        pose = self.closure.function.relative_placement(motion.posture.placed())
-        return -on_predecessor(pose, wrench)
-
-    @final
-    def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
-        """Successor and predecessor, each with the wrench (6,) on it, in its axes."""
-        here = self.closure
-        return (here.successor, self.on_successor(motion)), (here.predecessor, self.on_predecessor(motion))
+        return self.on_bodies(motion)[1][1]
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class HingeForce(InTime, AtHinge):
+class HingeForce(ByLaw, AtHinge):
     r"""A generalised force at a cut hinge, given on its free coordinates.
 
     The force of a cut joint is not in the equations of the tree: it acts as equal and opposite wrenches on the two
@@ -163,6 +142,7 @@ class HingeForce(InTime, AtHinge):
             Or a function that returns it, f(coordinates, rates) or f(coordinates, rates, t), of the hinge fitted to the
             closure: plain numbers if the hinge has one coordinate, else arrays.
         replace: whether it replaces those before it.
+        potential: E(coordinates) [J], for `energy`, if the force has one.
 
     Raises:
         WrongObjectError: not a `Closure`; a function with other arguments.
@@ -174,38 +154,21 @@ class HingeForce(InTime, AtHinge):
     closure: Closure
     force: ArrayLike | Callable[..., ArrayLike]
     replace: bool = False
-
-    _law: Law | None = field(init=False, repr=False, default=None)
+    potential: Callable[..., float] | None = None
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         closure = expect(self.closure, Closure, "closure of a hinge force", CLOSURE)
         set_fields(self, replace=as_flag(self.replace, "replace of a hinge force"))
-        given: Any = self.force
-        if is_function(given):
-            set_fields(self, _law=Law.of(given, ("coordinates", "rates"), self._what, "a hinge force"))
-        else:
-            set_fields(self, force=read_only(np.array(numbers_of(given, closure.hinge.dofs, self._what))))
+        names = ("coordinates", "rates")
+        self._take(closure.function, self.force, self.potential, names, what=self._what, numbers=True)
+        if self._law is None:
+            set_fields(self, force=self._constant)
 
-    def hinge_force(self, motion: Motion) -> Vector:
-        """T (dofs,) at a state.
-
-        Raises:
-            NoTimeError: it depends on time, and none was given.
-        """
-        law, hinge = self._law, self.closure.hinge
-        if law is None:
-            return np.asarray(self.force)
-        pose, twist, _ = self.closure.function.relative_motion(motion)
-        at = fitted(hinge, pose, twist, np.zeros(6))
-        return numbers_of(law(*plain(at.coordinates, at.rates)), hinge.dofs, self._what)
-
-    def pull(self, coordinates: Vector, rates: Vector) -> Pull | None:
-        """As `AtHinge.pull`; None for a function."""
-        if self._law is not None:
-            return None
-        none = np.zeros((rates.size, rates.size))
-        return Pull(np.asarray(self.force), none, none)
+    def _coordinates(self, pose: Any) -> Vector:
+        """Numbers look at none: the hinge is not fitted for them."""
+        asked = self._law is not None or self._potential is not None
+        return super()._coordinates(pose) if asked else self._values.neutral
 
     @property
     def _what(self) -> str:
@@ -243,14 +206,8 @@ def wrench_at(forces: Iterable[object], closure: Closure, motion: Motion) -> Vec
 
 def relative_jacobian(closure: Closure, posture: Posture) -> Matrix:
     """Rates of the fitted hinge by joint velocities (dofs, nv)."""
-    pose = closure.function.relative_placement(posture.placed()).copy()
-    F = rate_matrix(closure.hinge, pose)
-    rates = np.zeros((len(F), posture.space.nv))
-    if closure.successor.joint:
-        rates += F @ posture.jacobian(closure.successor)
-    if closure.predecessor.joint:
-        rates -= F @ pose.toActionMatrixInverse() @ posture.jacobian(closure.predecessor)
-    return rates
+    pose, J = seen_pose(closure.function, posture)
+    return rate_matrix(closure.hinge, pose) @ J
 
 
 def motion_subspace(closure: Closure, pose: Any) -> Matrix:
@@ -258,8 +215,3 @@ def motion_subspace(closure: Closure, pose: Any) -> Matrix:
     at = fitted(closure.hinge, pose, np.zeros(6), np.zeros(6)).coordinates
     H, S = closure.hinge.kinematics(at)
     return np.asarray(H.actInv(pose).toActionMatrixInverse() @ S)
-
-
-def on_predecessor(pose: Any, wrenches: Matrix) -> Matrix:
-    """Wrenches (6,) or (6, k) in the successor's frame, moved to that of the predecessor."""
-    return np.asarray(pose.toActionMatrixInverse().T @ wrenches)

@@ -173,9 +173,12 @@ def is_function(candidate: ArrayLike | Callable[..., object]) -> bool:
     return callable(candidate) and not isinstance(candidate, type)
 
 
-def plain(q: Vector, v: Vector) -> tuple[Any, Any]:
-    """Coordinates (nq,) and their rates (nv,) as a user's law takes them: plain numbers where there is one of each."""
-    return (float(q[0]), float(v[0])) if q.size == v.size == 1 else (q.copy(), v.copy())
+def plain(q: Any, v: Vector) -> tuple[Any, Any]:
+    """Coordinates (nq,) and their rates (nv,) as a user's law takes them: plain numbers where there is one of each.
+
+    A placement, with its twist, is taken too.
+    """
+    return (float(q[0]), float(v[0])) if v.size == 1 == np.size(q) else (q.copy(), v.copy())
 
 
 def numbers_of(given: Any, n: int, what: str) -> Vector:

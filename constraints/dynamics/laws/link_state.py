@@ -1,8 +1,7 @@
-"""A link at a state: its length, rate and force, or why it has none; and derivatives of the force."""
+"""A link at a state: its length, rate and force, or why it has none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -10,9 +9,6 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ...linear_algebra import norm
-from ...robot.model.pinocchio import pin
-from ...robot.moving_frames import RelativeFrame, WrenchSlopes
 from ...solvers.result import Verdict
 from ...solvers.status import StatusEnum
 
@@ -58,34 +54,3 @@ class LinkState(Verdict):
     def __str__(self) -> str:
         numbers = ", ".join(f"{f:.6g}" for f in self.force)
         return f"{self.link}: {self.tension:.6g} N at {self.length:.6g} m, [{numbers}] N on b ({self.status.name})"
-
-
-def along_line(
-    seen: RelativeFrame, tension: Callable[[float, float], float], by_length: float, by_rate: float
-) -> WrenchSlopes | None:
-    r"""A force on frame b along the line of both origins, :math:`f = -F n`, with :math:`x = l\,n` from a to b.
-
-    Seen from b, :math:`\delta x = (I, \hat x)\,\delta X`, and the rate of the length is :math:`n \cdot \nu`.
-
-    Args:
-        seen: b, seen from a.
-        tension: F [N] of length [m] and rate [m/s].
-        by_length, by_rate: what it changes by with them [N/m, N s/m].
-
-    Returns:
-        None where the origins coincide.
-    """
-    x: Vector = seen.pose.translation @ seen.pose.rotation
-    length, velocity = norm(x), seen.twist[:3]
-    if length < COINCIDENT:
-        return None
-    n = x / length
-    F = tension(length, float(n @ velocity))
-    moved = np.hstack([np.eye(3), pin.skew(x)])
-    longer = n @ moved
-    turned = (moved - np.outer(n, longer)) / length
-    wrench, by_pose, by_twist = np.zeros(6), np.zeros((6, 6)), np.zeros((6, 6))
-    wrench[:3] = -F * n
-    by_pose[:3] = -F * turned - np.outer(n, by_length * longer + by_rate * (velocity @ turned))
-    by_twist[:3, :3] = -by_rate * np.outer(n, n)
-    return WrenchSlopes(wrench, by_pose, by_twist)

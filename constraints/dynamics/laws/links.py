@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, Literal, final
 
 import numpy as np
 
+from liegroups import Rn, Space
 from liegroups.arguments import finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ...errors import ConstraintError, OptionError, RobotMismatchError, UndefinedError, UnknownNameError
-from ...functions.frames.frame_function import world_or_frame
-from ...loops.closures import FixedClosureError
+from ...errors import ConstraintError, OptionError, UndefinedError, UnknownNameError
+from ...functions import Function
+from ...linear_algebra import norm
+from ...loops.hinges.hinge_fit import RateSlopes
 from ...problem.questions import ask_of_length
-from ...robot import Frame, Motion, Posture, Robot
-from ...robot.arguments import as_robot
-from ...robot.moving_frames import joint_force_slopes
-from .law import InTime, Law, NoEnergyError, is_function
-from .link_state import COINCIDENT, LinkState, LinkStatus, along_line
+from ...robot import Motion, Robot
+from ...robot.model.pinocchio import pin
+from ...robot.moving_frames import RelativeFrame, WrenchSlopes
+from .frame_links import BetweenFrames, ends, seen_pose
+from .link_state import COINCIDENT, LinkState, LinkStatus
+from .on_function import ByLaw, Pull
 
 
-class Link(ABC):
-    r"""A force along the line between the origins of two frames.
+class Link(BetweenFrames):
+    r"""A force along the line between the origins of two frames, on the length of that line.
 
     .. math:: f_b = -F_l\,\frac{x}{|x|} = -f_a, \qquad x = p_b - p_a
 
@@ -41,31 +43,51 @@ class Link(ABC):
     b: Any
 
     @property
-    @abstractmethod
-    def _what(self) -> str:
-        """What it is, in messages."""
-
-    @property
-    @abstractmethod
     def _has_limit(self) -> bool:
         """Whether the force tends to zero with the length, but for what is along the relative velocity."""
+        return False
 
-    @abstractmethod
+    @property
+    def _values(self) -> Space:
+        return Rn(1)
+
+    def _coordinates(self, pose: Any) -> Vector:
+        """The length."""
+        return np.array([norm(pose.translation)])
+
+    def _rows(self, pose: Any, twist: Vector) -> Matrix:
+        """The direction from a to b, in b; of coincident ends of a spring without length that of the velocity, or zero.
+
+        Raises:
+            UndefinedError: the ends coincide, and it is no spring of zero length.
+        """
+        x, length = _line(pose)
+        if length < COINCIDENT:
+            if not self._has_limit:
+                raise self._no_line()
+            x, length = twist[:3], norm(twist[:3])
+        return np.concatenate([x / length if length else np.zeros(3), np.zeros(3)])[None]
+
+    def _row_slopes(self, pose: Any, twist: Vector, force: Vector) -> RateSlopes:
+        r"""With :math:`x = l\,n` seen from b, :math:`\delta x = (I, \hat x)\,\delta X`."""
+        x, length = _line(pose)
+        n, moved = x / length, np.hstack([np.eye(3), pin.skew(x)])
+        turned = np.vstack([(moved - np.outer(n, n @ moved)) / length, np.zeros((3, 6))])
+        return RateSlopes(self._rows(pose, twist), twist[None] @ turned, force * turned)
+
+    @final
+    def _wrench_slopes(self, seen: RelativeFrame) -> WrenchSlopes | None:
+        return None if _line(seen.pose)[1] < COINCIDENT else super()._wrench_slopes(seen)
+
+    @final
     def _tension(self, length: float, rate: float) -> float:
         """F_l [N], traction positive."""
-
-    @abstractmethod
-    def _tension_slopes(self) -> tuple[float, float] | None:
-        """Derivatives of F_l by length [N/m] and rate [N s/m]; None where there is no formula."""
-
-    @abstractmethod
-    def energy(self, q: ArrayLike) -> float:
-        """Potential energy at q (nq,) [J]."""
+        return -float(self._force(np.array([length]), np.array([rate]))[0])
 
     @final
     def distance(self, q: ArrayLike) -> float:
         """Distance of the ends [m] at q (nq,)."""
-        return _between(self, self.robot.at(q))[1]
+        return float(self._value_at(q)[0])
 
     @final
     def distance_rates(self, q: ArrayLike) -> Vector:
@@ -76,11 +98,10 @@ class Link(ABC):
         Raises:
             UndefinedError: the ends coincide.
         """
-        posture = self.robot.at(q)
-        x, length = _between(self, posture)
-        if length < COINCIDENT:
+        pose, J = seen_pose(self._frames, self.robot.at(q))
+        if _line(pose)[1] < COINCIDENT:
             raise self._no_line()
-        return (x / length) @ _relative_jacobian(self, posture)
+        return (self._rows(pose, np.zeros(6)) @ J)[0]
 
     @final
     def link_force(self, motion: Motion) -> float:
@@ -89,9 +110,7 @@ class Link(ABC):
         Raises:
             UndefinedError: the ends coincide, and it is no spring of zero length.
         """
-        line = self._line(motion)
-        self._direction(line)
-        return self._tension(line.length, line.rate)
+        return -float(self.force_at(motion)[0])
 
     @final
     def force(self, motion: Motion, on: Literal["a", "b"] = "b") -> Vector:
@@ -102,7 +121,7 @@ class Link(ABC):
         """
         if on not in ("a", "b"):
             raise UnknownNameError(f"end of a {self._what.split(' of ', 1)[0]}", str(on), ("a", "b"))
-        on_b = self._on_b(self._line(motion))
+        on_b = motion.posture.placement(self.b).rotation @ self.on_bodies(motion)[0][1][:3]
         return on_b if on == "b" else -on_b
 
     @final
@@ -117,72 +136,19 @@ class Link(ABC):
         Source: `get_link_force` of Robotran (`trsh`).
         """
         least = finite_number(threshold, f"threshold of a {self._what}")
-        line = self._line(motion)
-        has_limit = self._has_limit and line.length < COINCIDENT
-        if 0.0 <= least and not has_limit and (line.length < least or line.length == 0.0):
-            return LinkState(self._what, line.length, line.rate, np.inf, np.full(3, np.inf), LinkStatus.COINCIDENT)
-        tension = self._tension(line.length, line.rate)
-        if least < 0.0:
-            status = LinkStatus.UNTESTED
-            with np.errstate(divide="ignore", invalid="ignore"):
-                force = -tension * (line.x / np.float64(line.length))
-        elif has_limit:
-            status, force = LinkStatus.LIMIT, self._on_b(line)
-        else:
-            status, force = LinkStatus.DEFINED, -tension * (line.x / line.length)
-        return LinkState(self._what, line.length, line.rate, tension, force, status)
-
-    @final
-    def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
-        """The two frames, each with the wrench (6,) on it, in its axes."""
-        on_b = self._on_b(self._line(motion))
-        ends = ((self.b, on_b), (self.a, -on_b))
-        turned = ((end, force @ motion.posture.placement(end).rotation) for end, force in ends)
-        return tuple((end, np.concatenate([force, np.zeros(3)])) for end, force in turned)
-
-    @final
-    def generalised(self, motion: Motion) -> Vector:
-        """Joint forces (nv,) at a state.
-
-        Raises:
-            UndefinedError: as in `link_force`.
-        """
-        return self._on_b(self._line(motion)) @ _relative_jacobian(self, motion.posture)
-
-    @final
-    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
-        """Derivatives (nv, nv) of the joint forces by q and v; None where there are no formulas.
-
-        That is so if F_l is a function, on robots with ellipsoid joints, and where the ends coincide.
-        """
-        self._check(motion)
-        slopes = self._tension_slopes()
-        if slopes is None:
-            return None
-        return joint_force_slopes(motion, self.a, self.b, lambda seen: along_line(seen, self._tension, *slopes))
-
-    def _check(self, motion: Motion) -> None:
-        if not self.robot.space.same_robot(motion.posture.space):
-            raise RobotMismatchError(f"{self._what}: the motion is of another robot")
-
-    def _line(self, motion: Motion) -> _Line:
-        self._check(motion)
-        x, length = _between(self, motion.posture)
-        velocity = _point_velocity(self.b, motion) - _point_velocity(self.a, motion)
-        apart = length >= COINCIDENT
-        return _Line(x, length, velocity, float(x @ velocity) / length if apart else _norm(velocity))
-
-    def _on_b(self, line: _Line) -> Vector:
-        direction = self._direction(line)
-        return -self._tension(line.length, line.rate) * direction
-
-    def _direction(self, line: _Line) -> Vector:
-        """Unit vector from a to b; of coincident ends of a spring without length that of the velocity, or zero."""
-        if line.length >= COINCIDENT:
-            return line.x / line.length
-        if not self._has_limit:
-            raise self._no_line()
-        return line.velocity / line.rate if line.rate else np.zeros(3)
+        pose, _, twist = self._moving(motion)
+        x, length = _line(pose)
+        rate = float(x @ twist[:3]) / length if length >= COINCIDENT else norm(twist[:3])
+        has_limit = self._has_limit and length < COINCIDENT
+        if 0.0 <= least and not has_limit and (length < least or length == 0.0):
+            return LinkState(self._what, length, rate, np.inf, np.full(3, np.inf), LinkStatus.COINCIDENT)
+        tension = self._tension(length, rate)
+        if has_limit and least >= 0.0:
+            return LinkState(self._what, length, rate, tension, self.force(motion), LinkStatus.LIMIT)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            force = -tension * (motion.posture.placement(self.b).rotation @ (x / np.float64(length)))
+        status = LinkStatus.UNTESTED if least < 0.0 else LinkStatus.DEFINED
+        return LinkState(self._what, length, rate, tension, force, status)
 
     def _no_line(self) -> ConstraintError:
         return UndefinedError(f"{self._what}: the ends coincide, and the line between them has no direction")
@@ -227,17 +193,19 @@ class PointSpring(Link):
     length: float = 0.0
     tension: float = 0.0
 
+    _function: Function = field(init=False, repr=False)
+
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b = ends(self.robot, self.a, self.b, "point spring")
+        robot, pose = ends(self.robot, self.a, self.b, "point spring")
         numbers = {name: _not_negative(getattr(self, name), name) for name in ("stiffness", "damping", "length")}
         tension = finite_number(self.tension, "tension of a point spring")
-        set_fields(self, robot=robot, a=a, b=b, tension=tension, **numbers)
-        ask_of_length(robot, a, b, self.length, self._what)
+        set_fields(self, robot=robot, a=pose.frame_a, b=pose.frame_b, _function=pose, tension=tension, **numbers)
+        ask_of_length(robot, self.a, self.b, self.length, self._what)
 
-    def energy(self, q: ArrayLike) -> float:
-        r"""Potential energy at q (nq,) [J]: :math:`\tfrac12 k (|x| - l_0)^2 + F_0 |x|`."""
-        x = self.distance(q)
+    def _energy(self, value: Any) -> float:
+        r""":math:`\tfrac12 k (|x| - l_0)^2 + F_0 |x|`."""
+        x = float(value[0])
         return 0.5 * self.stiffness * (x - self.length) ** 2 + self.tension * x
 
     @property
@@ -248,16 +216,16 @@ class PointSpring(Link):
     def _has_limit(self) -> bool:
         return not (self.length or self.tension) and bool(self.stiffness or self.damping)
 
-    def _tension_slopes(self) -> tuple[float, float] | None:
-        return self.stiffness, self.damping
+    def _force(self, value: Any, rate: Vector) -> Vector:
+        return np.asarray(-(self.tension + self.stiffness * (value - self.length) + self.damping * rate))
 
-    def _tension(self, length: float, rate: float) -> float:
-        return float(self.tension + self.stiffness * (length - self.length) + self.damping * rate)
+    def _pull(self, value: Any, rate: Vector) -> Pull:
+        return Pull(self._force(value, rate), np.array([[-self.stiffness]]), np.array([[-self.damping]]))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PointLink(InTime, Link):
+class PointLink(ByLaw, Link):
     r"""A link between the origins of two frames, whose force is any function of its length and rate.
 
     .. math:: f_b = -F_l\!\left(|x|, \frac{d|x|}{dt}, t\right) \frac{x}{|x|} = -f_a, \qquad x = p_b - p_a
@@ -293,96 +261,32 @@ class PointLink(InTime, Link):
     law: float | Callable[..., float]
     potential: Callable[[float], float] | None = None
 
-    _law: Law | None = field(init=False, repr=False, default=None)
-    _energy: Law | None = field(init=False, repr=False, default=None)
-
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b = ends(self.robot, self.a, self.b, "point link")
-        set_fields(self, robot=robot, a=a, b=b)
-        given: Any = self.law
-        if is_function(given):
-            set_fields(self, _law=Law.of(given, ("length", "rate"), f"law of a {self._what}", "a number [N]"))
-        else:
-            set_fields(self, law=finite_number(given, f"law of a {self._what}"))
-        if self.potential is not None:
-            words = f"potential of a {self._what}"
-            set_fields(self, _energy=Law.of(self.potential, ("length",), words, "a number [J]"))
+        robot, pose = ends(self.robot, self.a, self.b, "point link")
+        set_fields(self, robot=robot, a=pose.frame_a, b=pose.frame_b)
+        names = ("length", "rate")
+        self._take(pose, self.law, self.potential, names, what=f"law of a {self._what}", numbers=True)
+        if self._law is None:
+            set_fields(self, law=float(self._constant[0]))
 
-    def energy(self, q: ArrayLike) -> float:
-        r"""Potential energy at q (nq,) [J]: the given potential, or :math:`F_l |x|` for a constant force.
+    def _force(self, value: Any, rate: Vector) -> Vector:
+        return -super()._force(value, rate)
 
-        Raises:
-            NoEnergyError: the law is a function, and no potential was given.
-        """
-        x, given = self.distance(q), self.law
-        if self._energy is not None:
-            return finite_number(self._energy(x), self._energy.what)
-        if callable(given):
-            raise NoEnergyError(self._what, "give `potential=`, a function of the length, if its law has one")
-        return given * x
+    def _energy(self, value: Any) -> float:
+        """The given potential; of a constant force :math:`F_l |x|`."""
+        if self._potential is None and self._law is None:
+            return float(self._constant @ value)
+        return super()._energy(value)
 
     @property
     def _what(self) -> str:
         return f"point link of {self.a} and {self.b}"
 
-    @property
-    def _has_limit(self) -> bool:
-        return False
 
-    def _tension_slopes(self) -> tuple[float, float] | None:
-        return (0.0, 0.0) if self._law is None else None
-
-    def _tension(self, length: float, rate: float) -> float:
-        law, given = self._law, self.law
-        return finite_number(given if law is None else law(length, rate), f"law of a {self._what}")
-
-
-def ends(robot: object, a: object, b: object, word: str) -> tuple[Robot, Frame, Frame]:
-    """The robot and the two frames of a link, from what a user gave.
-
-    Raises:
-        FixedClosureError: both frames are on one joint.
-    """
-    whole = as_robot(robot, f"robot of a {word}")
-    first, second = (world_or_frame(whole, end, f"frame {name} of a {word}") for end, name in ((a, "a"), (b, "b")))
-    if first.joint == second.joint:
-        where = "in the world" if first.joint == 0 else f"on joint '{whole.model.names[first.joint]}'"
-        raise FixedClosureError(f"{word} of {first} and {second}", where)
-    return whole, first, second
-
-
-class _Line(NamedTuple):
-    """From a to b in world axes (3,), how long it is [m], the velocity of b relative to a (3,), and d|x|/dt."""
-
-    x: Vector
-    length: float
-    velocity: Vector
-    rate: float
-
-
-def _between(link: Link, posture: Posture) -> tuple[Vector, float]:
-    """From a to b in world axes (3,), and how long that is [m]."""
-    x = np.array(posture.placement(link.b).translation - posture.placement(link.a).translation)
-    return x, _norm(x)
-
-
-def _norm(x: Vector) -> float:
-    return float(np.sqrt(x @ x))
-
-
-def _point_velocity(frame: Frame, motion: Motion) -> Vector:
-    """Velocity of the origin of a frame in world axes (3,)."""
-    return motion.posture.placement(frame).rotation @ motion.velocity(frame)[:3]
-
-
-def _relative_jacobian(link: Link, posture: Posture) -> Matrix:
-    """Velocity of b less that of a, in world axes, by joint velocities (3, nv)."""
-    total = np.zeros((3, posture.space.nv))
-    for frame, sign in ((link.b, 1.0), (link.a, -1.0)):
-        if frame.joint:
-            total += sign * (posture.placement(frame).rotation @ posture.jacobian(frame)[:3])
-    return total
+def _line(pose: Any) -> tuple[Vector, float]:
+    """From the origin of a to that of b, in b (3,), and how long that is [m]."""
+    return pose.translation @ pose.rotation, norm(pose.translation)
 
 
 def _not_negative(candidate: float, word: str) -> float:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups import Space
 from liegroups.arguments import as_name, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import set_fields
+from liegroups.frozen import read_only, set_fields
 from liegroups.layout import Factor
 
 from ...errors import RobotMismatchError, WrongObjectError
@@ -22,7 +23,7 @@ from ...point import Point
 from ...robot import Motion, Robot
 from ...robot.arguments import as_robot
 from ...robot.space import RobotSpace
-from .law import InTime, Law, NoEnergyError, numbers_of, plain
+from .law import InTime, Law, NoEnergyError, is_function, numbers_of, plain
 
 
 class Pull(NamedTuple):
@@ -39,6 +40,20 @@ class Pull(NamedTuple):
     by_rate: Matrix
 
 
+class MovingValue(NamedTuple):
+    """What a force acts on, at a state.
+
+    Attributes:
+        value: of the function; of a force between two frames that takes their pose, a placement.
+        rate: (m,), J v.
+        jacobian: J (m, nv).
+    """
+
+    value: Any
+    rate: Vector
+    jacobian: Matrix
+
+
 class OnFunction(ABC):
     r"""A force y on the value of a function f of a robot, :math:`\tau = J^T y`; its power is :math:`y \cdot J v`.
 
@@ -51,15 +66,15 @@ class OnFunction(ABC):
     _function: Function
 
     @abstractmethod
-    def force(self, value: Vector, rate: Vector) -> Vector:
-        """The force y (outputs.nv,) at a value (outputs.nq,) that changes at a rate (outputs.nv,)."""
+    def _force(self, value: Any, rate: Vector) -> Vector:
+        """The force y (m,) at a value that changes at a rate (m,)."""
 
     @abstractmethod
-    def pull(self, value: Vector, rate: Vector) -> Pull | None:
+    def _pull(self, value: Any, rate: Vector) -> Pull | None:
         """The same with its derivatives; None where there is no formula."""
 
     @abstractmethod
-    def energy_at(self, value: Vector) -> float:
+    def _energy(self, value: Any) -> float:
         """Potential energy [J] at a value.
 
         Raises:
@@ -71,30 +86,34 @@ class OnFunction(ABC):
     def _what(self) -> str:
         """What it is called in messages."""
 
+    @property
+    def _values(self) -> Space:
+        """The space of the values."""
+        return self._function.outputs
+
     @final
     def force_at(self, motion: Motion) -> Vector:
-        """The force y (outputs.nv,) at a state.
+        """The force y (m,) at a state: at the coordinates of a hinge T, of a link the opposite of its tension.
 
         Raises:
             RobotMismatchError: the motion is of another robot.
             UndefinedError: the function has no value, or no Jacobian, there.
             NoTimeError: its law depends on time, and none was given.
-            SizeError, DtypeError, NotFiniteError: what its law gives is not (outputs.nv,) numbers.
+            SizeError, DtypeError, NotFiniteError: what its law gives is not (m,) numbers.
         """
-        value, J = self._seen(motion)
-        return self.force(value, J @ motion.v)
+        value, rate, _ = self._seen(motion)
+        return self._force(value, rate)
 
     @final
     def generalised(self, motion: Motion) -> Vector:
         r"""Joint forces (nv,): :math:`J^T y`."""
-        value, J = self._seen(motion)
-        return self.force(value, J @ motion.v) @ J
+        value, rate, J = self._seen(motion)
+        return self._force(value, rate) @ J
 
-    @final
     def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
         """Derivatives (nv, nv) of the joint forces by q and v; None where y has no formula for its own."""
-        value, J = self._seen(motion)
-        found = self.pull(value, J @ motion.v)
+        value, rate, J = self._seen(motion)
+        found = self._pull(value, rate)
         if found is None:
             return None
         by_q, by_v = J.T @ found.by_value @ J, J.T @ found.by_rate @ J
@@ -113,18 +132,26 @@ class OnFunction(ABC):
 
     @final
     def energy(self, q: ArrayLike) -> float:
-        """Potential energy at q (nq,) [J].
+        """Potential energy at q (nq,) [J]; of a spring zero at rest.
 
         Raises:
             NoEnergyError: no potential is known.
         """
-        return self.energy_at(self._function.value(q))
+        return self._energy(self._value_at(q))
 
-    def _seen(self, motion: Motion) -> tuple[Vector, Matrix]:
-        f: Any = self._function
-        if not f.inputs.same_robot(motion.posture.space):
+    def _value_at(self, q: ArrayLike) -> Any:
+        return self._function.value(q)
+
+    def _seen(self, motion: Motion) -> MovingValue:
+        self._check(motion)
+        value, J = self._function.linearised_at(motion.posture)
+        return MovingValue(value, J @ motion.v, J)
+
+    @final
+    def _check(self, motion: Motion) -> None:
+        inputs: Any = self._function.inputs
+        if not inputs.same_robot(motion.posture.space):
             raise RobotMismatchError(f"{self._what}: the motion is of another robot")
-        return f.linearised_at(motion.posture)
 
     def _rate_slopes(self, motion: Motion) -> Matrix:
         """Derivative (outputs.nv, nv) of J v by q."""
@@ -137,39 +164,48 @@ class OnFunction(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _ByLaw(InTime, OnFunction):
-    """A force on a function by a law that a user writes."""
+class ByLaw(InTime, OnFunction):
+    """A force by a law that a user writes, or by numbers that stay as they are."""
 
     _function: Function = field(init=False, repr=False)
-    _law: Law | None = field(init=False, repr=False)
-    _energy: Law | None = field(init=False, repr=False, default=None)
+    _law: Law | None = field(init=False, repr=False, default=None)
+    _potential: Law | None = field(init=False, repr=False, default=None)
+    _constant: Vector = field(init=False, repr=False, default_factory=lambda: np.zeros(0))
 
-    def force(self, value: Vector, rate: Vector) -> Vector:
+    def _force(self, value: Any, rate: Vector) -> Vector:
         """What the law gives."""
-        law: Any = self._law
-        return numbers_of(law(*plain(value, rate)), rate.size, self._what)
+        law = self._law
+        return self._constant if law is None else numbers_of(law(*plain(value, rate)), rate.size, law.what)
 
-    def pull(self, value: Vector, rate: Vector) -> Pull | None:
-        """None: a law is any code."""
+    def _pull(self, value: Any, rate: Vector) -> Pull | None:
+        """Of numbers; None for a law, which is any code."""
+        none = np.zeros((rate.size, rate.size))
+        return Pull(self._force(value, rate), none, none) if self._law is None else None
 
-    def energy_at(self, value: Vector) -> float:
-        """As `OnFunction.energy_at`."""
-        if self._energy is None:
+    def _energy(self, value: Any) -> float:
+        """As `OnFunction._energy`."""
+        if self._potential is None:
             raise NoEnergyError(self._what, "give `potential=`, a function of what it acts on, if the law has one")
-        at = plain(value, np.zeros(self._function.outputs.nv))[0]
-        return finite_number(self._energy(at), self._energy.what)
+        at = plain(value, np.zeros(self._values.nv))[0]
+        return finite_number(self._potential(at), self._potential.what)
 
-    def _take(self, function: Function, law: Any, potential: Any, names: tuple[str, str]) -> None:
+    def _take(
+        self, function: Function, law: Any, potential: Any, names: tuple[str, str], *, what: str, numbers: bool = False
+    ) -> None:
+        """Set the function, a user's law whose arguments have these names or his numbers, and his potential."""
         set_fields(self, _function=function)
-        set_fields(self, _law=Law.of(law, names, self._what, "a force"))
+        if numbers and not is_function(law):
+            set_fields(self, _constant=read_only(np.array(numbers_of(law, self._values.nv, what))))
+        else:
+            set_fields(self, _law=Law.of(law, names, what, "a force"))
         if potential is not None:
-            words = f"potential of the {self._what}"
-            set_fields(self, _energy=Law.of(potential, names[:1], words, "an energy [J]"))
+            words = f"potential of a {self._what}"
+            set_fields(self, _potential=Law.of(potential, names[:1], words, "an energy [J]"))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class FunctionLaw(_ByLaw):
+class FunctionLaw(ByLaw):
     r"""A force on the value of any function of a robot: :math:`\tau = J^T f(value, rate, t)`.
 
     A positive force drives the value forward: its power is the force times the rate, :math:`\dot y = J v`. For values
@@ -202,7 +238,8 @@ class FunctionLaw(_ByLaw):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        self._take(function_of_robot(self.function, "law on a function"), self.law, self.potential, ("value", "rate"))
+        function = function_of_robot(self.function, "law on a function")
+        self._take(function, self.law, self.potential, ("value", "rate"), what=f"law on {function.name}")
 
     @property
     def _what(self) -> str:
@@ -211,7 +248,7 @@ class FunctionLaw(_ByLaw):
 
 @final
 @dataclass(frozen=True, eq=False)
-class JointLaw(_ByLaw):
+class JointLaw(ByLaw):
     r"""A force on the coordinates of a joint, any function of them: :math:`\tau_j = f(q_j, v_j, t)`.
 
     :math:`\tau_j > 0` drives the joint forward: its power is :math:`\tau_j \cdot v_j`. For balls and free joints the
@@ -246,7 +283,8 @@ class JointLaw(_ByLaw):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        self._take(of_joint(self.robot, self.joint, "joint law"), self.law, self.potential, ("q", "v"))
+        function = of_joint(self.robot, self.joint, "joint law")
+        self._take(function, self.law, self.potential, ("q", "v"), what=self._what)
 
     @property
     def _what(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import SO2, Space
+from liegroups import SO2
 from liegroups.arguments import expect, finite_number, finite_vector
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.formulas.log_slopes import log_slopes
@@ -20,20 +20,63 @@ from ...errors import OptionError
 from ...functions import Function
 from ...loops import Closure
 from ...loops.hinges.hinge import Hinge
-from ...loops.hinges.hinge_fit import fitted, rate_matrix
 from ...loops.hinges.subhinge import SubhingeMotion as Step
 from ...problem.questions import ask_of_rest
 from ...questions import TURN, ask_once
-from ...robot import Motion, Robot
-from .hinge_forces import CLOSURE, AtHinge, check_robot
+from ...robot import Robot
+from .hinge_forces import CLOSURE, AtHinge
 from .on_function import OnFunction, Pull, function_of_robot, of_joint
 
 _log = logging.getLogger("constraints.dynamics")
 
 
+class _Elastic(OnFunction):
+    """A spring and damper on a function."""
+
+    stiffness: Any
+    damping: Any
+    rest: Any
+
+    def _force(self, value: Any, rate: Vector) -> Vector:
+        r"""Back to rest, and against the rate: :math:`-S^T K\,\delta - D\,\dot\theta`, S the derivative of delta."""
+        delta, slope = self._stretch(value)
+        return np.asarray(-((self.stiffness * delta) @ slope) - self.damping * rate)
+
+    def _pull(self, value: Any, rate: Vector) -> Pull:
+        """As `OnFunction._pull`."""
+        delta, still = self._stretch(value)[0], np.zeros(rate.size)
+        log = log_slopes(self._values, delta, still, still, self.stiffness * delta)
+        by_value = -(log.jacobian.T @ (self.stiffness[:, None] * log.jacobian)) - log.force
+        return Pull(self._force(value, rate), by_value, -np.diag(self.damping))
+
+    def _energy(self, value: Any) -> float:
+        r""":math:`\tfrac12 \delta^T K \delta`."""
+        delta = self._stretch(value)[0]
+        return 0.5 * float((self.stiffness * delta) @ delta)
+
+    def _stretch(self, value: Any) -> tuple[Vector, Matrix]:
+        """The difference from rest (nv,), and its derivative by the value (nv, nv)."""
+        delta, slope = np.zeros(self._values.nv), np.eye(self._values.nv)
+        self._values.error(np.asarray(self.rest), np.ascontiguousarray(value), delta, slope)
+        return delta, slope
+
+    def _take(self, function: Function) -> None:
+        """Set the function, and the numbers, once they are checked."""
+        set_fields(self, _function=function)
+        space, name = self._values, self._what
+        given: Any = space.neutral if self.rest is None else self.rest
+        rest = space.check([given] if _is_one_number(given) else given, f"rest of a {name}")
+        set_fields(
+            self,
+            stiffness=_by_coordinate(self.stiffness, space.nv, f"stiffness of a {name}"),
+            damping=_by_coordinate(self.damping, space.nv, f"damping of a {name}"),
+            rest=read_only(np.array(rest)),
+        )
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class HingeSpring(AtHinge):
+class HingeSpring(_Elastic, AtHinge):
     r"""A spring and damper on the free coordinates of a closure.
 
     .. math:: T = -\Big(\frac{\partial\delta}{\partial\theta}\Big)^T K\,\delta - D\,\dot\theta, \qquad
@@ -64,64 +107,30 @@ class HingeSpring(AtHinge):
     damping: ArrayLike = 0.0
     rest: ArrayLike | None = None
 
+    _function: Function = field(init=False, repr=False)
     _turning: Indices = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         closure = expect(self.closure, Closure, "closure of a hinge spring", CLOSURE)
         if not closure.hinge.dofs:
-            raise OptionError(f"spring at the hinge of '{closure.name}': the hinge is locked, nothing moves in it")
-        _take(self, closure.hinge.space, f"spring at the hinge of '{closure.name}'")
+            raise OptionError(f"{self._what}: the hinge is locked, nothing moves in it")
+        self._take(closure.function)
         set_fields(self, _turning=_turning(closure.hinge))
         space, rest = closure.hinge.space, np.asarray(self.rest)
         for entry, column in zip(space.vector_q.tolist(), space.vector_v.tolist(), strict=True):
             if column in self._turning and abs(rest[entry]) > TURN:
                 words = "more than a whole turn: is it in degrees?"
-                ask_once(f"rest of a spring at the hinge of '{closure.name}': {rest[entry]:.6g} rad, {words}")
+                ask_once(f"rest of a {self._what}: {rest[entry]:.6g} rad, {words}")
 
-    def hinge_force(self, motion: Motion) -> Vector:
-        """T (dofs,) at a state."""
-        check_robot(self.closure, motion)
-        hinge = self.closure.hinge
-        pose, twist, _ = self.closure.function.relative_motion(motion)
-        coordinates = fitted(hinge, pose, np.zeros(6), np.zeros(6)).coordinates
-        return _force(self, self._stretch(coordinates), rate_matrix(hinge, pose) @ twist)
-
-    def pull(self, coordinates: Vector, rates: Vector) -> Pull:
-        """As `AtHinge.pull`."""
-        return _pull(self, self.closure.hinge.space, self._stretch(coordinates), rates)
-
-    def energy(self, q: ArrayLike) -> float:
-        """Potential energy at q (nq,) [J]; zero at rest."""
-        return _energy(self, self._stretch(self.closure.hinge_motion(q).coordinates))
-
-    def _stretch(self, coordinates: Vector) -> Stretch:
-        delta, slope = _difference(self.closure.hinge.space, self.rest, coordinates)
+    def _stretch(self, value: Any) -> tuple[Vector, Matrix]:
+        delta, slope = super()._stretch(value)
         delta[self._turning] -= 2.0 * pi * np.round(delta[self._turning] / (2.0 * pi))
         return delta, slope
 
-
-class _Elastic(OnFunction):
-    """A spring and damper on a function."""
-
-    stiffness: ArrayLike
-    damping: ArrayLike
-    rest: ArrayLike | None
-
-    def force(self, value: Vector, rate: Vector) -> Vector:
-        """Back to rest, and against the rate."""
-        return _force(self, self._stretch(value), rate)
-
-    def pull(self, value: Vector, rate: Vector) -> Pull:
-        """As `OnFunction.pull`."""
-        return _pull(self, self._function.outputs, self._stretch(value), rate)
-
-    def energy_at(self, value: Vector) -> float:
-        """Potential energy [J] at a value; zero at rest."""
-        return _energy(self, self._stretch(value))
-
-    def _stretch(self, value: Vector) -> Stretch:
-        return _difference(self._function.outputs, self.rest, value)
+    @property
+    def _what(self) -> str:
+        return f"spring at the hinge of '{self.closure.name}'"
 
 
 @final
@@ -166,9 +175,7 @@ class FunctionSpring(_Elastic):
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        function = function_of_robot(self.function, "function spring")
-        set_fields(self, _function=function)
-        _take(self, function.outputs, self._what)
+        self._take(function_of_robot(self.function, "function spring"))
 
     @property
     def _what(self) -> str:
@@ -215,11 +222,11 @@ class JointSpring(_Elastic):
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        set_fields(self, _function=of_joint(self.robot, self.joint, "joint spring"))
-        if self.is_periodic and _is_one_number(self.rest):
+        function = of_joint(self.robot, self.joint, "joint spring")
+        if function.outputs == SO2 and _is_one_number(self.rest):
             angle = finite_number(self.rest, f"rest of a {self._what}")
             set_fields(self, rest=(cos(angle), sin(angle)))
-        _take(self, self._function.outputs, self._what)
+        self._take(function)
         if self._function.outputs.is_flat:
             factor = self.robot.space.factors[self.robot.joint_index(self.joint) - 1]
             ask_of_rest(self.robot, factor, np.asarray(self.rest), self._what)
@@ -243,7 +250,7 @@ class JointSpring(_Elastic):
         """
         if not self.is_periodic:
             raise OptionError(f"{self._what}: its joint is not continuous, no angle is modulo a turn")
-        return float(_difference(SO2, self.rest, self._function.value(q))[0][0])
+        return float(self._stretch(self._function.value(q))[0][0])
 
     def __repr__(self) -> str:
         c, *s = np.asarray(self.rest).tolist()
@@ -255,55 +262,8 @@ class JointSpring(_Elastic):
         return f"spring at joint '{self.joint}'"
 
 
-def _take(spring: HingeSpring | JointSpring | FunctionSpring, space: Space, name: str) -> None:
-    """Check the numbers of a spring on the coordinates of a space, and set them."""
-    given: Any = space.neutral if spring.rest is None else spring.rest
-    rest = space.check([given] if _is_one_number(given) else given, f"rest of a {name}")
-    set_fields(
-        spring,
-        stiffness=_by_coordinate(spring.stiffness, space.nv, f"stiffness of a {name}"),
-        damping=_by_coordinate(spring.damping, space.nv, f"damping of a {name}"),
-        rest=read_only(np.array(rest)),
-    )
-
-
 def _is_one_number(given: object) -> bool:
     return isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
-
-
-Stretch = tuple[Vector, Matrix]
-"""The difference from rest (nv,), and its derivative by the coordinates (nv, nv)."""
-
-
-def _force(spring: Any, stretch: Stretch, rates: Vector) -> Vector:
-    r""":math:`-S^T K\,\delta - D\,\dot\theta`, of the difference and its derivative S."""
-    delta, slope = stretch
-    return np.asarray(-((spring.stiffness * delta) @ slope) - spring.damping * rates)
-
-
-def _pull(spring: Any, space: Space, stretch: Stretch, rates: Vector) -> Pull:
-    """The same with its derivatives."""
-    by_value = _pull_slope(space, spring.stiffness, stretch[0])
-    return Pull(_force(spring, stretch, rates), by_value, -np.diag(spring.damping))
-
-
-def _energy(spring: Any, stretch: Stretch) -> float:
-    r""":math:`\tfrac12 \delta^T K \delta`."""
-    return 0.5 * float((spring.stiffness * stretch[0]) @ stretch[0])
-
-
-def _difference(space: Space, rest: Any, coordinates: Vector) -> Stretch:
-    """The difference of coordinates from rest (nv,), and its derivative by the coordinates (nv, nv)."""
-    delta, slope = np.zeros(space.nv), np.eye(space.nv)
-    space.error(np.asarray(rest), np.ascontiguousarray(coordinates), delta, slope)
-    return delta, slope
-
-
-def _pull_slope(space: Space, stiffness: Any, delta: Vector) -> Matrix:
-    r"""Derivative (nv, nv) of :math:`-J_{\log}^T K\,\delta` by the coordinates, delta their difference from rest."""
-    still = np.zeros(space.nv)
-    log = log_slopes(space, delta, still, still, stiffness * delta)
-    return -(log.jacobian.T @ (stiffness[:, None] * log.jacobian)) - log.force
 
 
 def _turning(hinge: Hinge) -> Indices:
