@@ -142,8 +142,23 @@ def test_a_relative_position_by_hand_is_solved_for_like_the_librarys() -> None:
     assert (found[0].iterations == found[1].iterations).mean() > 0.95
 
 
-def test_a_start_without_a_value_is_undefined_in_both_engines() -> None:
-    problem = Problem(Rn(3), [Implicit.equal(log(X[:1]) + X[1:2], [0.5])])
-    for engine in (None, "readable"):
-        projector = Projector(problem, Options(restarts=False), **({} if engine is None else {"engine": engine}))
-        assert projector.project([-1.0, 0.2, 0.3]).status is Status.UNDEFINED
+@pytest.mark.parametrize(
+    ("f", "start"),
+    [(log, -1.0), (log, 0.0), (log, 1e-320), (sqrt, 0.0), (lambda x: x**0.5, 0.0), (lambda x: x**1.5, 0.0),
+     (lambda x: x**-0.5, 1e-320), (lambda x: 1.0 / x, 1e-200), (lambda x: atan2(x, 0.0 * x), 0.0)],
+)  # fmt: skip
+def test_a_start_without_a_value_is_undefined_in_both_engines(f: Any, start: float) -> None:
+    """A root has a value at 0, but no slope there, as a power with a broken exponent."""
+    problem = Problem(Rn(3), [Implicit.equal(f(X[:1]) + X[1:2], [0.5])])
+    for engine in ("compiled", "readable"):
+        projector = Projector(problem, Options(restarts=False), engine=engine)
+        result = projector.project([start, 0.2, 0.3])
+        assert result.status is Status.UNDEFINED
+
+
+@pytest.mark.parametrize("exponent", [0.5, 0.75, 0.25])
+@pytest.mark.parametrize("start", [1e-120, 1e-300, 1e-320])
+def test_next_to_zero_a_root_is_the_same_in_both_engines(exponent: float, start: float) -> None:
+    f = X[:1] ** exponent
+    for mine, packed in zip(f.linearise([start, 0.2, 0.3]), Packed(f).linearise([start, 0.2, 0.3]), strict=True):
+        np.testing.assert_allclose(packed, mine, rtol=1e-12)

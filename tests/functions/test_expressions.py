@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from expression_trees import Tree
+from mpmath import mp
 from robots import arm, two_arms
 from samples import SAMPLES, arm_frames
 
@@ -434,6 +435,11 @@ X: Any = Identity(Rn(3))
         (norm(X), [1e-13, 0.0, 0.0], "norm has no derivative at 0"),
         (X**0.5, [1.0, -2.0, 1.0], "no power 0.5 of -2"),
         (X**0.5, [1.0, 0.0, 1.0], "no derivatives at 0"),
+        (X**1.5, [1.0, 0.0, 1.0], "no derivatives at 0"),
+        (X**-0.5, [1.0, 0.0, 1.0], "division by zero"),
+        (X**-0.5, [1.0, 1e-320, 1.0], r"\*\* -0.5: of 9.99989e-321 it is too large"),
+        (1.0 / X, [1.0, 1e-200, 1.0], "too large a number, or its derivative is"),
+        (log(X), [1.0, 1e-320, 1.0], "too large a number, or its derivative is"),
         (atan2(X[0], X[1]), [0.0, 0.0, 1.0], r"no angle of the vector \(0, 0\)"),
         (exp(X), [1.0, 800.0, 1.0], "exponential of 800 is too large"),
         (X**9, [1e200, 1.0, 1.0], "too large a number"),
@@ -447,6 +453,19 @@ def test_where_there_is_no_value_the_reason_is_said(f: Function, x: list[float],
         f.jacobian(x)
     with pytest.raises(UndefinedError, match=said):
         f.drift_at(x, np.ones(3))
+
+
+@pytest.mark.parametrize("f", [sqrt(X), X**0.5, X**1.5, X**0.25], ids=str)
+@pytest.mark.parametrize("x", [1e-120, 1e-300, 1e-320])
+def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, x: float) -> None:
+    """Derivatives that are too large are an error where they are asked for, and there alone."""
+    exponent = 0.5 if isinstance(f, Expression) and f.operator == "sqrt" else float(f.number)
+    value, J = f.linearise([x, 1.0, 1.0])
+    assert value[0] == pytest.approx(float(mp.mpf(x) ** exponent), rel=1e-12)
+    assert J[0, 0] == pytest.approx(float(exponent * mp.mpf(x) ** (exponent - 1.0)), rel=1e-12)
+    if exponent < 1.0 and x < 1e-200:
+        with pytest.raises(UndefinedError, match="too large a number, or its derivative is"):
+            f.drift_at([x, 1.0, 1.0], [1.0, 0.0, 0.0])
 
 
 # --- refused ----------------------------------------------------------------------------------------------------------

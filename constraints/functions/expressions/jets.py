@@ -5,12 +5,15 @@ An operator is one line of the three rules here, and has its Jacobian, its drift
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+
+from ...errors import UndefinedError
 
 
 class Jet(NamedTuple):
@@ -91,8 +94,15 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
     Args:
         derivatives: of a number: :math:`f, f', f'', f'''`.
         x: its argument, a vector.
+
+    Raises:
+        UndefinedError: a value, or a derivative that is asked for, is too large a number; the first one always is.
     """
-    y, first, second, third = np.array([derivatives(s) for s in x.value.tolist()]).T[:, :, None]
+    found = [derivatives(s) for s in x.value.tolist()]
+    for s, row in zip(x.value.tolist(), found, strict=True):
+        if not sum(map(abs, row[: 2 + (x.velocity is not None) + (x.rate_q is not None)])) < math.inf:
+            raise UndefinedError(f"of {s:.6g} it is too large a number, or its derivative is")
+    y, first, second, third = np.array(found).T[:, :, None]
     made = Jet(y[:, 0])
     J, v, a = x.jacobian, x.velocity, x.acceleration
     if J is not None:

@@ -135,7 +135,7 @@ def _root(s: float) -> tuple[float, ...]:
         _none(f"there is no square root of {s:.6g}" if s < 0.0 else "a square root has no derivative at 0")
     root = math.sqrt(s)
     first = 0.5 / root
-    return root, first, -0.5 * first / s, 0.75 * first / (s * s)
+    return root, first, -0.5 * first / s, 0.75 * first / s / s
 
 
 def _reciprocal(s: float) -> tuple[float, ...]:
@@ -146,7 +146,7 @@ def _reciprocal(s: float) -> tuple[float, ...]:
 
 
 def _complex_logarithm(z: complex) -> tuple[complex, ...]:
-    if z == 0.0:
+    if z.real * z.real + z.imag * z.imag == 0.0:
         _none("there is no angle of the vector (0, 0)")
     d = 1.0 / z
     return cmath.log(z), d, -d * d, 2.0 * d * d * d
@@ -161,12 +161,16 @@ def _power_of(exponent: float) -> Callable[[float], tuple[float, ...]]:
             _none("division by zero" if exponent < 0.0 else f"the power {exponent:g} has no derivatives at 0")
         if s < 0.0 and not whole:
             _none(f"there is no power {exponent:g} of {s:.6g}")
-        try:
-            return tuple(c * s ** (exponent - k) if c else 0.0 for k, c in enumerate(factors))
-        except OverflowError:
-            _none(f"the power {exponent:g} of {s:.6g} is too large a number")
+        return tuple(c * _raised(s, exponent - k) if c else 0.0 for k, c in enumerate(factors))
 
     return derivatives
+
+
+def _raised(s: float, exponent: float) -> float:
+    try:
+        return s**exponent
+    except OverflowError:
+        return math.inf
 
 
 def _smooth_abs_of(width: float) -> Callable[[float], tuple[float, ...]]:

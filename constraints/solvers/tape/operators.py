@@ -34,7 +34,7 @@ def _power(s: float, whole: int, is_whole: int, exponent: float) -> tuple[bool, 
         if whole == 0:
             return s == s, 1.0, 0.0
         y = _whole_power(s, whole)
-        return abs(y) < inf, y, exponent * _whole_power(s, whole - 1)
+        return s == s, y, exponent * _whole_power(s, whole - 1)
     positive = s > 0.0
     base = chosen(positive, s, 1.0)
     height = exponent * logarithm_by_library(base)
@@ -97,7 +97,7 @@ def pointwise(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
             has, y, slope = _exponential(s)
         elif kind == at.NATURAL_LOGARITHM:
             has, y, slope = _logarithm(s)
-        defined = defined & has
+        defined = defined & has & (abs(y) + abs(slope) < inf)
         W[I[r + at.Y] + i], W[slopes + i] = y, slope
     if jacobian != 0:
         columns = I[r + at.COLS]
@@ -114,11 +114,11 @@ def _pair(kind: int, s: float, t: float) -> tuple[bool, float, float, float]:
     if kind == at.PRODUCT_OF:
         return s == s, s * t, t, s
     if kind == at.QUOTIENT_OF:
-        has = t != 0.0
-        d = 1.0 / chosen(has, t, 1.0)
+        d = 1.0 / chosen(t != 0.0, t, 1.0)
+        has = (t != 0.0) & (d * d < inf)
         return has, s / chosen(has, t, 1.0), d, -(s * d) * d
     if kind == at.ANGLE_OF:
-        has = (s != 0.0) | (t != 0.0)
+        has = s * s + t * t > 0.0
         square = chosen(has, s * s + t * t, 1.0)
         return has, arc_tangent(s, t), t / square, -s / square
     first = (s <= t) if kind == at.LESSER_OF else (s >= t)
