@@ -20,7 +20,7 @@ from liegroups.space import as_space
 
 from ..errors import FunctionError, NotPicklableError, SizeError, UndefinedError, WrongObjectError
 from ..point import MovingPoint, Point
-from .differences import force_derivative_by_differences
+from .differences import SAME_SLOPE, complex_slopes, force_derivative_by_differences, takes_complex
 from .function import Function
 
 if TYPE_CHECKING:
@@ -36,12 +36,15 @@ SAME_VALUES = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FromCallable(Function):
-    r"""A Python function of a configuration: with its Jacobian, as a formula, or with central differences.
+    r"""A Python function of a configuration: with its Jacobian, as a formula, by complex steps, or by differences.
 
     Where no Jacobian is given its formula is read, if it can be: the function is called once with marks in place of
     numbers. What it captures is frozen then. A reading counts if value and Jacobian are those of the function at 100
     random configurations. Derivatives are exact then, and the compiled engine evaluates it without Python;
-    `describe()` says whether it was read. Elsewhere derivatives are
+    `describe()` says whether it was read. Derivatives of a function that is not read, but takes complex numbers, are by
+    complex steps, exact to rounding: :math:`J e_i = \mathrm{Im}\,f(q + i h e_i) / h` with h = 1e-20. They must be those
+    of differences at 8 random configurations, and in one direction wherever a Jacobian is made: a function that takes
+    an absolute value, a norm or a conjugate is told by that. Elsewhere, and along rotations, derivatives are
 
     .. math:: J e_i \approx \frac{f(q \oplus h e_i) \ominus f(q \oplus -h e_i)}{2h}
 
@@ -58,6 +61,7 @@ class FromCallable(Function):
 
     Attributes:
         read: the formula; None where there is none.
+        complex_columns: (inputs.nv,) true for those by complex steps.
 
     Raises:
         SizeError: the callable returns something of another size.
@@ -74,6 +78,7 @@ class FromCallable(Function):
     trace: bool = field(default=True, kw_only=True)
 
     read: Function | None = field(init=False)
+    complex_columns: BoolVector = field(init=False)
     _unread: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +97,10 @@ class FromCallable(Function):
         set_fields(self, read=reading.formula, _unread=reading.reason)
         if reading.formula is not None:
             self.declare(self.inputs, self.outputs, reading.formula.columns, name=name)
+        by_complex = np.zeros(self.inputs.nv, dtype=np.bool_)
+        if self.read is None and self.jac is None and takes_complex(self.f, self.inputs, self.outputs, self.columns):
+            by_complex[self.inputs.vector_v] = self.columns[self.inputs.vector_v]
+        set_fields(self, complex_columns=by_complex)
 
     def _reading(self, used: BoolVector | None) -> Reading:
         from .reading import Reading, read
@@ -107,6 +116,9 @@ class FromCallable(Function):
         if self.read is not None:
             return f"{self.name}: read as {self.read.name}, with what it captured when it was made"
         by = "central differences" if self.jac is None else "the Jacobian that was given"
+        if self.complex_columns.any():
+            along = self.columns & ~self.complex_columns
+            by = "complex steps" + (", along rotations central differences" if along.any() else "")
         return f"{self.name}: in Python, with {by} ({self._unread})"
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -124,7 +136,7 @@ class FromCallable(Function):
             if self not in _SEEN:
                 self._look_at(q, value)
             if self.jac is None:
-                self._difference(q, jacobian)
+                self._difference(q, value, jacobian)
                 return
             J = real_numbers(asked(self.jac, q, f"Jacobian of {self.name}"), f"Jacobian of {self.name}")
         shape = (self.outputs.nv, self.inputs.nv)
@@ -132,16 +144,30 @@ class FromCallable(Function):
             raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
         jacobian[:, self.columns] = J.reshape(shape)[:, self.columns]
 
-    def _difference(self, q: Vector, jacobian: Matrix) -> None:
-        """The Jacobian by central differences."""
-        step = np.zeros(self.inputs.nv)
-        for i in np.flatnonzero(self.columns).tolist():
-            step[i] = DIFFERENCE
-            ahead = self._call(self.inputs.integrate(q, step))
-            step[i] = -DIFFERENCE
-            behind = self._call(self.inputs.integrate(q, step))
-            step[i] = 0.0
-            jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * DIFFERENCE)
+    def _difference(self, q: Vector, value: Vector, jacobian: Matrix) -> None:
+        """The Jacobian by complex steps, where they are right, and central differences."""
+        exact = self.complex_columns
+        if exact.any():
+            space = self.inputs
+            J = complex_slopes(self.f, q, value, space.vector_q[exact[space.vector_v]])
+            direction = np.where(exact, np.cos(np.arange(exact.size) + 1.0), 0.0)
+            if J is None or not _agree(J @ direction[exact], self._slope(q, direction)):
+                exact = np.zeros_like(exact)
+            else:
+                jacobian[:, exact] = J
+        for i in np.flatnonzero(self.columns & ~exact).tolist():
+            jacobian[:, i] = self._slope(q, np.eye(self.inputs.nv)[i])
+
+    def _slope(self, q: Vector, direction: Vector) -> Vector:
+        """The derivative along a tangent vector (inputs.nv,), by a central difference."""
+        behind, ahead = (self._call(self.inputs.integrate(q, step * direction)) for step in (-DIFFERENCE, DIFFERENCE))
+        return self.outputs.difference(behind, ahead) / (2.0 * DIFFERENCE)
+
+    @property
+    def calls_for_jacobian(self) -> int:
+        """How often the function is called for a Jacobian that was not given."""
+        exact = int(np.count_nonzero(self.complex_columns))
+        return exact + (2 if exact else 0) + 2 * int(np.count_nonzero(self.columns & ~self.complex_columns))
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         (super() if self.read is None else self.read).drift(motion, out)
@@ -192,6 +218,10 @@ class FromCallable(Function):
         if self.outputs.unit_blocks and np.isfinite(value).all():
             self.outputs.check(value, f"value of {self.name}")
         return value.copy()  # it may be the function's own buffer, which the next call overwrites
+
+
+def _agree(exact: Vector, difference: Vector) -> bool:
+    return bool(np.abs(exact - difference).max() <= SAME_SLOPE * (1.0 + np.abs(difference).max()))
 
 
 _SEEN: WeakSet[FromCallable] = WeakSet()

@@ -312,7 +312,7 @@ class Function(Signs, Answering, ABC):
         """Wrap any Python function of a configuration.
 
         Without `jacobian` its formula is read, if it can be, and what it captured is frozen (`describe()` says so;
-        `trace=False` turns that off); elsewhere derivatives are central differences.
+        `trace=False` turns that off); elsewhere derivatives are by complex steps, or central differences.
         """
         from .from_callable import FromCallable
 

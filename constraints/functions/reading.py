@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, NoReturn, final
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import UndefinedError
 from ..words import signed_sum
 from .affine import Affine, Constant
 from .algebra import Sum
+from .differences import REACH_OF_READING, SAME_SLOPE, SAME_VALUE, called, slopes_of_numbers
 from .expression import expression
 from .function import Function
 from .stacked import Stacked
@@ -29,14 +30,6 @@ TRIED = 100
 """Random configurations at which a reading must be the function."""
 DEFINED = 20
 """At so many of them it must have a value."""
-SAME_VALUE = 1e-12
-"""Values agree to this, relative to 1 + their size."""
-SAME_SLOPE = 1e-6
-"""The Jacobian agrees with central differences to this, relative to 1 + its largest entry."""
-STEP_OF_READING = 1e-6
-"""Of these differences."""
-REACH_OF_READING = 2.0
-"""Coordinates are drawn from minus to plus this [rad or m]."""
 LONGEST = 300
 """A formula with more operators is not read: called in Python it costs less."""
 
@@ -310,7 +303,7 @@ def _difference(f: Callable[[Vector], ArrayLike], formula: Function) -> str:
     for _ in range(TRIED):
         q = space.integrate(space.neutral, rng.uniform(-REACH_OF_READING, REACH_OF_READING, space.nv))
         try:
-            value = _called(f, q)
+            value = called(f, q)
         except Exception as error:
             return f"it raises {type(error).__name__} where its formula has a value"
         try:
@@ -321,24 +314,8 @@ def _difference(f: Callable[[Vector], ArrayLike], formula: Function) -> str:
             continue
         if np.abs(known.value - value).max(initial=0.0) > SAME_VALUE * (1.0 + np.abs(value).max(initial=0.0)):
             return "its formula gives other values"
-        slopes = _slopes(f, q, formula)
+        slopes = slopes_of_numbers(f, q, space, formula.outputs.nv)
         if not np.abs(known.jacobian - slopes).max(initial=0.0) <= SAME_SLOPE * (1.0 + np.abs(slopes).max(initial=0.0)):
             return "its formula has another Jacobian"
         defined += 1
     return "" if defined >= DEFINED else "it has a value at few configurations"
-
-
-def _called(f: Callable[[Vector], ArrayLike], q: Vector) -> Vector:
-    with np.errstate(all="ignore"):
-        return np.asarray(f(q.copy()), dtype=np.float64).reshape(-1)
-
-
-def _slopes(f: Callable[[Vector], ArrayLike], q: Vector, formula: Function) -> Matrix:
-    """The Jacobian by central differences, by coordinates that are numbers; others were never asked for."""
-    space, J = formula.inputs, np.zeros((formula.outputs.nv, formula.inputs.nv))
-    for entry, column in zip(space.vector_q.tolist(), space.vector_v.tolist(), strict=True):
-        ends = np.array([q, q])
-        ends[:, entry] += -STEP_OF_READING, STEP_OF_READING
-        behind, ahead = (_called(f, end) for end in ends)
-        J[:, column] = (ahead - behind) / (2.0 * STEP_OF_READING)
-    return J

@@ -291,7 +291,7 @@ def test_results_problems_and_one_warning_say_what_runs_in_python(caplog: pytest
         result = projector.project([3.0, 4.0, 5.0])
     assert str(problem).endswith("solved by the compiled engine, which calls circle in Python")
     assert " % of the time in Python: circle" in str(result)
-    assert "circle has no Jacobian, which costs 6 calls each time" in result.describe()
+    assert "circle has no Jacobian, which costs 5 calls each time" in result.describe()
     said = [record.getMessage() for record in caplog.records if "in Python" in record.getMessage()]
     assert len(said) == 1
     assert "`Function.compiled` costs no Python" in said[0]

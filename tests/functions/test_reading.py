@@ -61,6 +61,10 @@ UNREAD: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
+COMPLEX = ("branch", "comparison", "largest", "writing", "unknown", "constant", "told apart", "exponent", "long")
+"""Those of them that take complex numbers."""
+
+
 def made(f: Callable[[Any], Any], **options: Any) -> Any:
     return Function.from_callable(f, Rn(4), Rn(np.size(f(np.full(4, 2.5)))), name="mine", **options)
 
@@ -83,7 +87,8 @@ def test_what_is_not_read_is_called_and_says_why(name: str) -> None:
     outputs = Rn(1)
     left = Function.from_callable(f, Rn(4), outputs, name="mine")
     assert left.read is None
-    assert left.describe().startswith("mine: in Python, with central differences (")
+    by = "complex steps" if name in COMPLEX else "central differences"
+    assert left.describe().startswith(f"mine: in Python, with {by} (")
     assert reason in left.describe()
 
 
@@ -91,7 +96,7 @@ def test_a_jacobian_that_is_given_is_kept_and_reading_can_be_turned_off() -> Non
     given = made(lambda q: q @ q, jacobian=lambda q: 7.0 * q)
     np.testing.assert_array_equal(given.jacobian([1.0, 2.0, 3.0, 4.0]), [[7.0, 14.0, 21.0, 28.0]])
     assert given.describe() == "mine: in Python, with the Jacobian that was given (its Jacobian is given)"
-    assert made(lambda q: q @ q, trace=False).describe().endswith("central differences (trace=False)")
+    assert made(lambda q: q @ q, trace=False).describe().endswith("complex steps (trace=False)")
 
 
 def test_what_is_captured_is_frozen_where_it_is_read() -> None:
@@ -152,3 +157,58 @@ def test_problems_with_it_need_no_python() -> None:
     mine, theirs = (Projector(problem, engine=engine).project(q) for engine in ("compiled", "readable"))
     assert mine.success
     np.testing.assert_allclose(mine.q, theirs.q, atol=1e-9)
+
+
+# Complex steps.
+
+M = np.array([[3.0, 1.0], [0.5, 2.0]])
+KINKS: dict[str, Callable[[Any], Any]] = {
+    "absolute value": lambda q: np.abs(q[0]) + q[1],
+    "norm": lambda q: np.linalg.norm(q) + 0.0 * np.tanh(q[0]),
+    "conjugate": lambda q: np.tanh(np.conj(q[0])),
+    "real part": lambda q: np.tanh(np.real(q[0])) + q[1],
+    "scalar product of complex vectors": lambda q: np.vdot(q, q) * np.tanh(1.0),
+    "discarded": lambda q: np.asarray(q, dtype=np.float64).sum(),
+    "branch by kind": lambda q: np.tanh(q[0]) if np.isrealobj(q) else np.tanh(q[0]) + 1e-22j,
+    "root": lambda q: np.sqrt(np.tanh(q[0]) ** 2 - 2.0) + q[1] if np.iscomplexobj(q) else np.tanh(q[0]) + q[1],
+}  # fmt: skip
+"""What takes complex numbers, and has other derivatives by them."""
+
+
+def test_what_takes_complex_numbers_has_its_derivatives_to_rounding() -> None:
+    """A branch, a function that formulas do not have, a linear system; beside a rotation, too."""
+    rng = np.random.default_rng(4)
+    solved = made(lambda q: np.linalg.solve(M + np.diag(q[:2]), np.tanh(q[2:])))
+    bent = made(lambda q: q[0] ** 3 if q[0] > 0.0 else np.sinh(q[0] * q[1]))
+    for q in rng.uniform(-0.8, 2.0, (20, 4)):
+        A, b = M + np.diag(q[:2]), np.tanh(q[2:])
+        x = np.linalg.solve(A, b)
+        truth = np.linalg.solve(A, np.hstack([-np.diag(x), np.diag(1.0 - b * b)]))
+        np.testing.assert_allclose(solved.jacobian(q), truth, rtol=1e-13, atol=1e-13)
+        c = np.cosh(q[0] * q[1])
+        truth = [[3.0 * q[0] ** 2, 0, 0, 0]] if q[0] > 0.0 else [[q[1] * c, q[0] * c, 0, 0]]
+        np.testing.assert_allclose(bent.jacobian(q), truth, rtol=1e-14, atol=1e-14)
+    assert (solved.calls_for_jacobian, bent.has_exact_drift) == (6, False)
+    posed = Function.from_callable(lambda q: np.tanh(q[0]) * q[6], Rn(3) * SO3, Rn(1), name="mine")
+    assert posed.describe().startswith("mine: in Python, with complex steps, along rotations central differences (")
+    q = posed.inputs.integrate(posed.inputs.neutral, rng.standard_normal(6))
+    truth = np.r_[(1.0 - np.tanh(q[0]) ** 2) * q[6], 0.0, 0.0, -0.5 * np.tanh(q[0]) * q[3:6]]
+    np.testing.assert_allclose(posed.jacobian(q)[0], truth, atol=1e-9)
+    assert posed.jacobian(q)[0, 0] == pytest.approx(truth[0], rel=1e-14)
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_what_only_seems_to_take_complex_numbers_has_differences(name: str) -> None:
+    f = Function.from_callable(KINKS[name], Rn(4), Rn(1), name="mine", trace=False)
+    assert f.describe() == "mine: in Python, with central differences (trace=False)"
+
+
+def test_where_a_complex_step_is_wrong_the_difference_is_taken() -> None:
+    """An absolute value beyond the configurations that were tried; a branch there that refuses complex numbers."""
+    for beyond in (abs, lambda x: math.sinh(x)):
+        f = made(lambda q, beyond=beyond: np.tanh(q[0] * q[1]) if q[0] < 2.5 else beyond(q[0]) * q[1])
+        assert "complex steps" in f.describe()
+        for q in ([1.0, 0.5, 0.0, 0.0], [3.0, 0.5, 0.0, 0.0]):
+            h = 1e-6
+            truth = [(f.value(q + h * e) - f.value(q - h * e))[0] / (2.0 * h) for e in np.eye(4)]
+            np.testing.assert_allclose(f.jacobian(q)[0], truth, atol=1e-8)

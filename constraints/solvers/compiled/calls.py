@@ -149,7 +149,7 @@ class Calls:
         words = "a formula of functions (`norm(f - g)`) or `Function.compiled` costs no Python"
         blind = [f for f in self.in_python if isinstance(f, FromCallable) and f.jac is None]
         if blind:
-            count = 2 * int(np.count_nonzero(blind[0].columns))
+            count = blind[0].calls_for_jacobian
             words += f"; {blind[0].name} has no Jacobian, which costs {count} calls each time: give it one"
         return words
 
