@@ -161,9 +161,9 @@ class Difference(Combined):
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """The logarithm of one seen from the other; of vectors their difference."""
         (f, g), space = jets, self.left.outputs
-        value = space.difference(g.value, f.value)
         if space.is_flat:
-            return linear(value, jets, np.subtract)
+            return linear(f.value - g.value, jets, np.subtract)
+        value = space.difference(g.value, f.value)
         if f.rate_q is not None:
             return jet_of(moving_of(space, f).seen_from(moving_of(space, g)).logarithm())
         if f.jacobian is None and f.velocity is None:

@@ -273,8 +273,9 @@ def _jets(parts: list[_Part], point: Point, with_jacobian: bool) -> list[Jet]:
     """Of each part, to first order."""
     jets = list[Jet]()
     for f, operands, value, jacobian in parts:
-        if isinstance(f, Combined):
-            jets.append(f.combine([jets[k] for k in operands], point.workspace))
+        if operands:
+            made: Any = f
+            jets.append(made.combine([jets[k] for k in operands], point.workspace))
             continue
         f.evaluate(point, value, jacobian if with_jacobian else None)
         jets.append(Jet(value, jacobian if with_jacobian else None))

@@ -49,6 +49,8 @@ def linear(value: Any, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Je
         parts: its arguments.
         apply: the map, of columns of derivatives.
     """
+    if parts[0].velocity is None:  # the inside of the solver's loop
+        return Jet(value, None if parts[0].jacobian is None else apply(*[part.jacobian for part in parts]))
     return Jet(
         value, *(None if some[0] is None else apply(*some) for some in zip(*(p[1:] for p in parts), strict=True))
     )
@@ -65,9 +67,7 @@ def bilinear(times: Callable[[Any, Any], Any], x: Jet, y: Jet) -> Jet:
         x, y: its arguments, vectors.
     """
     X, Y = x.value[:, None], y.value[:, None]
-    z = Jet(times(X, Y)[:, 0])
-    if x.jacobian is not None:
-        z = z._replace(jacobian=times(x.jacobian, Y) + times(X, y.jacobian))
+    z = Jet(times(X, Y)[:, 0], None if x.jacobian is None else times(x.jacobian, Y) + times(X, y.jacobian))
     if x.velocity is None:
         return z
     u, v, a, b = x.velocity, y.velocity, x.acceleration, y.acceleration
@@ -103,10 +103,8 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
         if not sum(map(abs, row[: 2 + (x.velocity is not None) + (x.rate_q is not None)])) < math.inf:
             raise UndefinedError(f"of {s:.6g} it is too large a number, or its derivative is")
     y, first, second, third = np.array(found).T[:, :, None]
-    made = Jet(y[:, 0])
     J, v, a = x.jacobian, x.velocity, x.acceleration
-    if J is not None:
-        made = made._replace(jacobian=first * J)
+    made = Jet(y[:, 0], None if J is None else first * J)
     if v is None:
         return made
     made = made._replace(velocity=first * v, acceleration=first * a + second * v * v)
@@ -121,7 +119,14 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
 
 def cross_columns(a: Any, b: Any) -> Any:
     """Cross products of columns (3, c) and (3, c), or of all of them and one."""
-    return a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
+    if b.shape[1] == 1:
+        return -_skew(b).dot(a)
+    return _skew(a).dot(b) if a.shape[1] == 1 else a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
+
+
+def _skew(column: Any) -> Matrix:
+    x, y, z = column[:, 0].tolist()
+    return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
 
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -139,10 +144,8 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
         p: the vector.
     """
     P, K = p.value[:, None], p.jacobian
-    z = Jet(R @ p.value)
     seen: Any = None if p.jacobian is None else K + cross_columns(turn.jacobian, P)
-    if seen is not None:
-        z = z._replace(jacobian=R @ seen)
+    z = Jet(R.dot(p.value), None if seen is None else R.dot(seen))
     if p.velocity is None:
         return z
     w = turn.velocity
