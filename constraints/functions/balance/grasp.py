@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.second_order import cross
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import ModelError
@@ -101,7 +102,7 @@ class GraspFunction(MassFunction):
 
     def slices(self) -> list[slice]:
         """The forces of each support."""
-        ends = np.cumsum([0, *(each.shape[1] for each in self.wrenches)]).tolist()
+        ends = accumulate((each.shape[1] for each in self.wrenches), initial=0)
         return [slice(start, end) for start, end in pairwise(ends)]
 
     def grasp(self, k: Kinematics, *, slopes: bool) -> Grasp:
@@ -152,7 +153,7 @@ class GraspFunction(MassFunction):
         turn = y[3:] / self.length
         rows: list[Matrix] = []
         for (R, r), J, local, _ in self._each(grasp):
-            along, about = R.T @ (y[:3] + np.cross(turn, r)), R.T @ turn
+            along, about = R.T @ (y[:3] + cross(turn, r)), R.T @ turn
             apart = R @ J[:3] - grasp.center
             linear = pin.skew(along) @ J[3:] + R.T @ pin.skew(turn) @ apart
             rows.append(local[:3].T @ linear + local[3:].T @ pin.skew(about) @ J[3:])

@@ -76,6 +76,7 @@ class SupportPolygon(GraspFunction):
 
     length = 1.0
     _level: Matrix = field(init=False)
+    _skews: tuple[Matrix, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -84,7 +85,8 @@ class SupportPolygon(GraspFunction):
         count = sum(each.shape[1] for each in wrenches)
         if count < 3:
             raise SizeError(f"points of the supports of {who}", "at least 3", count)
-        set_fields(self, wrenches=wrenches, _level=read_only(_level_axes(self.up)))
+        skews = tuple(np.array([pin.skew(p) for p in each.T]) for each in wrenches)
+        set_fields(self, wrenches=wrenches, _level=read_only(_level_axes(self.up)), _skews=skews)
         self.declare(robot.space, Rn(count), self.leaning_columns(), periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -131,11 +133,11 @@ class SupportPolygon(GraspFunction):
     def _point_jacobians(self, k: Any, Jc: Matrix) -> Any:
         """What the points, seen from the centre of mass along gravity, change by (k, 2, nv)."""
         found: list[Matrix] = []
-        for support, local in zip(self._standing, self.wrenches, strict=True):
+        for support, skews in zip(self._standing, self._skews, strict=True):
             oMf: Any = k.oMi[support.frame.joint] * support.frame.placement
-            J = k.frame_jacobian(support.frame)
-            found += [self._level @ (oMf.rotation @ (J[:3] - pin.skew(p) @ J[3:]) - Jc) for p in local.T]
-        return np.stack(found)
+            J, seen = k.frame_jacobian(support.frame), self._level @ oMf.rotation
+            found.append((seen @ J[:3] - self._level @ Jc) - seen @ skews @ J[3:])
+        return np.concatenate(found)
 
 
 def _level_axes(up: Vector) -> Matrix:
