@@ -16,6 +16,13 @@ from constraints import Function, Robot
 from constraints.errors import NoEnclosureError, UndefinedError
 from constraints.functions.enclosures.box import Bend, Enclosure, TangentBox
 from constraints.functions.enclosures.interval import Interval
+from constraints.loops import Hinge
+from constraints.loops.contacts import LocalPoint
+from constraints.loops.hinges.hinge_fit import hinge_rows
+from constraints.loops.hinges.masked_map import MaskedMap
+from constraints.loops.hinges.pose_map import Rod, Split, TurnedLog
+from constraints.loops.hinges.relative_pose import OfRelativePose
+from constraints.loops.hinges.rotation_rows import Swing, Turn
 from constraints.testing.functions import _random as random_configuration  # pyright: ignore[reportPrivateUsage]
 
 NEAR = 1e-9
@@ -40,7 +47,38 @@ def every_joint() -> Robot:
 def functions() -> dict[str, Function]:
     """Samples of all functions of the library, and those of frames on a robot with joints of every type."""
     own = {f"{name} (every joint)": make for name, make in kinematic_samples(every_joint).items()}
-    return {name: make() for name, make in (SAMPLES | own).items()}
+    return {name: make() for name, make in (SAMPLES | own).items()} | closures()
+
+
+HINGES: dict[str, Hinge] = {
+    "locked": Hinge.locked(),
+    "pin": Hinge.pin([0.6, 0.0, 0.8]),
+    "slider": Hinge.slider([0.0, 1.0, 0.0]),
+    "helical": Hinge.helical([0.0, 0.6, 0.8], 3.0),
+    "universal": Hinge.universal([0.6, 0.8, 0.0], [-0.8, 0.6, 0.0]),
+    "cylindrical": Hinge.cylindrical([1.0, 0.0, 0.0]),
+    "planar": Hinge.planar([0.0, 0.6, -0.8]),
+    "gimbal": Hinge.gimbal(),
+    "ball": Hinge.ball(),
+    "translational": Hinge.translational(),
+}
+"""One of each form of rows; a custom one is fitted, and has no enclosure."""
+
+
+def closures() -> dict[str, Function]:
+    """Rows of closures and contacts with each form of rows, on a robot with joints of every type, and on an arm."""
+    turn = placement(77).rotation
+    maps = {name: hinge_rows(hinge) for name, hinge in HINGES.items()} | {
+        "rod": Rod(0.7), "turned log": TurnedLog(turn), "some rows": MaskedMap(TurnedLog(turn), np.array([0, 2, 5])),
+        "turn in other axes": Split(turn[:2], Turn(turn)), "local point": LocalPoint(turn[:2], True),
+        "two numbers for an axis": Split(np.zeros((0, 3)), Swing(np.eye(3)[2], np.array([0.6, 0.0, 0.8]))),
+    }  # fmt: skip
+    found = dict[str, Function]()
+    for name, rows in maps.items():
+        for robot, a, b in ((every_joint(), "a", "b"), (arm(), "elbow", "tool")):
+            f = OfRelativePose(robot, robot.frame(a), robot.frame(b), rows, name=f"{name} of {robot.name}")
+            found[f.name] = f
+    return found
 
 
 def tree(seed: int, depth: int = 5) -> tuple[Function, np.ndarray]:

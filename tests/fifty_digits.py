@@ -42,6 +42,12 @@ from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.frames.frame_function import FrameFunction
 from constraints.functions.frames.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation, Translated
+from constraints.loops.contacts import LocalPoint
+from constraints.loops.hinges.hinge_fit import ScrewRows
+from constraints.loops.hinges.masked_map import MaskedMap
+from constraints.loops.hinges.pose_map import LogPose, Rod, Split, TurnedLog
+from constraints.loops.hinges.relative_pose import OfRelativePose
+from constraints.loops.hinges.rotation_rows import Cross, Turn
 from constraints.rows.twin import Twin
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.space import as_space
@@ -466,7 +472,50 @@ def _of_frames(f: Any, point: Point) -> Point:
         return [np.concatenate([p, rotation_vector(R)])]
     if isinstance(f, Pose):
         return [(R, p)] if f.outputs == SE3 else [p, R]
+    if isinstance(f, OfRelativePose):
+        return [_of_map(f.pose_map, R, p)]
     raise NotImplementedError(type(f).__name__)
+
+
+def _of_map(rows: Any, R: Any, p: Any) -> Any:
+    """Rows of a closure."""
+    if isinstance(rows, MaskedMap):
+        return _of_map(rows.whole, R, p)[rows.rows]
+    if isinstance(rows, Split):
+        turned = [] if rows.rotation is None else [_of_turns(rows.rotation, R)]
+        return np.concatenate([exact(rows.directions) @ p, *turned])
+    if isinstance(rows, Rod):
+        return _alone((p @ p - mp.mpf(rows.length) ** 2) / 2)
+    if isinstance(rows, LocalPoint):
+        return exact(rows.directions) @ (R.T @ p)
+    if isinstance(rows, ScrewRows):
+        axis, pitch = exact(rows.screw.axis), mp.mpf(rows.screw.pitch)
+        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], dtype=object)
+        turn = 2 * mp.atan2(axis @ v, 1 + R[0, 0] + R[1, 1] + R[2, 2])
+        turn += 2 * mp.pi * mp.nint((axis @ p / pitch - turn) / (2 * mp.pi))
+        found = _of_map(rows.split, R, p)
+        found[2] -= pitch * turn
+        return found
+    w = rotation_vector(R)
+    log = np.concatenate([solved(left_jacobian(w), p), w])
+    if isinstance(rows, LogPose):
+        return log
+    if isinstance(rows, TurnedLog):
+        C = exact(rows.turn) @ R
+        return np.concatenate([C @ log[:3], C @ log[3:]])
+    raise NotImplementedError(type(rows).__name__)
+
+
+def _of_turns(rows: Any, R: Any) -> Any:
+    """Rows of a rotation."""
+    if isinstance(rows, Turn):
+        w = rotation_vector(R)
+        return w if rows.axes is None else exact(rows.axes) @ w
+    a, d = exact(rows.a), R @ exact(rows.b)
+    if isinstance(rows, Cross):
+        return _alone(-mp.asin(a @ d))
+    sine = _norm(_cross(a, d))
+    return exact(rows.across) @ d * (mp.atan2(sine, a @ d) / sine if sine else 1)
 
 
 def _straight(f: Any, point: Point) -> Point:

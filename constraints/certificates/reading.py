@@ -9,11 +9,13 @@ import numpy as np
 from liegroups import SO3, R3xSO3, Segments, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..errors import OptionError
+from ..errors import NoEnclosureError, OptionError, UndefinedError
 from ..functions import Function, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.enclosures.box import TangentBox
 from ..functions.frames.frame_function import FrameFunction
 from ..functions.restriction import Restriction
+from ..loops.hinges.pose_map import LogPose, Split
+from ..loops.hinges.relative_pose import OfRelativePose
 from ..problem.problem import Problem
 from .boxes import Boxes
 from .chains import Loop, Screws
@@ -217,6 +219,8 @@ def _asked(
         (function or None, place (3,) or None, rotation (3, 3) or None, whether this is all that they ask for)
     """
     place = np.full(3, np.nan)
+    if isinstance(function, OfRelativePose):
+        return _of_closure(function, mask, rhs)
     if isinstance(function, Restriction) and isinstance(function.function, Position):
         rows = function.rows
         which = np.asarray(rows.v_indices if isinstance(rows, Segments) else rows)[mask]
@@ -237,6 +241,26 @@ def _asked(
             place[mask[:3]] = rhs[:3][mask[:3]]
             return function, place, None, not mask[3:].any()
     return None, None, None, False
+
+
+def _of_closure(
+    function: OfRelativePose, mask: BoolVector, rhs: Vector
+) -> tuple[Function | None, Vector | None, Matrix | None, bool]:
+    """As `_asked`, of rows of a closure: the origins are together, or both frames.
+
+    What no motion changes, and holds, asks for nothing.
+    """
+    rows = function.pose_map
+    if isinstance(rows, LogPose) and mask.all() and not rhs.any():
+        return function, np.zeros(3), np.eye(3), True
+    if not isinstance(rows, Split) or not np.array_equal(rows.directions, np.eye(3)) or not mask[:3].any():
+        return None, None, None, False
+    try:
+        at = function.enclosure(TangentBox(function.inputs, function.inputs.neutral, 0.0))
+        holds = ~at.jacobian.magnitude.any(axis=1) & (at.value == rhs) & (at.rounding == 0.0)
+    except (UndefinedError, NoEnclosureError):
+        holds = np.zeros(rows.size, dtype=np.bool_)
+    return function, np.where(mask[:3], rhs[:3], np.nan), None, not (mask & ~holds)[3:].any()
 
 
 def _in_its_plane(screws: Screws, place: Vector) -> Vector:

@@ -17,7 +17,7 @@ from ..functions.frames.mass import MassFunction
 from ..functions.from_callable import CompiledFunction, FromCallable
 from ..functions.function import Function
 from ..loops.frame_rows import FrameRows
-from ..loops.hinges.pose_map import OfRelativePose
+from ..loops.hinges.relative_pose import OfRelativePose
 from ..reduced import LoopFunction, PlanarLoop
 from ..robot import Frame, Robot
 from ..robot.space import RobotSpace

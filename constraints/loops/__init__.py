@@ -22,7 +22,8 @@ from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact
 from .frame_rows import Form as Form
 from .hinges.hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind
 from .hinges.hinge_fit import HingeMotion as HingeMotion
-from .hinges.pose_map import OfRelativePose as _OfRelativePose, PoseMap as PoseMap
+from .hinges.pose_map import PoseMap as PoseMap
+from .hinges.relative_pose import OfRelativePose as _OfRelativePose
 from .open_mechanism import OpenMechanismError as OpenMechanismError
 from .packing import pack_pose_map as _pack_pose_map
 from .physical_joint import PhysicalJoint as PhysicalJoint, to_joint as to_joint

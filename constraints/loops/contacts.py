@@ -15,6 +15,8 @@ from liegroups.formulas.second_order import cross
 from liegroups.frozen import set_fields
 
 from ..errors import OptionError
+from ..functions.enclosures.box import Enclosure
+from ..functions.enclosures.smooth import combined
 from ..functions.frames.frame_function import as_frame
 from ..functions.frames.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot
@@ -23,6 +25,7 @@ from ..robot.model.pinocchio import Placement, pin
 from ..robot.placement import as_placement, unit_axis
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
+from .hinges.enclosing import PoseOnBox
 from .hinges.masked_map import MaskedMap, as_mask
 from .hinges.pose_map import LogPose, PoseMap, Split, TurnedLog
 from .hinges.rotation_rows import Turn
@@ -275,6 +278,10 @@ class LocalPoint(PoseMap):
         found.by_pose[:] = N @ (W @ W - pin.skew(acceleration[3:])) @ E
         found.by_twist[:, :3], found.by_twist[:, 3:] = -N @ W, N @ (pin.skew(rate) - W @ pin.skew(e))
         return found
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`, where it is anchored: e is where the reference is, seen from the body, reversed."""
+        return combined(-self.directions, at.back.place(at.box), at.box) if self._anchored else super().enclosure(at)
 
 
 @final

@@ -18,7 +18,8 @@ from ..rows.comparison import Comparison, RowTable
 from ..rows.row_owner import RowOwner
 from ..rows.target import Target
 from ..words import counted
-from .hinges.pose_map import OfRelativePose, PoseMap
+from .hinges.pose_map import PoseMap
+from .hinges.relative_pose import OfRelativePose
 
 
 class Form(Enum):

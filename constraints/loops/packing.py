@@ -16,7 +16,8 @@ from .contacts import LocalPoint
 from .hinges.custom_fit import CustomRows
 from .hinges.given_map import GivenMap
 from .hinges.hinge_fit import ScrewRows
-from .hinges.pose_map import LogPose, OfRelativePose, Rod, Split, TurnedLog
+from .hinges.pose_map import LogPose, Rod, Split, TurnedLog
+from .hinges.relative_pose import OfRelativePose
 from .hinges.rotation_rows import Cross, RotationRows, Swing, Turn
 
 

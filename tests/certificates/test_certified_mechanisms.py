@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
-from enclosure_cases import bent, box_of, sampled
+from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
-from constraints.certificates import CertificateStatus
-from constraints.loops import Assembly, assemble_position
+from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation
+from constraints.certificates import CertificateStatus, all_solutions, certify, refute
+from constraints.functions import TangentBox
+from constraints.loops import Assembly, Closure, Hinge, assemble_position
 from constraints.models import mechanisms
 
 
@@ -21,7 +24,10 @@ def assembled(name: str) -> Assembly:
             return found
 
 
-@pytest.mark.parametrize(("name", "mobility"), [("stewart_platform", 6), ("slider_crank", 1)])
+@pytest.mark.parametrize(
+    ("name", "mobility"),
+    [("stewart_platform", 6), ("slider_crank", 1), ("four_bar", 1), ("five_bar", 2), ("delta_robot", 3)],
+)
 def test_mobility_is_what_the_rows_leave_where_their_rank_is_proved(name: str, mobility: int) -> None:
     found = assembled(name)
     certificate = found.certify()
@@ -31,13 +37,113 @@ def test_mobility_is_what_the_rows_leave_where_their_rank_is_proved(name: str, m
     assert certificate.r < 1e-3
 
 
-def test_axes_have_no_enclosure_and_say_so() -> None:
-    found = assembled("four_bar").certify()
+def test_hinges_whose_coordinates_are_fitted_have_no_enclosure_and_say_so() -> None:
+    robot = mechanisms.four_bar().robot
+    hinge = Hinge.custom([Hinge.pin([0.0, 0.0, 1.0]), Hinge.slider([1.0, 0.0, 0.0])])
+    closure = Closure(robot, "coupler_end", "rocker_end", hinge, name="fitted")
+    found = certify(Problem(robot, [closure]), robot.neutral)
     assert found.status is CertificateStatus.NOT_PROVED
-    assert "rows of a rotation" in found.reason
+    assert "fitted (CustomRows) has no enclosure" in found.reason
 
 
-@pytest.mark.parametrize("name", ["stewart_platform", "slider_crank"])
+def test_rows_that_others_imply_are_left_open_by_name() -> None:
+    found = assembled("bennett").certify()
+    assert found.status is CertificateStatus.NOT_PROVED
+    assert "depends on other rows to first order" in found.reason
+    assert len(found.open) == found.rows == 3
+
+
+# Planar mechanisms made of closures.
+
+
+def driven_four_bar(angle: float) -> Problem:
+    mechanism = mechanisms.four_bar()
+    robot = mechanism.robot
+    crank = Affine(np.eye(1, robot.nv), inputs=robot.space)
+    return Problem(robot, [Implicit.equal(crank, [angle]), *mechanism.constraint_set().stack])
+
+
+@pytest.mark.parametrize("angle", [0.3, 2.0, -1.2])
+def test_a_four_bar_has_two_postures_at_an_angle_of_its_crank(angle: float) -> None:
+    problem = driven_four_bar(angle)
+    around = Bounds(problem.space, [angle - 0.1, -np.inf, -np.inf], [angle + 0.1, np.inf, np.inf])
+    found = all_solutions(problem, box=around)
+    assert found.status is CertificateStatus.COMPLETE, found
+    assert len(found) == 2
+    assert all(certificate.check() == [] for certificate in found.certificates)
+
+
+def five_bar_at(x: float, y: float) -> Problem:
+    mechanism = mechanisms.five_bar()
+    tip = Implicit.equal(Position(mechanism.robot, "left_outer_end")[:2], [x, y])
+    return Problem(mechanism.robot, [tip, *mechanism.constraint_set().stack])
+
+
+def test_a_five_bar_of_closures_has_four_postures_within_reach_and_none_beyond() -> None:
+    found = all_solutions(five_bar_at(0.05, 0.4))
+    assert found.status is CertificateStatus.COMPLETE
+    assert len(found) == 4
+    assert all(certificate.check() == [] for certificate in found.certificates)
+    for x in (0.0, 0.1, -0.2):
+        edge = np.sqrt(0.6**2 - (abs(x) + 0.15) ** 2)
+        assert refute(five_bar_at(x, edge + 1e-3)).status is CertificateStatus.REFUTED
+        assert refute(five_bar_at(x, edge - 1e-3)).status is CertificateStatus.SOLVED
+
+
+def planar_chain(normal: int, seed: int) -> Robot:
+    """Two branches whose joints turn about one axis of coordinates, in frames that are turned by quarters; "a" and "b"
+    at their ends have the axis as their third one."""
+    rng, model = np.random.default_rng(seed), pin.Model()
+    joints = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
+    slides = (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)
+    quarters = [pin.SE3(R, np.zeros(3)) for R in (np.eye(3), np.roll(np.eye(3), 1, axis=0), np.diag([1.0, -1.0, -1.0]))]
+    ends = list[pin.SE3]()
+    for branch in "ab":
+        at, n = 0, np.eye(3)[normal]
+        for i in range(4):
+            turn = quarters[int(rng.integers(3))]
+            p = rng.uniform(-0.3, 0.3, 3)
+            p[n != 0.0] = 0.125 * rng.integers(-3, 3)  # sums of these are doubles
+            n = turn.rotation.T @ n
+            kinds, axis = (slides, int(np.flatnonzero(n == 0.0)[0])) if i == 2 else (joints, int(np.abs(n).argmax()))
+            at = model.addJoint(at, kinds[axis](), pin.SE3(turn.rotation, p), f"{branch}{i}")
+            model.appendBodyToJoint(at, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
+        first = np.eye(3)[int(np.flatnonzero(n == 0.0)[0])]
+        ends.append(pin.SE3(np.column_stack([first, np.cross(n, first), n]), np.zeros(3)))
+    return Robot(model, "planar").with_frame("a", "a3", ends[0]).with_frame("b", "b3", ends[1])
+
+
+@pytest.mark.parametrize("normal", range(3))
+@pytest.mark.parametrize("seed", range(3))
+def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int) -> None:
+    """Judged in 50 digits: rows that are said to be constant are, and so are their values."""
+    robot, a, b = planar_chain(normal, seed), "a", "b"
+    rng, q = np.random.default_rng(seed), robot.random(np.random.default_rng(seed))
+    f = Closure(robot, a, b, Hinge.pin(), name="pin").function
+    found = f.enclosure(TangentBox(robot.space, q, 0.3))
+    still = ~found.jacobian.magnitude.any(axis=1)
+    assert still.sum() == 3
+    assert (found.rounding[still] == 0.0).all()
+    assert (found.error[still] < 1e-299).all()
+    for g in (f, Position(robot, b, a), Pose(robot, b, a), Rotation(robot, b, a)):
+        box = box_of(g, rng, -3.0, -1.0, q)
+        enclosure = g.enclosure(box)
+        for k in range(3):
+            v = step_in(box, rng, k == 1) * (k > 0)
+            assert not outside_in_digits(g, box, enclosure, v, int(rng.integers(robot.nv)))
+
+
+def test_a_tilt_that_rounding_hides_is_none_of_a_plane() -> None:
+    model = pin.Model()
+    tilted = pin.SE3(pin.exp3(np.array([1e-9, 0.0, 0.0])), np.zeros(3))
+    first = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "first")
+    model.addJoint(first, pin.JointModelRZ(), tilted, "second")
+    robot = Robot(model, "tilted")
+    found = Position(robot, "second").enclosure(TangentBox(robot.space, robot.neutral, 0.1))
+    assert (found.rounding > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["stewart_platform", "slider_crank", "four_bar", "bennett"])
 def test_nothing_is_outside_of_the_enclosures_of_closures(name: str) -> None:
     found, rng = assembled(name), np.random.default_rng(1)
     for owner in found.constraint_set.stack:

@@ -20,7 +20,8 @@ from constraints import Bounds, Frame, Implicit, Options, Pose, Problem, Project
 from constraints.loops import Axes, Closure, Form, Hinge, PointClosure, PointContact, RodClosure, SurfaceContact
 from constraints.loops.contacts import LocalPoint
 from constraints.loops.frame_rows import FrameRows
-from constraints.loops.hinges.pose_map import OfRelativePose, PoseMap, Split, TurnedLog
+from constraints.loops.hinges.pose_map import PoseMap, Split, TurnedLog
+from constraints.loops.hinges.relative_pose import OfRelativePose
 from constraints.loops.hinges.rotation_rows import RotationRows, perpendicular_pair
 from constraints.models import mechanisms
 from constraints.solvers.compiled.engine import why_not

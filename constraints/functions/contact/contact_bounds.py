@@ -9,9 +9,7 @@ any matrix of their convex hull: by the mean value theorem of maps that are Lips
 Nonsmooth Analysis, 2.6.5) that encloses differences of values as well. Vertices that are on a line but for rounding
 are meant as those of the convex polygon next to them.
 
-**Swing.** With :math:`x = (1 - n_x)/2`, :math:`g = \theta/\sin\theta = {}_2F_1(1, 1; \tfrac32; x)` and
-:math:`-dg/dn_x = \tfrac13\, {}_2F_1(2, 2; \tfrac52; x)`. All coefficients of these series are positive, so both
-functions grow with x, and their values at the ends of x enclose them.
+**Swing.** :math:`g = \theta/\sin\theta` and :math:`-dg/dn_x` grow with the tilt (`enclosures.smooth.tilt`).
 """
 
 from __future__ import annotations
@@ -26,16 +24,11 @@ from liegroups.arrays import BoolVector, Vector
 from ...errors import UndefinedError
 from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import UNIT, Interval, rounded_up
+from ..enclosures.smooth import tilt
 from ..frames.chain_bounds import Seen, seen
 from ..frames.frame_function import FrameFunction
 from .contact_rows import swing
 from .contact_surface import Surface
-
-OF_TILTS = 1e-11
-"""Relative error taken for the two hypergeometric functions of a tilt; against 50 digits 2.4e-14 was found."""
-
-LARGEST_TILT = 3.0
-"""Beyond this tilt [rad] an object stands on its head, where the rows are singular."""
 
 OF_SIDES = 1e-12
 """Which side of an edge a point is on is not told nearer than this, in parts of the lengths around."""
@@ -171,7 +164,7 @@ class PairOnBox(NamedTuple):
         n1, n2 = on_box[1, 0], on_box[2, 0]
         rates = _row(Interval.of(1.0), -(cosine * n1 + sine * n2) / square, (sine * n1 - cosine * n2) / square)
         norm, near = float(np.hypot(c, s)), self.sides.small
-        small = np.array([near, near, float(rounded_up(8.0 * self.seen.turned()[0] / norm))])
+        small = np.array([near, near, float(rounded_up(8.0 * self.seen.turned_by / norm))])
         columns = Interval.joined([self.sides.slopes @ self.columns[1:], rates @ self.turn.jacobian])
         return RowsOnBox(np.array([*self.sides.point, c / norm, s / norm]), small, columns)
 
@@ -182,23 +175,15 @@ class PairOnBox(NamedTuple):
     def _tilt(self) -> tuple[float, Interval]:
         """Of the swing: how far its value may be off by rounding, and its columns (2, nv)."""
         R = self._rotation()
-        least, most = max(float(R.lower[0, 0]), -1.0), min(float(R.upper[0, 0]), 1.0)
-        if least < np.cos(LARGEST_TILT):
-            raise UndefinedError("an object that may stand on its head: its tilt has no derivative there")
-        from scipy.special import hyp2f1
-
-        x = np.array([0.5 * (1.0 - most), 0.5 * (1.0 - least)])
-        g, slope = (
-            Interval(low * (1.0 - OF_TILTS), high * (1.0 + OF_TILTS))
-            for low, high in (hyp2f1(1.0, 1.0, 1.5, x), hyp2f1(2.0, 2.0, 2.5, x) / 3.0)
-        )
+        g, falling, _ = tilt(R[0, 0])
+        slope = -falling
         zero, ahead, aside = Interval.of(0.0), R[1, 0], -R[2, 0]
         by_y, by_z = -R[:, 2], R[:, 1]  # how the normal moves by w_y, and by w_z
         first = _row(zero, *(-g * dn[2] - slope * aside * dn[0] for dn in (by_y, by_z)))
         second = _row(zero, *(g * dn[1] - slope * ahead * dn[0] for dn in (by_y, by_z)))
         steep = float(g.upper + slope.upper)
         columns = Interval.joined([first, second]) @ self.turn.jacobian
-        return float(rounded_up(4.0 * steep * self.seen.turned()[0])), columns
+        return float(rounded_up(4.0 * steep * self.seen.turned_by)), columns
 
 
 def _row(*entries: Interval) -> Interval:

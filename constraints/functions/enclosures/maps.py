@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import UndefinedError
 from .box import Bend, Enclosure, TangentBox
@@ -72,7 +72,8 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     :math:`\gamma'(a)\,\|\mathrm{ad}_{e - e_0}\|_2`, :math:`\gamma(a) = \tfrac a2 + 1 - \tfrac a2 \cot \tfrac a2`, the
     sum of the absolute values of the terms of its series. Vectors are their own logarithm. What it changes by with e is
     :math:`\tfrac12 \mathrm{ad}_{e'}` and at most :math:`(\gamma'(a) - \tfrac12)\,\|\mathrm{ad}_{e'}\|_2` more, with
-    :math:`e' = J_{\log} J_g`.
+    :math:`e' = J_{\log} J_g`. Motions of a plane, known to be so without rounding, have logarithms in the plane, and
+    their turns are numbers.
 
     Raises:
         UndefinedError: a rotation may be half a turn, or a pose too far away.
@@ -85,6 +86,9 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     J, plain = Interval.around(middle, over), group.vector_v
     jacobian = (J @ g.jacobian).with_rows(plain, g.jacobian[plain])
     rounding[plain] = g.rounding[plain]
+    for across, turn in _planes(group, value, g):
+        jacobian = jacobian.with_rows(turn, g.jacobian[turn]).with_rows(across, g.jacobian[across])
+        rounding[across] = 0.0
 
     def bend() -> Bend:
         outer, n = g.bend.through(J), group.nv
@@ -97,6 +101,19 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
         return Bend(straight, (outer.slopes + turned).widened(far))
 
     return Enclosure.centred(_flat(group), box, value, rounding, jacobian, bend)
+
+
+def _planes(group: Space, value: Vector, g: Enclosure) -> list[tuple[Indices, int]]:
+    """Of each rotation or pose that moves in a plane of two axes: rows that are zero, and that of the turn."""
+    still = (value == 0.0) & (g.rounding == 0.0) & ~(g.jacobian.magnitude > 0.0).any(axis=1)
+    found = list[tuple[Indices, int]]()
+    for v, kind in curved_blocks(group):
+        for k in range(3 if kind != "SE2" else 0):
+            turns = v.stop - 3 + np.arange(3)
+            across = np.r_[[v.start + k] if kind == "SE3" else [], np.delete(turns, k)].astype(np.intp)
+            if still[across].all():
+                found.append((across, int(turns[k])))
+    return found
 
 
 def _sizes(group: Space, columns: Interval) -> Matrix:

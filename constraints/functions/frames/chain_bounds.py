@@ -39,7 +39,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from liegroups import SO3
+from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import NoEnclosureError
@@ -49,6 +49,7 @@ from ...robot.model.pinocchio import pin
 from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
 from ..enclosures.interval import UNIT, Interval, rounded_up
+from .planes import Planes
 
 OF_JOINTS = 64.0 * UNIT
 """Rounding of one joint of forward kinematics: an angle, and a part of the lengths around it."""
@@ -176,6 +177,7 @@ class Seen(NamedTuple):
         rounding: (n, nv) of the columns.
         on: (n, nv) 1 for columns that are not zero everywhere.
         first, second: as of `Chains`.
+        planes: what of the first frame stays, without rounding.
     """
 
     position: Matrix
@@ -191,15 +193,38 @@ class Seen(NamedTuple):
     on: Matrix
     first: Matrix
     second: Matrix
+    planes: Planes
+
+    def direction(self, b: Vector) -> Seen:
+        """A direction b (3,) of the first frame, seen from a, in place of its origin: nothing but turns moves it."""
+        d = self.rotation @ b
+        turning = (np.abs(self.angular[:1]).sum(axis=2) > 0.0) * self.on[:1]
+        near = np.array([self.turned_by * float(_length(b))])
+        return self._replace(
+            position=d[None], near=near, linear=_cross(self.angular[:1], d), angular=self.angular[:1],
+            before=self.before[:1], after=self.after[:1], by_point=self.after[:1] * turning,
+            rounding=self.rounding[:1], on=turning, first=self.first[:1], second=self.second[:1],
+            planes=self.planes.of_direction(b, d),
+        )  # fmt: skip
+
+    def place(self, box: TangentBox) -> Enclosure:
+        """The origin of b, in R^3."""
+        off = self.planes.off(self.near[0])
+        return Enclosure.centred(Rn(3), box, self.position[0], off, self.position_columns(), self.position_bend)
 
     @property
     def quaternion(self) -> Vector:
         """Of the rotation at the centre, xyzw."""
         return SO3.normalize(np.array(pin.Quaternion(self.rotation).coeffs()))
 
+    @property
+    def turned_by(self) -> float:
+        """How far b may be turned at the centre, whatever about [rad]."""
+        return float(rounded_up(self.turn_near + OF_MAPS))
+
     def turned(self) -> Vector:
-        """How far b may be turned at the centre, as a rotation vector (3,)."""
-        return np.full(3, float(rounded_up(self.turn_near + OF_MAPS)))
+        """The same as a rotation vector (3,)."""
+        return self.planes.turns * self.turned_by
 
     def turn(self, box: TangentBox) -> Enclosure:
         """The rotation of b, in SO(3)."""
@@ -208,16 +233,18 @@ class Seen(NamedTuple):
 
     def position_columns(self) -> Interval:
         """Of the position (3, nv), in the axes of a."""
-        return self._columns(self.linear[0].T, self.before[0] * _length(self.linear[0]) + self.by_point[0])
+        radius = self.before[0] * _length(self.linear[0]) + self.by_point[0]
+        return self._columns(self.linear[0].T, radius, self.planes.moves)
 
     def turned_columns(self) -> Interval:
         """Of the angular velocity of b (3, nv), in the axes of b."""
-        return self._columns((self.angular[0] @ self.rotation).T, self.after[0] * _length(self.angular[0]))
+        radius = self.after[0] * _length(self.angular[0])
+        return self._columns((self.angular[0] @ self.rotation).T, radius, self.planes.turns)
 
     def carried_columns(self) -> Interval:
         """Of the velocity of the origin (3, nv), in the axes of b."""
         radius = self.after[0] * _length(self.linear[0]) + self.by_point[0]
-        return self._columns((self.linear[0] @ self.rotation).T, radius)
+        return self._columns((self.linear[0] @ self.rotation).T, radius, self.planes.carries)
 
     def position_bend(self) -> Bend:
         """What `position_columns` change by."""
@@ -276,10 +303,11 @@ class Seen(NamedTuple):
         radii = self.on * rounded_up(self.before * _length(self.linear) + self.by_point + self.rounding)
         return Interval.around(middle, np.broadcast_to(rounded_up(shares @ radii), middle.shape))
 
-    def _columns(self, middle: Matrix, radius: Vector) -> Interval:
-        r = self.on[0] * rounded_up(radius + self.rounding[0])
+    def _columns(self, middle: Matrix, radius: Vector, rows: Vector) -> Interval:
+        """Zero where a joint is on no chain, and in rows (3,) that are 0."""
+        r, on = self.on[0] * rounded_up(radius + self.rounding[0]), rows[:, None] * self.on[0]
         found = Interval.around(middle, np.broadcast_to(r, middle.shape))
-        return Interval(found.lower * self.on[0], found.upper * self.on[0])
+        return Interval(found.lower * on, found.upper * on)
 
 
 def _slopes(middle: Matrix, radius: Matrix) -> Interval:
@@ -347,10 +375,13 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]
     size = 1.0 + far[:, None] + _length(origins)[joints]
     rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[:, None]
+    planes = Planes.of(tree, a, b[0])
+    position = (pb - pa) @ Ra
+    position[0] = np.where(np.isnan(planes.place), position[0], planes.place)
     return Seen(
-        (pb - pa) @ Ra, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
+        position, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
         before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
-        chains.first, chains.second,
+        chains.first, chains.second, planes,
     )  # fmt: skip
 
 

@@ -99,7 +99,8 @@ class Pose(FrameOfRobot):
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         moved = found.carried_columns() if self._body else found.position_columns()
         value = np.r_[found.position[0], found.quaternion]
-        small = np.r_[np.full(3, 1.001 * found.near[0]), found.turned()]  # of V^-1, as good as the identity
+        near = found.planes.carried_off(found.near[0]) if self._body else found.planes.off(found.near[0])
+        small = np.r_[1.001 * near, found.turned()]  # of V^-1, as good as the identity
         columns = Interval.joined([moved, found.turned_columns()])
 
         def bend() -> Bend:

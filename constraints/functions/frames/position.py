@@ -57,10 +57,7 @@ class Position(FrameOfRobot):
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
     def enclosure(self, box: TangentBox) -> Enclosure:
-        found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
-        columns = found.position_columns()
-        small = np.full(3, found.near[0])
-        return Enclosure.centred(self.outputs, box, found.position[0], small, columns, found.position_bend)
+        return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).place(box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

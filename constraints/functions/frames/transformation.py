@@ -68,7 +68,7 @@ class Transformation(FrameOfRobot):
     def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         turn = logarithm(SO3, found.turn(box), box)
-        value, small = np.r_[found.position[0], turn.value], np.r_[np.full(3, found.near[0]), turn.rounding]
+        value, small = np.r_[found.position[0], turn.value], np.r_[found.planes.off(found.near[0]), turn.rounding]
         columns = Interval.joined([found.position_columns(), turn.jacobian])
 
         def bend() -> Bend:

@@ -1,42 +1,178 @@
-"""Enclosures of what closures measure."""
+r"""Enclosures of what closures measure, by those of the two frames.
+
+Rows of translations are combinations of the place of b seen from a. Rows of rotations are smooth functions of one
+direction of b, :math:`d = R\,b`, or the logarithm of R; for the angle about an axis a, with :math:`e = R^T a`,
+
+.. math:: \dot\theta = \frac{(a + e) \cdot \omega}{1 + a \cdot e}
+
+where :math:`\omega` is the angular velocity in the axes of b. All are composed to second order (`enclosures.smooth`).
+Axes are taken as the numbers that they are, unit to rounding.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from liegroups import SE3
+from liegroups import SE3, SO3, Rn
+from liegroups.arrays import Matrix, Vector
 
-from ...errors import NoEnclosureError
-from ...functions.enclosures.box import Enclosure, TangentBox
-from ...functions.enclosures.interval import UNIT, Interval, rounded_up
+from ...errors import UndefinedError
+from ...functions.enclosures.box import Bend, Enclosure, TangentBox
+from ...functions.enclosures.group_bounds import OF_MAPS
+from ...functions.enclosures.interval import UNIT, Interval, angle, rounded_up
 from ...functions.enclosures.maps import logarithm
+from ...functions.enclosures.operators import RULES, of_vectors
+from ...functions.enclosures.smooth import LARGEST_TILT, Formula, combined, masked, product_of, stacked, tilt
+from ...functions.frames.chain_bounds import Seen, seen
 from ...functions.frames.pose import Pose
-from ...functions.frames.position import Position
 
 if TYPE_CHECKING:
-    from .pose_map import OfRelativePose
+    from ...functions.frames.frame_function import FrameFunction
+
+LEAST_CROSSING = 2e-3
+"""Sine of the angle between two axes of a hinge below which they are nearly parallel, where its row is singular."""
 
 
-def enclosed(f: OfRelativePose, box: TangentBox) -> Enclosure:
-    """Of rows of the translation alone, and of the logarithm of the pose.
+@final
+class PoseOnBox:
+    """Frame b of a function seen from its frame a, on a box of configurations.
 
-    Raises:
-        NoEnclosureError: of another map.
+    Args:
+        f: the function.
+        box: of its inputs.
     """
-    from .pose_map import LogPose, Split
 
-    seen_map = f.pose_map
-    if isinstance(seen_map, LogPose):
-        return logarithm(SE3, Pose(f.robot, f.frame_b, f.frame_a).enclosure(box), box)
-    if not isinstance(seen_map, Split) or seen_map.rotation is not None:
-        why = f"its map {type(seen_map).__name__} has rows of a rotation"
-        raise NoEnclosureError(f"{f.name} ({type(f).__name__})", why)
-    place, N = Position(f.robot, f.frame_b, f.frame_a).enclosure(box), seen_map.directions
-    if N.shape == (3, 3) and np.array_equal(N, np.eye(3)):
-        return place
-    turned = Interval.of(N)
-    small = rounded_up(np.abs(N) @ (place.rounding + 8.0 * UNIT * np.abs(place.value)))
-    slopes = turned @ place.jacobian
-    return Enclosure.centred(f.outputs, box, N @ place.value, small, slopes, lambda: place.bend.through(turned))
+    def __init__(self, f: FrameFunction, box: TangentBox) -> None:
+        self.f, self.box = f, box
+
+    @cached_property
+    def seen(self) -> Seen:
+        """B seen from a."""
+        return seen(self.f.robot, self.f.frame_a, [self.f.frame_b], self.box)
+
+    @cached_property
+    def back(self) -> Seen:
+        """A seen from b."""
+        return seen(self.f.robot, self.f.frame_b, [self.f.frame_a], self.box)
+
+    @property
+    def place(self) -> Enclosure:
+        """The origin of b (3,)."""
+        return self.seen.place(self.box)
+
+    @property
+    def logarithm(self) -> Enclosure:
+        """Of the pose (6,)."""
+        return logarithm(SE3, Pose(self.f.robot, self.f.frame_b, self.f.frame_a).enclosure(self.box), self.box)
+
+    @property
+    def rotation_vector(self) -> Enclosure:
+        """Of the rotation of b (3,)."""
+        return logarithm(SO3, self.seen.turn(self.box), self.box)
+
+    def direction(self, b: Vector) -> Enclosure:
+        """A direction of b (3,)."""
+        return self.seen.direction(b).place(self.box)
+
+    def turn_about(self, axis: Vector, angle_at: float) -> Enclosure:
+        """The twist about an axis (3,) of a, as of `twist_angle`; continued where that jumps by a whole turn.
+
+        Args:
+            axis: a.
+            angle_at: at the centre of the box [rad].
+
+        Raises:
+            UndefinedError: b may be tilted by nearly half a turn.
+        """
+        e, turn = self.back.direction(axis).place(self.box), self.seen.turn(self.box)
+        c = Interval.of(axis[None]) @ e.over_box
+        if not c.lower[0] > np.cos(LARGEST_TILT):
+            raise UndefinedError("the angle about an axis that may be turned round")
+        rate = ((e.over_box + axis) / (c + 1.0))[None]
+        near = ((e.at_center + axis) / (Interval.of(axis[None]) @ e.at_center + 1.0))[None]
+        small = (self.seen.turned_by + 8.0 * OF_MAPS) * near.magnitude.sum() + 8.0 * UNIT * (1.0 + abs(angle_at))
+
+        def bend() -> Bend:
+            n = self.box.space.nv
+            along = Interval.of(axis[None]) @ e.jacobian
+            moved = (e.jacobian - rate.reshaped(3, 1) * along) / (c + 1.0)  # what `rate` changes by (3, nv)
+            back = Interval(turn.jacobian.lower.T, turn.jacobian.upper.T)
+            slopes = (rate @ turn.bend.slopes.reshaped(3, n * n)).reshaped(1, n, n) + (back @ moved)[None]
+            return Bend(near @ turn.bend.straight, slopes)
+
+        J = product_of(rate, turn.jacobian)
+        return Enclosure.centred(Rn(1), self.box, np.array([angle_at]), np.array([rounded_up(small)]), J, bend)
+
+
+def half_square(length: float, at: PoseOnBox) -> Enclosure:
+    """Of the row of a rod."""
+    x = at.place
+    here, there = x.at_center, x.over_box
+    value = 0.5 * (Interval.of(np.ones((1, 3))) @ here.square() - Interval.of(length).square())
+    return Formula(value, here[None], there[None], Interval.of(np.eye(3)[None])).of(x, at.box)
+
+
+def turned_halves(turn: Matrix, at: PoseOnBox) -> Enclosure:
+    """Of the logarithm of the pose in other axes: those of b, then turned."""
+    log, R = at.logarithm, at.seen.turn(at.box)
+    rows = list[Enclosure]()
+    for half in (slice(0, 3), slice(3, 6)):
+        part = Enclosure.centred(Rn(3), at.box, log.value[half], log.rounding[half], log.jacobian[half])
+        rows.append(combined(turn, of_vectors(Rn(3), at.box, *RULES["rotated"]((R, part), 0.0)), at.box))
+    return stacked(rows, at.box)
+
+
+def swing_of(a: Vector, across: Matrix, b: Vector, at: PoseOnBox) -> Enclosure:
+    r"""Of :math:`r = k(c)\, B\, d`, with :math:`d = R\, b` and :math:`c = a \cdot d`.
+
+    .. math:: r' = k B + k'\, (B d)\, a^T, \qquad
+        r''(u, w) = k'\, \big((a \cdot u) B w + (a \cdot w) B u\big) + k''\, (a \cdot u)(a \cdot w) B d
+
+    Args:
+        a: axis (3,).
+        across: B (2, 3).
+        b: the axis in b (3,).
+        at: the frames on the box.
+    """
+    x = at.direction(b)
+
+    def parts(d: Interval) -> tuple[Interval, Interval, tuple[Interval, Interval, Interval]]:
+        aside = product_of(Interval.of(across), d[:, None])
+        k = tilt(Interval.of(a[None]) @ d)
+        some = (across != 0.0) | ((aside.magnitude > 0.0) & (a != 0.0))
+        return aside, masked(k[0] * across + k[1] * aside * a, some), k
+
+    here, near, k_near = parts(x.at_center)
+    there, slope, (_, k1, k2) = parts(x.over_box)
+    twice = np.einsum("u,iw->iuw", a, across)
+    curve = k1 * (twice + np.swapaxes(twice, 1, 2)) + k2 * there[:, :, None] * np.outer(a, a)
+    value = masked(k_near[0] * here[:, 0], here.magnitude[:, 0] > 0.0)
+    return Formula(value, near, slope, curve).of(x, at.box)
+
+
+def crossing_of(a: Vector, b: Vector, at: PoseOnBox) -> Enclosure:
+    r"""Of :math:`r = -\arcsin s`, :math:`s = a \cdot R\, b`.
+
+    Args:
+        a: axis of a (3,).
+        b: axis of b (3,).
+        at: the frames on the box.
+    """
+    x = at.direction(b)
+
+    def parts(d: Interval) -> tuple[Interval, Interval]:
+        s = product_of(Interval.of(a[None]), d[:, None])[0]
+        rest = 1.0 - s.square()
+        if not rest.lower[0] > LEAST_CROSSING**2:
+            raise UndefinedError("two axes of a hinge may be parallel: there the row of their angle has no derivative")
+        return s, rest.sqrt()
+
+    (here, here_rest), (there, rest) = parts(x.at_center), parts(x.over_box)
+    axis, below = Interval.of(a[None]), rest.reciprocal()
+    near, slope = (masked(-(one[:, None] * axis), a[None] != 0.0) for one in (here_rest.reciprocal(), below))
+    curve = -(there * below * below * below)[:, None, None] * np.outer(a, a)[None]
+    value = masked(-angle(here, here_rest), here.magnitude > 0.0)
+    return Formula(value, near, slope, curve).of(x, at.box)

@@ -9,10 +9,12 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import FunctionError, UndefinedError
+from ...errors import FunctionError, NoEnclosureError, UndefinedError
+from ...functions.enclosures.box import Enclosure
 from ...functions.frames.slopes import Slopes
 from ...ranges import whole_number
 from ...robot.model.pinocchio import pin
+from .enclosing import PoseOnBox
 from .pose_map import PoseMap
 
 MOST_ROWS = 6
@@ -91,6 +93,12 @@ class GivenMap(PoseMap):
         except UndefinedError as error:
             raise UndefinedError(f"'{self.name}': {error}") from error
         return expect(found, Slopes, f"what {type(self.given).__name__}.slopes returned")
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`: of maps of the library; one that a user wrote has none."""
+        if type(self.given).__module__.partition(".")[0] != "constraints":
+            raise NoEnclosureError(type(self.given).__name__, "it is a map that a user gave")
+        return self.given.enclosure(at)
 
     @property
     def has_exact_slopes(self) -> bool:

@@ -12,9 +12,13 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross
 
+from ...errors import UndefinedError
+from ...functions.enclosures.box import Enclosure
+from ...functions.enclosures.smooth import combined, stacked
 from ...functions.frames.slopes import Slopes, translation_slopes
 from ...robot.model.pinocchio import pin
 from .custom_fit import CustomRows, least
+from .enclosing import PoseOnBox
 from .hinge import Hinge, HingeKind, chain
 from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
@@ -230,6 +234,25 @@ class ScrewRows(PoseMap):
         found.force[3:, 3:] -= pitch * multipliers[2] * turn.force
         found.by_pose[2, 3:] -= pitch * turn.by_pose[0]
         found.by_twist[2, 3:] -= pitch * turn.by_twist[0]
+        return found
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`: of the whole turns that are nearest at the centre, if they are so on all of the box.
+
+        Raises:
+            UndefinedError: they may not be.
+        """
+        pitch, placed, R = self.screw.pitch, self.split.enclosure(at), at.seen.rotation
+        angle, _ = twist_angle(R, self.screw.axis)
+        turn = at.turn_about(self.screw.axis, angle + _turns(self.screw, at.seen.position[0], angle))
+        whole = stacked([placed, turn], at.box)
+        less = np.eye(5, 6)
+        less[2, 5] = -pitch
+        found = combined(less, whole, at.box)
+        if not abs(found.value[2]) + found.error[2] < 0.999 * pi * abs(pitch):
+            raise UndefinedError(
+                "a screw that may be half a turn from its advance: which turn is the nearest jumps there"
+            )
         return found
 
 

@@ -6,11 +6,14 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups import Rn
 from liegroups.arguments import truth_values
 from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import OptionError, SizeError
+from ...functions.enclosures.box import Enclosure
 from ...functions.frames.slopes import Slopes
+from .enclosing import PoseOnBox
 from .pose_map import PoseMap
 
 
@@ -72,6 +75,12 @@ class MaskedMap(PoseMap):
         every[r] = multipliers
         found = self.whole.slopes(pose, twist, acceleration, every)
         return found._replace(rate=found.rate[r], by_pose=found.by_pose[r], by_twist=found.by_twist[r])
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        found, r = self.whole.enclosure(at), self.rows
+        J = found.jacobian[r]
+        return Enclosure.centred(Rn(len(r)), at.box, found.value[r], found.rounding[r], J, lambda: found.bend.rows(r))
 
     @property
     def has_exact_slopes(self) -> bool:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups import SE3, Rn
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups import SE3
+from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS, se3_log_slopes
 from liegroups.formulas.second_order import cross, se3_log_second
-from liegroups.frozen import set_fields
-from liegroups.segments import as_slice
 
-from ...functions.enclosures.box import Enclosure, TangentBox
-from ...functions.frames.frame_function import FrameFunction, kinematics_at
-from ...functions.frames.slopes import Slopes, TwistRowSlopes, translation_slopes
-from ...point import MovingPoint, Point
-from ...robot import Frame, Robot
+from ...errors import NoEnclosureError
+from ...functions.enclosures.box import Enclosure
+from ...functions.enclosures.smooth import combined, stacked
+from ...functions.frames.slopes import Slopes, translation_slopes
 from ...robot.model.pinocchio import pin
 from ...robot.placement import pose_log, pose_log_second
-from .enclosing import enclosed
+from .enclosing import PoseOnBox, half_square, turned_halves
 from .rotation_rows import RotationRows
 
 
@@ -131,6 +126,18 @@ class PoseMap(ABC):
         """The same map for poses beside this one, with no jump between them: what differences are taken of."""
         return self
 
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """What is proved of r on a box of configurations, as a function of them.
+
+        Args:
+            at: the two frames on the box.
+
+        Raises:
+            NoEnclosureError: the map has none: it is a user's, or measures rates alone.
+            UndefinedError: r may have no value, or no derivative, somewhere on the box.
+        """
+        raise NoEnclosureError(type(self).__name__, "its map writes none")
+
     @property
     def has_exact_slopes(self) -> bool:
         """Whether `slopes` is a formula: no difference."""
@@ -182,6 +189,14 @@ class Split(PoseMap):
             found.force[3:, 3:] = own.force
         return found
 
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        place = at.place if self._whole else combined(self.directions, at.place, at.box)
+        if self.rotation is None:
+            return place
+        turn = self.rotation.enclosure(at)
+        return stacked([place, turn], at.box) if len(self.directions) else turn
+
     @property
     def has_exact_slopes(self) -> bool:
         """As of `PoseMap`: whether the rows of the rotation have a formula."""
@@ -213,6 +228,10 @@ class LogPose(PoseMap):
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
         return Slopes(*se3_log_slopes(pose_log(pose), twist, acceleration, multipliers)[1:])
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        return at.logarithm
 
 
 @final
@@ -272,6 +291,10 @@ class TurnedLog(PoseMap):
             found.force[3:, 3:] += skew(u) @ skew(y)
         return found
 
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        return turned_halves(self.turn, at)
+
 
 @final
 class Rod(PoseMap):
@@ -310,91 +333,6 @@ class Rod(PoseMap):
         found.by_twist[0, :3], found.by_twist[0, 3:] = 2.0 * v + cross(e, w), cross(v, e)
         return found
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class OfRelativePose(FrameFunction):
-    r"""A `PoseMap` of the pose of frame b seen from frame a, as a function of the robot's configuration.
-
-    .. math:: f(q) = r({}^aM_b), \qquad J = D\,({}^bJ_b - {}^bX_a\,{}^aJ_a)
-
-    Only the columns of the joints on exactly one of the two chains are read and written.
-
-    Args:
-        robot: the robot.
-        a, b: Frames.
-        pose_map: r.
-        name: name in messages.
-    """
-
-    robot: Robot
-    a: Frame
-    b: Frame
-    pose_map: PoseMap
-    name: str = field(default="", kw_only=True)
-
-    written_in: ClassVar[Mapping[str, str]] = {
-        "evaluate": "D in `value` of the map, by the body twist: linear, then angular, in the axes of b "
-        "(the velocity of its origin in the axes of a is pose.rotation @ twist[:3])",
-        "drift": "`second` of the map",
-        "drift_derivatives": "`by_pose` and `by_twist` in `slopes` of the map",
-        "force_derivative": "`force` in `slopes` of the map",
-    }
-
-    _indices: Indices = field(init=False)
-    _block: slice | None = field(init=False)
-    _signs: Matrix = field(init=False)
-    _same_sign: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Resolve the frames, and note the columns."""
-        self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
-        indices = np.flatnonzero(self.columns)
-        signs = np.ascontiguousarray(self._sign[0, indices])
-        set_fields(self, _indices=indices, _block=as_slice(indices.tolist()))
-        set_fields(self, _signs=signs, _same_sign=bool((signs == 1.0).all()))
-
-    @property
-    def indices(self) -> Indices:
-        """The tangent columns the function depends on."""
-        return self._indices
-
-    def enclosure(self, box: TangentBox) -> Enclosure:
-        """As `Function.enclosure`, of maps that have one."""
-        return enclosed(self, box.on(self.inputs, self.name))
-
-    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        """As `Function.evaluate`."""
-        if jacobian is None:
-            self.pose_map.value(self.relative_placement(kinematics_at(point, None)), value)
-        elif self._block is not None:
-            jacobian[:, self._block] = self.compact(point, value)
-        else:
-            jacobian[:, self._indices] = self.compact(point, value)
-
-    def compact(self, point: Point, value: Vector) -> Matrix:
-        """As `Function.compact`."""
-        k = kinematics_at(point, value)
-        frames = self.relative_frames(k)
-        D = frames.rows[: self.pose_map.size]
-        self.pose_map.value(frames.pose, value, D)
-        J = k.world_jacobian
-        columns = J[:, self._block] if self._block is not None else J.take(self._indices, 1)
-        seen: Matrix = D.dot(frames.to_b()).dot(columns)
-        if not self._same_sign:
-            seen *= self._signs
-        return seen
-
-    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
-        """As `FrameFunction.rows_at`."""
-        D, value = np.zeros((self.pose_map.size, 6)), np.zeros(self.pose_map.size)
-        self.pose_map.value(pose, value, D)
-        return TwistRowSlopes(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
-
-    @property
-    def has_exact_derivatives(self) -> bool:
-        """As of `FrameFunction`; and where the map has a formula."""
-        return super().has_exact_derivatives and self.pose_map.has_exact_slopes
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        """As `Function.drift`."""
-        self.pose_map.second(*self.relative_motion(motion), out)
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        return half_square(self.length, at)

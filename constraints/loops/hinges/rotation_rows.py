@@ -13,9 +13,13 @@ from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross, so3_log_second
 from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
+from ...errors import NoEnclosureError
+from ...functions.enclosures.box import Enclosure
+from ...functions.enclosures.smooth import combined
 from ...functions.frames.slopes import Slopes, rotation_vector_slopes
 from ...robot.model.pinocchio import pin
 from ...robot.placement import rotation_log
+from .enclosing import PoseOnBox, crossing_of, swing_of
 
 
 class RotationRows(ABC):
@@ -52,6 +56,10 @@ class RotationRows(ABC):
                 found.by_pose[:, i] += factor * second
                 found.by_twist[:, i] += factor * seen(R, omega + step * e)[1]
         return found
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        raise NoEnclosureError(type(self).__name__, "its rows of a rotation write none")
 
     @property
     def has_exact_slopes(self) -> bool:
@@ -91,6 +99,11 @@ class Turn(RotationRows):
     def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
         """As `RotationRows.slopes`."""
         return rotation_vector_slopes(R, omega, alpha, multipliers, self.axes)
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        vector = at.rotation_vector
+        return vector if self.axes is None else combined(self.axes, vector, at.box)
 
 
 @final
@@ -166,6 +179,10 @@ class Swing(RotationRows):
         by_twist += outer(k1 * x, a @ spun) + k * (B @ spun)
         return Slopes(rate, force, by_pose, by_twist)
 
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        return swing_of(self.a, self.across, self.b, at)
+
 
 @final
 class Cross(RotationRows):
@@ -216,6 +233,10 @@ class Cross(RotationRows):
         by_pose = -(f2 * x2 + f3 * x1 * x1) * gx - f1 * gx2 - 2.0 * f2 * x1 * gx1
         by_twist = -f1 * spun - 2.0 * f2 * x1 * gx
         return Slopes(rate[None], force, by_pose[None], by_twist[None])
+
+    def enclosure(self, at: PoseOnBox) -> Enclosure:
+        """As `PoseMap.enclosure`."""
+        return crossing_of(self.a, self.b, at)
 
 
 def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:

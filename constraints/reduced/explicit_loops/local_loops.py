@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 
 from ...loops import ConstraintSet
 from ...loops.closures import Closure, PointClosure, RodClosure
-from ...loops.hinges.pose_map import OfRelativePose
+from ...loops.hinges.relative_pose import OfRelativePose
 from ...point import Point
 from ...robot import Frame, Robot
 from ...robot.model.joints import copied_joint
