@@ -13,6 +13,7 @@ from .errors import MissingExtraError
 ABOVE = {
     "certificates.along": "certify_path",
     "certificates.search": "certify",
+    "certificates.sweeps": "certify_sweep",
     "files.motions": "save_motion",
     "files.options": "load_options save_options",
     "files.problems": "load_problem save_problem",

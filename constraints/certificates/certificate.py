@@ -16,8 +16,8 @@ from .check import Premises, failures
 class CertificateStatus(StatusEnum, successes=("PROVED", "REFUTED", "COMPLETE")):
     """What is proved. The value is a sentence for humans.
 
-    The first two are those of a configuration, or of a path; `refute` ends with REFUTED, SOLVED or OPEN, and
-    `all_solutions` with COMPLETE or OPEN.
+    The first two are those of a configuration, or of a path; `refute` ends with REFUTED, SOLVED or OPEN,
+    `all_solutions` with COMPLETE or OPEN, and a sweep with COMPLETE or one of the first two.
     """
 
     PROVED = "An exact solution is near, it is the only one around in its slice, and the rows have full rank there."
@@ -74,6 +74,16 @@ class Certificate(Result):
     basis: Matrix
     numbers: Premises | None
 
+    @property
+    def mobility(self) -> int | None:
+        """Freedoms of the exact solutions around the proved one; None where nothing is proved.
+
+        The rows in play have full rank there, and what is not in play is constant: so solutions are a manifold of as
+        many dimensions as coordinates that may move, less these rows; with what is `active` or `held` kept so. Where
+        rows depend on others to first order, as in Bennett's linkage, nothing is proved, whatever moves.
+        """
+        return len(self.basis) - len(self.held) - self.rows if self.success else None
+
     def check(self) -> list[str]:
         """Prove it again from its numbers, by `constraints/certificates/check.py`.
 
@@ -89,7 +99,8 @@ class Certificate(Result):
         """What is proved, or what is in the way, in words."""
         lines = [str(self)]
         if self.rows:
-            lines.append(f"{counted(self.rows, 'row')} in play, condition {self.condition:.3g}")
+            mobility = "not proved" if self.mobility is None else str(self.mobility)
+            lines.append(f"{counted(self.rows, 'row')} in play, condition {self.condition:.3g}; mobility {mobility}")
         for words, names in (
             ("inequalities at their ends: ", self.active),
             ("coordinates that are held: ", self.held),

@@ -1,4 +1,4 @@
-"""Certificates of paths: values, that can be checked again."""
+"""Certificates of paths and sweeps: values, that can be checked again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..solvers.result import Result
 from ..words import counted
-from .certificate import CertificateStatus
+from .certificate import Certificate, CertificateStatus
 from .path_check import LegPremises, path_failures
 
 
@@ -109,3 +109,53 @@ class PathCertificate(Result):
 
     def __repr__(self) -> str:
         return f"PathCertificate({self})"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SweepCertificate(Result):
+    """What is proved of a sweep.
+
+    PROVED: the driver determines one exact closed configuration at each of its values between the reached ones, in the
+    order of the sweep, beside the straight way between configurations; these are one continuous curve, and the rows
+    have full rank with the driver held: there is no dead point on it. COMPLETE: moreover all closed configurations at
+    the first value are known, and each of them is followed by such a proof. Others may still begin on the way, at dead
+    points of their own: these are not looked for.
+
+    At a dead point, and where branches cross, rows lose rank with the driver held. So a proof ends before it, and
+    `reason`, or `ends`, names it.
+
+    Attributes:
+        status: COMPLETE, PROVED or NOT_PROVED.
+        reason: what is in the way of the sweep's own branch; empty for a proof.
+        open: what is in the way of COMPLETE; empty where it is, or where it was not asked for.
+        ends: the singularities that the sweep met, in words.
+        along: of the sweep's own branch; the driver is a row whose right-hand side moves.
+        start: closed configurations at the first value, all of them if nothing is `open`; none where nobody asked.
+        others: of the other branches from there, in the order of `start`.
+    """
+
+    status: CertificateStatus
+    reason: str
+    open: str
+    ends: tuple[str, ...]
+    along: PathCertificate
+    start: tuple[Certificate, ...]
+    others: tuple[PathCertificate, ...]
+
+    def describe(self) -> str:
+        """What is proved, and what is not, in words."""
+        lines = [str(self), str(self.along)]
+        lines += [f"at the first value {counted(len(self.start), 'configuration')}"] if self.start else []
+        lines += [f"another branch {other}" for other in self.others]
+        lines += [f"all branches: {self.open}"] if self.open else []
+        return "\n  ".join([*lines, *(f"rows lose rank, nothing is proved there: {each}" for each in self.ends)])
+
+    def __str__(self) -> str:
+        if not self.success:
+            return f"NOT_PROVED: {self.reason}"
+        more = f", and {counted(len(self.others), 'other one')}" if self.others else ""
+        return f"{self.status.name}: one branch without a dead point{more}"
+
+    def __repr__(self) -> str:
+        return f"SweepCertificate({self})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,9 +11,11 @@ from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
+from constraints.errors import OptionError
 from constraints.functions import TangentBox
 from constraints.loops import Assembly, Closure, Hinge, assemble_position
 from constraints.models import mechanisms
+from constraints.reduced import Sweep, SweepOptions, sweep
 
 
 def assembled(name: str) -> Assembly:
@@ -33,7 +37,7 @@ def test_mobility_is_what_the_rows_leave_where_their_rank_is_proved(name: str, m
     certificate = found.certify()
     assert certificate.status is CertificateStatus.PROVED, certificate
     assert certificate.check() == []
-    assert found.constraint_set.robot.nv - certificate.rows == mobility
+    assert certificate.mobility == mobility
     assert certificate.r < 1e-3
 
 
@@ -51,6 +55,72 @@ def test_rows_that_others_imply_are_left_open_by_name() -> None:
     assert found.status is CertificateStatus.NOT_PROVED
     assert "depends on other rows to first order" in found.reason
     assert len(found.open) == found.rows == 3
+    assert found.mobility is None
+    assert "mobility not proved" in found.describe()
+
+
+# Sweeps.
+
+
+def swept(name: str, driver: str, way: float, steps: int = 40, **options: Any) -> Sweep:
+    mechanism = getattr(mechanisms, name)() if isinstance(name, str) else name
+    rows, q = mechanism.constraint_set(), mechanism.postures["closed"]
+    start = mechanism.robot.joint_names.index(driver)
+    values = q[start] + np.linspace(0.0, way, steps)
+    return sweep(rows, q, driver, values, options=SweepOptions(**options))
+
+
+def test_a_crank_that_turns_has_two_branches_all_the_way() -> None:
+    found = swept("four_bar", "crank", 2.0 * np.pi).certify()
+    assert found.status is CertificateStatus.COMPLETE, found.describe()
+    assert len(found.start) == 2
+    assert len(found.others) == 1
+    assert not found.ends
+    for each in (found.along, *found.others):
+        assert each.success
+        assert each.check() == []
+    own, other = found.along, found.others[0]
+    assert own.r < 0.05
+    assert np.abs(own.stops[0] - other.stops[0]).max() > 0.1  # and the same after a turn: they never meet
+    np.testing.assert_allclose(np.sin(own.stops[-1]), np.sin(own.stops[0]), atol=1e-9)
+
+
+def test_stops_of_a_proved_sweep_are_at_the_values_of_the_driver() -> None:
+    """Judged by two circles: the rocker's end, from crank and lengths."""
+    along = swept("four_bar", "crank", 1.0).certify(branches=False).along
+    for crank, coupler, rocker in along.stops:
+        end = 0.15 * np.array([np.cos(crank), np.sin(crank)])
+        end += 0.35 * np.array([np.cos(crank + coupler), np.sin(crank + coupler)])
+        np.testing.assert_allclose(end, [0.4 + 0.3 * np.cos(rocker), 0.3 * np.sin(rocker)], atol=1e-9)
+
+
+def test_dead_points_are_named_as_where_rows_lose_rank() -> None:
+    """The rocker stands still where crank and coupler are in line: by the law of cosines."""
+    folded = np.pi - np.arccos((0.4**2 + 0.3**2 - 0.2**2) / (2.0 * 0.4 * 0.3))
+    rocking = swept("four_bar", "rocker", 2.0)
+    found = rocking.certify()
+    assert found.success
+    assert [abs(each.value - folded) < 1e-6 for each in rocking.singularities] == [True]
+    assert len(found.ends) == 1
+    assert f"dead point at {folded:.6f}" in found.describe()
+    assert "rows lose rank" in found.describe()
+    back = swept("four_bar", "rocker", 2.0, turn_back=True).certify()
+    assert back.status is CertificateStatus.NOT_PROVED
+    assert "another branch" in back.reason
+
+
+def test_where_branches_cross_the_proof_ends() -> None:
+    found = swept(mechanisms.four_bar(0.4, 0.15, 0.4, 0.15), "crank", 3.0, cross=True).certify()
+    assert found.status is CertificateStatus.NOT_PROVED
+    assert "branch point at 3.14159" in found.reason
+
+
+def test_what_cannot_be_searched_is_said_and_the_own_branch_is_proved() -> None:
+    found = swept("slider_crank", "crank", 1.0).certify()
+    assert found.status is CertificateStatus.PROVED
+    assert "'slider' has no bounds" in found.open
+    with pytest.raises(OptionError, match="two values"):
+        swept("slider_crank", "crank", 1.0, steps=1).certify()
 
 
 # Planar mechanisms made of closures.

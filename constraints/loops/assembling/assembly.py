@@ -132,9 +132,8 @@ class Assembly(DrawnIterates):
     def certify(self, *, radius: float | None = None) -> Certificate:
         """Prove that an exact closed configuration is near q: see `constraints.certificates.certify`.
 
-        Closures of points, of points in a plane, and of whole poses are proved; rows of axes have no enclosure. Of
-        redundant rows, as those of planar mechanisms in space, nothing is proved. Mobility is nv less the rows in play
-        where the certificate is PROVED; what is free to second order only is not shown by it.
+        Of redundant rows nothing is proved; those that a pin of a planar mechanism does not need are constant, and do
+        not count. `mobility` of the certificate is proved with it; what is free to second order only is not shown.
 
         Args:
             radius: R that is wanted; by default as large as can be shown.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .driver import Driver
 from .singularities import Singularity
 from .transmission import pivots_of, transmission_angles
 from .travel import SweepStatus
+
+if TYPE_CHECKING:
+    from ...certificates.path_certificate import SweepCertificate
 
 EDGE = 1e-6
 """So near to a bound counts as at it, where a sweep ended at bounds [rad or m]."""
@@ -173,6 +176,22 @@ class Sweep(Result):
             FileError: the file cannot be written.
         """
         return from_above("plot_sweep")(self, path)
+
+    def certify(self, *, branches: bool = True, seconds: float = 30.0) -> SweepCertificate:
+        """Prove that it stays on one branch, and follow all others that close the mechanism at its first value.
+
+        Args:
+            branches: whether the others are looked for; coordinates that are no angles need `SweepOptions.bounds`.
+            seconds: wall time of the search for them.
+
+        Returns:
+            COMPLETE, PROVED (the sweep's own branch alone), or NOT_PROVED with the value where the proof ends; dead
+            points, where the rows lose rank with the driver held, are named.
+
+        Raises:
+            OptionError: no time; fewer than two values; a held coordinate that is a part of a rotation.
+        """
+        return from_above("certify_sweep")(self, branches=branches, seconds=seconds)
 
     @property
     def reached_words(self) -> str:

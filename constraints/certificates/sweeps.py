@@ -1,0 +1,200 @@
+"""Proofs along a sweep: its branch, and all others that close the mechanism at its first value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liegroups import SO2
+from liegroups.arguments import as_flag, expect
+from liegroups.arrays import Vector
+
+from ..errors import ConstraintError, OptionError
+from ..functions.affine import Identity
+from ..functions.restriction import Restriction
+from ..paths.moving_rhs import MovingRightHandSide
+from ..paths.path import Path, Piece
+from ..problem.problem import Problem
+from ..reduced.sweeps.sweep import sweep
+from ..reduced.sweeps.sweep_result import Sweep
+from ..robot import Bounds
+from ..rows.implicit import Implicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..solvers import Options
+from .along import certify_path
+from .certificate import Certificate, CertificateStatus
+from .path_certificate import PathCertificate, Stuck, SweepCertificate
+from .searching import SearchLimits
+from .solutions import all_solutions
+
+SAME_START = 1e-6
+"""Two closed configurations at the first value that are nearer are the same start [rad, m]."""
+
+
+def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0) -> SweepCertificate:
+    """Prove that a sweep stays on one branch, and which others close the mechanism at its first value.
+
+    The driver, and what was held, are rows with right-hand sides that move from value to value; `certify_path` proves
+    the curve of solutions. `all_solutions` finds all closed configurations at the first value; from each other one a
+    sweep over the same values is proved in the same way.
+
+    Args:
+        swept: with two values or more that were reached.
+        branches: whether the others are looked for.
+        seconds: wall time of the search for all configurations at the first value.
+
+    Raises:
+        WrongObjectError: an argument of another type.
+        OptionError: no time; fewer than two values; a driver, or a held coordinate, that is a part of a rotation.
+    """
+    expect(swept, Sweep, "sweep to be certified")
+    every = as_flag(branches, "branches of a certificate of a sweep")
+    search = SearchLimits(seconds=seconds)
+    driven = _Driven(swept)
+    along = driven.proved(swept)
+    ends = tuple(str(each) for each in swept.singularities)
+    last = _runs(swept)[-1][1]
+    if not along.success or last + 1 < len(swept.values):
+        there = (
+            f"'{swept.driver.name}' at {swept.values[last]:.6g}: behind it the same values are met on another branch"
+        )
+        reason = there if along.success else f"{driven.where(swept, along.stuck)}: {along.reason}"
+        return SweepCertificate(CertificateStatus.NOT_PROVED, reason, "", ends, along, (), ())
+    if not every:
+        return SweepCertificate(CertificateStatus.PROVED, "", "", ends, along, (), ())
+    start, why = driven.start(search)
+    others, unproved = driven.others(start)
+    status = CertificateStatus.PROVED if why or unproved else CertificateStatus.COMPLETE
+    return SweepCertificate(status, "", why or unproved, ends, along, start, others)
+
+
+class _Driven:
+    """A sweep as a problem whose right-hand sides move.
+
+    Args:
+        swept: the sweep.
+    """
+
+    def __init__(self, swept: Sweep) -> None:
+        self.swept, self.whole = swept, swept.coordinates.constraint_set
+        space = self.whole.robot.space
+        if not _runs(swept):
+            raise OptionError("a sweep to be certified: two values, or more, that are reached on one branch are needed")
+        names = (swept.driver.name, *swept.held)
+        columns: list[int] = swept.coordinates.partition.independent.tolist()
+        for name, k in zip(names, columns, strict=True):
+            leaf = next(leaf for leaf in space.leaves() if leaf.v.start <= k < leaf.v.stop)
+            if leaf.space.nq != leaf.space.nv and leaf.space != SO2:
+                raise OptionError(f"a sweep to be certified: '{name}' is a part of a rotation, and no row can hold it")
+        self.rows = [
+            Implicit.equal(Restriction(Identity(space), [k]), name=f"held {name}")
+            for name, k in zip(names, columns, strict=True)
+        ]
+        self.bounds = Bounds.none(space) if swept.bounds is None else swept.bounds
+        self.problem = Problem(self.whole.robot, [*self.rows, *self.whole.anchored], self.bounds)
+        self.columns = np.array(columns)
+
+    def sides(self, problem: Problem, rows: list[RowOwner], q: Vector) -> RightHandSide:
+        """Right-hand sides of the sweep; those of rows are read at q."""
+        own = problem.check_rhs(None)
+        which = range(len(rows), len(own.stack))
+        return own.taken_from(self.swept.rhs, which).read_at(q, range(len(rows)))
+
+    def proved(self, swept: Sweep) -> PathCertificate:
+        """Of a sweep over these values: a piece for each run of values that rise, or fall."""
+        pieces, options = list[Piece](), Options.local()
+        for first, last in _runs(swept):
+            qs, values = swept.qs[first : last + 1], swept.values[first : last + 1]
+            ends = [self.sides(self.problem, list(self.rows), q) for q in (qs[0], qs[-1])]
+            times = (values - values[0]) / (values[-1] - values[0])
+            times[-1] = 1.0
+            pieces.append(Piece(self.problem, MovingRightHandSide(*ends), qs, times, options))
+        return certify_path(Path(tuple(pieces), (1.0,) * len(pieces)))
+
+    def where(self, swept: Sweep, stuck: Stuck | None) -> str:
+        """Where a proof ends, by the value of the driver, and which singularity is there."""
+        if stuck is None:
+            return f"'{swept.driver.name}'"
+        first, last = _runs(swept)[stuck.piece]
+        a, b = swept.values[[first, last]].tolist()
+        values = [a + (t - stuck.piece) * (b - a) for t in (stuck.begin, stuck.end)]
+        beyond = abs(b - a) / (last - first)
+        near = [str(s) for s in swept.singularities if min(abs(s.value - v) for v in values) <= beyond]
+        words = f"'{swept.driver.name}' from {values[0]:.6g} to {values[1]:.6g}"
+        return f"{words}, at a {near[0]}" if near else words
+
+    def start(self, search: SearchLimits) -> tuple[tuple[Certificate, ...], str]:
+        """Closed configurations at the first value, and why these may not be all."""
+        robot, q = self.whole.robot, self.swept.qs[0]
+        numbers = {int(v): int(e) for v, e in zip(robot.space.vector_v, robot.space.vector_q, strict=True)}
+        lower, upper = (np.array(end) for end in (self.bounds.lower, self.bounds.upper))
+        columns: list[int] = self.columns.tolist()
+        frozen = np.isin(np.arange(robot.nv), [k for k in columns if k in numbers])
+        for k in np.flatnonzero(frozen).tolist():
+            lower[numbers[k]] = upper[numbers[k]] = q[numbers[k]]
+        rows = [row for row, k in zip(self.rows, columns, strict=True) if not frozen[k]]
+        problem = Problem(robot, [*rows, *self.whole.anchored], self.bounds, frozen=frozen)
+        try:
+            box = Bounds(robot.space, lower, upper)
+            found = all_solutions(problem, self.sides(problem, list(rows), q), box, search)
+        except OptionError as why:
+            return (), f"{why} (SweepOptions.bounds)"
+        return found.certificates, "" if found.success else found.reason
+
+    def others(self, start: tuple[Certificate, ...]) -> tuple[tuple[PathCertificate, ...], str]:
+        """Proofs of the branches from the other configurations, and why one has none."""
+        space, found, why = self.whole.robot.space, list[PathCertificate](), ""
+        if not np.array_equal(self.swept.rhs.vector, self.whole.rhs_at(0.0).vector):
+            return (), "right-hand sides are not those of time 0: other branches are not followed"
+        for certificate in start:
+            apart = space.difference(self.swept.qs[0], certificate.q)
+            turns = 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) * space.revolute
+            if np.abs(apart - turns).max(initial=0.0) < SAME_START:
+                continue
+            try:
+                q = self.closed(space.integrate(certificate.q, -turns))
+                swept = sweep(self.whole, q, self.swept.driver.name, self.swept.values, independent=self.swept.held)
+            except ConstraintError as error:
+                why = why or f"a branch is not followed: {error}"
+                continue
+            if not np.array_equal(swept.values, self.swept.values):
+                ended = next((str(each) for each in swept.singularities[::-1]), swept.status.name)
+                why = why or f"another branch ends at {self.swept.driver.name} {swept.end_value:.6g}: {ended}"
+                continue
+            found.append(self.proved(swept))
+            if not found[-1].success:
+                why = why or f"another branch: {self.where(swept, found[-1].stuck)}: {found[-1].reason}"
+        return tuple(found), why
+
+    def closed(self, q: Vector) -> Vector:
+        """With what is held as it is at the first value, to the last digit."""
+        q = np.array(q)
+        for leaf in self.whole.robot.space.leaves():
+            for k in self.columns.tolist():
+                if leaf.v.start <= k < leaf.v.stop:
+                    own = leaf.q if leaf.space == SO2 else leaf.q.start + k - leaf.v.start
+                    q[own] = self.swept.qs[0][own]
+        return q
+
+
+def _runs(swept: Sweep) -> list[tuple[int, int]]:
+    """First and last numbers of runs of values that rise, or fall; a value that was asked for twice counts once.
+
+    Up to where the sweep meets a value again on another branch, behind a dead point.
+    """
+    values, runs, first = swept.values, list[tuple[int, int]](), 0
+    for i in range(1, len(values)):
+        step, before = values[i] - values[i - 1], values[i - 1] - values[first]
+        if i - 1 > first and step * before <= 0.0:
+            runs.append((first, i - 1))
+            first = i - 1
+        if step == 0.0 and _apart(swept, swept.qs[i - 1], swept.qs[i]) > SAME_START:
+            return runs
+        if step == 0.0:
+            first = i
+    return [*runs, (first, len(values) - 1)] if len(values) - 1 > first else runs
+
+
+def _apart(swept: Sweep, a: Vector, b: Vector) -> float:
+    space = swept.coordinates.constraint_set.robot.space
+    return float(np.abs(space.difference(a, b)).max(initial=0.0))
