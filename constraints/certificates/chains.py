@@ -34,6 +34,7 @@ of equations in `boxes` are covered too: their roundings are below 1,000 of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -157,8 +158,7 @@ class HalfLoop(NamedTuple):
             turn, p = axes, origin
         local = (things - kinds[:, None] * p) @ turn
         stacked = np.array(placements).reshape(len(some), 4, 3)
-        pairs = np.array(np.tril_indices(len(some), -1)[::-1])
-        return HalfLoop(screws.columns[some], stacked, screws.turning[some], local, kinds, pairs)
+        return HalfLoop(screws.columns[some], stacked, screws.turning[some], local, kinds, _pairs(len(some)))
 
     @property
     def lengths(self) -> float:
@@ -251,6 +251,12 @@ class Loop(NamedTuple):
         return OF_BATCH * (1.0 + (self.left.lengths + self.right.lengths) * self.left.points)
 
 
+@cache
+def _pairs(count: int) -> Indices:
+    """(2, pairs) an earlier and a later joint, of all pairs of so many."""
+    return np.array(np.tril_indices(count, -1)[::-1])
+
+
 def _length(vectors: Matrix) -> Vector:
     return np.sqrt((vectors * vectors).sum(axis=-1))
 
@@ -266,6 +272,10 @@ def _cross(a: Matrix, b: Matrix) -> Matrix:
 
 def _with_third_axis(z: Vector) -> Matrix:
     """A rotation whose third column is a unit vector."""
-    x = _cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
-    x = x / np.sqrt(x @ x)
-    return np.column_stack([x, _cross(z, x), z])
+    k = int(np.argmin(np.abs(z)))
+    i, j = (k + 1) % 3, (k + 2) % 3
+    a, b = z[[i, j]].tolist()
+    x, size = np.zeros(3), float(np.hypot(a, b))
+    x[i], x[j] = -b / size, a / size
+    (p, q, r), (u, v, w) = z.tolist(), x.tolist()
+    return np.array([[u, q * w - r * v, p], [v, r * u - p * w, q], [w, p * v - q * u, r]])

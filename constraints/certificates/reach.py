@@ -71,7 +71,7 @@ class Reach(NamedTuple):
 
     @staticmethod
     def all(screws: Screws, target: Vector, boxes: Boxes, deep: bool) -> Iterator[Reach]:
-        """From points on axes; those that few joints move first.
+        """From points on axes; those that few joints move first. By lengths alone, those that refute.
 
         Args:
             screws: from frame a to frame b.
@@ -80,20 +80,21 @@ class Reach(NamedTuple):
             deep: whether boxes are divided, for few points; else by lengths alone, for all.
         """
         n = len(screws.columns)
-        found = list[tuple[int, int, _Distance, _Distance]]()
+        found = list[tuple[int, int, _Distance, _Distance, Reach]]()
         for i in np.flatnonzero(screws.turning).tolist():
             for p in _points(screws, i):
                 behind = _Distance(HalfLoop.carrying(screws, range(i + 1, n), 1.0, screws.position[None], [1.0]), p)
                 before = _Distance(HalfLoop.carrying(screws, range(i), 1.0, p[None], [1.0]), target)
-                found.append((behind.moving(boxes) + before.moving(boxes), i, behind, before))
+                reach = Reach(int(screws.columns[i]), behind.by_lengths(boxes), before.by_lengths(boxes), 0)
+                if deep or reach.refutes:
+                    found.append((behind.moving(boxes) + before.moving(boxes), i, behind, before, reach))
         found.sort(key=lambda entry: entry[:2])
-        for _, i, behind, before in found[:DEEP] if deep else found:
-            tool, goal, count = behind.by_lengths(boxes), before.by_lengths(boxes), 0
+        for _, _, behind, before, reach in found[:DEEP] if deep else found:
             if deep:
-                goal, few = before.by_boxes(boxes, goal, tool)
-                tool, more = behind.by_boxes(boxes, tool, goal)
-                count = few + more
-            yield Reach(int(screws.columns[i]), tool, goal, count)
+                goal, few = before.by_boxes(boxes, reach.target, reach.tool)
+                tool, more = behind.by_boxes(boxes, reach.tool, goal)
+                reach = Reach(reach.column, tool, goal, few + more)
+            yield reach
 
 
 def _points(screws: Screws, i: int) -> list[Vector]:

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import SpaceMismatchError
+from ..errors import NoEnclosureError, OptionError, SpaceMismatchError
 from ..problem.problem import Problem
 from ..robot import Bounds
 from ..rows.right_hand_side import RightHandSide
@@ -104,12 +104,9 @@ def refute(
         names = of_users(rows) if boxes else ()
         return Refutation(status, reason, left, boxes, perf_counter() - begun, found, names)
 
-    for deep in (False, True):
-        for function, screws, target in read.points:
-            for reach in Reach.all(screws, target, coordinates.boxes, deep):
-                if reach.refutes:
-                    words = in_lengths(reach, function.frame_b.name, coordinates.names[reach.column])
-                    return ended(CertificateStatus.REFUTED, words, 0.0, reach.boxes)
+    words, looked = _by_lengths(read, coordinates)
+    if words:
+        return ended(CertificateStatus.REFUTED, words, 0.0, looked)
     search = BoxSearch(rows, coordinates, read, limits or SearchLimits())
     found = search.run(boxes=FIRST_FEW if search.others else FIRST_BOXES)
     if found.reason:
@@ -122,6 +119,34 @@ def refute(
         return ended(CertificateStatus.REFUTED, words, 0.0, found.boxes)
     words = "; ".join([f"{found.reason}; {found.open:.3g} of the volume is left", *search.without])
     return ended(CertificateStatus.OPEN, words, found.open, found.boxes)
+
+
+def beyond_lengths(problem: Problem, rhs: RightHandSide) -> str:
+    """Why no configuration within the bounds satisfies a problem, by lengths: the first part of `refute`.
+
+    Args:
+        problem: a problem.
+        rhs: right-hand sides.
+
+    Returns:
+        The reason, for a proof; empty where lengths do not tell.
+    """
+    try:
+        rows = ProblemRows.of(problem, problem.check_rhs(rhs))
+        coordinates = Coordinates.of(rows)
+        return _by_lengths(Read.of(rows, coordinates), coordinates)[0]
+    except (OptionError, NoEnclosureError):  # coordinates without bounds, a joint whose motions are not bounded
+        return ""
+
+
+def _by_lengths(read: Read, coordinates: Coordinates) -> tuple[str, int]:
+    """The reason, empty if there is none, and how many boxes were looked at for it."""
+    for deep in (False, True):
+        for function, screws, target in read.points:
+            for reach in Reach.all(screws, target, coordinates.boxes, deep):
+                if reach.refutes:
+                    return in_lengths(reach, function.frame_b.name, coordinates.names[reach.column]), reach.boxes
+    return "", 0
 
 
 def asked(problem: object, rhs: RightHandSide | ArrayLike | None, box: object) -> tuple[Problem, RightHandSide]:

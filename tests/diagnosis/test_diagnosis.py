@@ -35,6 +35,7 @@ from constraints import (
     linear_coupling,
     locked_joint,
 )
+from constraints.certificates import refute
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
 from constraints.functions import Identity
 from constraints.models import installed_robots, load
@@ -113,6 +114,21 @@ def test_two_contradictory_positions() -> None:
     assert f"{trial.tries} tries" in text
 
 
+def test_what_lengths_do_not_tell_is_not_called_proved() -> None:
+    """Two targets within reach that contradict; and a joint whose motions have no bounds."""
+    robot = arm()
+    here, there = at(robot, "tool", [0.3, 0.2, 0.5], "here"), at(robot, "tool", [0.3, 0.2, 0.6], "there")
+    diagnosis = failed(Problem(robot, [here, there]), robot.random(np.random.default_rng(0))).diagnose()
+    assert diagnosis.proof == ""
+    assert "as far as projection can tell" in str(diagnosis)
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelEllipsoid(0.1, 0.1, 0.2), pin.SE3.Identity(), "shoulder")
+    odd = Robot(model)
+    far = failed(Problem(odd, [at(odd, "shoulder", [3.0, 0.0, 0.0], "far")]), odd.neutral).diagnose()
+    assert far.proof == ""
+    assert "Out of reach, as far as" in str(far)
+
+
 def test_one_target_out_of_reach() -> None:
     """The conflict is that one constraint."""
     robot = arm()
@@ -121,7 +137,8 @@ def test_one_target_out_of_reach() -> None:
     problem = Problem(robot, [near, at(robot, "tool", [3.0, 0.0, 0.5], "far"), locked_joint(robot, "wrist_roll")])
     diagnosis = failed(problem, robot.random(rng)).diagnose()
     assert members(diagnosis) == [(Kind.CONSTRAINT, "far")]
-    assert "Out of reach" in str(diagnosis)
+    assert "Proved out of reach: 'tool' is at most" in str(diagnosis)
+    assert diagnosis.proof == refute(problem).reason
     assert diagnosis.errors[0].constraint == "far"
     norms = [entry.norm for entry in diagnosis.errors]
     assert norms == sorted(norms, reverse=True)

@@ -13,6 +13,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import NotFiniteError, UndefinedError
+from ...exports import from_above
 from ...linear_algebra import largest
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem
@@ -97,6 +98,7 @@ class Diagnosis(Verdict):
         rounding: norm of the errors from rounding alone; a threshold below it is not reliable.
         frozen: names of the frozen dofs, driven joints of an assembly among them.
         questions: numbers of the case that look like degrees or millimetres (`projection.questions`).
+        proof: why no configuration within the bounds satisfies all, in lengths, where these prove it; else empty.
     """
 
     status: Status
@@ -119,6 +121,7 @@ class Diagnosis(Verdict):
     more_iterations: int = 0
     frozen: str = ""
     questions: tuple[str, ...] = ()
+    proof: str = ""
 
     @property
     def is_below_rounding(self) -> bool:
@@ -198,6 +201,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         larger_budget(projection.options.max_iterations) if projection.options.restarts else 0,
         dof_names(problem.space, np.flatnonzero(problem.frozen).tolist()),
         projection.questions,
+        "" if conflict is None else from_above("beyond_lengths")(problem, rhs),
     )
 
 

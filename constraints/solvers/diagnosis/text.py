@@ -133,11 +133,15 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
         return
     one = len(conflict.members) == 1
     head = "Out of reach" if one else "Cannot be satisfied together"
+    if diagnosis.proof:
+        yield f"Proved out of reach: {diagnosis.proof}."
     if diagnosis.doubtful_jacobians:  # the trials had steps by the same Jacobians
         names = ", ".join(f"'{name}'" for name, _ in diagnosis.doubtful_jacobians)
         is_wrong = "is not finite" if all(off == inf for _, off in diagnosis.doubtful_jacobians) else "seems wrong"
         yield f"Not solved, and what can be satisfied is not known: the Jacobian of {names} {is_wrong}"
         yield f"({_tried(conflict)}). What was not satisfied with it:"
+    elif diagnosis.proof:
+        yield f"What projection did not satisfy ({_tried(conflict)}):"
     else:
         yield f"{head}, as far as projection can tell ({_tried(conflict)}):"
     yield from (f"  {_member(diagnosis, member)}" for member in conflict.members)
