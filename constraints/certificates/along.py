@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import Matrix
 
 from ..collisions.model import CollisionModel
-from ..errors import SpaceMismatchError
+from ..errors import SizeError, SpaceMismatchError
 from ..paths.path import Path
 from .certificate import CertificateStatus
 from .path_certificate import PathCertificate, Stuck
@@ -18,7 +20,10 @@ from .search import coordinate_names, of_users
 
 
 def certify_path(
-    path: Path, collisions: CollisionModel | None = None, *, limits: PathLimits | None = None
+    path: Path,
+    collisions: CollisionModel | Sequence[CollisionModel] | None = None,
+    *,
+    limits: PathLimits | None = None,
 ) -> PathCertificate:
     r"""Prove that a path does not jump: one continuous curve of exact solutions leads along it.
 
@@ -28,7 +33,7 @@ def certify_path(
 
     Args:
         path: the path; right-hand sides may move in vectors, not on groups, and not by a function of time.
-        collisions: what must be free on the whole curve; by default nothing is looked at.
+        collisions: what must be free on the whole curve, or one model for each piece; by default nothing is looked at.
         limits: when to give up.
 
     Returns:
@@ -42,18 +47,33 @@ def certify_path(
     Goldsztejn, L. Granvilliers, C. Jermann, Certified parallelotope continuation for one-manifolds, 2013.
     """
     expect(path, Path, "path to be certified")
-    expect(collisions, (CollisionModel, type(None)), "collisions of a certificate", "a CollisionModel, or None")
     limits = expect(limits or PathLimits(), PathLimits, "limits of a certificate of a path", "PathLimits")
-    space = path.pieces[0].problem.space
-    if collisions is not None and collisions.robot.space != space:
-        raise SpaceMismatchError("collisions of a certificate", space.name, collisions.robot.space.name)
-    searches = list[PieceSearch]()
-    for piece in path.pieces:
-        searches.append(PieceSearch(piece, collisions, limits, limits.legs - sum(len(s.proved) for s in searches)))
+    searches, models = list[PieceSearch](), _models(path, collisions)
+    for piece, model in zip(path.pieces, models, strict=True):
+        searches.append(PieceSearch(piece, model, limits, limits.legs - sum(len(s.proved) for s in searches)))
         searches[-1].run()
         if searches[-1].reason:
             break
     return _together(path, searches, collisions is not None)
+
+
+def _models(path: Path, collisions: object) -> tuple[CollisionModel | None, ...]:
+    """One for each piece.
+
+    Raises:
+        WrongObjectError, SizeError, SpaceMismatchError: what is wrong with them.
+    """
+    what, count, space = "collisions of a certificate", len(path.pieces), path.pieces[0].problem.space
+    if collisions is None:
+        return (None,) * count
+    one = "a CollisionModel, one for each piece, or None"
+    models = (collisions,) * count if isinstance(collisions, CollisionModel) else as_tuple(collisions, what, one)
+    if len(models) != count:
+        raise SizeError(what, f"{count}, one for each piece", len(models))
+    for model in models:
+        if expect(model, CollisionModel, what, one).robot.space != space:
+            raise SpaceMismatchError(what, space.name, model.robot.space.name)
+    return models
 
 
 def _together(path: Path, searches: list[PieceSearch], looked: bool) -> PathCertificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -314,11 +315,13 @@ class Path(NamesChecked):
         jumps = [StepSize(p.problem).between(p.samples[:-1], p.samples[1:]) for p in self.pieces]
         return Jump(max(j.angle for j in jumps), max(j.length for j in jumps))
 
-    def certify(self, collisions: CollisionModel | None = None, *, limits: PathLimits | None = None) -> PathCertificate:
+    def certify(
+        self, collisions: CollisionModel | Sequence[CollisionModel] | None = None, *, limits: PathLimits | None = None
+    ) -> PathCertificate:
         """Prove that the path does not jump: see `constraints.certificates.certify_path`.
 
         Args:
-            collisions: what must be free.
+            collisions: what must be free; one model, or one for each piece.
             limits: when to give up.
 
         Raises:

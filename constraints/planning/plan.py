@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from liegroups.arguments import as_callable, as_tuple, expect
+from liegroups.arguments import as_callable, as_flag, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..collisions.model import Collision, CollisionModel
@@ -36,6 +36,9 @@ from .marks import Sites
 from .refusals import StepProofs, elsewhere, met_at_end, refuse_off
 from .sequences import Sequences
 from .status import PlanningStatus
+
+if TYPE_CHECKING:
+    from ..certificates.path_certificate import PathCertificate
 
 SHOWN = 8
 """Reasons of refusals that are told, the most common first; `describe(details=True)` has all."""
@@ -71,6 +74,7 @@ class Plan(WithPath):
         seconds: wall time [s].
         seed: of the search that succeeded, where several were given.
         robot: whose configurations these are.
+        certificate: of the path, where it was asked for.
     """
 
     path: Path | None
@@ -93,6 +97,7 @@ class Plan(WithPath):
     seconds: float = 0.0
     seed: int | None = None
     robot: Robot | None = None
+    certificate: PathCertificate | None = None
 
     def describe(self, details: bool = False) -> str:
         """The result in words: sequences, what refused which transition and how often, a case of each."""
@@ -135,6 +140,7 @@ def plan(
     collisions: CollisionModel | None = None,
     limits: Limits | None = None,
     guess: Guess | None = None,
+    certified: bool = False,
 ) -> Plan:
     """A path from a start to a goal: the sequence of transitions is found, and the motion of each.
 
@@ -157,6 +163,9 @@ def plan(
         limits: when to give up.
         guess: of targets; by default joints uniform in their bounds, and objects uniform on the floors that they may
             stand on.
+        certified: whether each piece of the path has to be proved (`Path.certify`, with the pairs that move against
+            each other on it). Where one is not, the status is NOT_PROVED, `reason` names the piece, its transition and
+            what is in the way, and the path is there to be looked at.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with start or goal.
@@ -170,6 +179,7 @@ def plan(
         raise OptionError("a plan needs either rng=numpy.random.default_rng(0), or seeds=range(8)")
     start, end = graph.robot.check(q_start, "q_start"), _goal(graph, goal)
     task = task_of(graph, np.array(start), end, collisions, limits, guess, "a plan")
+    task = replace(task, certified=as_flag(certified, "certified of a plan"))
     if rng is not None:
         expect(rng, np.random.Generator, "rng of a plan", "a Generator, as numpy.random.default_rng(0)")
         return task.planned(rng)
@@ -242,6 +252,7 @@ class PlanSearch:
     limits: Limits
     guess: Guess | None
     along: tuple[Transition, ...] = ()
+    certified: bool = False
 
     def seeded(self, seed: int) -> Plan:
         """One search, by a seed; of a task that may have come from another process."""
@@ -258,7 +269,21 @@ class PlanSearch:
             refused = self._refusal("goal", goal)
         if refused is not None:
             return refused
-        return goal if isinstance(goal, Plan) else self._searched(goal, rng, clock)
+        return goal if isinstance(goal, Plan) else self._proved(self._searched(goal, rng, clock))
+
+    def _proved(self, found: Plan) -> Plan:
+        """The same with a certificate of its path, if it has one and that was asked for."""
+        if found.path is None or not self.certified:
+            return found
+        model, models = self.collisions, None
+        if model is not None:
+            on = map(self.graph.transition, found.on)
+            models = [model.among(self.graph.collision_pairs(each, model.joint_pairs)) for each in on]
+        certificate = found.path.certify(models)
+        if certificate.stuck is None:
+            return replace(found, certificate=certificate)
+        reason = f"'{found.on[certificate.stuck.piece]}', {certificate.told}"
+        return replace(found, status=PlanningStatus.NOT_PROVED, certificate=certificate, reason=reason)
 
     def _searched(self, goal: Vector | State, rng: np.random.Generator, clock: Clock) -> Plan:
         graph, start = self.graph, self.start

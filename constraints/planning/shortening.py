@@ -144,7 +144,7 @@ def shorten(
         if collisions is not None:
             models = [collisions.among(graph.collision_pairs(each, collisions.joint_pairs)) for each in on]
     after = _shortened(whole, kept, models, rng, Clock(limits.seconds))
-    return replace(path, path=after) if isinstance(path, Plan) else after
+    return replace(path, path=after, certificate=None) if isinstance(path, Plan) else after
 
 
 def _shortened(

@@ -308,6 +308,9 @@ def test_a_path_is_free_by_motion_and_distance_or_it_is_said_what_is_met() -> No
     assert "'post'" in hit.reason
     above = np.array([*middle[:2], middle[2] + 0.05 + 1e-5])
     assert np.linalg.norm(ways - above, axis=1).min() > 0.05
+    assert path.certify([post(above)]).reason == path.certify(post(above)).reason
+    with pytest.raises(SizeError, match="one for each piece"):
+        path.certify([post(above)] * 2)
     touching = path.certify(post(above))
     assert touching.status is NOT_PROVED
     assert "may meet" in touching.reason

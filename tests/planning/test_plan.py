@@ -112,6 +112,29 @@ def test_a_plan_is_shortened_by_the_pairs_that_move_on_each_transition() -> None
         shorten(nowhere, rng=generator(), graph=scene.graph)
 
 
+def test_pieces_of_a_plan_are_proved_or_the_first_that_is_not_is_named() -> None:
+    """Without collisions all are; with them the links of an arm that is folded are too near each other."""
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    found = plan(scene.graph, start, goal, rng=generator(), certified=True)
+    assert found.status is PlanningStatus.FOUND
+    assert found.certificate is not None
+    assert found.certificate.check() == []
+    assert found.certificate.times[-1] == found.or_raise().duration
+    assert shorten(found, graph=scene.graph, rng=generator()).certificate is None
+    refused = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions, certified=True)
+    assert refused.status is PlanningStatus.NOT_PROVED
+    assert refused.path is not None
+    assert refused.certificate is not None
+    assert refused.certificate.stuck is not None
+    name = refused.on[refused.certificate.stuck.piece]
+    assert refused.reason.startswith(f"'{name}', piece ")
+    assert "may meet" in refused.reason
+    with pytest.raises(FailedError):
+        refused.or_raise()
+    assert plan(scene.graph, start, goal, rng=generator()).certificate is None
+
+
 def test_a_state_or_a_problem_as_goal() -> None:
     scene = swap()
     start = scene.at(0.2, 0.3)
