@@ -187,6 +187,11 @@ class Difference(Combined):
         found = seen_from(space, f, g, box)
         return found if space.is_flat else logarithm(space, found, box)
 
+    def bend(self, jets: Sequence[Jet], y: Vector, workspace: Workspace) -> Matrix:
+        """None of vectors."""
+        n = 2 * self.left.outputs.nv
+        return np.zeros((n, n)) if self.left.outputs.is_flat else super().bend(jets, y, workspace)
+
     @property
     def combines_exactly(self) -> bool:
         """Whether the logarithm of the outputs has formulas."""

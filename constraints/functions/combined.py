@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
@@ -141,8 +142,8 @@ class Combined(Function):
     @final
     def _shares(self, rows: Vector) -> list[Vector]:
         """Rows of each operand, of those of all."""
-        ends = np.cumsum([f.outputs.nv for f in self.operands])
-        return np.split(rows, ends[:-1])
+        ends = accumulate((f.outputs.nv for f in self.operands), initial=0)
+        return [rows[start:end] for start, end in pairwise(ends)]
 
     @final
     def _split(self, jets: Sequence[Jet], local: Jet) -> list[Jet]:

@@ -118,11 +118,8 @@ class OnFunction(ABC):
             return None
         by_q, by_v = J.T @ found.by_value @ J, J.T @ found.by_rate @ J
         if not isinstance(self._function, Straight):
-            turned = np.zeros_like(by_q)
-            self._function.force_derivative(motion.posture, found.force, turned)
-            by_q += turned
-            if found.by_rate.any():
-                by_q += J.T @ found.by_rate @ self._rate_slopes(motion)
+            turned, rates = self._turned(motion, found)
+            by_q += turned + J.T @ found.by_rate @ rates
         return by_q, by_v
 
     @property
@@ -153,14 +150,18 @@ class OnFunction(ABC):
         if not inputs.same_robot(motion.posture.space):
             raise RobotMismatchError(f"{self._what}: the motion is of another robot")
 
-    def _rate_slopes(self, motion: Motion) -> Matrix:
-        """Derivative (outputs.nv, nv) of J v by q."""
+    def _turned(self, motion: Motion, found: Pull) -> tuple[Matrix, Matrix]:
+        """Derivatives by q of J^T y, y kept (nv, nv), and of J v (m, nv): zeros where y does not see the rate."""
         f, n = self._function, motion.v.size
-        rows, one = np.zeros((f.outputs.nv, n)), np.zeros((n, n))
-        for row, unit in zip(rows, np.eye(f.outputs.nv), strict=True):
+        turned, rates, one = np.zeros((n, n)), np.zeros((f.outputs.nv, n)), np.zeros((n, n))
+        if not found.by_rate.any():
+            f.force_derivative(motion.posture, found.force, turned)
+            return turned, rates
+        for y, row, unit in zip(found.force, rates, np.eye(f.outputs.nv), strict=True):
             f.force_derivative(motion.posture, unit, one)
+            turned += y * one
             row[:] = motion.v @ one
-        return rows
+        return turned, rates
 
 
 @dataclass(frozen=True, eq=False)
