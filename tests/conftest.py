@@ -6,6 +6,7 @@ import gc
 import logging
 import sys
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,13 +43,18 @@ PROGRAMS = (
 """Where tests have the mark `program`."""
 
 
+@cache
+def is_of_programs(file: Path) -> bool:
+    """Whether tests of a file have the mark `program`."""
+    return any(file.is_relative_to(Path(__file__).parent / name) for name in PROGRAMS)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks come before tests are chosen by them."""
     mark_long(items)
-    homes = [Path(__file__).parent / name for name in PROGRAMS]
     for item in items:
-        if any(item.path.is_relative_to(home) for home in homes):
+        if is_of_programs(item.path):
             item.add_marker("program")
 
 
@@ -60,6 +66,12 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return left_out if config.option.markexpr == "not browser and not long and not program" else None
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Thousands of collected tests are nothing that the garbage collector need look through, again and again."""
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
