@@ -19,6 +19,8 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref, toctree as toctree_node
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.environment.adapters.toctree import global_toctree_for_doc
+from sphinx.search.en import SearchEnglish
 from sphinx.util.inspect import TypeAliasForwardRef, signature, stringify_signature
 
 import constraints
@@ -138,21 +140,57 @@ def names_of(env: BuildEnvironment) -> dict[str, tuple[str, ...]]:
     return known
 
 
-def titles_alone(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
-    """Make the tree of titles beside a page of titles; Sphinx copies all that pages describe, to throw it away."""
+def remember_names(app: Sphinx, env: BuildEnvironment) -> None:
+    """A name is looked for once, among some thousands; from here on they are all there."""
+    domain: Any = env.get_domain("py")
+    domain.find_obj = cache(domain.find_obj)
+
+
+def one_tree(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """Give the theme the same tree of titles for each page, so that it and what the theme adds to it is made once."""
     whole = context.get("toctree")
-    if whole is None:
-        return
+    if whole is not None:
+        context["toctree"] = lambda **options: tree_of_titles(app) if options.get("titles_only") else whole(**options)
 
-    def toctree(**options: Any) -> str:
-        everything = app.env.tocs
-        try:
-            app.env.tocs = titles_of(app.env) if options.get("titles_only") else everything
-            return whole(**options)
-        finally:
-            app.env.tocs = everything
 
-    context["toctree"] = toctree
+@cache
+def tree_of_titles(app: Sphinx) -> str:
+    """Titles of all pages, as a page at the top shows them that is none of them.
+
+    Sphinx would copy all that pages describe, to throw it away.
+    """
+    builder: Any = app.builder
+    everything = app.env.tocs
+    try:
+        app.env.tocs = titles_of(app.env)
+        options: dict[str, Any] = {"maxdepth": -1, "titles_only": True, "includehidden": True}
+        found = global_toctree_for_doc(app.env, "genindex", builder, tags=builder.tags, **options)
+        return builder.render_partial(found)["fragment"]
+    finally:
+        app.env.tocs = everything
+
+
+ENTRY = re.compile(r'<li class="toctree-l(\d)([^"]*)"><a class="reference internal" href="([^"#:]*)">')
+"""An entry of the tree of titles: its level, what else it is, and its page."""
+
+
+def from_this_page(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: nodes.document | None) -> None:
+    """In the tree of titles, mark the entry of this page, open those above it, and lead the others from here."""
+    before, *rest = ENTRY.split(context.get("furo_navigation_tree", ""))
+    entries = list(zip(*(iter(rest),) * 4, strict=True))
+    own, up = app.builder.get_target_uri(page), "../" * page.count("/")
+    above, opened = dict[str, int](), set[int]()
+    for i, (level, _, target, _) in enumerate(entries):
+        above = {other: j for other, j in above.items() if other < level} | {level: i}
+        opened.update(above.values() if target == own else ())
+    shown = [before]
+    for i, (level, kinds, target, after) in enumerate(entries):
+        here = target == own
+        kinds += " current" * (i in opened) + " current-page" * here
+        link = '"current reference internal" href="#"' if here else f'"reference internal" href="{up}{target}"'
+        opens = after.replace("<input ", '<input checked="" ', 1) if i in opened else after
+        shown.append(f'<li class="toctree-l{level}{kinds}"><a class={link}>{opens}')
+    context["furo_navigation_tree"] = "".join(shown)
 
 
 @cache
@@ -182,11 +220,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     # A name that stands for a type keeps its name inside `Vector | None` too.
     TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
+    SearchEnglish.stem = cache(SearchEnglish.stem)  # pages share their words  # type: ignore[method-assign]
     app.connect("autodoc-process-docstring", shapes_as_a_field, priority=400)
     app.connect("autodoc-process-docstring", bases_in_words, priority=600)
     app.connect("autodoc-process-docstring", short_types, priority=600)
     app.connect("autodoc-process-signature", signature_as_written)
     app.connect("missing-reference", public_name)
-    app.connect("html-page-context", titles_alone, priority=400)  # before the theme draws the tree
+    app.connect("html-page-context", one_tree, priority=400)  # before the theme draws the tree
+    app.connect("html-page-context", from_this_page, priority=600)  # and after
+    app.connect("env-updated", remember_names)
     app.connect("build-finished", bring_formulas)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
