@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scripts
 from each_choice import a_few
 from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
 
@@ -148,15 +146,8 @@ def test_what_cannot_be_read_has_exit_code_2(
 
 
 def test_module_runs_and_wrong_usage_has_exit_code_2(tmp_path: Path) -> None:
-    root = Path(__file__).resolve().parent.parent.parent
-    run = [sys.executable, "-W", "error", "-m", "constraints", "assemble"]
-    environment = os.environ | {"PYTHONPATH": str(root), "PATH": ""}
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    done = subprocess.run(
-        [*run, str(path_of("mj_joint_couplers"))], cwd=tmp_path, env=environment, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+    assert scripts.run("constraints", "assemble", folder=tmp_path).returncode == 2
+    done = scripts.run("constraints", "assemble", str(path_of("mj_joint_couplers")), folder=tmp_path, PATH="")
     assert done.returncode == 0, done.stderr
     assert facts(done.stdout)["couplers"] == "6"
     assert list(tmp_path.iterdir()) == []

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
-import scripts
 from numpy.typing import NDArray
-from robots import arm, humanoid, needs_robot_data
+from robots import arm, humanoid
 
 from constraints import (
     Base,
@@ -474,14 +472,3 @@ def test_sensitivity_of_a_body_that_only_its_box_moves() -> None:
         R = pin.Quaternion(result.q[block(robot, "box/root_joint").stop :][:4].copy()).matrix()
         outward = 0 if i - v[0] >= 3 or R[0, i - v[0]] > 0.0 else 1
         np.testing.assert_allclose(sensitivity.start[v, i], moved[outward], atol=1e-5)
-
-
-@pytest.mark.program
-@needs_robot_data
-def test_the_table_of_robots_in_boxes() -> None:
-    """Mend 18: `benchmarks/free_bodies.py --check` runs, every claimed success holds, as many as with rows by hand."""
-    script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "free_bodies.py"
-    done = scripts.run(script, "--check")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "nowhere below" in done.stdout
-    assert len(done.stdout.splitlines()) == 1 + 7 * 3 + 1

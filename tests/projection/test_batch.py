@@ -571,11 +571,3 @@ def test_an_undefined_row_is_a_status(processes: ProcessPoolExecutor) -> None:
         batch = projector.project_batch(points(), executor=pool, chunk=10)
         assert batch.counts == {Status.CONVERGED: 29, Status.UNDEFINED: 1}
         assert batch[17].status is Status.UNDEFINED
-
-
-@pytest.mark.program
-def test_importing_the_library_imports_no_extra() -> None:
-    """tqdm, cloudpickle, loky and Dask are imported on use."""
-    text = "import sys, constraints; print([m for m in ('tqdm', 'cloudpickle', 'loky', 'dask') if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60, check=True)
-    assert out.stdout.strip() == "[]"

@@ -46,6 +46,12 @@ from liegroups import SE3, SO3, ProductSpace, Rn, Segments
 ROBOTS = pytest.mark.parametrize("robot", robots(), ids=lambda robot: robot.name)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def only_what_is_new() -> None:
+    """The collector of garbage is asked a hundred times here: not of all that earlier tests left alive."""
+    gc.freeze()
+
+
 def state(robot: Robot, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     return robot.random(rng), rng.standard_normal(robot.nv)
