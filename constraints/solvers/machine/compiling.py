@@ -19,6 +19,7 @@ from .lanes import is_in_lanes
 class _Numba(NamedTuple):
     """The parts of numba that are taken."""
 
+    base: Any
     codegen: Any
     compiler: Any
     compiler_lock: Any
@@ -33,6 +34,7 @@ def _numba() -> _Numba:
         *map(
             importlib.import_module,
             (
+                "numba.core.base",
                 "numba.core.codegen",
                 "numba.core.compiler",
                 "numba.core.compiler_lock",
@@ -186,10 +188,11 @@ def _made() -> tuple[dict[str, Any], dict[str, Any]]:
         return {}, {}
 
 
-def _asked_of(numba: _Numba) -> tuple[Any, Any, Any]:
-    """Whom numba asks which types an operation gives, how, and the lock of its compiler."""
-    function = numba.functions.BaseFunction
-    return function, function.get_call_type, numba.compiler_lock.global_compiler_lock
+def _asked_of(numba: _Numba) -> tuple[Any, Any, Any, Any, Any]:
+    """Whom numba asks which types an operation gives, and how; how large a type of LLVM is; its compiler's lock."""
+    function, target = numba.functions.BaseFunction, numba.base.BaseContext
+    lock = numba.compiler_lock.global_compiler_lock
+    return function, function.get_call_type, target, target.get_abi_sizeof, lock
 
 
 _WHERE_THEY_ARE: set[Any] = set()
@@ -205,16 +208,17 @@ def is_called_where_it_is(library: Any) -> None:
 
 @contextmanager
 def remembering() -> Generator[None]:
-    """While kernels are compiled: ask once which types an operation gives, and look for no garbage.
+    """While kernels are compiled: ask once which types an operation gives and how large a type is; collect no garbage.
 
-    Numba tries some ten rules for each sum and each index, twice: with what it knows of constants, and without. All
-    kernels take 90 s with it, and 112 s without, by turns.
+    Numba tries some ten rules for each sum and each index, twice: with what it knows of constants, and without. It
+    has LLVM read a module for each variable, to know its size.
     """
     if not OF_KERNELS:
         yield
         return
-    function, ask, lock = _asked_of(_numba())
+    function, ask, target, measure, lock = _asked_of(_numba())
     answers: dict[Any, Any] = {}
+    sizes: dict[Any, int] = {}
 
     def remembered(self: Any, context: Any, arguments: Any, keywords: Any) -> Any:
         if keywords:
@@ -224,13 +228,18 @@ def remembering() -> Generator[None]:
             answers[question] = ask(self, context, arguments, keywords)
         return answers[question]
 
+    def size_of(self: Any, kind: Any) -> int:
+        if kind not in sizes:
+            sizes[kind] = measure(self, kind)
+        return sizes[kind]
+
     collecting = gc.isenabled()
     with lock:
         gc.disable()
-        function.get_call_type = remembered
+        function.get_call_type, target.get_abi_sizeof = remembered, size_of
         try:
             yield
         finally:
-            function.get_call_type = ask
+            function.get_call_type, target.get_abi_sizeof = ask, measure
             if collecting:
                 gc.enable()

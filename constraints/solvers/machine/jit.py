@@ -92,7 +92,8 @@ def entrance(function: _F) -> _F:
 
 
 def _called_by_kernels(function: Any, how: dict[str, Any]) -> Any:
-    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True, **how)(function)
+    rules = {**_RULES, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}  # nothing is counted
+    made: Any = _numba.njit(**rules, **how)(function)
     made.get_call_template = _once(made, _signature(function))
     return made
 
