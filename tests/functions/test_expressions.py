@@ -455,11 +455,10 @@ def test_where_there_is_no_value_the_reason_is_said(f: Function, x: list[float],
         f.drift_at(x, np.ones(3))
 
 
-@pytest.mark.parametrize("f", [sqrt(X), X**0.5, X**1.5, X**0.25], ids=str)
+@pytest.mark.parametrize(("f", "exponent"), [(sqrt(X), 0.5), *((X**p, p) for p in (0.5, 1.5, 0.25))], ids=str)
 @pytest.mark.parametrize("x", [1e-120, 1e-300, 1e-320])
-def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, x: float) -> None:
+def test_next_to_zero_a_root_has_a_value_and_a_slope(f: Function, exponent: float, x: float) -> None:
     """Derivatives that are too large are an error where they are asked for, and there alone."""
-    exponent = 0.5 if isinstance(f, Expression) and f.operator == "sqrt" else float(f.number)
     value, J = f.linearise([x, 1.0, 1.0])
     assert value[0] == pytest.approx(float(mp.mpf(x) ** exponent), rel=1e-12)
     assert J[0, 0] == pytest.approx(float(exponent * mp.mpf(x) ** (exponent - 1.0)), rel=1e-12)
