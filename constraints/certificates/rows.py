@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from liegroups.arrays import BoolVector, Vector
 
-from ..functions import Position, Transformation
+from ..functions import Function, Orientation, Position, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import (
     curved_blocks,
@@ -23,6 +24,9 @@ from ..functions.enclosures.group_bounds import (
 )
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
 from ..functions.enclosures.maps import logarithm
+from ..loops.hinges.pose_map import Split
+from ..loops.hinges.relative_pose import OfRelativePose
+from ..loops.hinges.rotation_rows import Swing
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
@@ -143,6 +147,35 @@ class ProblemRows(NamedTuple):
         return Bend(bend.straight.widened(rest), Interval(lower, upper))
 
 
+def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
+    r"""The axis e about which a rotation vector may turn, where both of its other rows are to be zero; else None.
+
+    A rotation vector is along e, or zero, if and only if the rotation leaves e where it is: :math:`R e = e`. So the
+    tilt of e vanishes where these rows do, and nowhere else, and it has a derivative where the vector jumps, at half a
+    turn about e. It stands for these rows.
+    """
+    rows, function = owner.rows, owner.measured
+    if not isinstance(function, Orientation | Transformation):
+        return None
+    asked = rows.mask[-3:]
+    zero = (rows.lower[-3:] == 0.0) & (rows.upper[-3:] == 0.0) & (rhs[-3:] == 0.0)
+    return int(np.argmin(asked)) if asked.sum() == 2 and zero[asked].all() else None
+
+
+def _tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose:
+    """Some coordinates of the place of a frame, as far as the function has them, and the tilt of an axis; made once."""
+    known = _TILTED.setdefault(function, {})
+    key = (axis, places.tobytes())
+    if key not in known:
+        f: Any = function
+        rows = Split(np.eye(3)[np.flatnonzero(places)], Swing(np.eye(3)[axis]))
+        known[key] = OfRelativePose(f.robot, f.frame_a, f.frame_b, rows, name=f.name)
+    return known[key]
+
+
+_TILTED: WeakKeyDictionary[Function, dict[Any, OfRelativePose]] = WeakKeyDictionary()
+
+
 def _nothing(n: int) -> tuple[Interval, Interval]:
     return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
 
@@ -154,6 +187,9 @@ def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Inte
         # nobody asks for the rotation, which has no enclosure near a half turn
         function = Position(function.robot, function.frame_b, function.frame_a)
         rhs, mask = rhs[:3], mask[:3]
+    axis = _free_axis(owner, rhs)
+    if axis is not None:
+        function, rhs, mask = _tilted(function, mask[:-3], axis), rhs[mask], np.ones(int(mask.sum()), dtype=np.bool_)
     f = function.enclosure(box)
     if group.is_flat:
         value = f.value - rhs

@@ -8,16 +8,18 @@ from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
+import fifty_digits as digits
 import numpy as np
 import path_claims as claims
+import pinocchio as pin
 import pytest
 from certificate_claims import planar
 from each_choice import draws
 from robots import arm, humanoid
 
 import constraints.certificates.path_check as check_module
-from constraints import Bounds, Comparison, Function, Implicit, Orientation, Pose, Position, Problem, Projector
-from constraints.certificates import CertificateStatus, PathLimits, certify_path
+from constraints import Bounds, Comparison, Function, Implicit, Orientation, Pose, Position, Problem, Projector, Robot
+from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path
 from constraints.certificates.path_certificate import PathCertificate
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
@@ -219,6 +221,46 @@ def test_functions_without_enclosure_are_named() -> None:
     assert found.r == np.inf
     with pytest.raises(Exception, match="NOT_PROVED"):
         found.or_raise()
+
+
+def turning_hand(mask: list[bool]) -> tuple[Problem, np.ndarray]:
+    """A tool that turns about an axis, past half a turn, and where it is then; the other two entries are held."""
+    model, axis = pin.Model(), int(np.argmin(mask))
+    joints = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
+    last = 0
+    for i, k in enumerate((axis, (axis + 1) % 3, (axis + 2) % 3)):
+        last = model.addJoint(last, joints[k](), pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3])), f"turn{i}")
+    robot = Robot(model, "hand")
+    vector = Orientation(robot, "turn2")
+    problem = Problem(robot, [Implicit.zero(vector, mask=mask, name="upright")])
+    return problem, np.array([[t, 0.0, 0.0] for t in (2.9, 3.1, np.pi, 3.15, 3.4)])
+
+
+@pytest.mark.parametrize("free", range(3))
+def test_a_rotation_vector_of_which_two_entries_are_zero_is_a_tilt_and_passes_half_a_turn(free: int) -> None:
+    problem, samples = turning_hand([k != free for k in range(3)])
+    found = claims.path_through(problem, samples).certify()
+    assert found.status is PROVED, found
+    assert found.check() == []
+    for q in samples:  # judged in 50 digits: there is a solution, and the vector is along the axis there
+        near = problem.space.integrate(q, np.array([0.0, 1e-5, -2e-5]))
+        certificate = certify(problem, near)
+        assert certificate.status is PROVED
+        assert certificate.r > 1e-5
+        point = digits.point_of(problem.space, q)
+        vector = digits.value_at(problem.constraints.owners[0].measured, point)[0]
+        assert all(abs(vector[k]) < 1e-14 for k in range(3) if k != free)
+
+
+def test_other_rows_of_a_rotation_vector_jump_at_half_a_turn() -> None:
+    """Two that are asked to be something else, and one alone."""
+    problem, samples = turning_hand([True, True, False])
+    vector = problem.constraints.owners[0].measured
+    some = Implicit.equal(vector, [1e-3, 0.0, 0.0], mask=[True, True, False])
+    for rows in (some, Implicit.zero(vector, mask=[True, False, False])):
+        found = certify(Problem(vector.robot, [rows]), samples[2])  # type: ignore[attr-defined]
+        assert found.status is NOT_PROVED
+        assert "half a turn" in found.reason
 
 
 def test_half_a_turn_is_named() -> None:
