@@ -32,7 +32,7 @@ def certify_path(
     `docs/certificates.md`). What cannot be proved is halved, with a new stop on the constraints.
 
     Args:
-        path: the path; right-hand sides may move in vectors, not on groups, and not by a function of time.
+        path: the path; right-hand sides may move, straight in their spaces, and not by a function of time.
         collisions: what must be free on the whole curve, or one model for each piece; by default nothing is looked at.
         limits: when to give up.
 

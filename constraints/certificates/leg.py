@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liegroups import Space
+from liegroups import SE2, SO2, Space
 from liegroups.arrays import BoolVector, Vector
 
-from ..functions.enclosures.box import TangentBox
-from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound
+from ..functions.enclosures.box import Bend, TangentBox
+from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound, walked
 from ..functions.enclosures.interval import Interval, rounded_up
 from .check import Premises, lengths
 from .path_check import LegPremises
@@ -170,3 +170,76 @@ def rooms_along(
 
 def _within(q: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.minimum(rounded_down(q - lower), rounded_down(upper - q))
+
+
+OF_TARGETS = 64.0 * OF_MAPS
+"""Rounding of a target that moves on its group, relative to 1 + its size: an interpolation, and a product."""
+
+FARTHEST_TURN = 3.0
+"""A target that turns farther [rad] is told from one that goes the other way round only by rounding."""
+
+
+class Turning(NamedTuple):
+    r"""Rows of a constraint whose target moves on its group, :math:`r(\tau) = r_m \exp(\tau e)`: all of its rows.
+
+    With y the logarithm seen from :math:`r_m`, and G that seen from :math:`r(\tau)`,
+
+    .. math:: G = \log(\exp(-\tau e) \exp y), \qquad
+        \partial_y G = J_{\log}(G)\, J_{\exp}(y) = 1 + \Delta, \qquad \partial_\tau G = -(1 + \Delta')\, e
+
+    where :math:`\Delta` and :math:`\Delta'` are within the bounds of these Jacobians, of y on the box, and of G, which
+    is no farther than where motions of :math:`|e|` and then :math:`|y|` lead. So it is as in a vector, with the
+    Jacobian and the motion of the target wider by this. Both vanish with the leg.
+
+    Attributes:
+        at: the rows.
+        group: of the target.
+        small: how far rows may be off by rounding of the target.
+    """
+
+    at: slice
+    group: Space
+    small: float
+
+    @staticmethod
+    def between(at: slice, group: Space, a: Vector, b: Vector) -> Turning | None:
+        """Of a target that moves from a to b; None where it turns too far."""
+        way, far = group.difference(a, b), 0.0
+        for leaf in group.leaves():
+            turns = 0 if leaf.space.is_flat else 1 if leaf.space.atoms in (SO2.atoms, SE2.atoms) else 3
+            far = max(far, float(lengths(way[leaf.v][leaf.space.nv - turns :])) if turns else 0.0)
+        size = float(max(np.abs(a).max(), np.abs(b).max()))
+        return Turning(at, group, OF_TARGETS * (1.0 + size)) if far < FARTHEST_TURN else None
+
+    def ahead(self, a: Vector, b: Vector) -> Interval:
+        """e, of a leg on which the target moves from a to b."""
+        return Interval.of(0.5 * self.group.difference(a, b)).widened(self.small)
+
+    def rounded(self, value: Interval) -> Interval:
+        """Values of all rows, with the rounding of this target."""
+        return value.with_rows(self.at, value[self.at].widened(self.small))
+
+    def seen(self, found: RowsOn, moved: Interval, box: TangentBox) -> tuple[RowsOn, Interval]:
+        """G on a box, and what stands for the motion of the target.
+
+        Args:
+            found: rows on the box, seen from the target in the middle.
+            moved: e of these rows, of a leg.
+            box: around the leg.
+
+        Raises:
+            UndefinedError: they may be too far from the target.
+        """
+        at, group = self.at, self.group
+        e, J = moved[at].magnitude, found.jacobian[at]
+        y = rounded_up(found.value[at].magnitude + box.moved(J.magnitude))
+        log = log_jacobian_bound(group, walked(group, rounded_up(e + y)))
+        bound = rounded_up(log + (np.eye(group.nv) + log) @ exp_jacobian_bound(group, y))
+        off = rounded_up(bound @ J.magnitude)
+
+        def bend() -> Bend:
+            straight = found.bend.straight
+            return Bend(straight.with_rows(at, straight[at].widened(off)), found.bend.slopes)
+
+        wide = RowsOn(self.rounded(found.value), found.jacobian.with_rows(at, J.widened(off)), bend)
+        return wide, moved.with_rows(at, moved[at].widened(rounded_up(log @ e)))

@@ -17,7 +17,7 @@ from ..paths.path import Piece
 from ..ranges import whole_number
 from ..solvers import Options, Projector
 from .check import contraction, lengths
-from .leg import Rooms, Way, leg_of, rooms_along
+from .leg import Rooms, Turning, Way, leg_of, rooms_along
 from .path_check import LegPremises, farthest, leg_failures
 from .rows import ProblemRows, RowsOn
 from .search import SearchStop, refuse_branches
@@ -139,6 +139,7 @@ class PieceSearch:
         self.proved, self.held, self.moved = list[_Proof](), np.zeros(problem.space.nv, dtype=np.bool_), 0.0
         self.reason, self._depth, self._share = "", 0, SIZE_OF_WAY
         self._at_stops: dict[float, Interval] = {}
+        self.turning: dict[int, Turning] = {}
         self.stuck = _Part(0.0, 1.0, piece.samples[0], piece.samples[-1], 0)
 
     @property
@@ -150,7 +151,7 @@ class PieceSearch:
         """Prove one part after the other, then that they meet; anew where an inequality turns out to be at its end."""
         try:
             refuse_branches(self.rows)
-            self._refuse_turning()
+            self.turning = self._turning()
             while True:
                 try:
                     self.proved = []
@@ -163,15 +164,28 @@ class PieceSearch:
         except (SearchStop, NoEnclosureError) as why:
             self.reason = str(why)
 
-    def _refuse_turning(self) -> None:
-        """Stop where right-hand sides move otherwise than straight, in a vector."""
-        sides = self.piece.sides
+    def _turning(self) -> dict[int, Turning]:
+        """Number of a constraint -> its rows, of those whose right-hand sides move on a group.
+
+        Raises:
+            SearchStop: right-hand sides move otherwise than straight, or too far, or not all rows of one count.
+        """
+        sides, found, first = self.piece.sides, dict[int, Turning](), 0
         if sides.function is not None:
             raise SearchStop("its right-hand sides are a function of time, which has no enclosure")
         ends = [self._rows_at(t).points for t in (0.0, 1.0)]
-        for owner, a, b in zip(self.rows.owners, *ends, strict=True):
-            if not owner.group.is_flat and not np.array_equal(a, b):
-                raise SearchStop(f"the right-hand side of '{owner.name}' moves on {owner.group.name}")
+        for i, (owner, a, b) in enumerate(zip(self.rows.owners, *ends, strict=True)):
+            group, at = owner.group, slice(first, first + int(owner.rows.mask.sum()))
+            first = at.stop
+            if not group.is_flat and not np.array_equal(a, b):
+                turning = Turning.between(at, group, a, b)
+                if turning is None or not owner.rows.mask.all():
+                    how = (
+                        "turns by nearly half a turn" if turning is None else "moves, and some of its rows are left out"
+                    )
+                    raise SearchStop(f"the right-hand side of '{owner.name}' in {group.name} {how}")
+                found[i] = turning
+        return found
 
     def _rows_at(self, time: float) -> ProblemRows:
         return ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time)))
@@ -182,10 +196,12 @@ class PieceSearch:
         moved = [Interval.of(np.zeros(0)), *(Interval.of(np.zeros(int(o.rows.mask.sum()))) for o in rows.owners)]
         if sides.constant is None:
             ends = [self._rows_at(t).points for t in (part.t0, part.t1)]
-            for i, (owner, a, b) in enumerate(zip(rows.owners, *ends, strict=True), start=1):
+            for i, (owner, a, b) in enumerate(zip(rows.owners, *ends, strict=True)):
                 if owner.group.is_flat:
                     rounding = np.where(a == b, 0.0, 8.0 * UNIT * (np.abs(a) + np.abs(b)))
-                    moved[i] = Interval.around(0.5 * (b - a), rounding)[owner.rows.mask]
+                    moved[i + 1] = Interval.around(0.5 * (b - a), rounding)[owner.rows.mask]
+                elif i in self.turning:
+                    moved[i + 1] = self.turning[i].ahead(a, b)
         return Interval.joined(moved)
 
     def _parts(self) -> list[_Part]:
@@ -248,12 +264,14 @@ class PieceSearch:
             part: of the path.
             size: of the ball around the way that is tried first.
         """
-        why, held, moved = "", self.problem.frozen.copy(), self._target_moves(part)
+        why, held, straight = "", self.problem.frozen.copy(), self._target_moves(part)
         rows = self.rows if self.piece.sides.constant is not None else self._rows_at(0.5 * (part.t0 + part.t1))
         for _ in range(SIZES):
             way = self._way(part, size)
             try:
-                found = rows.on(way.box)
+                found, moved = rows.on(way.box), straight
+                for turning in self.turning.values():
+                    found, moved = turning.seen(found, moved, way.box)
             except UndefinedError as no_value:
                 why = f"on the box around it: {no_value}"
                 break
@@ -295,7 +313,10 @@ class PieceSearch:
         moves = self.piece.sides.constant is None
         for t, q in ((part.t0, part.q0), (part.t1, part.q1)):
             if t not in self._at_stops:
-                self._at_stops[t] = (self._rows_at(t) if moves else self.rows).at(q)
+                value = (self._rows_at(t) if moves else self.rows).at(q)
+                for turning in self.turning.values():
+                    value = turning.rounded(value)
+                self._at_stops[t] = value
         return self._at_stops[part.t0], self._at_stops[part.t1]
 
     def _missed(self, rooms: Rooms, leg: LegPremises, need: float, held: BoolVector, found: RowsOn) -> str:

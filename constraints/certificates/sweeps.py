@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from liegroups import SO2
+from liegroups import SO2, Segments
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, OptionError
 from ..functions.affine import Identity
-from ..functions.restriction import Restriction
+from ..functions.lifted import lifted
 from ..paths.moving_rhs import MovingRightHandSide
 from ..paths.path import Path, Piece
 from ..problem.problem import Problem
@@ -87,8 +87,8 @@ class _Driven:
             if leaf.space.nq != leaf.space.nv and leaf.space != SO2:
                 raise OptionError(f"a sweep to be certified: '{name}' is a part of a rotation, and no row can hold it")
         self.rows = [
-            Implicit.equal(Restriction(Identity(space), [k]), name=f"held {name}")
-            for name, k in zip(names, columns, strict=True)
+            Implicit.equal(lifted(Identity(block.space), space, block), name=f"held {name}")
+            for name, block in zip(names, (Segments.coordinates(space, [k]) for k in columns), strict=True)
         ]
         self.bounds = Bounds.none(space) if swept.bounds is None else swept.bounds
         self.problem = Problem(self.whole.robot, [*self.rows, *self.whole.anchored], self.bounds)

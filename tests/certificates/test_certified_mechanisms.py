@@ -13,7 +13,7 @@ from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
-from constraints.loops import Assembly, Closure, Hinge, assemble_position
+from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import Sweep, SweepOptions, sweep
 
@@ -83,6 +83,24 @@ def test_a_crank_that_turns_has_two_branches_all_the_way() -> None:
     assert own.r < 0.05
     assert np.abs(own.stops[0] - other.stops[0]).max() > 0.1  # and the same after a turn: they never meet
     np.testing.assert_allclose(np.sin(own.stops[-1]), np.sin(own.stops[0]), atol=1e-9)
+
+
+def test_a_crank_without_bounds_is_driven() -> None:
+    """Its angle is kept as cosine and sine: the target of its row moves on a circle."""
+    model = pin.Model()
+    crank = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "crank")
+    at = pin.SE3(np.eye(3), np.array([0.15, 0.0, 0.0]))
+    model.addJoint(crank, pin.JointModelRZ(), at, "coupler")
+    model.addJoint(0, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), "rocker")
+    robot = Robot(model, "continuous")
+    ends = (pin.SE3(np.eye(3), np.array([length, 0.0, 0.0])) for length in (0.35, 0.3))
+    robot = robot.with_frame("tip", "coupler", next(ends)).with_frame("top", "rocker", next(ends))
+    rows = ConstraintSet(robot, [Closure(robot, "tip", "top", Hinge.pin(), name="pin")])
+    q = assemble_position(rows, robot.space.integrate(robot.neutral, [1.0, -0.5, 1.6])).or_raise().q
+    start = float(np.arctan2(q[1], q[0]))
+    found = sweep(rows, q, "crank", start + np.linspace(0.0, 2.0, 30)).certify()
+    assert found.status is CertificateStatus.COMPLETE, found.describe()
+    assert len(found.start) == 2
 
 
 def test_stops_of_a_proved_sweep_are_at_the_values_of_the_driver() -> None:

@@ -12,13 +12,26 @@ import fifty_digits as digits
 import numpy as np
 import path_claims as claims
 import pinocchio as pin
+import published_postures
 import pytest
 from certificate_claims import planar
 from each_choice import draws
 from robots import arm, humanoid
 
 import constraints.certificates.path_check as check_module
-from constraints import Bounds, Comparison, Function, Implicit, Orientation, Pose, Position, Problem, Projector, Robot
+from constraints import (
+    Bounds,
+    Comparison,
+    Function,
+    Implicit,
+    Orientation,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Rotation,
+)
 from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path
 from constraints.certificates.path_certificate import PathCertificate
 from constraints.collisions import CollisionModel, Shape
@@ -28,7 +41,7 @@ from constraints.paths import MovingRightHandSide, Path, interpolate
 from constraints.paths.path import Piece
 from constraints.planning import PlanningStatus, connect
 from constraints.solvers import Options
-from liegroups import Rn
+from liegroups import R3xSO3, Rn
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
 
@@ -285,14 +298,63 @@ def test_right_hand_sides_that_nothing_is_proved_of_are_named() -> None:
     by_time = MovingRightHandSide(function=lambda s: problem.rhs)
     piece = Piece(problem, by_time, arc(0.0, 0.1), np.array([0.0, 1.0]), Options.local())
     assert "function of time" in Path((piece,)).certify().reason
-    robot = arm()
-    f = Pose(robot, "tool")
-    posed = Problem(robot, [Implicit.equal(f, name="hand")])
-    q = robot.random(np.random.default_rng(0))
-    end = robot.space.integrate(q, 0.01 * np.ones(robot.nv))
-    sides = MovingRightHandSide(posed.rhs_from(q), posed.rhs_from(end))
-    piece = Piece(posed, sides, np.array([q, end]), np.array([0.0, 1.0]), Options.local())
-    assert "'hand' moves on SE(3)" in Path((piece,)).certify().reason.replace("SE3", "SE(3)")
+    problem, q = moving(Rotation(arm(), "tool"))
+    far = np.array(pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 3.05]))).coeffs())
+    sides = MovingRightHandSide(problem.rhs.replace(0, [0, 0, 0, 1]), problem.rhs.replace(0, far))
+    piece = Piece(problem, sides, np.array([q, q]), np.array([0.0, 1.0]), Options.local())
+    assert "turns by nearly half a turn" in Path((piece,)).certify().reason
+    problem, q = moving(Rotation(arm(), "tool"), mask=[True, True, False])
+    sides = MovingRightHandSide(problem.rhs_from(q), problem.rhs_from(q + 0.01))
+    piece = Piece(problem, sides, np.array([q, q + 0.01]), np.array([0.0, 1.0]), Options.local())
+    assert "some of its rows are left out" in Path((piece,)).certify().reason
+
+
+def moving(f: Function, **options: Any) -> tuple[Problem, np.ndarray]:
+    """A problem of one function, and a configuration away from singularities."""
+    return Problem(arm(), [Implicit.equal(f, name="hand", **options)]), arm().random(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("f", [Pose(arm(), "tool"), Rotation(arm(), "tool"), Pose(arm(), "tool", outputs=R3xSO3)])
+@pytest.mark.parametrize("way", [0.02, 0.3])
+def test_targets_that_move_on_a_group_are_followed(f: Function, way: float) -> None:
+    """Judged by Newton at times between: the solution next to the way is within r, for each target on its geodesic."""
+    problem, q = moving(f)
+    end = arm().space.integrate(q, way * np.array([0.5, -0.4, 0.3, 0.6, -0.2, 0.5, 0.3]))
+    ends = problem.rhs_from(q), problem.rhs_from(end)
+    piece = Piece(problem, MovingRightHandSide(*ends), np.array([q, end]), np.array([0.0, 1.0]), Options.local())
+    found = Path((piece,)).certify()
+    assert found.status is PROVED, found
+    assert found.check() == []
+    exact = Projector(problem, Options(threshold=1e-12))
+    for t in np.linspace(0.0, 1.0, 30):
+        k = int(np.clip(np.searchsorted(found.times, t) - 1, 0, len(found.legs) - 1))
+        t0, t1 = found.times[k : k + 2]
+        on_way = arm().space.interpolate(found.stops[k], found.stops[k + 1], (t - t0) / (t1 - t0))
+        target = f.outputs.interpolate(ends[0].of(0), ends[1].of(0), t)
+        solved = exact.project(on_way, problem.rhs.replace(0, target)).or_raise()
+        assert np.abs(solved.q - on_way).max() <= found.r + 1e-9
+
+
+def test_a_target_on_a_group_does_not_hide_a_jump() -> None:
+    """Two postures of six joints that hold nearly the same pose."""
+    problem, rng = ur_like(), np.random.default_rng(1)
+    space = problem.space
+    q = space.random(rng)
+    sides = problem.rhs_from(q)
+    batch = Projector(problem).project_batch(np.array([space.random(rng) for _ in range(40)]), sides)
+    apart = [float(np.abs(space.difference(q, other)).max()) for other in batch.q[batch.success]]
+    far = batch.q[batch.success][int(np.argmax(apart))]
+    assert max(apart) > 0.5
+    moved = problem.rhs.replace(0, problem.constraints.owners[0].group.integrate(sides.of(0), 1e-3 * np.ones(6)))
+    end = Projector(problem).project(far, moved).or_raise().q
+    piece = Piece(problem, MovingRightHandSide(sides, moved), np.array([q, end]), np.array([0.0, 1.0]), Options.local())
+    assert Path((piece,)).certify().status is NOT_PROVED
+
+
+def ur_like() -> Problem:
+    """Six joints, and a pose of the last."""
+    robot = published_postures.manseur_doty().robot  # type: ignore[attr-defined]
+    return Problem(robot, [Implicit.equal(Pose(robot, "hand"), name="hand")])
 
 
 def test_limits_end_the_search() -> None:
