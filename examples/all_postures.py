@@ -10,8 +10,8 @@
 
 Shows `all_solutions`: projections find postures, certificates prove them, and boxes of configurations are divided until
 none is left that could hold another one. And `refute`: with the hand farther away no posture is left, which is proved
-too. Six revolute joints have sixteen postures at most (Primrose, 1986); the arm and its pose are those of Manseur and
-Doty, A robot manipulator with 16 real inverse kinematic solution sets, 1989.
+too. Six revolute joints have sixteen postures at most (Primrose, 1986); the arm and its pose are those of Manocha and
+Canny, Efficient inverse kinematics for general 6R manipulators, 1994, after an arm of Manseur and Doty (1989).
 """
 
 from __future__ import annotations

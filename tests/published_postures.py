@@ -1,4 +1,8 @@
-"""Mechanisms of which the number of postures is published, or bounded by a theorem."""
+"""Mechanisms of which the number of postures is published, or bounded by a theorem.
+
+The titles of Primrose (Mechanism and Machine Theory 21, 509-510) and of Hunt (105, 705-712) were compared with lists of
+references; that of Ronga and Vust, and what each paper proves, were found in no public source, and are from memory.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +35,12 @@ def six_joints(a: list[float], d: list[float], alpha: list[float]) -> Robot:
 
 
 def manseur_doty() -> Problem:
-    """The arm and the pose of its hand that have sixteen postures.
+    """The arm and the pose of its hand that have sixteen postures: a variation of one by Manseur and Doty (1989).
 
-    Source: R. Manseur and K. L. Doty, A robot manipulator with 16 real inverse kinematic solution sets, 1989. The pose
-    has six digits there: its rotation is the nearest one.
+    Source: D. Manocha and J. F. Canny, Efficient inverse kinematics for general 6R manipulators, 1994: table I, which
+    is the same, the pose, which has four digits there, and table III, `SIXTEEN_POSTURES`. They have it from C. Wampler
+    and A. P. Morgan, Solving the 6R inverse position problem using a generic-case solution methodology, 1991, problem
+    6. The pose has six digits here: its rotation is the nearest one.
     """
     one, right = np.pi / 180.0, np.pi / 2.0
     robot = six_joints(
@@ -46,10 +52,26 @@ def manseur_doty() -> Problem:
     return Problem(robot, [Implicit.equal(Pose(robot, "hand"), pose)])
 
 
+SIXTEEN_POSTURES = np.deg2rad(
+    [
+        [-96.28, -6.27, 179.96, 38.48, 52.55, -39.40], [-120.78, 172.33, -179.07, 31.33, -146.71, 142.82],
+        [88.67, -176.72, -176.72, -63.24, 157.19, 140.43], [113.84, 5.30, -177.74, -55.92, -62.98, -43.37],
+        [-178.12, 108.19, -147.73, -5.69, -164.67, 179.58], [168.32, -103.89, 146.60, -17.24, -171.87, 98.16],
+        [-12.94, -105.09, -114.97, 3.02, 7.41, -79.42], [2.51, 108.07, 112.04, -10.52, 0.00, -0.10],
+        [2.51, 108.07, -67.95, -169.47, 179.99, 179.89], [-12.94, -105.09, 65.02, 176.97, 172.58, 100.57],
+        [168.32, -103.89, -33.39, -162.75, -8.12, -81.83], [-178.12, 108.19, 32.26, -174.30, -15.32, -0.41],
+        [88.67, -176.72, 3.27, -116.75, 22.80, -39.56], [-96.28, -6.27, -0.03, 141.51, 127.44, 140.59],
+        [-120.78, 172.33, 0.92, 148.66, -33.28, -37.17], [113.84, 5.30, 2.25, -124.07, -117.01, 136.62],
+    ]
+)  # fmt: skip
+"""Of `manseur_doty`, as published, cut to hundredths of a degree [rad]."""
+
+
 def dietmaier() -> Problem:
     """The platform on six legs that has forty postures; on a free joint, its corners are frames "b0" to "b5".
 
-    Source: P. Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures, 1998.
+    Source: P. Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures, 1998. All numbers
+    were compared, digit by digit, with those of two public programs that solve it, one of them Drake's: they are the same.
     """
     ground = [
         [0.0, 0.0, 0.0], [1.107915, 0.0, 0.0], [0.549094, 0.756063, 0.0], [0.735077, -0.223935, 0.525991],

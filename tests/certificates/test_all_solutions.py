@@ -129,6 +129,9 @@ def test_sixteen_postures_by_search_and_by_count() -> None:
     counted = all_solutions(problem, count=16, source=published.SIXTEEN)
     assert (counted.status, counted.complete_by, counted.boxes) == (COMPLETE, COUNT, 0)
     assert "Primrose" in counted.reason
+    for angles in published.SIXTEEN_POSTURES:  # cut to hundredths of a degree
+        apart = (found.q - angles + np.pi) % (2.0 * np.pi) - np.pi
+        assert np.rad2deg(np.abs(apart).max(axis=1).min()) < 0.0101
     assert same(found.q, counted.q)
 
 
