@@ -71,7 +71,7 @@ def dietmaier() -> Problem:
     """The platform on six legs that has forty postures; on a free joint, its corners are frames "b0" to "b5".
 
     Source: P. Dietmaier, The Stewart-Gough platform of general geometry can have 40 real postures, 1998. All numbers
-    were compared, digit by digit, with those of two public programs that solve it, one of them Drake's: they are the same.
+    were compared, digit by digit, with those of two public programs that solve it, one of them Drake's: the same.
     """
     ground = [
         [0.0, 0.0, 0.0], [1.107915, 0.0, 0.0], [0.549094, 0.756063, 0.0], [0.735077, -0.223935, 0.525991],

@@ -57,7 +57,9 @@ def certify_path(
     return _together(path, searches, collisions is not None)
 
 
-def _models(path: Path, collisions: object) -> tuple[CollisionModel | None, ...]:
+def _models(
+    path: Path, collisions: CollisionModel | Sequence[CollisionModel] | None
+) -> Sequence[CollisionModel | None]:
     """One for each piece.
 
     Raises:

@@ -105,10 +105,10 @@ class _Driven:
         pieces, options = list[Piece](), Options.local()
         for first, last in _runs(swept):
             qs, values = swept.qs[first : last + 1], swept.values[first : last + 1]
-            ends = [self.sides(self.problem, list(self.rows), q) for q in (qs[0], qs[-1])]
+            first_side, last_side = (self.sides(self.problem, list(self.rows), q) for q in (qs[0], qs[-1]))
             times = (values - values[0]) / (values[-1] - values[0])
             times[-1] = 1.0
-            pieces.append(Piece(self.problem, MovingRightHandSide(*ends), qs, times, options))
+            pieces.append(Piece(self.problem, MovingRightHandSide(first_side, last_side), qs, times, options))
         return certify_path(Path(tuple(pieces), (1.0,) * len(pieces)))
 
     def where(self, swept: Sweep, stuck: Stuck | None) -> str:

@@ -14,7 +14,7 @@ from constraints.certificates import CertificateStatus, all_solutions, certify, 
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
 from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
-from constraints.models import mechanisms
+from constraints.models import Mechanism, mechanisms
 from constraints.reduced import Sweep, SweepOptions, sweep
 
 
@@ -62,7 +62,7 @@ def test_rows_that_others_imply_are_left_open_by_name() -> None:
 # Sweeps.
 
 
-def swept(name: str, driver: str, way: float, steps: int = 40, **options: Any) -> Sweep:
+def swept(name: str | Mechanism, driver: str, way: float, steps: int = 40, **options: Any) -> Sweep:
     mechanism = getattr(mechanisms, name)() if isinstance(name, str) else name
     rows, q = mechanism.constraint_set(), mechanism.postures["closed"]
     start = mechanism.robot.joint_names.index(driver)
@@ -154,7 +154,8 @@ def driven_four_bar(angle: float) -> Problem:
 @pytest.mark.parametrize("angle", [0.3, 2.0, -1.2])
 def test_a_four_bar_has_two_postures_at_an_angle_of_its_crank(angle: float) -> None:
     problem = driven_four_bar(angle)
-    around = Bounds(problem.space, [angle - 0.1, -np.inf, -np.inf], [angle + 0.1, np.inf, np.inf])
+    ends = (np.array([angle + step, np.inf * step, np.inf * step]) for step in (-0.1, 0.1))
+    around = Bounds(problem.space, *ends)
     found = all_solutions(problem, box=around)
     assert found.status is CertificateStatus.COMPLETE, found
     assert len(found) == 2

@@ -353,7 +353,8 @@ def test_a_target_on_a_group_does_not_hide_a_jump() -> None:
 
 def ur_like() -> Problem:
     """Six joints, and a pose of the last."""
-    robot = published_postures.manseur_doty().robot  # type: ignore[attr-defined]
+    robot = published_postures.manseur_doty().robot
+    assert robot is not None
     return Problem(robot, [Implicit.equal(Pose(robot, "hand"), name="hand")])
 
 

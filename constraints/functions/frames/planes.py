@@ -73,13 +73,12 @@ def _planes(tree: ElementaryTree, a: Frame, b: Frame) -> Planes:
     place = np.full(3, np.nan)
     if len(tree.joints) != tree.model.njoints:  # placements of parts are computed
         return Planes(moves, carries, turns, place)
+    shared = tree.carries[:, [a.joint, b.joint]].all(axis=1)
     for axis in range(3):
-        ends = [
-            _followed(tree, frame, np.eye(3)[axis], tree.carries[:, [a.joint, b.joint]].all(axis=1)) for frame in (a, b)
-        ]
-        if ends[0] is None or ends[1] is None:
+        to_a, to_b = (_followed(tree, frame, np.eye(3)[axis], shared) for frame in (a, b))
+        if to_a is None or to_b is None:
             continue
-        (n_a, way_a), (n_b, way_b) = ends
+        (n_a, way_a), (n_b, way_b) = to_a, to_b
         i, k = int(np.abs(n_a).argmax()), int(np.abs(n_b).argmax())
         terms = [n_a[i] * x for x in (*way_b, *(-y for y in way_a))]
         total = fsum(terms)
