@@ -99,14 +99,14 @@ def beyond(count: int) -> bool:
     for name, (problem, step, limit) in BEYOND.items():
         rng, times, refuted = np.random.default_rng(1), list[float](), 0
         for _ in range(count):
-            found, took = refuted_in(problem(step, rng), limit)
+            found, took = refuted_in(problem(step, rng), 10.0 * limit)  # by the clock, of which others take a part
             refuted += found.status is REFUTED
             times.append(took if found.status is REFUTED else np.inf)
         nine = float(np.quantile(times, 0.9, method="higher" if count < 10 else "lower"))
         print(
             f"{name}, {1e3 * step:g} mm beyond: {refuted} of {count}, nine of ten in {nine:.3f} s (limit {limit:g} s)"
         )
-        holds &= nine <= 3.0 * limit
+        holds &= nine <= limit
     return holds
 
 
