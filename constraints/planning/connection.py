@@ -170,7 +170,7 @@ def connect(
         rng: generator, for instance `numpy.random.default_rng(0)`. The same generator gives the same bits, unless the
             clock ends the search.
         collisions: what must be free; None for nothing.
-        limits: when to give up.
+        limits: when to give up; of the search, not of the proof.
         certified: whether the path has to be proved (`Path.certify`, with the collisions). Where it is not, the status
             is NOT_PROVED, `reason` says what is in the way, and the path is there to be looked at.
 

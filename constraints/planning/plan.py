@@ -160,7 +160,7 @@ def plan(
         executor: what runs these, any `concurrent.futures.Executor`; by default one after the other.
         collisions: of robot and objects; pairs that do not move against each other on a motion are left out there, and
             margins are those of the graph. None for nothing.
-        limits: when to give up.
+        limits: when to give up; of the search, not of proofs.
         guess: of targets; by default joints uniform in their bounds, and objects uniform on the floors that they may
             stand on.
         certified: whether each piece of the path has to be proved (`Path.certify`, with the pairs that move against
@@ -227,13 +227,13 @@ def _goal(graph: ConstraintGraph, goal: ArrayLike | State | str | Problem) -> Ve
 
 
 def _first_of(task: PlanSearch, seeds: Sequence[int], executor: Executor | None) -> Plan:
-    """The plan of the lowest seed that succeeds; if none does, that of the last."""
+    """The plan of the lowest seed that succeeds; if none does, the first with a path (not proved), or the last."""
     futures = [] if executor is None else [executor.submit(task.seeded, seed) for seed in seeds]
     plans = (future.result() for future in futures) if futures else (task.seeded(seed) for seed in seeds)
     found = next(plans)
     try:
         while not found.success and (other := next(plans, None)) is not None:
-            found = other
+            found = other if found.path is None or other.success else found
     finally:
         for future in futures:
             future.cancel()
@@ -316,7 +316,7 @@ class PlanSearch:
                 ruled_out[words] = None
                 sequences.strike_out(step)
             else:
-                sequences.failed(step, step in attempts.refusals.done)
+                sequences.failed(step, step in attempts.refusals.done, step in proofs.crowded)
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,

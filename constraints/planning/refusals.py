@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Set
 from typing import final
 
@@ -16,7 +15,7 @@ from ..manipulation.foliation import leaf_at
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
-from ..paths.relative_motion import Tie, relative_motion
+from ..paths.relative_motion import CollisionPair, RelativeMotion, Tie, relative_motion
 from ..problem.problem import Problem
 from ..problem.span import spans_of
 from ..rows.row_owner import RowOwner
@@ -33,7 +32,9 @@ iterations, as the budget of a graph is small."""
 LEAST = 100
 """Targets that must have missed a state, and none reached it, before it is sampled."""
 FROM_GOAL = 400
-"""Targets from the goal, backwards, of which at least one must be found that is free of collisions."""
+"""Targets from the goal, backwards, of which at least one must be found."""
+DEEPER = 1e-3
+"""A grasp is ruled out where bodies collide by more than this: targets are within thresholds of constraints [m]."""
 
 
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
@@ -109,6 +110,9 @@ class StepProofs:
         collisions: of robot and objects; None for nothing.
         refusals: of the search.
         clock: of the search.
+
+    Attributes:
+        crowded: steps of which many targets were found from the goal, backwards, and none was free.
     """
 
     def __init__(
@@ -125,13 +129,15 @@ class StepProofs:
         self._collisions, self._refusals, self._clock = collisions, refusals, clock
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
-        self._met: dict[str, str] = {}
+        self._met: dict[tuple[str, tuple[CollisionPair, ...]], str] = {}
+        self._ties: dict[str, RelativeMotion] = {}
+        self.crowded = set[PlanStep]()
 
     def of(self, step: PlanStep) -> str:
         """Why a step can never be done, in words; empty where that is not seen.
 
         For certain: what it begins with, or ends with, is further away than the joints span. By sampling: no target
-        that is free leads back from the goal.
+        leads back from the goal.
         """
         if step not in self._proofs:
             self._proofs[step] = self._from_start(step) or self._from_goal(step)
@@ -156,34 +162,35 @@ class StepProofs:
                 return ""
         for back in self._graph.transitions_from(transition.target, transition.source):
             if not back.is_level_set and _is_reverse(parts[-1], (back.inner or (back,))[0]):
-                return self._without_target(back, q)
+                return self._without_target(step, back, q)
         return ""
 
-    def _without_target(self, back: Transition, goal: Vector) -> str:
-        """A transition that leads nowhere from the goal: out of reach for certain, or nothing free in many searches."""
-        graph, rng, met = self._graph, np.random.default_rng(0), Counter[str]()
+    def _without_target(self, step: PlanStep, back: Transition, goal: Vector) -> str:
+        """A transition that leads nowhere from the goal: out of reach for certain, or not found in many searches.
+
+        Where targets are found and none of them is free, the step is kept among the `crowded` ones.
+        """
+        graph, rng, found = self._graph, np.random.default_rng(0), False
         for count in range(FROM_GOAL):
             target = graph.target(back, goal, graph.robot.check(self._guess(back, goal, rng), "guess of a plan"))
-            words = self._first_met(target) if target.success else ""
-            if (target.success and not words) or self._clock.is_over:
+            found = found or target.success
+            if (target.success and self._is_free(target)) or self._clock.is_over:
                 return ""
-            if count == 0 and not target.success and (words := self._too_far(target, "goal")):
+            if count == 0 and (words := self._too_far(target, "goal")):
                 return words
-            met.update(filter(None, [words]))
-        what = "was free" if met else "was found"
-        often = f", most often {met.most_common(1)[0][0]}" if met else ""
-        return f"no target of '{back}' {what} from the goal, in {FROM_GOAL} searches{often}"
+        if found:
+            self.crowded.add(step)
+            return ""
+        return f"no target of '{back}' was found from the goal, in {FROM_GOAL} searches"
 
-    def _first_met(self, target: TargetConfiguration) -> str:
-        """What collides first on the way to a target, at its waypoints, in words; empty where nothing does."""
+    def _is_free(self, target: TargetConfiguration) -> bool:
+        """Whether nothing collides at the waypoints of a target."""
         model, graph = self._collisions, self._graph
         parts = target.transition.inner or (target.transition,)
-        for part, point in zip(parts, target.waypoints, strict=True):
-            if model is not None:
-                met = model.among(graph.collision_pairs(part, model.joint_pairs)).collisions(point, 1)
-                if met:
-                    return in_words(met)
-        return ""
+        return model is None or all(
+            model.among(graph.collision_pairs(part, model.joint_pairs)).is_free(point)
+            for part, point in zip(parts, target.waypoints, strict=True)
+        )
 
     def _too_far(self, target: TargetConfiguration, what: str) -> str:
         """Whether the first step of a target is out of reach for all guesses, in words."""
@@ -205,10 +212,8 @@ class StepProofs:
         for part in transition.inner or (transition,):
             state = part.target
             for owner in state.constraints:
-                if owner.name not in self._met:
-                    self._met[owner.name] = self._always_met(part, owner)
-                if self._met[owner.name]:
-                    return self._met[owner.name]
+                if words := self._always_met(part, owner):
+                    return words
             if state in self._refusals.reached or self._refusals.missed[state] < LEAST:
                 continue
             if state not in self._unreached:
@@ -227,14 +232,20 @@ class StepProofs:
         graph, model = self._graph, self._collisions
         if model is None:
             return ""
-        tie = relative_motion(graph.robot, [owner]).between
-        moving = graph.collision_pairs(part, model.joint_pairs)
-        pairs = [pair for pair in moving if tie(pair.a, pair.b) is Tie.CONSTRAINED]
-        if not pairs:
-            return ""
-        found = Projector(Problem(graph.robot, [owner]), graph.path_options, graph.engine).project(self._start)
-        met = model.among(pairs).collisions(found.q, 1) if found.success else ()
-        return f"where '{owner.name}' holds, {in_words(met)}" if met else ""
+        tie, moving = self._ties_of(owner), graph.collision_pairs(part, model.joint_pairs)
+        tied = [pair for pair in moving if tie.between(pair.a, pair.b) is Tie.CONSTRAINED]
+        pairs = tuple(pair._replace(margin=pair.margin - DEEPER) for pair in tied)
+        key = owner.name, pairs
+        if key not in self._met:
+            found = Projector(Problem(graph.robot, [owner]), graph.path_options, graph.engine).project(self._start)
+            met = model.among(pairs).collisions(found.q, 1) if pairs and found.success else ()
+            self._met[key] = f"where '{owner.name}' holds, {in_words(met)}" if met else ""
+        return self._met[key]
+
+    def _ties_of(self, owner: RowOwner) -> RelativeMotion:
+        if owner.name not in self._ties:
+            self._ties[owner.name] = relative_motion(self._graph.robot, [owner])
+        return self._ties[owner.name]
 
     def _sampled(self, state: State) -> str:
         """What random configurations say of a state that none of them is projected onto."""

@@ -20,6 +20,7 @@ from constraints import ConstraintError, Implicit, Position, Problem
 from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
 from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
 from constraints.planning.marks import Sites
+from constraints.planning.plan import PlanSearch
 
 pytestmark = needs_robot_data
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -220,3 +221,14 @@ def test_the_leaf_of_an_action_is_that_of_one_end_as_a_whole() -> None:
         leaf = sites.leaf_for(move)
         assert leaf is not None
         assert np.array_equal(leaf, goal)
+
+
+def test_of_several_seeds_a_path_that_is_not_proved_comes_before_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = swap()
+    start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
+    path = plan(scene.graph, start, goal, rng=generator()).or_raise()
+    none = Plan(None, PlanningStatus.TIME)
+    some, best = Plan(path, PlanningStatus.NOT_PROVED), Plan(path, PlanningStatus.FOUND)
+    for found, kept in (([none, some, none], some), ([none, some, best], best)):
+        monkeypatch.setattr(PlanSearch, "seeded", lambda _, seed, found=found: found[seed])
+        assert plan(scene.graph, start, goal, seeds=range(3)) is kept

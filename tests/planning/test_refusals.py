@@ -27,7 +27,11 @@ from constraints.manipulation import (
     read_semantics,
 )
 from constraints.planning import Limits, Plan, PlanningStatus, plan, walk
+from constraints.planning.attempt import Refusals
+from constraints.planning.guesses import Guesses
 from constraints.planning.limits import Clock
+from constraints.planning.marks import Sites
+from constraints.planning.refusals import StepProofs
 from constraints.solvers.kernels import loading
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
@@ -252,6 +256,38 @@ def test_a_gripper_that_no_object_fits_in(told: Any) -> None:
         assert any(f"grasps box/{handle}' holds, ur5/tool0_0" in words for words in found.impossible)
     assert all("collides with wide" in words for words in found.impossible)
     assert found.targets <= 100
+
+
+@needs_robot_data
+@pytest.mark.parametrize("first", ["Loop | 0-1", TAKE])
+def test_bodies_held_together_are_judged_where_they_move(told: Any, first: str) -> None:
+    """Taking the box brings fingers and shape together, carrying it does not: whichever is asked first."""
+    wide = told.collisions.added(Shape("wide", "Box", (0.14, 0.14, 0.2), "box/body"))
+    proofs = proofs_of(told, wide)
+    said = {name: proofs.of_transition(told.graph.transition(name)) for name in (first, "Loop | 0-1", TAKE)}
+    assert said["Loop | 0-1"] == ""
+    assert "grasps box/side' holds, ur5/tool0_0 collides with wide" in said[TAKE]
+
+
+@needs_robot_data
+@pytest.mark.parametrize(("depth", "ruled_out"), [(2e-3, True), (5e-4, False)])
+def test_a_grasp_that_overlaps_by_less_than_a_millimetre_is_not_ruled_out(
+    told: Any, depth: float, ruled_out: bool
+) -> None:
+    """A ball of 1 cm at the hand goes so deep into one at the box, where that is held."""
+    take = told.graph.transition(TAKE)
+    held = told.robot.at(told.graph.target(TAKE, told.start, told.robot.random(generator())).or_raise().waypoints[1])
+    hand, box = (held.placement(told.robot.frame(name)) for name in ("ur5/tool0", "box/body"))
+    at = hand.actInv(box).translation + hand.rotation.T @ [0.0, 0.0, 0.02 - depth]
+    finger = Shape("finger", "Sphere", (0.01,), "ur5/tool0", placement=[*at, 0.0, 0.0, 0.0, 1.0])
+    model = CollisionModel(told.robot, [finger, Shape("thing", "Sphere", (0.01,), "box/body")])
+    assert not model.is_free(held.q)
+    assert bool(proofs_of(told, model).of_transition(take)) is ruled_out
+
+
+def proofs_of(told: Any, model: CollisionModel) -> StepProofs:
+    places = Sites(told.graph, told.start, told.goal, model)
+    return StepProofs(told.graph, places, told.start, Guesses(told.graph), model, Refusals(), Clock(60.0))
 
 
 def test_the_reading_of_kernels_is_no_time_of_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
