@@ -533,6 +533,6 @@ def test_a_target_out_of_reach_says_why() -> None:
     result = reach(arm(), "tool", [400.0, 100.0, 300.0])
     assert not result.success
     assert "diagnose()" in str(result)
-    assert "Out of reach" in str(result.diagnose(trials=20, iterations=50))
+    assert "Proved out of reach" in str(result.diagnose(trials=20, iterations=50))
     with pytest.raises(ConstraintError):
         result.or_raise()

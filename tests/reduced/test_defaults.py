@@ -19,6 +19,7 @@ def test_defaults_are_those_of_the_pages() -> None:
         "MinimalCoordinates.step": {"t": 0.0},
         "Mode.animate": {"frames": 24},
         "Mode.configurations": {"frames": 24, "amplitude": 0.2},
+        "Sweep.certify": {"branches": True, "seconds": 30.0},
         "SweepOptions": {
             "turn_back": False, "cross": False, "step": 0.1, "tolerance": 1e-12, "max_steps": 100_000, **state,
         },
