@@ -199,8 +199,114 @@ def test_what_takes_complex_numbers_has_its_derivatives_to_rounding() -> None:
 
 @pytest.mark.parametrize("name", KINKS)
 def test_what_only_seems_to_take_complex_numbers_has_differences(name: str) -> None:
-    f = Function.from_callable(KINKS[name], Rn(4), Rn(1), name="mine", trace=False)
-    assert f.describe() == "mine: in Python, with central differences (trace=False)"
+    for scale in (1e-6, 1.0, 1e6):
+        f = made(lambda q, scale=scale: scale * KINKS[name](q), trace=False)
+        why = "complex steps do not give its derivatives"
+        assert f.describe() == f"mine: in Python, with central differences (trace=False; {why})"
+
+
+SMALL: dict[str, Callable[[Any], Any]] = {
+    "row below a large one": lambda q: [2e6 * np.tanh(q[0]), np.abs(q[1]) - 0.3],
+    "norm below a large row": lambda q: [2e6 * np.tanh(q[0]), np.linalg.norm(q[1:]) - 0.3],
+    "real part below a large row": lambda q: [1e6 * q[0], 1e-6 * np.real(q[1])],
+    "conjugate below a large row": lambda q: [1e6 * q[0], 1e-6 * np.tanh(np.conj(q[1]))],
+    "entry beside a large one": lambda q: q[0] + 1e-7 * np.abs(q[1]),
+    "entry beside a large one, in a small row": lambda q: [1e6 * q[0], 1e-6 * (q[0] + 1e-7 * np.linalg.norm(q[1:]))],
+    "part of an entry": lambda q: np.tanh(q[0]) + 1e-7 * np.abs(q[0]),
+}
+"""What complex steps miss, beside much larger slopes."""
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_slope_that_complex_steps_miss_is_found_beside_larger_ones(name: str) -> None:
+    """At declaration; and where only a branch has it, when the Jacobian is made."""
+    f = SMALL[name]
+    assert "differences (trace=False; complex steps do not give its derivatives)" in made(f, trace=False).describe()
+    branching = made(lambda q: f(q) if q[3] > 2.0 else [np.tanh(x) for x in q[: np.size(f(np.real(q)))]], trace=False)
+    assert branching.describe() == "mine: in Python, with complex steps (trace=False)"
+    q, h = np.array([0.2, 0.7, -0.4, 2.5]), 1e-4
+    ends = [[np.reshape(f(q + s * h * e), -1) for e in np.eye(4)] for s in (-1.0, 1.0)]
+    truth = (np.array(ends[1]) - np.array(ends[0])).T / (2.0 * h)
+    error = np.abs(branching.jacobian(q) - truth).max(axis=1)
+    assert (error <= 1e-8 * np.abs(truth).max(axis=1)).all()
+    assert branching.jacobian(q)[-1, 1 if "part" not in name or "real" in name else 0] != 0.0
+
+
+HONEST: dict[str, Callable[[Any], Any]] = {
+    "linear solve": lambda q: np.linalg.solve(S + np.diag(q), np.sin(q)),
+    "inverse": lambda q: np.linalg.inv(S + np.outer(q, q)) @ q,
+    "polynomial": lambda q: [q[0] ** 7 - 3.0 * q[1] ** 2 * q[2], q @ q, np.prod(q)],
+    "trigonometry": lambda q: [np.sin(q.sum()) * np.cos(3.0 * q[0]), np.arctan(q[1]) + np.tan(q[2] / 4.0)],
+    "cancelling": lambda q: 1e6 * np.cos(q[:2]) - 1e6,
+    "not used": lambda q: [q[6], 0.0 * q[0] + 5.0],
+    "rational": lambda q: q[0] / (1.0 + q[1:] ** 2),
+    "scales": lambda q: np.sinh(q) * 10.0 ** np.arange(-6.0, 7.0, 2.0),
+    "scales in a row": lambda q: np.sinh(q) @ 10.0 ** np.arange(-6.0, 7.0, 2.0),
+}
+S = 3.0 * np.eye(7) + np.random.default_rng(5).standard_normal((7, 7))
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_is_analytic_has_complex_steps_at_every_scale(name: str) -> None:
+    for scale in (1e-6, 1.0, 1e6):
+
+        def f(q: Any, scale: float = scale) -> Any:
+            return scale * np.asarray(HONEST[name](q))
+
+        mine = Function.from_callable(f, Rn(7), Rn(np.size(f(np.ones(7)))), trace=False)
+        assert mine.describe() == "f: in Python, with complex steps (trace=False)"
+        q = np.linspace(-0.9, 1.1, 7)
+        exact = np.transpose([np.reshape(f(q + 1e-30j * e).imag / 1e-30, -1) for e in np.eye(7)])
+        for row, truth in zip(mine.jacobian(q), exact, strict=True):
+            np.testing.assert_allclose(row, truth, rtol=1e-14, atol=1e-14 * np.abs(truth).max())
+
+
+def test_a_function_may_give_its_own_buffers_to_complex_steps() -> None:
+    buffers = {kind: np.zeros(2, dtype=kind) for kind in (np.float64, np.complex128)}
+
+    def f(q: Any) -> Any:
+        out = buffers[q.dtype.type]
+        out[:] = np.tanh(q[:2])
+        return out
+
+    mine = made(f, trace=False)
+    assert "complex steps (" in mine.describe()
+    slopes = 1.0 - np.tanh([0.3, 0.9]) ** 2
+    np.testing.assert_allclose(mine.jacobian([0.3, 0.9, 0.0, 0.0])[:, :2], np.diag(slopes), rtol=1e-14)
+
+
+def test_what_the_test_of_complex_steps_raises_is_said() -> None:
+    def odd(q: Any) -> Any:
+        if q[0] > 1.0:
+            raise KeyError(q[0])
+        return np.tanh(q[0])
+
+    def partial(q: Any) -> Any:
+        if q[0] > 1.0:
+            raise UndefinedError("nothing there")
+        return np.tanh(q[0])
+
+    assert "with central differences (trace=False; it raises KeyError for a real number)" in made_of(odd).describe()
+    told = made_of(lambda q: math.sin(q[0]) + np.floor(q[0])).describe()
+    assert "with central differences (trace=False; it raises TypeError for a complex number)" in told
+    assert made_of(partial).describe() == "partial: in Python, with complex steps (trace=False)"
+    assert "it has a value at few" in made_of(lambda q: np.log(q[0] - 1.99)).describe()
+
+
+def made_of(f: Callable[[Any], Any]) -> Any:
+    return Function.from_callable(f, Rn(4), Rn(1), trace=False)
+
+
+@pytest.mark.parametrize("n", [1, 10, 30])
+def test_the_test_of_complex_steps_takes_few_calls(n: int) -> None:
+    calls = list[Any]()
+    f = Function.from_callable(lambda q: calls.append(q) or np.tanh(q).sum(), Rn(n), Rn(1), trace=False)
+    assert (len(calls), f.calls_for_jacobian) == (26 + 6 * n, n + 2)
+    f.value(np.zeros(n))
+    f.linearise(np.zeros(n))  # looked at once
+    calls.clear()
+    f.linearise(np.zeros(n))
+    assert len(calls) == 1 + f.calls_for_jacobian
 
 
 def test_where_a_complex_step_is_wrong_the_difference_is_taken() -> None:
