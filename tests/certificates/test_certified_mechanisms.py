@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
-from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation
+from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
@@ -179,16 +179,30 @@ def test_a_five_bar_of_closures_has_four_postures_within_reach_and_none_beyond()
         assert refute(five_bar_at(x, edge - 1e-3)).status is CertificateStatus.SOLVED
 
 
-def planar_chain(normal: int, seed: int) -> Robot:
+BASES = {
+    "fixed": None,
+    "turns": pin.JointModelRX(),
+    "about no axis": pin.JointModelRevoluteUnaligned(np.array([1.0, 2.0, 3.0]) / np.sqrt(14.0)),
+    "ball": pin.JointModelSpherical(),
+    "free": pin.JointModelFreeFlyer(),
+}
+"""Of a planar mechanism: its joint."""
+
+TURNED = pin.SE3(pin.exp3(np.array([0.3, -0.7, 1.1])), np.array([0.1, 0.2, 0.3]))
+"""Where a base that moves is in the world."""
+
+
+def planar_chain(normal: int, seed: int, base: str = "fixed") -> Robot:
     """Two branches whose joints turn about one axis of coordinates, in frames that are turned by quarters; "a" and "b"
-    at their ends have the axis as their third one."""
+    at their ends have the axis as their third one, "c" at that of a as its first one."""
     rng, model = np.random.default_rng(seed), pin.Model()
     joints = (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ)
     slides = (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)
     quarters = [pin.SE3(R, np.zeros(3)) for R in (np.eye(3), np.roll(np.eye(3), 1, axis=0), np.diag([1.0, -1.0, -1.0]))]
     ends = list[pin.SE3]()
+    root = 0 if BASES[base] is None else model.addJoint(0, BASES[base], TURNED, "base")
     for branch in "ab":
-        at, n = 0, np.eye(3)[normal]
+        at, n = root, np.eye(3)[normal]
         for i in range(4):
             turn = quarters[int(rng.integers(3))]
             p = rng.uniform(-0.3, 0.3, 3)
@@ -199,14 +213,16 @@ def planar_chain(normal: int, seed: int) -> Robot:
             model.appendBodyToJoint(at, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
         first = np.eye(3)[int(np.flatnonzero(n == 0.0)[0])]
         ends.append(pin.SE3(np.column_stack([first, np.cross(n, first), n]), np.zeros(3)))
-    return Robot(model, "planar").with_frame("a", "a3", ends[0]).with_frame("b", "b3", ends[1])
+    robot = Robot(model, "planar").with_frame("a", "a3", ends[0]).with_frame("b", "b3", ends[1])
+    return robot.with_frame("c", "a3", pin.SE3(np.roll(ends[0].rotation, 1, axis=1), np.zeros(3)))
 
 
+@pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("normal", range(3))
 @pytest.mark.parametrize("seed", range(3))
-def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int) -> None:
-    """Judged in 50 digits: rows that are said to be constant are, and so are their values."""
-    robot, a, b = planar_chain(normal, seed), "a", "b"
+def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int, base: str) -> None:
+    """Judged in 50 digits: rows that are said to be constant are, and so are their values; wherever their base is."""
+    robot, a, b = planar_chain(normal, seed, base), "a", "b"
     rng, q = np.random.default_rng(seed), robot.random(np.random.default_rng(seed))
     f = Closure(robot, a, b, Hinge.pin(), name="pin").function
     found = f.enclosure(TangentBox(robot.space, q, 0.3))
@@ -214,12 +230,31 @@ def test_what_stays_in_a_plane_stays_without_any_rounding(normal: int, seed: int
     assert still.sum() == 3
     assert (found.rounding[still] == 0.0).all()
     assert (found.error[still] < 1e-299).all()
-    for g in (f, Position(robot, b, a), Pose(robot, b, a), Rotation(robot, b, a)):
+    own = [Position(robot, b, a), Pose(robot, b, a), Rotation(robot, b, a), Transformation(robot, b, a)]
+    for g in (f, *own, Pose(robot, b, "c"), Rotation(robot, "c", b)):
         box = box_of(g, rng, -3.0, -1.0, q)
         enclosure = g.enclosure(box)
         for k in range(3):
             v = step_in(box, rng, k == 1) * (k > 0)
             assert not outside_in_digits(g, box, enclosure, v, int(rng.integers(robot.nv)))
+
+
+@pytest.mark.parametrize("base", [name for name in BASES if name != "fixed"])
+def test_a_four_bar_on_a_turned_base_that_moves_closes_and_is_not_refuted(base: str) -> None:
+    model = pin.Model()
+    root = model.addJoint(0, BASES[base], TURNED, "base")
+    crank = model.addJoint(root, pin.JointModelRZ(), pin.SE3.Identity(), "crank")
+    for name, parent, x in (("coupler", crank, 0.15), ("rocker", root, 0.4)):
+        model.addJoint(parent, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])), name)
+    robot = Robot(model, "mounted")
+    for name, joint, x in (("tip", "coupler", 0.35), ("top", "rocker", 0.3)):
+        robot = robot.with_frame(name, joint, pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])))
+    rows = ConstraintSet(robot, [Closure(robot, "tip", "top", Hinge.pin(), name="pin")])
+    start = [*np.full(robot.nv - 3, 0.7), 1.0, -0.5, 1.6]
+    certificate = assemble_position(rows, robot.space.integrate(robot.neutral, start)).or_raise().certify()
+    assert certificate.status is CertificateStatus.PROVED, certificate
+    assert certificate.mobility == robot.nv - 2
+    assert refute(Problem(robot, [*rows.stack])).status is CertificateStatus.SOLVED
 
 
 def test_a_tilt_that_rounding_hides_is_none_of_a_plane() -> None:

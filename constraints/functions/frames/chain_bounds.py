@@ -224,7 +224,7 @@ class Seen(NamedTuple):
 
     def turned(self) -> Vector:
         """The same as a rotation vector (3,)."""
-        return self.planes.turns * self.turned_by
+        return (self.planes.turns if self.planes.is_kept else np.ones(3)) * self.turned_by
 
     def turn(self, box: TangentBox) -> Enclosure:
         """The rotation of b, in SO(3)."""
@@ -379,7 +379,8 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     position = (pb - pa) @ Ra
     position[0] = np.where(np.isnan(planes.place), position[0], planes.place)
     return Seen(
-        position, Ra.T @ Rb, near, turn_near, moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
+        position, planes.of_rotation(Ra.T @ Rb), near, turn_near,
+        moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
         before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
         chains.first, chains.second, planes,
     )  # fmt: skip

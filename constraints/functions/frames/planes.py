@@ -6,6 +6,9 @@ the rotation next to it). Let each joint turn about n alone, and slide across it
 turns against a about n, and the coordinate of its origin along n is the sum of those of all placements, which is known
 exactly where it is a double (`math.fsum` rounds once). So rows of a planar mechanism that ask for nothing are seen to
 ask for nothing.
+
+This is about exact motions. What is computed for them goes by the world, and is rounded there: of a computed rotation
+that is not used before the row and the column of n are set to what they are (`of_rotation`).
 """
 
 from __future__ import annotations
@@ -30,12 +33,14 @@ class Planes(NamedTuple):
         carries: the same of velocities, in the axes of b (3,).
         turns: axes of b about which it may turn (3,).
         place: coordinates of the origin of b that stay, where they are known exactly; else NaN (3,).
+        normals: (3, 3) 1 or -1 in row i and column k where axis i of a is axis k of b, or its opposite; else 0.
     """
 
     moves: Vector
     carries: Vector
     turns: Vector
     place: Vector
+    normals: Matrix
 
     @staticmethod
     def of(tree: ElementaryTree, a: Frame, b: Frame) -> Planes:
@@ -56,8 +61,22 @@ class Planes(NamedTuple):
         return np.where(np.isnan(self.place), near, 0.0)
 
     def carried_off(self, near: float) -> Vector:
-        """The same in the axes of b."""
-        return near * (np.ones(3) if np.isnan(self.place[self.moves == 0.0]).any() else self.carries)
+        """The same in the axes of b, by the quaternion."""
+        known = self.is_kept and not np.isnan(self.place[self.moves == 0.0]).any()
+        return near * (self.carries if known else np.ones(3))
+
+    def of_rotation(self, R: Matrix) -> Matrix:
+        """A computed rotation (..., 3, 3) of b seen from a, with the row and the column of each normal as they are."""
+        known = self.normals.any(axis=1)[:, None] | self.normals.any(axis=0)
+        return np.where(known, self.normals, R if self.turns.any() else np.rint(R))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a unit quaternion of the rotation, in doubles, keeps the normals.
+
+        Where these are the same axes of a and of b, two of its numbers, or three, are 0, and rounding leaves them.
+        """
+        return np.count_nonzero(self.normals) == np.count_nonzero(self.normals.diagonal())
 
     def of_direction(self, b: Vector, d: Vector) -> Planes:
         """Of a direction b (3,) of frame b, which is d (3,) seen from a: the normal stays where it is."""
@@ -70,9 +89,9 @@ _KNOWN: WeakKeyDictionary[ElementaryTree, dict[Any, Planes]] = WeakKeyDictionary
 
 def _planes(tree: ElementaryTree, a: Frame, b: Frame) -> Planes:
     moves, carries, turns = np.ones((3, 3))
-    place = np.full(3, np.nan)
+    place, normals = np.full(3, np.nan), np.zeros((3, 3))
     if len(tree.joints) != tree.model.njoints:  # placements of parts are computed
-        return Planes(moves, carries, turns, place)
+        return Planes(moves, carries, turns, place, normals)
     shared = tree.carries[:, [a.joint, b.joint]].all(axis=1)
     for axis in range(3):
         to_a, to_b = (_followed(tree, frame, np.eye(3)[axis], shared) for frame in (a, b))
@@ -83,9 +102,10 @@ def _planes(tree: ElementaryTree, a: Frame, b: Frame) -> Planes:
         terms = [n_a[i] * x for x in (*way_b, *(-y for y in way_a))]
         total = fsum(terms)
         moves[i] = carries[k] = 0.0
+        normals[i, k] = n_a[i] * n_b[k]
         turns[np.arange(3) != k] = 0.0
         place[i] = total if fsum([*terms, -total]) == 0.0 else np.nan
-    return Planes(moves, carries, turns, place)
+    return Planes(moves, carries, turns, place, normals)
 
 
 def _followed(tree: ElementaryTree, frame: Frame, n: Vector, shared: Any) -> tuple[Vector, list[float]] | None:
