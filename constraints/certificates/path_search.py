@@ -173,6 +173,8 @@ class PieceSearch:
         sides, found, first = self.piece.sides, dict[int, Turning](), 0
         if sides.function is not None:
             raise SearchStop("its right-hand sides are a function of time, which has no enclosure")
+        if sides.constant is None and not (0.0 <= min(sides.window) and max(sides.window) <= 1.0):
+            raise SearchStop("its right-hand sides stand still on a part of it, where their window leaves [0, 1]")
         ends = [self._rows_at(t).points for t in (0.0, 1.0)]
         for i, (owner, a, b) in enumerate(zip(self.rows.owners, *ends, strict=True)):
             group, at = owner.group, slice(first, first + int(owner.rows.mask.sum()))

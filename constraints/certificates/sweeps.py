@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
 from liegroups import SO2, Segments
@@ -23,12 +26,17 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Options
 from .along import certify_path
 from .certificate import Certificate, CertificateStatus
+from .leg import FARTHEST_TURN
 from .path_certificate import PathCertificate, Stuck, SweepCertificate
 from .searching import SearchLimits
 from .solutions import all_solutions
 
 SAME_START = 1e-6
 """Two closed configurations at the first value that are nearer are the same start [rad, m]."""
+
+LONGEST_TURN = 1.0
+"""Of a driver that is kept as cosine and sine, in one piece [rad], where values are not farther apart: two of its
+right-hand sides stand for the shorter way round between them."""
 
 
 def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0) -> SweepCertificate:
@@ -101,21 +109,30 @@ class _Driven:
         return own.taken_from(self.swept.rhs, which).read_at(q, range(len(rows)))
 
     def proved(self, swept: Sweep) -> PathCertificate:
-        """Of a sweep over these values: a piece for each run of values that rise, or fall."""
-        pieces, options = list[Piece](), Options.local()
-        for first, last in _runs(swept):
+        """Of a sweep over these values: one piece, or more, for each run of values that rise, or fall."""
+        pieces, options, turns = list[Piece](), Options.local(), list[float]()
+        for first, last in _cut(swept):
             qs, values = swept.qs[first : last + 1], swept.values[first : last + 1]
             first_side, last_side = (self.sides(self.problem, list(self.rows), q) for q in (qs[0], qs[-1]))
             times = (values - values[0]) / (values[-1] - values[0])
             times[-1] = 1.0
-            pieces.append(Piece(self.problem, MovingRightHandSide(first_side, last_side), qs, times, options))
-        return certify_path(Path(tuple(pieces), (1.0,) * len(pieces)))
+            turns.append(float(values[-1] - values[0]) if swept.driver.is_circle else 0.0)
+            sides = MovingRightHandSide(first_side, last_side)
+            if abs(turns[-1]) >= FARTHEST_TURN:
+                sides = MovingRightHandSide(function=_turned(first_side, turns[-1]))
+            pieces.append(Piece(self.problem, sides, qs, times, options))
+        found = certify_path(Path(tuple(pieces), (1.0,) * len(pieces)))
+        turn = 0.0 if found.stuck is None else abs(turns[found.stuck.piece])
+        if turn < FARTHEST_TURN:
+            return found
+        far = f"it turns by {turn:.3g} rad from one value to the next, no less than {FARTHEST_TURN:g}"
+        return replace(found, reason=f"{far}: ask for values between")
 
     def where(self, swept: Sweep, stuck: Stuck | None) -> str:
         """Where a proof ends, by the value of the driver, and which singularity is there."""
         if stuck is None:
             return f"'{swept.driver.name}'"
-        first, last = _runs(swept)[stuck.piece]
+        first, last = _cut(swept)[stuck.piece]
         a, b = swept.values[[first, last]].tolist()
         values = [a + (t - stuck.piece) * (b - a) for t in (stuck.begin, stuck.end)]
         beyond = abs(b - a) / (last - first)
@@ -193,6 +210,23 @@ def _runs(swept: Sweep) -> list[tuple[int, int]]:
         if step == 0.0:
             first = i
     return [*runs, (first, len(values) - 1)] if len(values) - 1 > first else runs
+
+
+def _cut(swept: Sweep) -> list[tuple[int, int]]:
+    """The runs; those of an angle on a circle in pieces that turn by `LONGEST_TURN`, or from one value to the next."""
+    found = list[tuple[int, int]]()
+    for first, last in _runs(swept):
+        for i in range(first + 2, last + 1):
+            if swept.driver.is_circle and abs(swept.values[i] - swept.values[first]) > LONGEST_TURN:
+                found.append((first, i - 1))
+                first = i - 1
+        found.append((first, last))
+    return found
+
+
+def _turned(first: RightHandSide, turn: float) -> Callable[[float], RightHandSide]:
+    """Right-hand sides of which the first one, a point on a circle, turns by more than half a turn in time 1."""
+    return lambda s: first.replace(0, SO2.integrate(first.vector[first.stack.rhs_slices[0]], np.array([s * turn])))
 
 
 def _apart(swept: Sweep, a: Vector, b: Vector) -> float:

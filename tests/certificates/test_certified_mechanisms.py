@@ -85,8 +85,8 @@ def test_a_crank_that_turns_has_two_branches_all_the_way() -> None:
     np.testing.assert_allclose(np.sin(own.stops[-1]), np.sin(own.stops[0]), atol=1e-9)
 
 
-def test_a_crank_without_bounds_is_driven() -> None:
-    """Its angle is kept as cosine and sine: the target of its row moves on a circle."""
+def turned_round(way: float, steps: int) -> Sweep:
+    """Of a four-bar whose crank has no bounds: its angle is kept as cosine and sine."""
     model = pin.Model()
     crank = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "crank")
     at = pin.SE3(np.eye(3), np.array([0.15, 0.0, 0.0]))
@@ -98,9 +98,28 @@ def test_a_crank_without_bounds_is_driven() -> None:
     rows = ConstraintSet(robot, [Closure(robot, "tip", "top", Hinge.pin(), name="pin")])
     q = assemble_position(rows, robot.space.integrate(robot.neutral, [1.0, -0.5, 1.6])).or_raise().q
     start = float(np.arctan2(q[1], q[0]))
-    found = sweep(rows, q, "crank", start + np.linspace(0.0, 2.0, 30)).certify()
+    return sweep(rows, q, "crank", start + np.linspace(0.0, way, steps))
+
+
+def test_a_crank_without_bounds_is_driven() -> None:
+    """The target of its row moves on a circle."""
+    found = turned_round(2.0, 30).certify()
     assert found.status is CertificateStatus.COMPLETE, found.describe()
     assert len(found.start) == 2
+
+
+@pytest.mark.parametrize("way", [6.0, 4.0, 2.0 * np.pi, -5.5])
+def test_a_crank_without_bounds_goes_the_way_round_that_its_values_go(way: float) -> None:
+    """Judged by the angles of the stops, counted on from one to the next."""
+    found = turned_round(way, 25).certify(branches=False)
+    assert found.success, found.describe()
+    angles = np.unwrap(np.arctan2(found.along.stops[:, 1], found.along.stops[:, 0]))
+    assert abs(angles[-1] - angles[0] - way) < 1e-9
+    assert (np.diff(angles) * np.sign(way) > -1e-9).all()
+    assert found.along.check() == []
+    few = turned_round(way, 2).certify(branches=False)
+    assert few.status is CertificateStatus.NOT_PROVED
+    assert f"turns by {abs(way):.3g} rad from one value to the next" in few.reason
 
 
 def test_stops_of_a_proved_sweep_are_at_the_values_of_the_driver() -> None:

@@ -298,6 +298,9 @@ def test_right_hand_sides_that_nothing_is_proved_of_are_named() -> None:
     by_time = MovingRightHandSide(function=lambda s: problem.rhs)
     piece = Piece(problem, by_time, arc(0.0, 0.1), np.array([0.0, 1.0]), Options.local())
     assert "function of time" in Path((piece,)).certify().reason
+    beyond = MovingRightHandSide(problem.rhs, problem.rhs, window=(0.0, 1.5))
+    piece = Piece(problem, beyond, arc(0.0, 0.1), np.array([0.0, 1.0]), Options.local())
+    assert "stand still on a part of it" in Path((piece,)).certify().reason
     problem, q = moving(Rotation(arm(), "tool"))
     far = np.array(pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 3.05]))).coeffs())
     sides = MovingRightHandSide(problem.rhs.replace(0, [0, 0, 0, 1]), problem.rhs.replace(0, far))
