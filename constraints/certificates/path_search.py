@@ -133,6 +133,10 @@ class PieceSearch:
         self.piece, self.problem, self.space = piece, problem, problem.space
         self.collisions, self.limits, self.most = collisions, limits, most
         self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
+        self._moving: list[bool] | None = None
+        if piece.sides.constant is None:
+            ends = [self._rows_at(t).points for t in (0.0, 1.0)]
+            self._moving = [not np.array_equal(a, b) for a, b in zip(*ends, strict=True)]
         self.rows = self._rows_at(0.0)
         self.active = np.zeros(len(self.rows.lower), dtype=np.bool_)
         self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
@@ -190,7 +194,7 @@ class PieceSearch:
         return found
 
     def _rows_at(self, time: float) -> ProblemRows:
-        return ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time)))
+        return ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time)), self._moving)
 
     def _target_moves(self, part: _Part) -> Interval:
         """(m,) what right-hand sides move by from the middle of a part to its end."""

@@ -67,6 +67,8 @@ class ProblemRows(NamedTuple):
         points: their right-hand sides.
         lower, upper: (m,) the interval of each row.
         names: (m) what messages call them.
+        moving: of each owner, whether its right-hand side moves on the path that is looked at: then a tilt stands for
+            its rows nowhere, as it could only where they are zero.
     """
 
     problem: Problem
@@ -75,10 +77,11 @@ class ProblemRows(NamedTuple):
     lower: Vector
     upper: Vector
     names: Sequence[str]
+    moving: Sequence[bool]
 
     @staticmethod
-    def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
-        """Those of a problem."""
+    def of(problem: Problem, rhs: RightHandSide, moving: Sequence[bool] | None = None) -> ProblemRows:
+        """Those of a problem; nothing moves by default."""
         owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
         points = [o.group.neutral if (p := rhs.points[id(o)]) is None else p for o in owners]
         lower, upper = (
@@ -86,15 +89,15 @@ class ProblemRows(NamedTuple):
             for side in ("lower", "upper")
         )
         names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-        return ProblemRows(problem, owners, points, lower, upper, names)
+        return ProblemRows(problem, owners, points, lower, upper, names, moving or (False,) * len(owners))
 
     def some(self, which: Sequence[int]) -> ProblemRows:
         """Those of some owners, by number."""
         ends = np.cumsum([0, *(int(owner.rows.mask.sum()) for owner in self.owners)])
         rows = [k for i in which for k in range(int(ends[i]), int(ends[i + 1]))]
-        owners, points = [self.owners[i] for i in which], [self.points[i] for i in which]
+        owners, points, moving = ([of[i] for i in which] for of in (self.owners, self.points, self.moving))
         return ProblemRows(
-            self.problem, owners, points, self.lower[rows], self.upper[rows], [self.names[k] for k in rows]
+            self.problem, owners, points, self.lower[rows], self.upper[rows], [self.names[k] for k in rows], moving
         )
 
     @property
@@ -109,7 +112,7 @@ class ProblemRows(NamedTuple):
             NoEnclosureError: a function has none.
             UndefinedError: a function may have no value on the box, or the box is too large.
         """
-        found = [_rows(owner, point, box) for owner, point in zip(self.owners, self.points, strict=True)]
+        found = [_rows(*each, box) for each in zip(self.owners, self.points, self.moving, strict=True)]
         if not found:
             n = self.problem.space.nv
             found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), lambda: Bend(*_nothing(n)))]
@@ -128,7 +131,7 @@ class ProblemRows(NamedTuple):
     def at(self, q: Vector) -> Interval:
         """Values of all rows (m,) at a configuration (nq,)."""
         box = TangentBox(self.problem.space, q, 0.0)
-        found = [_rows(owner, point, box)[0] for owner, point in zip(self.owners, self.points, strict=True)]
+        found = [_rows(*each, box)[0] for each in zip(self.owners, self.points, self.moving, strict=True)]
         return Interval.joined([Interval.of(np.zeros(0)), *found])
 
     def _in_chart(self, J: Interval, bend: Bend, box: TangentBox) -> Bend:
@@ -180,14 +183,14 @@ def _nothing(n: int) -> tuple[Interval, Interval]:
     return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
 
 
-def _rows(owner: RowOwner, rhs: Vector, box: TangentBox) -> tuple[Interval, Interval, Callable[[], Bend]]:
+def _rows(owner: RowOwner, rhs: Vector, moves: bool, box: TangentBox) -> tuple[Interval, Interval, Callable[[], Bend]]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
     if isinstance(function, Transformation) and not mask[3:].any():
         # nobody asks for the rotation, which has no enclosure near a half turn
         function = Position(function.robot, function.frame_b, function.frame_a)
         rhs, mask = rhs[:3], mask[:3]
-    axis = _free_axis(owner, rhs)
+    axis = None if moves else _free_axis(owner, rhs)
     if axis is not None:
         function, rhs, mask = _tilted(function, mask[:-3], axis), rhs[mask], np.ones(int(mask.sum()), dtype=np.bool_)
     f = function.enclosure(box)

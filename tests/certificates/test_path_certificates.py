@@ -276,6 +276,28 @@ def test_other_rows_of_a_rotation_vector_jump_at_half_a_turn() -> None:
         assert "half a turn" in found.reason
 
 
+@pytest.mark.parametrize("free", range(3))
+@pytest.mark.parametrize("size", [1e-3, 0.1])
+def test_a_target_that_passes_zero_is_followed_by_the_rows_that_are_asked(free: int, size: float) -> None:
+    """A leg whose target is zero in its middle is proved as one is whose target is so elsewhere; judged by Newton."""
+    mask = [k != free for k in range(3)]
+    vector: Any = turning_hand(mask)[0].constraints.owners[0].measured
+    turn = Implicit.equal(Affine(np.eye(3)[:1], inputs=vector.robot.space), [1.0], name="turn")
+    problem = Problem(vector.robot, [Implicit.equal(vector, mask=mask, name="tilted"), turn])
+    exact = Projector(problem, Options(threshold=1e-13))
+    found = list[PathCertificate]()
+    for last in (size, 1.01 * size):
+        sides = [problem.rhs.replace(0, s * np.array(mask)) for s in (-size, last)]
+        Q = [exact.project(np.array([1.0, 0.0, 0.0]), each).or_raise().q for each in sides]
+        moved = MovingRightHandSide(*sides)
+        piece = Piece(problem, moved, np.array(Q), np.array([0.0, 1.0]), Options.local())
+        found.append(Path((piece,)).certify())
+        assert found[-1].status is PROVED, found[-1]
+        middle = exact.project(problem.space.interpolate(*Q, 0.5), moved.at(0.5)).or_raise().q
+        assert np.abs(problem.space.difference(problem.space.interpolate(*Q, 0.5), middle)).max() <= found[-1].r + 1e-12
+    assert found[0].r < 2.0 * found[1].r
+
+
 def test_half_a_turn_is_named() -> None:
     """Rows of a rotation vector that are asked to be half a turn."""
     robot, rng = arm(), np.random.default_rng(2)
