@@ -84,6 +84,11 @@ def distances(legs: Sequence[LegPremises]) -> Any:
     return np.array([float(raised(_stretch(leg) * far)) for leg, far in zip(legs, farthest(legs), strict=True)])
 
 
+def begins_within(leg: LegPremises) -> float:
+    """How far the curve is at most from the stop at the start of a leg, in the chart of the leg or in another one."""
+    return float(raised(_stretch(leg) * max(_stretch(leg), 1.0) * _at_stop(leg, 0)))
+
+
 def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
     """What does not hold of a certificate of a path, in words; nothing if it is a proof.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from liegroups import SO2, Segments
+from liegroups import SO2, Segments, Space
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import Vector
 
@@ -26,17 +26,18 @@ from ..rows.row_owner import RowOwner
 from ..solvers import Options
 from .along import certify_path
 from .certificate import Certificate, CertificateStatus
+from .check import lengths
 from .leg import FARTHEST_TURN
 from .path_certificate import PathCertificate, Stuck, SweepCertificate
+from .path_check import begins_within
 from .searching import SearchLimits
 from .solutions import all_solutions
 
 SAME_START = 1e-6
-"""Two closed configurations at the first value that are nearer are the same start [rad, m]."""
+"""A value that is met twice, by configurations that are nearer, was asked for twice on one branch [rad, m]."""
 
 LONGEST_TURN = 1.0
-"""Of a driver that is kept as cosine and sine, in one piece [rad], where values are not farther apart: two of its
-right-hand sides stand for the shorter way round between them."""
+"""Of an angle kept as cosine and sine, in one piece of a sweep: its two ends stand for the shorter way round [rad]."""
 
 
 def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0) -> SweepCertificate:
@@ -71,7 +72,7 @@ def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0)
     if not every:
         return SweepCertificate(CertificateStatus.PROVED, "", "", ends, along, (), ())
     start, why = driven.start(search)
-    others, unproved = driven.others(start)
+    others, unproved = driven.others(start, along)
     status = CertificateStatus.PROVED if why or unproved else CertificateStatus.COMPLETE
     return SweepCertificate(status, "", why or unproved, ends, along, start, others)
 
@@ -158,18 +159,20 @@ class _Driven:
             return (), f"{why} (SweepOptions.bounds)"
         return found.certificates, "" if found.success else found.reason
 
-    def others(self, start: tuple[Certificate, ...]) -> tuple[tuple[PathCertificate, ...], str]:
-        """Proofs of the branches from the other configurations, and why one has none."""
+    def others(self, start: tuple[Certificate, ...], along: PathCertificate) -> tuple[tuple[PathCertificate, ...], str]:
+        """Proofs of the branches from the other configurations than that of the own one, and why one has none."""
         space, found, why = self.whole.robot.space, list[PathCertificate](), ""
         if not np.array_equal(self.swept.rhs.vector, self.whole.rhs_at(0.0).vector):
             return (), "right-hand sides are not those of time 0: other branches are not followed"
+        own = [certificate for certificate in start if _begins_at(space, along, certificate)]
+        if not own:
+            return (), "which of the configurations at the first value is that of the sweep is not proved"
         for certificate in start:
-            apart = space.difference(self.swept.qs[0], certificate.q)
-            turns = 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) * space.revolute
-            if np.abs(apart - turns).max(initial=0.0) < SAME_START:
+            if any(certificate is each for each in own):
                 continue
+            turns = _turns(space, certificate.q, self.swept.qs[0])
             try:
-                q = self.closed(space.integrate(certificate.q, -turns))
+                q = self.closed(space.integrate(certificate.q, turns))
                 swept = sweep(self.whole, q, self.swept.driver.name, self.swept.values, independent=self.swept.held)
             except ConstraintError as error:
                 why = why or f"a branch is not followed: {error}"
@@ -179,6 +182,8 @@ class _Driven:
                 why = why or f"another branch ends at {self.swept.driver.name} {swept.end_value:.6g}: {ended}"
                 continue
             found.append(self.proved(swept))
+            if found[-1].success and not _begins_at(space, found[-1], certificate):
+                why = why or "another branch is not proved to begin at the configuration that it is followed from"
             if not found[-1].success:
                 why = why or f"another branch: {self.where(swept, found[-1].stuck)}: {found[-1].reason}"
         return tuple(found), why
@@ -227,6 +232,21 @@ def _cut(swept: Sweep) -> list[tuple[int, int]]:
 def _turned(first: RightHandSide, turn: float) -> Callable[[float], RightHandSide]:
     """Right-hand sides of which the first one, a point on a circle, turns by more than half a turn in time 1."""
     return lambda s: first.replace(0, SO2.integrate(first.vector[first.stack.rhs_slices[0]], np.array([s * turn])))
+
+
+def _begins_at(space: Space, along: PathCertificate, certificate: Certificate) -> bool:
+    """Whether a proved curve begins at the solution of a certificate, or whole turns of joints away: it is in its ball.
+
+    There it is the only one. So no two certificates of different solutions have the start of one curve.
+    """
+    q = along.stops[0]
+    apart = space.difference(certificate.center, q) - _turns(space, certificate.center, q)
+    return float(lengths(apart)) + begins_within(along.legs[0]) < certificate.R
+
+
+def _turns(space: Space, a: Vector, b: Vector) -> Vector:
+    """Whole turns of joints (nv,) on the way from a to b."""
+    return 2.0 * np.pi * np.round(space.difference(a, b) / (2.0 * np.pi)) * space.revolute
 
 
 def _apart(swept: Sweep, a: Vector, b: Vector) -> float:

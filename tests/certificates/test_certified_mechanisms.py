@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
+from constraints.certificates.solutions import Solutions
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
 from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, assemble_position
@@ -99,6 +101,24 @@ def turned_round(way: float, steps: int) -> Sweep:
     q = assemble_position(rows, robot.space.integrate(robot.neutral, [1.0, -0.5, 1.6])).or_raise().q
     start = float(np.arctan2(q[1], q[0]))
     return sweep(rows, q, "crank", start + np.linspace(0.0, way, steps))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_own_branch_is_told_by_the_ball_of_a_certificate(monkeypatch: pytest.MonkeyPatch, is_there: bool) -> None:
+    """Nearness alone does not tell: with a smaller ball, or without its certificate, it is none of those found."""
+    turning = swept("four_bar", "crank", 1.0)
+
+    def changed(*asked: Any) -> Solutions:
+        found = all_solutions(*asked)
+        assert len(found) == 2
+        own, other = sorted(found.certificates, key=lambda each: float(np.abs(each.q - turning.qs[0]).max()))
+        return replace(found, certificates=(replace(own, R=1e-14), other) if is_there else (other,))
+
+    monkeypatch.setattr("constraints.certificates.sweeps.all_solutions", changed)
+    found = turning.certify()
+    assert found.status is CertificateStatus.PROVED
+    assert "is that of the sweep is not proved" in found.open
+    assert not found.others
 
 
 def test_a_crank_without_bounds_is_driven() -> None:
