@@ -56,7 +56,11 @@ class StalePostureError(ConstraintError):
 
 
 class UndefinedError(ConstraintError):
-    """A function was asked for its value outside its domain of definition."""
+    """A function was asked for its value outside its domain of definition; of several boxes, `where` (boxes,)."""
+
+    def __init__(self, message: str, where: Any = None) -> None:
+        self.where = where
+        super().__init__(message)
 
 
 class NoEnclosureError(ConstraintError):

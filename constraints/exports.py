@@ -12,6 +12,7 @@ from .errors import MissingExtraError
 
 ABOVE = {
     "certificates.along": "certify_path",
+    "certificates.batch": "certify_batch",
     "certificates.refutation": "beyond_lengths",
     "certificates.search": "certify",
     "certificates.sweeps": "certify_sweep",

@@ -14,7 +14,7 @@ from ..errors import SizeError, SpaceMismatchError
 from ..paths.path import Path
 from .certificate import CertificateStatus
 from .path_certificate import PathCertificate, Stuck
-from .path_check import LegPremises, distances
+from .path_check import LegPremises
 from .path_search import PathLimits, PieceSearch
 from .search import coordinate_names, of_users
 
@@ -101,15 +101,15 @@ def _together(path: Path, searches: list[PieceSearch], looked: bool) -> PathCert
         status = CertificateStatus.NOT_PROVED
         first, length = begun[k], path.durations[k]
         stuck = Stuck(k, first + length * at.t0, first + length * at.t1, at.q0, at.q1)
-    space, rows = last.space, [search.rows for search in searches]
+    space, rows = last.space, [search.legs.rows for search in searches]
     every = (
         tuple(dict.fromkeys(name for search in searches for name in search.names_of_active)),
-        coordinate_names(space, np.flatnonzero(np.any([s.held for s in searches], axis=0)).tolist()),
+        coordinate_names(space, np.flatnonzero(np.any([s.legs.held for s in searches], axis=0)).tolist()),
         tuple(dict.fromkeys([*(name for each in rows for name in of_users(each)), *(["coal's distances"] * looked)])),
     )
     return PathCertificate(
         status, last.reason, stuck,
-        float(distances(legs).max(initial=0.0)) if legs or not last.reason else float("inf"),
+        max(search.distance for search in searches) if legs or not last.reason else float("inf"),
         min((leg.numbers.size for leg in legs), default=0.0),
         moved, np.concatenate(times), np.concatenate(stops or [np.zeros((0, space.nq))]), tuple(legs), *every,
     )  # fmt: skip

@@ -42,6 +42,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ..functions.enclosures.box import TangentBox
+from ..functions.enclosures.interval import lengths
 from ..functions.frames.chain_bounds import seen
 from ..functions.frames.frame_function import FrameFunction
 
@@ -88,7 +89,7 @@ class Screws(NamedTuple):
         v: Matrix = found.linear[0, columns]
         p = found.position[0]
         feet = _cross(w, v)  # of b on the axes, from b
-        turn, slide = _length(w), _length(v)
+        turn, slide = lengths(w), lengths(v)
         turning = turn > 0.5
         pitched = np.abs((w * v).sum(axis=1)) > OF_BATCH * (1.0 + slide)
         if pitched.any() or (~turning & (turn > 0.0)).any():
@@ -163,8 +164,8 @@ class HalfLoop(NamedTuple):
     @property
     def lengths(self) -> float:
         """Of all that a value is a sum of, but for slides."""
-        own = _length(self.things * self.points[:, None]).max(initial=0.0)
-        return float(_length(self.placements[:, 3]).sum() + own)
+        own = lengths(self.things * self.points[:, None]).max(initial=0.0)
+        return float(lengths(self.placements[:, 3]).sum() + own)
 
     def on(self, center: Matrix, radius: Matrix) -> Moved:
         """On boxes of all coordinates (N, n)."""
@@ -188,7 +189,7 @@ class HalfLoop(NamedTuple):
         slopes = np.where(turns, _cross(w, ends[:, None] - self.points[:, None] * origins[:, :, None]), slides)
         bends = np.where(turns, _cross(w, slopes), 0.0)
 
-        r, size = radius[:, self.columns], _length(slopes)
+        r, size = radius[:, self.columns], lengths(slopes)
         angles = np.where(self.turning, r, 0.0)
         before = np.cumsum(angles, axis=1) - angles
         steps = np.where(self.turning, _chord(r), r)[:, :, None] * size
@@ -255,10 +256,6 @@ class Loop(NamedTuple):
 def _pairs(count: int) -> Indices:
     """(2, pairs) an earlier and a later joint, of all pairs of so many."""
     return np.array(np.tril_indices(count, -1)[::-1])
-
-
-def _length(vectors: Matrix) -> Vector:
-    return np.sqrt((vectors * vectors).sum(axis=-1))
 
 
 def _chord(angle: Matrix) -> Matrix:

@@ -36,7 +36,7 @@ UNIT = 2.0**-53
 
 
 class Premises(NamedTuple):
-    r"""What a certificate rests on, as numbers.
+    r"""What a certificate rests on, as numbers; what several rest on, with a leading axis.
 
     Attributes:
         preconditioner: C (n, n).
@@ -55,8 +55,8 @@ class Premises(NamedTuple):
     residual_upper: Any
     jacobian_lower: Any
     jacobian_upper: Any
-    variation: float
-    size: float
+    variation: Any
+    size: Any
     displaced: Any
     spread: Any
     margins: Any
@@ -68,17 +68,17 @@ def raised(x: Any) -> Any:
     return x * (1.0 + 1e-9) + 1e-300
 
 
-def contraction(numbers: Premises) -> tuple[float, float]:
+def contraction(numbers: Premises) -> tuple[Any, Any]:
     r""":math:`\alpha` and :math:`\beta` of the theorem, rounded up."""
     C = np.abs(numbers.preconditioner)
-    n = len(C)
+    n = C.shape[-1]
     gamma = 2.0 * (n + 3) * UNIT
-    middle, radius = _halves(numbers.residual_lower, numbers.residual_upper)
+    middle, radius = (x[..., None] for x in _halves(numbers.residual_lower, numbers.residual_upper))
     alpha = np.abs(numbers.preconditioner @ middle) + raised(C @ (radius + gamma * np.abs(middle)))
     middle, radius = _halves(numbers.jacobian_lower, numbers.jacobian_upper)
     off = np.abs(np.eye(n) - numbers.preconditioner @ middle)
     beta = off + raised(C @ (radius + gamma * np.abs(middle)) + gamma * np.eye(n))
-    return float(raised(lengths(alpha))), float(raised(lengths(beta.ravel()) + numbers.variation))
+    return raised(lengths(alpha[..., 0])), raised(np.sqrt((beta * beta).sum(axis=(-2, -1))) + numbers.variation)
 
 
 def lengths(rows: Any) -> Any:
@@ -92,17 +92,25 @@ def _halves(lower: Any, upper: Any) -> tuple[Any, Any]:
     return middle, np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
 
 
-def within(numbers: Premises) -> float:
+def within(numbers: Premises) -> Any:
     r""":math:`\rho` of the theorem, rounded up; infinite where there is no contraction."""
-    alpha, beta = contraction(numbers)
-    return float(raised(alpha / (1.0 - beta))) if beta < 1.0 - 1e-12 else float("inf")
+    return _within(*contraction(numbers))
 
 
-def distance(numbers: Premises) -> float:
+def _within(alpha: Any, beta: Any) -> Any:
+    contracts = beta < 1.0 - 1e-12
+    return np.where(contracts, raised(alpha / np.where(contracts, 1.0 - beta, 1.0)), np.inf)[()]
+
+
+def distance(numbers: Premises) -> Any:
     """The least r that can be claimed, rounded up."""
-    rho = within(numbers)
-    reach = numbers.displaced + raised(lengths(numbers.spread)) * (rho if np.isfinite(rho) else 0.0)
-    return float(raised(reach.max(initial=0.0))) if np.isfinite(rho) else float("inf")
+    return _distance(numbers, within(numbers))
+
+
+def _distance(numbers: Premises, rho: Any) -> Any:
+    finite = np.isfinite(rho)
+    reach = numbers.displaced + raised(lengths(numbers.spread)) * np.where(finite, rho, 0.0)[..., None]
+    return np.where(finite, raised(reach.max(axis=-1, initial=0.0)), np.inf)[()]
 
 
 def failures(numbers: Premises, r: float, R: float) -> list[str]:
@@ -116,17 +124,17 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
     shaped = _misshapen(numbers)
     if shaped:
         return [shaped]
-    beta = contraction(numbers)[1]
+    alpha, beta = contraction(numbers)
     found = list[str]()
     if not beta < 1.0 - 1e-12:
         return [f"no contraction: beta = {beta:.3g} is not below 1"]
-    rho = within(numbers)
+    rho = _within(alpha, beta)
     if not rho <= R:
         found.append(f"the ball of R = {R:.3g} is not mapped into itself: alpha / (1 - beta) = {rho:.3g}")
     if not R <= numbers.size:
         found.append(f"R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {numbers.size:.3g}")
-    if not distance(numbers) <= r:
-        found.append(f"the solution is only shown to be within {distance(numbers):.3g}, not r = {r:.3g}")
+    if not _distance(numbers, rho) <= r:
+        found.append(f"the solution is only shown to be within {_distance(numbers, rho):.3g}, not r = {r:.3g}")
     used = np.where(numbers.rates.any(axis=1), raised(lengths(numbers.rates) * rho), 0.0)
     if not (numbers.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")

@@ -1,34 +1,34 @@
-"""A leg of a path: the box around a straight way, and the premises of its check."""
+"""Legs of a path: the boxes around straight ways, and the premises of their check."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups import SE2, SO2, Space
-from liegroups.arrays import BoolVector, Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..functions.enclosures.box import Bend, TangentBox
 from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound, walked
-from ..functions.enclosures.interval import Interval, rounded_up
-from .check import Premises, lengths
+from ..functions.enclosures.interval import Interval, applied, lengths, rounded_up
+from .check import Premises
 from .path_check import LegPremises
 from .rows import ProblemRows, RowsOn
 from .slice import Place, Slice, norm_bound, rounded_down
 
 
 class Way(NamedTuple):
-    r"""A straight way :math:`m \oplus v(\tau)`, :math:`v = \tau d` within `off`, and a ball around all its points.
+    r"""Straight ways :math:`m \oplus v(\tau)`, :math:`v = \tau d` within `off`, and balls around all their points.
 
     Attributes:
         space: of the configurations.
-        start, end: (nq,) where it leads from and to.
-        middle: m (nq,).
-        d: (nv,) from the middle to the end.
-        off: (nv,) how far the exact way may be from it, by rounding: none where a coordinate of a vector stays.
+        start, end: (ways, nq) where they lead from and to.
+        middle: m (ways, nq).
+        d: (ways, nv) from the middle to the end.
+        off: (ways, nv) how far the exact way may be from it, by rounding: none where a coordinate of a vector stays.
         moving: (nv,) coordinates that w may have.
-        size: of the ball, the length of w.
+        size: (ways,) of the balls, the length of w.
     """
 
     space: Space
@@ -38,30 +38,25 @@ class Way(NamedTuple):
     d: Vector
     off: Vector
     moving: BoolVector
-    size: float
+    size: Vector
 
     @staticmethod
-    def between(space: Space, start: Vector, end: Vector, frozen: BoolVector, size: float) -> Way:
-        """From one configuration to another."""
+    def between(space: Space, start: Matrix, end: Matrix, frozen: BoolVector, size: Vector) -> Way:
+        """From configurations to others."""
         middle = space.interpolate(start, end, 0.5)
         d = 0.5 * space.difference(start, end)
-        off = 8.0 * OF_MAPS * (1.0 + np.abs(d) + float(np.abs(middle).max(initial=0.0)))
-        same, at = start == end, space.vector_q
-        off[space.vector_v] = np.where(same[at], 0.0, 4.0 * np.spacing(np.abs(start[at]) + np.abs(end[at])))
+        off = 8.0 * OF_MAPS * (1.0 + np.abs(d) + np.abs(middle).max(axis=-1, keepdims=True, initial=0.0))
+        a, b = start[:, space.vector_q], end[:, space.vector_q]
+        off[:, space.vector_v] = np.where(a == b, 0.0, 4.0 * np.spacing(np.abs(a) + np.abs(b)))
         return Way(space, start, end, middle, d, off, ~frozen, size)
 
     @property
     def box(self) -> TangentBox:
-        """All of it."""
-        ball = np.asarray(self.size * self.moving, dtype=np.float64)
+        """All of each."""
+        ball = np.asarray(self.size[:, None] * self.moving, dtype=np.float64)
         return TangentBox(self.space, self.middle, rounded_up(np.abs(self.d) + self.off + ball), ball)
 
-    @property
-    def length(self) -> float:
-        """Of d."""
-        return float(lengths(self.d))
-
-    def stretch(self) -> float:
+    def stretch(self) -> Vector:
         r"""How much longer w may be in the chart of a leg that it meets, and in the space than in a chart.
 
         w of one chart is :math:`(1 + E) w` as a motion of the body, and at most :math:`(1 + L)` of that in another,
@@ -69,66 +64,58 @@ class Way(NamedTuple):
         """
         r = self.box.r
         bounds = (exp_jacobian_bound(self.space, r), log_jacobian_bound(self.space, r))
-        return float(rounded_up(np.prod([norm_bound(np.eye(len(r)) + B) if B.any() else 1.0 for B in bounds])))
-
-
-Ends = tuple[Interval, Interval]
-"""Values of rows (m,) at the start and at the end of a way."""
+        each = [norm_bound(np.eye(r.shape[-1]) + B) if B.any() else np.ones(len(r)) for B in bounds]
+        return np.asarray(rounded_up(each[0] * each[1]))
 
 
 class Rooms(NamedTuple):
-    """Room along a way, at w = 0, and how fast it may shrink with the length of w."""
+    """Room along ways, at w = 0, and how fast it may shrink with the length of w; (ways, places) of each."""
 
-    margins: Vector
-    rates: Vector
+    margins: Matrix
+    rates: Matrix
     places: tuple[Place, ...]
 
+    def short(self, far: Any) -> Any:
+        """(ways, places) what may be missed where w is as long as this."""
+        return self.margins < 1.001 * self.rates * np.reshape(np.minimum(far, 1e300), (-1, 1))
 
-def leg_of(
-    way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, ends: Ends, rooms: Rooms
+
+def legs_of(
+    way: Way, found: RowsOn, at: Slice, target: Vector, moved: Interval, ends: Matrix, rooms: Rooms
 ) -> LegPremises:
-    r"""The premises of a leg.
+    r"""The premises of legs, with a leading axis.
 
     .. math:: G(\tau, 0) = G(m) + \tau\, (J_0 d - u) + \tfrac{\tau^2}{2}\, H(d, d)
 
     with :math:`J(v) \in J_0 + H v` on the box, u the motion of the targets, and what `off` changes.
 
     Args:
-        way: the way.
-        found: the rows on its box.
-        at: slice at the middle.
+        way: the ways.
+        found: the rows on their boxes.
+        at: slices at the middles.
         target: what each row should be in the middle.
-        moved: u (m,), what the target of each row moves by from the middle to the end.
-        ends: all rows at the start and at the end.
-        rooms: room along it.
+        moved: u (ways, m), what the target of each row moves by from the middle to the end.
+        ends: (ways, 2, 2, m) all rows at the start and at the end, lower and upper ends of each.
+        rooms: room along them.
     """
-    n, C = len(at.chosen), at.preconditioner
-    J, H = found.bend.straight[at.chosen], found.bend.slopes[at.chosen]
-    d = way.d
-    along = _times(H, d)  # H(d, .)
-    half = 0.5 * (along @ d)
+    count, n, which = len(way.d), len(at.chosen), at.chosen
+    (J, H), d = found.bend.rows(which), way.d
+    along = (H @ d[:, None, :, None])[..., 0]  # H(d, .)
+    half = 0.5 * along.applied(d)
     bow = Interval(np.minimum(half.lower, 0.0), np.maximum(half.upper, 0.0))
-    drift = (J @ d - moved[at.chosen]).magnitude + found.jacobian[at.chosen].magnitude @ way.off
-    residual = ((found.value[at.chosen] - target[at.chosen]) + bow).widened(rounded_up(drift))
+    drift = (J.applied(d) - moved[:, which]).magnitude + applied(found.jacobian[:, which].magnitude, way.off)
+    residual = ((found.value[:, which] - target[which]) + bow).widened(rounded_up(drift))
     on = way.moving.astype(np.float64)
-    variation = at.stretch_of(along * on) + at.bend(found, way.moving) * (way.size + float(lengths(way.off)))
+    variation = at.stretch_of(along * on) + at.bend(found, way.moving) * (way.size + lengths(way.off))
     M, pull = J @ at.basis, at.stretch_of(J * on) + variation
-    row = np.zeros((1, n))
-    row[:, :1] = way.stretch()
-    rates = np.zeros((len(rooms.rates), n))
-    rates[:, :1] = rooms.rates[:, None]
+    row, rates = np.zeros((count, 1, n)), np.zeros((*rooms.rates.shape, n))
+    row[..., :1], rates[..., :1] = way.stretch()[:, None, None], rooms.rates[..., None]
     numbers = Premises(
-        C, residual.lower, residual.upper, M.lower, M.upper, float(rounded_up(variation)), way.size,
-        np.zeros(1), row, rooms.margins, rates,
+        at.preconditioner, residual.lower, residual.upper, M.lower, M.upper, rounded_up(variation), way.size,
+        np.zeros((count, 1)), row, rooms.margins, rates,
     )  # fmt: skip
-    off = [end[at.chosen] - target[at.chosen] for end in ends]
-    at_stops = np.array([[end.lower, end.upper] for end in off])
-    return LegPremises(numbers, float(rounded_up(pull)), at_stops, False)
-
-
-def _times(H: Interval, d: Vector) -> Interval:
-    """Slopes along one direction, (n, nv)."""
-    return (H @ d[:, None]).reshaped(*H.shape[:2])
+    off = Interval(ends[:, :, 0, which], ends[:, :, 1, which]) - target[which]
+    return LegPremises(numbers, rounded_up(pull), np.stack([off.lower, off.upper], axis=2), False)
 
 
 def rooms_along(
@@ -137,33 +124,34 @@ def rooms_along(
     """Of all bounds, and of the inequalities that are not held at an end.
 
     Args:
-        way: the way.
-        rows, found: of the problem, and on its box.
+        way: the ways.
+        rows, found: of the problem, and on their boxes.
         active: (m,) rows that are held at an end.
-        held: (nv,) coordinates that stay on the way.
-        moved: as of `leg_of`.
+        held: (ways, nv) coordinates that stay on the way.
+        moved: as of `legs_of`.
     """
     space, bounds = way.space, rows.problem.bounds
     bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
     room = np.minimum(*(_within(q, bounds.lower, bounds.upper) for q in (way.start, way.end)))
     at = np.flatnonzero(bounded[space.vector_q])
-    margins, rates = [room[space.vector_q][at]], [np.where(held[space.vector_v][at], 0.0, 1.0)]
+    margins, rates = [room[:, space.vector_q[at]]], [np.where(held[:, space.vector_v[at]], 0.0, 1.0)]
     places = [Place("coordinate", int(i)) for i in at]
     plain = np.isin(np.arange(space.nq), space.vector_q)
     for leaf in space.leaves():
         entries = [i for i in range(leaf.q.start, leaf.q.stop) if bounded[i] and not plain[i]]
         if entries:  # of the origin of a body: it stays as near to the middle as its way is long
-            stray = rounded_up((1.0 + float(np.abs(way.d[leaf.v]).sum())) * lengths(way.d[leaf.v] + way.off[leaf.v]))
-            margins.append(_within(way.middle, bounds.lower, bounds.upper)[entries] - stray)
-            rates.append(np.full(len(entries), way.stretch()))
+            d = way.d[:, leaf.v]
+            stray = rounded_up((1.0 + np.abs(d).sum(axis=-1)) * lengths(d + way.off[:, leaf.v]))[:, None]
+            margins.append(_within(way.middle, bounds.lower, bounds.upper)[:, entries] - stray)
+            rates.append(np.repeat(way.stretch()[:, None], len(entries), axis=-1))
             places += [Place("body", i) for i in entries]
     free = np.flatnonzero(~rows.equalities & ~active)
-    value, J = found.value[free], found.jacobian[free]
-    drift = rounded_up((J @ way.d - moved[free]).magnitude + J.magnitude @ way.off)
+    value, J = found.value[:, free], found.jacobian[:, free]
+    drift = rounded_up((J.applied(way.d) - moved[:, free]).magnitude + applied(J.magnitude, way.off))
     inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper) - drift
     return Rooms(
-        np.concatenate([*margins, rounded_down(inside)]),
-        np.concatenate([*rates, rounded_up(lengths(J.magnitude * way.moving))]),
+        np.concatenate([*margins, rounded_down(inside)], axis=-1),
+        np.concatenate([*rates, rounded_up(lengths(J.magnitude * way.moving))], axis=-1),
         (*places, *(Place("row", int(i)) for i in free)),
     )
 
@@ -189,7 +177,7 @@ class Turning(NamedTuple):
 
     where :math:`\Delta` and :math:`\Delta'` are within the bounds of these Jacobians, of y on the box, and of G, which
     is no farther than where motions of :math:`|e|` and then :math:`|y|` lead. So it is as in a vector, with the
-    Jacobian and the motion of the target wider by this. Both vanish with the leg.
+    Jacobian and the motion of the target wider by this. Both vanish with the leg. Legs are a leading axis.
 
     Attributes:
         at: the rows.
@@ -217,7 +205,10 @@ class Turning(NamedTuple):
 
     def rounded(self, value: Interval) -> Interval:
         """Values of all rows, with the rounding of this target."""
-        return value.with_rows(self.at, value[self.at].widened(self.small))
+        return self._with(value, value[..., self.at].widened(self.small))
+
+    def _with(self, all_rows: Interval, own: Interval) -> Interval:
+        return all_rows[..., None].with_rows(self.at, own[..., None])[..., 0]
 
     def seen(self, found: RowsOn, moved: Interval, box: TangentBox) -> tuple[RowsOn, Interval]:
         """G on a box, and what stands for the motion of the target.
@@ -231,15 +222,15 @@ class Turning(NamedTuple):
             UndefinedError: they may be too far from the target.
         """
         at, group = self.at, self.group
-        e, J = moved[at].magnitude, found.jacobian[at]
-        y = rounded_up(found.value[at].magnitude + box.moved(J.magnitude))
+        e, J = moved[..., at].magnitude, found.jacobian[..., at, :]
+        y = rounded_up(found.value[..., at].magnitude + box.moved(J.magnitude))
         log = log_jacobian_bound(group, walked(group, rounded_up(e + y)))
         bound = rounded_up(log + (np.eye(group.nv) + log) @ exp_jacobian_bound(group, y))
         off = rounded_up(bound @ J.magnitude)
 
         def bend() -> Bend:
             straight = found.bend.straight
-            return Bend(straight.with_rows(at, straight[at].widened(off)), found.bend.slopes)
+            return Bend(straight.with_rows(at, straight[..., at, :].widened(off)), found.bend.slopes)
 
         wide = RowsOn(self.rounded(found.value), found.jacobian.with_rows(at, J.widened(off)), bend)
-        return wide, moved.with_rows(at, moved[at].widened(rounded_up(log @ e)))
+        return wide, self._with(moved, moved[..., at].widened(rounded_up(applied(log, e))))

@@ -56,32 +56,56 @@ class LegPremises(NamedTuple):
     """
 
     numbers: Premises
-    pull: float
+    pull: Any
     at_stops: Any
     joined: bool
 
 
+class LegReach(NamedTuple):
+    r"""How far solutions of a leg are from where w = 0, and what the arc at its end depends on.
+
+    Attributes:
+        within: :math:`\rho`.
+        before, after: from the stops at its start and at its end.
+        turn: pull by :math:`2\,(1 - \beta)`.
+        stretch: of the leg.
+    """
+
+    within: Any
+    before: Any
+    after: Any
+    turn: Any
+    stretch: Any
+
+    @staticmethod
+    def of(leg: LegPremises) -> LegReach:
+        """Of a leg; of several with a leading axis."""
+        beta = contraction(leg.numbers)[1]
+        contracts = beta < 1.0 - 1e-12
+        turn = np.where(contracts, leg.pull / (2.0 * np.where(contracts, 1.0 - beta, 1.0)), np.inf)[()]
+        return LegReach(within(leg.numbers), _at_stop(leg, 0), _at_stop(leg, 1), turn, _stretch(leg))
+
+    def joined(self, following: LegReach) -> Any:
+        r""":math:`\omega`, where another one goes on from its end."""
+        here, there = self.after, following.before * self.stretch * following.stretch
+        arc = self.turn * np.maximum(here + there, 1e-300)
+        return np.maximum(self.within, raised(np.maximum(here, there) + arc))
+
+
 def farthest(legs: Sequence[LegPremises]) -> list[float]:
     r""":math:`\omega` of each leg, or :math:`\rho` where no other is joined to its end."""
-    found = [within(leg.numbers) for leg in legs]
-    for k, (leg, following) in enumerate(pairwise(legs)):
-        if following.joined:
-            beta = contraction(leg.numbers)[1]
-            here, there = _at_stop(leg, 1), _at_stop(following, 0) * _stretch(leg) * _stretch(following)
-            arc = leg.pull * (here + there) / (2.0 * (1.0 - beta)) if beta < 1.0 - 1e-12 else np.inf
-            found[k] = max(found[k], float(raised(max(here, there) + arc)))
+    reaches = [LegReach.of(leg) for leg in legs]
+    found = [reach.within for reach in reaches]
+    for k, (reach, following) in enumerate(pairwise(reaches)):
+        if legs[k + 1].joined:
+            found[k] = reach.joined(following)
     return found
 
 
-def _at_stop(leg: LegPremises, end: int) -> float:
+def _at_stop(leg: LegPremises, end: int) -> Any:
     """How far the solution is from the stop at its start, or at its end."""
-    lower, upper = leg.at_stops[end]
+    lower, upper = leg.at_stops[..., end, 0, :], leg.at_stops[..., end, 1, :]
     return within(leg.numbers._replace(residual_lower=lower, residual_upper=upper))
-
-
-def distances(legs: Sequence[LegPremises]) -> Any:
-    """(legs,) the least r of each that can be claimed."""
-    return np.array([float(raised(_stretch(leg) * far)) for leg, far in zip(legs, farthest(legs), strict=True)])
 
 
 def begins_within(leg: LegPremises) -> float:
@@ -132,6 +156,6 @@ def _are_bounds(at_stops: Any, n: int) -> bool:
     return fits and bool((at_stops[:, 0] <= at_stops[:, 1]).all())
 
 
-def _stretch(leg: LegPremises) -> float:
+def _stretch(leg: LegPremises) -> Any:
     """Zero where no row is in play: then the branch is the straight way."""
-    return float(lengths(leg.numbers.spread)[0])
+    return lengths(leg.numbers.spread)[..., 0]

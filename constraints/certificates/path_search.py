@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Vector
-
 from ..collisions.model import CollisionModel
-from ..collisions.motion import MotionBounds
-from ..errors import NoEnclosureError, UndefinedError
-from ..functions.enclosures.interval import UNIT, Interval
+from ..errors import NoEnclosureError
+from ..functions.enclosures.interval import lengths
 from ..paths.path import Piece
 from ..ranges import whole_number
 from ..solvers import Options, Projector
-from .check import contraction, lengths
-from .leg import Rooms, Turning, Way, leg_of, rooms_along
-from .path_check import LegPremises, farthest, leg_failures
-from .rows import ProblemRows, RowsOn
+from .check import raised
+from .leg import Turning
+from .leg_search import SPARE, AtEnd, LegSearch, NoLeg, Proof, WayPart
+from .path_check import LegReach, leg_failures
 from .search import SearchStop, refuse_branches
-from .slice import Moves, Place, Slice
+from .slice import Moves
 
 FINE_THRESHOLD = 1e-10
 """Of the projections that put samples, and configurations between them, where the legs meet [m, rad]."""
@@ -29,38 +26,11 @@ FINE_THRESHOLD = 1e-10
 FARTHEST_STOP = 0.01
 """Of a stop from its sample: a sample that is off by more is none of a path on the constraints [rad, m]."""
 
-SIZE_OF_WAY = 0.2
-"""Of the ball around a way, as a part of half its length."""
-
-LEAST_SIZE = 1e-5
-"""Of that ball [rad, m]."""
-
-SPARE = 1.2
-"""Factor on what a leg needs of its ball: where it meets the next one it may need more."""
-
-LONGER_BETA = 0.3
-"""Below this beta of a leg the next one may be twice as long."""
-
-CROSSING_BETA = 0.95
-"""At this beta a leg is halved, without a look at other sizes of its ball."""
-
 FAR_MIDDLE = 0.75
 """A middle that is projected farther than this part of a leg from one of its ends has jumped."""
 
-SIZES = 5
-"""Of balls, and coordinates that are held, that are tried on one leg, together."""
-
 ROUNDS_OF_JOINTS = 12
 """Of legs that get a larger ball, or are halved, as they do not meet the next one."""
-
-AT_END = 1e-3
-"""An inequality that may be missed, and is as near to its end as this in the middle of a leg, is held there."""
-
-FAR_FROM_END = 0.01
-"""An inequality that is held at its end, and is farther from it than this, leaves it."""
-
-OF_DISTANCES = 1e-6
-"""What coal's distances are taken to be off by at most [m]."""
 
 
 @final
@@ -85,31 +55,6 @@ class PathLimits:
         whole_number(self.legs, "legs of a certificate of a path", 1)
 
 
-class _AtEnd(Exception):  # the search begins anew
-    """An inequality is at an end: it is held there on the whole piece."""
-
-    def __init__(self, row: int, end: float) -> None:
-        super().__init__(row, end)
-        self.row, self.end = row, end
-
-
-class _Part(NamedTuple):
-    """What is between two stops: times in the piece, configurations, and how often it was halved."""
-
-    t0: float
-    t1: float
-    q0: Vector
-    q1: Vector
-    halved: int
-
-
-class _Proof(NamedTuple):
-    """A part, and what is proved of it."""
-
-    part: _Part
-    leg: LegPremises
-
-
 @final
 class PieceSearch:
     """The search on one piece.
@@ -124,47 +69,36 @@ class PieceSearch:
         proved: parts that are proved, in order.
         reason: why it ended; empty if all is proved.
         stuck: where that is.
-        held: (nv,) coordinates that are held on some leg.
+        legs: what is tried of them.
         moved: of stops from samples, at most.
     """
 
     def __init__(self, piece: Piece, collisions: CollisionModel | None, limits: PathLimits, most: int) -> None:
         problem = piece.problem
-        self.piece, self.problem, self.space = piece, problem, problem.space
-        self.collisions, self.limits, self.most = collisions, limits, most
+        self.piece, self.problem, self.space, self.limits, self.most = piece, problem, problem.space, limits, most
         self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
-        self._moving: list[bool] | None = None
-        if piece.sides.constant is None:
-            ends = [self._rows_at(t).points for t in (0.0, 1.0)]
-            self._moving = [not np.array_equal(a, b) for a, b in zip(*ends, strict=True)]
-        self.rows = self._rows_at(0.0)
-        self.active = np.zeros(len(self.rows.lower), dtype=np.bool_)
-        self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
-        self.proved, self.held, self.moved = list[_Proof](), np.zeros(problem.space.nv, dtype=np.bool_), 0.0
-        self.reason, self._depth, self._share = "", 0, SIZE_OF_WAY
-        self._at_stops: dict[float, Interval] = {}
-        self.turning: dict[int, Turning] = {}
-        self.stuck = _Part(0.0, 1.0, piece.samples[0], piece.samples[-1], 0)
+        self.legs = LegSearch(piece, collisions)
+        self.proved, self.moved, self.reason = list[Proof](), 0.0, ""
+        self.stuck: WayPart = WayPart(0.0, 1.0, piece.samples[0], piece.samples[-1], 0, problem.frozen)
 
     @property
     def names_of_active(self) -> list[str]:
         """Names of the inequalities that are held at an end."""
-        return [self.rows.names[i] for i in np.flatnonzero(self.active).tolist()]
+        return [self.legs.rows.names[i] for i in np.flatnonzero(self.legs.active).tolist()]
 
     def run(self) -> None:
         """Prove one part after the other, then that they meet; anew where an inequality turns out to be at its end."""
         try:
-            refuse_branches(self.rows)
-            self.turning = self._turning()
+            refuse_branches(self.legs.rows)
+            self.legs.turning = self._turning()
             while True:
                 try:
                     self.proved = []
-                    for part in self._parts():
-                        self.proved += self._covered(part)
+                    self._cover(self._parts())
                     self._meet()
                     return
-                except _AtEnd as found:
-                    self.active[found.row], self.target[found.row] = True, found.end
+                except AtEnd as found:
+                    self.legs.active[found.row], self.legs.target[found.row] = True, found.end
         except (SearchStop, NoEnclosureError) as why:
             self.reason = str(why)
 
@@ -179,8 +113,8 @@ class PieceSearch:
             raise SearchStop("its right-hand sides are a function of time, which has no enclosure")
         if sides.constant is None and not (0.0 <= min(sides.window) and max(sides.window) <= 1.0):
             raise SearchStop("its right-hand sides stand still on a part of it, where their window leaves [0, 1]")
-        ends = [self._rows_at(t).points for t in (0.0, 1.0)]
-        for i, (owner, a, b) in enumerate(zip(self.rows.owners, *ends, strict=True)):
+        ends = [self.legs.rows_at(t).points for t in (0.0, 1.0)]
+        for i, (owner, a, b) in enumerate(zip(self.legs.rows.owners, *ends, strict=True)):
             group, at = owner.group, slice(first, first + int(owner.rows.mask.sum()))
             first = at.stop
             if not group.is_flat and not np.array_equal(a, b):
@@ -193,203 +127,125 @@ class PieceSearch:
                 found[i] = turning
         return found
 
-    def _rows_at(self, time: float) -> ProblemRows:
-        return ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time)), self._moving)
-
-    def _target_moves(self, part: _Part) -> Interval:
-        """(m,) what right-hand sides move by from the middle of a part to its end."""
-        rows, sides = self.rows, self.piece.sides
-        moved = [Interval.of(np.zeros(0)), *(Interval.of(np.zeros(int(o.rows.mask.sum()))) for o in rows.owners)]
-        if sides.constant is None:
-            ends = [self._rows_at(t).points for t in (part.t0, part.t1)]
-            for i, (owner, a, b) in enumerate(zip(rows.owners, *ends, strict=True)):
-                if owner.group.is_flat:
-                    rounding = np.where(a == b, 0.0, 8.0 * UNIT * (np.abs(a) + np.abs(b)))
-                    moved[i + 1] = Interval.around(0.5 * (b - a), rounding)[owner.rows.mask]
-                elif i in self.turning:
-                    moved[i + 1] = self.turning[i].ahead(a, b)
-        return Interval.joined(moved)
-
-    def _parts(self) -> list[_Part]:
+    def _parts(self) -> list[WayPart]:
         """Between the samples, which are put where the rows hold."""
         samples, t = self.piece.samples, self.piece.times.tolist()
         batch = self.projector.project_batch(samples, self.piece.sides.at_times(self.problem, t))
         Q = np.where(batch.success[:, None], batch.q, samples)
-        still = np.zeros((self.space.nv, 0))
-        for i, (a, b) in enumerate(zip(samples, Q, strict=True)):
-            far = 0.0 if np.array_equal(a, b) else float(Moves.between(self.space, a, b, still).displaced.max())
-            if not far < FARTHEST_STOP:
-                self.stuck = _Part(t[i], t[i], a, b, 0)
-                raise SearchStop(f"sample {i} is {far:.3g} from where the constraints hold")
-            self.moved = max(self.moved, far)
-        return [_Part(t[i], t[i + 1], Q[i], Q[i + 1], 0) for i in range(len(Q) - 1)]
+        moves = Moves.between(self.space, samples, Q, np.zeros((self.space.nv, 0))).displaced
+        far = np.where((samples == Q).all(axis=1), 0.0, moves.max(axis=1, initial=0.0))
+        for i in np.flatnonzero(~(far < FARTHEST_STOP))[:1].tolist():
+            self.stuck = WayPart(t[i], t[i], samples[i], Q[i], 0, self.problem.frozen)
+            raise SearchStop(f"sample {i} is {far[i]:.3g} from where the constraints hold")
+        self.moved = float(far.max())
+        return [WayPart(t[i], t[i + 1], Q[i], Q[i + 1], 0, self.problem.frozen) for i in range(len(Q) - 1)]
 
-    def _covered(self, whole: _Part) -> list[_Proof]:
-        """Legs that are proved, from one end of a part to the other."""
-        ahead, found = [whole], list[_Proof]()
-        while ahead:
-            self.stuck = part = ahead.pop()
-            leg, why = None, ""
-            if part.halved >= min(self._depth, self.limits.halvings):
-                leg, why = self._leg(part, max(self._share * self._way(part).length, LEAST_SIZE))
-            if leg is None:
-                ahead += self._halves(part, why)[::-1]
-                continue
-            found.append(_Proof(part, leg))
-            if len(self.proved) + len(found) > self.most:
-                raise SearchStop(f"it has more than {self.limits.legs} legs")
-        return found
-
-    def _halves(self, part: _Part, why: str) -> list[_Part]:
-        """Two parts, with a stop between them on the constraints."""
-        if part.halved >= self.limits.halvings:
-            raise SearchStop(f"{why}; it was halved {part.halved} times" if part.halved else why)
-        space = self.space
-        t, halved = 0.5 * (part.t0 + part.t1), part.halved + 1
-        found = self.projector.project(space.interpolate(part.q0, part.q1, 0.5), self.piece.sides.at(t))
-        if not found.success:
-            raise SearchStop(f"half-way the constraints are not reached: {found.status}")
-        ends = lengths(space.difference(np.array([part.q0, part.q1]), np.array([found.q, found.q])))
-        whole = float(lengths(space.difference(part.q0, part.q1)))
-        if ends.max() > FAR_MIDDLE * whole + FINE_THRESHOLD:
-            raise SearchStop(
-                f"half-way the solution is {float(ends.max()):.3g} from one end, which is {whole:.3g} from the other: "
-                "the path jumps"
-            )
-        return [_Part(part.t0, t, part.q0, found.q, halved), _Part(t, part.t1, found.q, part.q1, halved)]
-
-    # One leg.
-
-    def _way(self, part: _Part, size: float = 0.0) -> Way:
-        return Way.between(self.space, part.q0, part.q1, self.problem.frozen, size)
-
-    def _leg(self, part: _Part, size: float) -> tuple[LegPremises | None, str]:
-        """A leg that is proved, with room for where it meets the next one; or why there is none.
-
-        Args:
-            part: of the path.
-            size: of the ball around the way that is tried first.
-        """
-        why, held, straight = "", self.problem.frozen.copy(), self._target_moves(part)
-        rows = self.rows if self.piece.sides.constant is not None else self._rows_at(0.5 * (part.t0 + part.t1))
-        for _ in range(SIZES):
-            way = self._way(part, size)
-            try:
-                found, moved = rows.on(way.box), straight
-                for turning in self.turning.values():
-                    found, moved = turning.seen(found, moved, way.box)
-            except UndefinedError as no_value:
-                why = f"on the box around it: {no_value}"
-                break
-            settled = found.settled(self.target, held) & (moved.magnitude == 0.0)
-            played = np.flatnonzero((self.rows.equalities | self.active) & ~settled)
-            at = Slice.of(found, played, held)
-            if len(at.dependent):
-                why = f"{self.rows.names[int(at.dependent[0])]} depends on other rows to first order"
-                break
-            left = self.active & (np.abs(found.value.middle - self.target) > FAR_FROM_END)
-            if left.any():
-                name = self.rows.names[int(left.argmax())]
-                raise SearchStop(f"{name} is at its end on a part of the piece only: that is not proved")
-            rooms = rooms_along(way, rows, found, self.active, held, moved)
-            leg = leg_of(way, found, at, self.target, moved, self._ends(part), rooms)
-            alpha, beta = contraction(leg.numbers)
-            if not beta < CROSSING_BETA:
-                near = f"the rows are nearly singular, condition {at.condition:.3g}: " if at.condition > 1e4 else ""
-                why = f"{near}no contraction, beta = {beta:.3g}"
-                break
-            need = SPARE * float(max(*farthest([leg, leg._replace(joined=True)]), alpha / (1.0 - beta)))
-            if need <= size:
-                why = self._missed(rooms, leg, need, held, found) or self._met(way, need)
-                if why == AGAIN:
-                    continue
-                if why:
-                    break
-                self._depth = max(part.halved - (beta < LONGER_BETA), 0)
-                self._share = min(max(SPARE * need / max(way.length, LEAST_SIZE), 0.02), 1.0)
-                self.held |= held & ~self.problem.frozen
-                return leg, ""
-            why = f"the ball of {size:.3g} around the way is not mapped into itself: it needs {need:.3g}"
-            size = 1.2 * need
-        self._depth = part.halved + 1
-        return None, why
-
-    def _ends(self, part: _Part) -> tuple[Interval, Interval]:
-        """Values of the rows at both ends of a part: each stop is one of two parts."""
-        moves = self.piece.sides.constant is None
-        for t, q in ((part.t0, part.q0), (part.t1, part.q1)):
-            if t not in self._at_stops:
-                value = (self._rows_at(t) if moves else self.rows).at(q)
-                for turning in self.turning.values():
-                    value = turning.rounded(value)
-                self._at_stops[t] = value
-        return self._at_stops[part.t0], self._at_stops[part.t1]
-
-    def _missed(self, rooms: Rooms, leg: LegPremises, need: float, held: BoolVector, found: RowsOn) -> str:
-        """What may be missed, in words; coordinates at a bound are held first: then `AGAIN`.
+    def _cover(self, parts: list[WayPart]) -> None:
+        """Prove legs from one end of each part to the other; in each round all parts that are open together.
 
         Raises:
-            _AtEnd: an inequality is at its end.
+            SearchStop: the first part of which nothing is proved, and why; all before it is proved.
         """
-        short = np.flatnonzero(rooms.margins < 1.001 * lengths(leg.numbers.rates) * need)
-        places = [rooms.places[i] for i in short.tolist()]
-        columns = [int(self.space.vector_v[place.at]) for place in places if place.kind == "coordinate"]
-        if columns and not held[columns].any():
-            held[columns] = True
-            return AGAIN
-        for place in places:
-            x = float(found.value.middle[place.at]) if place.kind == "row" else np.inf
-            end = min((self.rows.lower, self.rows.upper), key=lambda ends: abs(ends[place.at] - x))[place.at]
-            if place.kind == "row" and abs(end - x) < AT_END:
-                raise _AtEnd(place.at, float(end))
-        return f"{self._name(places[0])} may be passed" if places else ""
+        ahead, found, stop = parts, self.proved, ""
+        while ahead:
+            if not stop:
+                self.stuck = ahead[0]
+            if len(found) + len(ahead) > self.most:
+                self.stuck, stop = ahead[0], f"it has more than {self.limits.legs} legs"
+                break
+            again, open_parts = list[WayPart](), list[tuple[WayPart, NoLeg]]()
+            for part, answer in zip(ahead, self.legs.looked_at(ahead), strict=True):
+                if isinstance(answer, Proof):
+                    found.append(answer)
+                elif isinstance(answer, WayPart):
+                    again.append(answer)
+                else:
+                    open_parts.append((part, answer))
+            halves, refused = self._halves(open_parts)
+            for part, why in refused:
+                if not stop or part.t0 < self.stuck.t0:
+                    self.stuck, stop = part, why
+            ahead = sorted([*again, *halves], key=_begin)
+            if stop:
+                ahead = [part for part in ahead if part.t0 < self.stuck.t0]
+        found.sort(key=lambda proof: proof.part.t0)
+        if stop:
+            self.proved = [proof for proof in found if proof.part.t0 < self.stuck.t0]
+            raise SearchStop(stop)
 
-    def _name(self, place: Place) -> str:
-        if place.kind == "row":
-            return f"the end of {self.rows.names[place.at]}"
-        entry = int(self.space.vector_q[place.at]) if place.kind == "coordinate" else place.at
-        return f"a bound of '{next(leaf.name for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)}'"
-
-    def _met(self, way: Way, far: float) -> str:
-        """The first pair that is not proved to be apart on the way and around it, in words."""
-        if self.collisions is None:
-            return ""
-        checker, q = self.collisions.checker, way.middle[None]
-        D = np.abs(way.d) + way.off + far * way.moving
-        reaches = checker.carried.reaches_along(q, 2.0 * D[None])
-        bounds = MotionBounds(checker.carried, self.collisions.contents.margins, reaches)
-        near = checker.near(q, bounds.within(D[None]) + OF_DISTANCES)
-        if not len(near.pairs):
-            return ""
-        a, b = self.collisions.pairs[int(near.pairs[0])]
-        return f"'{a}' {'collides with' if near.met[0] else 'may meet'} '{b}'"
+    def _halves(self, parts: list[tuple[WayPart, NoLeg]]) -> tuple[list[WayPart], list[tuple[WayPart, str]]]:
+        """Parts halved as often as asked, with stops between on the constraints; and those that are not, and why."""
+        space, done, refused = self.space, list[WayPart](), list[tuple[WayPart, str]]()
+        while parts:
+            asked, parts = parts, []
+            for part, (why, halves) in asked:
+                if halves and part.halved < self.limits.halvings:
+                    parts.append((part, NoLeg(why, halves)))
+                else:
+                    refused.append(
+                        (part, f"{why}; it was halved {part.halved} times" if part.halved and halves else why)
+                    )
+            if not parts:
+                break
+            times = [0.5 * (part.t0 + part.t1) for part, _ in parts]
+            Q0, Q1 = np.array([part.q0 for part, _ in parts]), np.array([part.q1 for part, _ in parts])
+            middles = space.interpolate(Q0, Q1, 0.5)
+            batch = self.projector.project_batch(middles, self.piece.sides.at_times(self.problem, times))
+            whole = lengths(space.difference(Q0, Q1))
+            ends = np.maximum(*(lengths(space.difference(Q, batch.q)) for Q in (Q0, Q1)))
+            asked, parts, success = parts, [], batch.success
+            for i, ((part, no), t) in enumerate(zip(asked, times, strict=True)):
+                if not success[i]:
+                    refused.append((part, f"half-way the constraints are not reached: {batch[i].status}"))
+                elif ends[i] > FAR_MIDDLE * whole[i] + FINE_THRESHOLD:
+                    why = f"half-way the solution is {ends[i]:.3g} from one end, which is {whole[i]:.3g} from the other"
+                    refused.append((part, f"{why}: the path jumps"))
+                else:
+                    q, n, held = batch.q[i], part.halved + 1, self.problem.frozen
+                    halves = [WayPart(part.t0, t, part.q0, q, n, held), WayPart(t, part.t1, q, part.q1, n, held)]
+                    if no.halves > 1 and n < self.limits.halvings:
+                        parts += [(half, no._replace(halves=no.halves - 1)) for half in halves]
+                    else:
+                        done += halves
+        return done, refused
 
     # Where legs meet.
 
     def _meet(self) -> None:
         """Give legs that do not meet the next one a larger ball, or halve them, until all do."""
-        short = list[int]()
         for _ in range(ROUNDS_OF_JOINTS):
-            legs = [proof.leg._replace(joined=i > 0) for i, proof in enumerate(self.proved)]
-            far = farthest(legs)
-            short = [k for k, leg in enumerate(legs) if leg_failures(leg, far[k])]
+            far = self.reaches
+            short = {
+                k
+                for k, (proof, so_far) in enumerate(zip(self.proved, far, strict=True))
+                if so_far > proof.most and leg_failures(proof.leg, so_far)
+            }
             if not short:
                 return
-            found = list[_Proof]()
-            for k, proof in enumerate(self.proved):
-                found += self._again(proof, far[k]) if k in short else [proof]
-            self.proved = found
-        self.stuck = self.proved[short[0]].part
+            sizes = {k: SPARE * max(far[k], float(self.proved[k].leg.numbers.size)) for k in short}
+            parts = [
+                self.proved[k].part._replace(size=sizes[k], tries=0, held=self.problem.frozen) for k in sorted(short)
+            ]
+            self.proved = [proof for k, proof in enumerate(self.proved) if k not in short]
+            self._cover(parts)
+            self.stuck = parts[0]
         raise SearchStop("it is not shown that it goes on to the next part on the same curve")
 
-    def _again(self, proof: _Proof, far: float) -> list[_Proof]:
-        """The same part with more room, in one leg or in several."""
-        self.stuck, self._depth = proof.part, 0
-        leg, why = self._leg(proof.part, SPARE * max(far, proof.leg.numbers.size))
-        if leg is not None:
-            return [_Proof(proof.part, leg)]
-        return [each for half in self._halves(proof.part, why) for each in self._covered(half)]
+    @property
+    def reaches(self) -> list[float]:
+        """How far the curve is from each way at most, and where it meets the next one; as `farthest`."""
+        if not self.proved:
+            return []
+        every = LegReach(*(np.array(each) for each in zip(*(proof.reach for proof in self.proved), strict=True)))
+        first, following = (LegReach(*(each[some] for each in every)) for some in (slice(None, -1), slice(1, None)))
+        return [*first.joined(following).tolist(), float(every.within[-1])]
+
+    @property
+    def distance(self) -> float:
+        """From the straight way, of all that is proved."""
+        far = [raised(proof.reach.stretch * far) for proof, far in zip(self.proved, self.reaches, strict=True)]
+        return float(max(far, default=0.0))
 
 
-AGAIN = "again"
-"""Of `_missed`: what was short is held now."""
+def _begin(part: WayPart) -> float:
+    return part.t0

@@ -29,7 +29,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..functions.enclosures.interval import rounded_up
+from ..functions.enclosures.interval import lengths, rounded_up
 from .boxes import Boxes
 from .chains import OF_BATCH, HalfLoop, Screws
 
@@ -140,7 +140,7 @@ class _Distance(NamedTuple):
         """Lengths of links between the origins of joints."""
         places = self.side.placements[:, 3]
         first = places[:1] - self.point if len(places) else self.side.things - self.point
-        return _length(np.concatenate([first, places[1:], *([self.side.things] if len(places) else [])]))
+        return lengths(np.concatenate([first, places[1:], *([self.side.things] if len(places) else [])]))
 
     def _by_feet(self) -> Vector:
         """Between the feet of the end on each axis, from the last one on."""
@@ -148,10 +148,10 @@ class _Distance(NamedTuple):
         for i in range(len(self.side.columns) - 1, -1, -1):
             if self.side.turning[i]:
                 foot = np.array([0.0, 0.0, end[2]])
-                links.append(float(_length(end - foot)))
+                links.append(float(lengths(end - foot)))
                 end = foot
             end = self.side.placements[i, :3] @ end + self.side.placements[i, 3]
-        return np.array([*links, float(_length(end - self.point))])
+        return np.array([*links, float(lengths(end - self.point))])
 
     def by_boxes(
         self, boxes: Boxes, known: tuple[float, float], other: tuple[float, float]
@@ -186,11 +186,11 @@ class _Distance(NamedTuple):
         r = boxes.radius[:, side.columns]
         moved = side.on(boxes.center, boxes.radius)
         f, j, steps = moved.ends[:, 0] - self.point, moved.slopes[:, :, 0], moved.steps[:, :, 0]
-        size, lengths = _length(f), _length(j)
+        size, long = lengths(f), lengths(j)
         waves = np.where(side.turning, np.sin(np.minimum(r, 0.5 * np.pi)), r)
         bent = np.where(side.turning, 1.0 - np.cos(np.minimum(r, np.pi)), 0.5 * r * r)
         straight = 2.0 * (np.abs(_dot(f[:, None], j)) * waves).sum(axis=1)
-        curve = 2.0 * (_dot(f[:, None], moved.bends[:, :, 0]) + lengths**2) * bent
+        curve = 2.0 * (_dot(f[:, None], moved.bends[:, :, 0]) + long**2) * bent
 
         reach = steps.sum(axis=1)
         crossed = 2.0 * size * moved.rest[:, 0] + reach**2 - (steps**2).sum(axis=1)
@@ -198,17 +198,13 @@ class _Distance(NamedTuple):
         angles = np.where(side.turning, r, 0.0)
         turned = np.cumsum(angles, axis=1) - 0.5 * angles
         second = _dot(f[:, None], moved.crosses[:, :, 0]) + _dot(j[:, earlier], j[:, later])
-        third = (lengths[:, earlier] * lengths[:, later]) * (turned[:, earlier] + turned[:, later])
+        third = (long[:, earlier] * long[:, later]) * (turned[:, earlier] + turned[:, later])
         finer = 2.0 * (size * moved.finer[:, 0] + ((np.abs(second) + third) * r[:, earlier] * r[:, later]).sum(axis=1))
         off = straight + np.minimum(crossed, finer)
         high = np.minimum(size**2 + rounded_up(off + np.maximum(curve, 0.0).sum(axis=1)), rounded_up(size + reach) ** 2)
         low = size**2 - rounded_up(off - np.minimum(curve, 0.0).sum(axis=1))
         low = np.maximum(low, np.maximum(size - rounded_up(reach), 0.0) ** 2)
         return size, (np.sqrt(np.maximum(low, 0.0)) * (1.0 - 1e-12), np.sqrt(high) * (1.0 + 1e-12)), steps
-
-
-def _length(vectors: Matrix) -> Vector:
-    return np.sqrt((vectors * vectors).sum(axis=-1))
 
 
 def _dot(a: Matrix, b: Matrix) -> Matrix:

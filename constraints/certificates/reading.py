@@ -138,11 +138,11 @@ class Coordinates(NamedTuple):
                 lower[at[k]], upper[at[k]] = low, high
         return np.array([self.settled(q) for q in self.space.random(rng, lower, upper, size)])
 
-    def tangent_box(self, boxes: Boxes) -> TangentBox:
-        """One box, for enclosures of functions; columns that no row looks at stay."""
-        r = np.zeros(self.space.nv)
-        r[self.columns] = boxes.radius[0] * (1.0 + 1e-12) + 1e-12
-        return TangentBox(self.space, self.configuration(boxes.center[0]), r)
+    def tangent_boxes(self, boxes: Boxes) -> TangentBox:
+        """The same boxes, for enclosures of functions; columns that no row looks at stay."""
+        r = np.zeros((boxes.number, self.space.nv))
+        r[:, self.columns] = boxes.radius * (1.0 + 1e-12) + 1e-12
+        return TangentBox(self.space, np.array([self.configuration(x) for x in boxes.center]), r)
 
     def volume(self, boxes: Boxes) -> float:
         """The share of all."""

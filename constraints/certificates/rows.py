@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Vector
+from liegroups.arrays import BoolVector, Indices, Vector
 
 from ..functions import Function, Orientation, Position, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
@@ -35,7 +35,7 @@ from ..rows.row_owner import RowOwner
 @final
 @dataclass(frozen=True, eq=False)
 class RowsOn:
-    r"""All rows on a box around c.
+    r"""All rows on a box around c; on several boxes with a leading axis.
 
     Attributes:
         value: of :math:`\log(rhs^{-1} h(c))` (m,).
@@ -54,7 +54,7 @@ class RowsOn:
 
     def settled(self, target: Vector, held: BoolVector) -> BoolVector:
         """(m,) rows that nothing moves in, and that are at their target to the last digit, where columns are held."""
-        still = ~(self.jacobian.magnitude[:, ~held] > 0.0).any(axis=1)
+        still = ~((self.jacobian.magnitude > 0.0) & ~held[..., None, :]).any(axis=-1)
         return still & (self.value.lower == target) & (self.value.upper == target)
 
 
@@ -64,11 +64,10 @@ class ProblemRows(NamedTuple):
     Attributes:
         problem: whose they are.
         owners: with rows.
-        points: their right-hand sides.
+        points: their right-hand sides; of several boxes they may have a leading axis.
         lower, upper: (m,) the interval of each row.
         names: (m) what messages call them.
-        moving: of each owner, whether its right-hand side moves on the path that is looked at: then a tilt stands for
-            its rows nowhere, as it could only where they are zero.
+        axes: of each owner, as of `_free_axis`: it has the same rows on all boxes.
     """
 
     problem: Problem
@@ -77,11 +76,11 @@ class ProblemRows(NamedTuple):
     lower: Vector
     upper: Vector
     names: Sequence[str]
-    moving: Sequence[bool]
+    axes: Sequence[int | None]
 
     @staticmethod
-    def of(problem: Problem, rhs: RightHandSide, moving: Sequence[bool] | None = None) -> ProblemRows:
-        """Those of a problem; nothing moves by default."""
+    def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
+        """Those of a problem."""
         owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
         points = [o.group.neutral if (p := rhs.points[id(o)]) is None else p for o in owners]
         lower, upper = (
@@ -89,16 +88,27 @@ class ProblemRows(NamedTuple):
             for side in ("lower", "upper")
         )
         names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
-        return ProblemRows(problem, owners, points, lower, upper, names, moving or (False,) * len(owners))
+        axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
+        return ProblemRows(problem, owners, points, lower, upper, names, axes)
+
+    @staticmethod
+    def stacked(each: Sequence[ProblemRows]) -> ProblemRows:
+        """Of one problem on several boxes, each with its own right-hand sides."""
+        points = [np.array(points) for points in zip(*(rows.points for rows in each), strict=True)]
+        axes = [of[0] if len(set(of)) == 1 else None for of in zip(*(rows.axes for rows in each), strict=True)]
+        return each[0]._replace(points=points, axes=axes)
+
+    def of_boxes(self, which: Indices) -> ProblemRows:
+        """The same of some of several boxes."""
+        return self._replace(points=[point[which] if point.ndim == 2 else point for point in self.points])
 
     def some(self, which: Sequence[int]) -> ProblemRows:
         """Those of some owners, by number."""
         ends = np.cumsum([0, *(int(owner.rows.mask.sum()) for owner in self.owners)])
         rows = [k for i in which for k in range(int(ends[i]), int(ends[i + 1]))]
-        owners, points, moving = ([of[i] for i in which] for of in (self.owners, self.points, self.moving))
-        return ProblemRows(
-            self.problem, owners, points, self.lower[rows], self.upper[rows], [self.names[k] for k in rows], moving
-        )
+        owners, points = [self.owners[i] for i in which], [self.points[i] for i in which]
+        names, axes = [self.names[k] for k in rows], [self.axes[i] for i in which]
+        return ProblemRows(self.problem, owners, points, self.lower[rows], self.upper[rows], names, axes)
 
     @property
     def equalities(self) -> BoolVector:
@@ -106,17 +116,20 @@ class ProblemRows(NamedTuple):
         return self.lower == self.upper
 
     def on(self, box: TangentBox) -> RowsOn:
-        """All rows on a box.
+        """All rows on a box, or on several.
 
         Raises:
             NoEnclosureError: a function has none.
             UndefinedError: a function may have no value on the box, or the box is too large.
         """
-        found = [_rows(*each, box) for each in zip(self.owners, self.points, self.moving, strict=True)]
+        found = [_rows(*each, box) for each in zip(self.owners, self.points, self.axes, strict=True)]
         if not found:
             n = self.problem.space.nv
-            found = [(Interval.of(np.zeros(0)), Interval.of(np.zeros((0, n))), lambda: Bend(*_nothing(n)))]
-        value, J = Interval.joined([entry[0] for entry in found]), Interval.joined([entry[1] for entry in found])
+            shapes = ((*box.leading, 0), (*box.leading, 0, n), (*box.leading, 0, n, n))
+            none = [Interval.of(np.zeros(shape)) for shape in shapes]
+            found = [(none[0], none[1], lambda: Bend(none[1], none[2]))]
+        value = Interval.joined([entry[0] for entry in found], -1)
+        J = Interval.joined([entry[1] for entry in found], -2)
         around = exp_jacobian_bound(self.problem.space, box.r)
 
         def bend() -> Bend:
@@ -129,10 +142,10 @@ class ProblemRows(NamedTuple):
         return RowsOn(value, in_chart, bend)
 
     def at(self, q: Vector) -> Interval:
-        """Values of all rows (m,) at a configuration (nq,)."""
+        """Values of all rows (..., m) at configurations (..., nq)."""
         box = TangentBox(self.problem.space, q, 0.0)
-        found = [_rows(*each, box)[0] for each in zip(self.owners, self.points, self.moving, strict=True)]
-        return Interval.joined([Interval.of(np.zeros(0)), *found])
+        found = [_rows(*each, box)[0] for each in zip(self.owners, self.points, self.axes, strict=True)]
+        return Interval.joined([Interval.of(np.zeros((*box.leading, 0))), *found], -1)
 
     def _in_chart(self, J: Interval, bend: Bend, box: TangentBox) -> Bend:
         r"""Slopes along v of :math:`c \oplus v`, from those along motions of the body there: :math:`J\, J_{\exp}(v)`.
@@ -140,14 +153,15 @@ class ProblemRows(NamedTuple):
         .. math:: J_{\exp}(v) = 1 - \tfrac12 \mathrm{ad}_v + \ldots
         """
         space = self.problem.space
-        lower, upper = bend.slopes.lower.copy(), bend.slopes.upper.copy()
+        middle, radius = np.array(bend.slopes.middle), np.array(bend.slopes.radius)
         for v, _ in curved_blocks(space):
             n = v.stop - v.start
             ad = structure(space)[v, v, v].transpose(0, 2, 1).reshape(n, n * n)
-            changed = bend.slopes[:, v, v] - 0.5 * (J[:, v] @ ad).reshaped(-1, n, n)  # (row, k, j) of J ad_j e_k
-            lower[:, v, v], upper[:, v, v] = changed.lower, changed.upper
+            turned = (J[..., v] @ ad).reshaped(*J.shape[:-1], n, n)  # (row, k, j) of J ad_j e_k
+            changed = bend.slopes[..., v, v] - 0.5 * turned
+            middle[..., v, v], radius[..., v, v] = changed.middle, changed.radius
         rest = rounded_up(J.magnitude @ exp_jacobian_rest(space, box.r))
-        return Bend(bend.straight.widened(rest), Interval(lower, upper))
+        return Bend(bend.straight.widened(rest), Interval.around(middle, radius))
 
 
 def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
@@ -179,27 +193,25 @@ def _tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose
 _TILTED: WeakKeyDictionary[Function, dict[Any, OfRelativePose]] = WeakKeyDictionary()
 
 
-def _nothing(n: int) -> tuple[Interval, Interval]:
-    return Interval.of(np.zeros((0, n))), Interval.of(np.zeros((0, n, n)))
-
-
-def _rows(owner: RowOwner, rhs: Vector, moves: bool, box: TangentBox) -> tuple[Interval, Interval, Callable[[], Bend]]:
+def _rows(
+    owner: RowOwner, rhs: Vector, axis: int | None, box: TangentBox
+) -> tuple[Interval, Interval, Callable[[], Bend]]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
     if isinstance(function, Transformation) and not mask[3:].any():
         # nobody asks for the rotation, which has no enclosure near a half turn
         function = Position(function.robot, function.frame_b, function.frame_a)
-        rhs, mask = rhs[:3], mask[:3]
-    axis = None if moves else _free_axis(owner, rhs)
+        rhs, mask = rhs[..., :3], mask[:3]
     if axis is not None:
-        function, rhs, mask = _tilted(function, mask[:-3], axis), rhs[mask], np.ones(int(mask.sum()), dtype=np.bool_)
-    f = function.enclosure(box)
+        every = np.ones(int(mask.sum()), dtype=np.bool_)
+        function, rhs, mask = _tilted(function, mask[:-3], axis), rhs[..., mask], every
+    f = function.enclosed(box)
     if group.is_flat:
         value = f.value - rhs
         around = Interval.around(value, f.rounding + one_rounding(value))
-        return around[mask], f.jacobian[mask], lambda: f.bend.rows(mask)
+        return around[..., mask], f.jacobian[..., mask, :], lambda: f.bend.rows(mask)
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = f.rounding + map_rounding(group, rhs, f.value, g)
     near = walked(group, np.where(way > 0.0, rounded_up(way), 0.0))
     log = logarithm(group, Enclosure(g, near, f.jacobian, lambda: f.error, lambda: f.bend), box)
-    return log.at_center[mask], log.jacobian[mask], lambda: log.bend.rows(mask)
+    return log.at_center[..., mask], log.jacobian[..., mask, :], lambda: log.bend.rows(mask)

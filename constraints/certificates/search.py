@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from liegroups import Space
@@ -13,6 +15,7 @@ from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
 from .certificate import Certificate, CertificateStatus
 from .check import Premises, contraction, distance, failures, lengths, within
 from .rows import ProblemRows, RowsOn
@@ -68,14 +71,14 @@ def certify(
         raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
     q = np.array(problem.check(q))
     rows = ProblemRows.of(problem, problem.check_rhs(rhs))
-    return _Search(rows, q, None if radius is None else float(radius)).run()
+    return CertificateSearch(rows, q, None if radius is None else float(radius)).run()
 
 
 class SearchStop(Exception):  # the search ends, with a reason
     """There is no proof; its words say why."""
 
 
-class _Search:
+class CertificateSearch:
     """One search, with what it has found so far.
 
     Args:
@@ -101,13 +104,13 @@ class _Search:
             refuse_branches(self.rows)
             self._prove()
         except (SearchStop, NoEnclosureError) as why:
-            return self._certificate(str(why))
+            return self.certificate(str(why))
         except UndefinedError as why:
-            return self._certificate(f"on the boxes that were tried: {why}")
+            return self.certificate(f"on the boxes that were tried: {why}")
         if self.at is not None and len(self.at.dependent):
             first = self.rows.names[int(self.at.dependent[0])]
-            return self._certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
-        return self._certificate("")
+            return self.certificate(f"{first} depends on other rows to first order: what it asks for is not proved")
+        return self.certificate("")
 
     def _prove(self) -> None:
         """Go on until all that the check asks for holds, and R is large."""
@@ -133,14 +136,14 @@ class _Search:
             room = Room.around(self.rows, found, self.active, self.center, self.at.basis)
             moves = Moves.between(self.space, self.q, self.center, self.at.basis)
             numbers = self.at.numbers(found, self.target, size, moves, room)
-            wrong = failures(numbers, distance(numbers), size)
+            wrong = failures(numbers, np.inf, size)
             if not wrong and (best is None or size > best.size):
                 best = numbers
             if self.radius is not None and best is not None:
                 break
             if wrong and best is None and self._hold(numbers, room, found):
                 continue
-            other = self._other_size(numbers)
+            other = float(other_size(numbers, contraction(numbers)[1]))
             if best is not None and not other > 1.2 * best.size:
                 break
             if wrong:
@@ -157,13 +160,6 @@ class _Search:
         return (
             f"the rows are nearly singular here, condition {self.at.condition:.3g}: {why}" if near and self.at else why
         )
-
-    def _other_size(self, numbers: Premises) -> float:
-        """Where beta is about `CONTRACTION`: it grows with the size of the ball from about zero, or with its square."""
-        beta = contraction(numbers)[1]
-        part = CONTRACTION / max(beta, 1e-9)
-        square = numbers.variation > 0.5 * beta
-        return float(min(0.95 * numbers.size * (np.sqrt(part) if square else part), LARGEST_SIZE))
 
     # The centre.
 
@@ -253,7 +249,8 @@ class _Search:
 
     # The result.
 
-    def _certificate(self, reason: str) -> Certificate:
+    def certificate(self, reason: str) -> Certificate:
+        """With what is found so far, and why it is no proof; empty if it is one."""
         at, numbers, rows = self.at, self.numbers, self.rows
         status = CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED
         return Certificate(
@@ -274,10 +271,21 @@ class _Search:
         )
 
 
+def other_size(numbers: Premises, beta: Any) -> Any:
+    """Where beta is about `CONTRACTION`: it grows with the size of the ball from about zero, or with its square."""
+    power = 1.0 - 0.5 * (numbers.variation > 0.5 * beta)
+    return np.minimum(0.95 * numbers.size * (CONTRACTION / np.maximum(beta, 1e-9)) ** power, LARGEST_SIZE)
+
+
+def has_branches(owner: RowOwner) -> bool:
+    """Whether it is an explicit constraint with several branches."""
+    return isinstance(owner, Explicit) and owner.has_branches
+
+
 def refuse_branches(rows: ProblemRows) -> None:
     """Stop where an explicit constraint has several branches."""
     for owner in rows.owners:
-        if isinstance(owner, Explicit) and owner.has_branches:
+        if has_branches(owner):
             raise SearchStop(f"'{owner.name}' is solved on one branch of its equations: which one is not proved")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Indices, Matrix
 
 from ..errors import NoEnclosureError, UndefinedError
+from ..functions.enclosures.interval import Interval
 from ..ranges import positive_number, whole_number
 from ..words import counted
 from .boxes import Boxes, Linear, cut
@@ -171,19 +172,16 @@ class BoxSearch:
         return boxes, score.argmax(axis=1) if score.size else np.zeros(0, dtype=np.intp), again
 
     def _cut_by(self, rows: ProblemRows, before: Boxes, boxes: Boxes, score: Matrix) -> tuple[Boxes, Boxes, Matrix]:
-        """By rows that are no loops, one box at a time; those left, as they were and as they are, with their scores."""
+        """By rows that are no loops; those left, as they were and as they are, with their scores."""
         kept, parts, columns = list[int](), list[Boxes](), self.coordinates.columns
-        for i in range(boxes.number):
+        for i, found in enumerate(self._on(rows, boxes)):
             one = boxes.some(slice(i, i + 1))
-            try:
-                found = rows.on(self.coordinates.tangent_box(one))
-            except UndefinedError as why:
-                self.undefined = f"on some boxes: {why}"
+            if found is None:
                 kept.append(i)
                 parts.append(one)
                 continue
-            J, radius = found.jacobian[:, columns], one.radius[0] * (1.0 + 1e-12) + 1e-12
-            equations = Linear.of_rows(found.value, J, (rows.lower, rows.upper), radius)
+            (value, J), radius = found, one.radius[0] * (1.0 + 1e-12) + 1e-12
+            equations = Linear.of_rows(value, J[:, columns], (rows.lower, rows.upper), radius)
             if equations is None:
                 continue
             alive, after = cut(one, equations)
@@ -196,11 +194,31 @@ class BoxSearch:
         none = boxes.some(slice(0, 0))
         return before.some(kept), none.and_also(*parts), score[kept]
 
+    def _on(self, rows: ProblemRows, boxes: Boxes) -> list[tuple[Interval, Interval] | None]:
+        """Values and Jacobians on each box; None where they have no value."""
+        every = list[tuple[Interval, Interval] | None]([None] * boxes.number)
+        ahead = [np.arange(boxes.number)] if boxes.number else []
+        while ahead:
+            which = ahead.pop()
+            try:
+                found = rows.on(self.coordinates.tangent_boxes(boxes.some(which)))
+            except UndefinedError as why:
+                self.undefined = f"on some boxes: {why}"
+                if np.shape(why.where) == which.shape and why.where.any():
+                    which = which[~why.where]
+                    ahead += [which] if len(which) else []
+                elif len(which) > 1:
+                    ahead += np.array_split(which, 2)
+                continue
+            for k, i in enumerate(which.tolist()):
+                every[i] = found.value[k], found.jacobian[k]
+        return every
+
 
 def _enclosed(rows: ProblemRows, read: Read, coordinates: Coordinates) -> tuple[ProblemRows | None, tuple[str, ...]]:
     """The rows that are no loops and have an enclosure, if there are any; and the names of functions that have none."""
     kept, without = list[int](), list[str]()
-    at = coordinates.tangent_box(coordinates.boxes.some(slice(0, 1)).middles)
+    at = coordinates.tangent_boxes(coordinates.boxes.some(slice(0, 1)).middles)
     for i in read.others:
         try:
             rows.some([i]).on(at)

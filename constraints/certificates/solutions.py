@@ -21,12 +21,13 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projector
 from ..solvers.result import Result
 from ..words import counted, first_names
+from .batch import certify_batch
 from .boxes import Boxes
 from .certificate import Certificate, CertificateStatus
 from .reading import Coordinates, Read
 from .refutation import asked
 from .rows import ProblemRows
-from .search import certify, of_users
+from .search import of_users
 from .searching import Ball, BoxSearch, SearchLimits
 from .slice import Moves
 
@@ -199,18 +200,24 @@ class _Known:
         """From random starts."""
         starts = self.coordinates.random(rng, STARTS * max(int(self.coordinates.seen.sum()), 1))
         found = self.projector.project_batch(starts, self.sides)
-        for q in found.q[found.success]:
-            self.add(q)
+        self.add(found.q[found.success])
 
-    def add(self, q: Vector) -> bool:
-        """Prove the solution next to q, if it is a new one; whether it is."""
-        q = self.coordinates.settled(q)
-        places = [*(other.q for other in self.certificates), *self.failures]
-        if not all(self._apart(q, place, SAME_SOLUTION) for place in places):
+    def add(self, Q: Matrix) -> bool:
+        """Prove the solutions next to configurations (n, nq), those that are new ones; whether there is one."""
+        places, new = [*(other.q for other in self.certificates), *self.failures], list[Vector]()
+        for q in Q:
+            q = self.coordinates.settled(q)
+            if all(self._apart(q, place, SAME_SOLUTION) for place in (*places, *new)):
+                new.append(q)
+        if not new:
             return False
-        found = certify(self.problem, q, self.sides.vector)
-        if found.success:
-            found = certify(self.problem, self.coordinates.settled(found.center), self.sides.vector)
+        first = certify_batch(self.problem, new, self.sides)
+        at = [self.coordinates.settled(found.center) if found.success else found.q for found in first]
+        second = certify_batch(self.problem, at, self.sides)
+        return any([self._keep(q, found) for q, found in zip(new, second, strict=True)])
+
+    def _keep(self, q: Vector, found: Certificate) -> bool:
+        """A certificate of the solution next to q, if there is one and it is new; whether it is."""
         n = int((self.coordinates.seen & ~self.problem.frozen).sum())
         if not found.success or found.active or found.basis.shape[1] != n:
             self.failures.append(q)
@@ -248,7 +255,7 @@ class _Known:
     def look(self, narrow: Boxes) -> bool:
         """Whether a new solution is proved near one of some boxes."""
         centers = narrow.center[:: max(1, narrow.number // TRIALS)]
-        return any([self.add(self.coordinates.configuration(x)) for x in centers])
+        return self.add(np.array([self.coordinates.configuration(x) for x in centers]))
 
     def outside(self, boxes: Boxes) -> Boxes:
         """Those that are within no neighbourhood."""

@@ -15,8 +15,8 @@ from liegroups.space import as_space
 
 from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
-from .enclosures.box import Enclosure, TangentBox
-from .enclosures.interval import UNIT, Interval
+from .enclosures.box import Enclosure, TangentBox, of_many
+from .enclosures.interval import UNIT, Interval, applied
 from .function import Function
 
 
@@ -94,15 +94,16 @@ class Affine(Straight):
         if jacobian is not None:
             jacobian[:] = self._A
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         declared: Any = self.inputs
         q = box.on(declared, self.name).q
-        size = np.abs(self._from_q) @ np.abs(q) + np.abs(self._b)
+        size = applied(np.abs(self._from_q), np.abs(q)) + np.abs(self._b)
         copies = (np.abs(self._A) == 1.0).sum(axis=1) == (self._A != 0.0).sum(axis=1)
         copies &= ((self._A != 0.0).sum(axis=1) <= 1) & (self._b == 0.0)
-        size[copies] = 0.0  # a coordinate, or its opposite, as it is
-        small = 2.0 * (q.size + 2) * UNIT * size
-        return Enclosure.centred(self.outputs, box, self.value_of(q), small, Interval.of(self._A))
+        size[..., copies] = 0.0  # a coordinate, or its opposite, as it is
+        small = 2.0 * (q.shape[-1] + 2) * UNIT * size
+        return Enclosure.centred(self.outputs, box, applied(self._from_q, q) + self._b, small, Interval.of(self._A))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,10 +134,12 @@ class Identity(Straight):
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         n = self.outputs.nv
         own = box.on(self.inputs, self.name)
-        return Enclosure(own.q, np.zeros(n), Interval.of(np.eye(n)), lambda: own.r)
+        J = Interval.of(np.eye(n)).spread(*own.leading, n, n)
+        return Enclosure(own.q, np.zeros(own.r.shape), J, lambda: own.r)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,12 +177,14 @@ class Constant(Straight):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         inputs: Any = self.inputs
         box.on(inputs, self.name)
         outputs: Any = self.outputs
-        still = np.zeros(outputs.nv)
-        return Enclosure(self._constant, still, Interval.of(np.zeros((still.size, inputs.nv))), lambda: still)
+        still = np.zeros((*box.leading, outputs.nv))
+        J = Interval.of(np.zeros((*still.shape, inputs.nv)))
+        return Enclosure(np.broadcast_to(self._constant, (*box.leading, outputs.nq)), still, J, lambda: still)
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

@@ -15,7 +15,7 @@ from liegroups.arrays import Matrix, Vector
 from ..point import MovingPoint, PlacedSpace, Point
 from ..robot import Frame
 from ..workspace import Workspace
-from .enclosures.box import Enclosure, TangentBox
+from .enclosures.box import Enclosure, TangentBox, of_many
 from .expressions.jets import Jet
 from .function import Function
 from .group_motion import GroupMotion
@@ -85,11 +85,12 @@ class Combined(Function):
         """
 
     @final
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         box.on(self.inputs, self.name)
         found = list[Enclosure]()
         for f, operands in distinct(self):
-            own = f.enclose([found[k] for k in operands], box) if isinstance(f, Combined) else f.enclosure(box)
+            own = f.enclose([found[k] for k in operands], box) if isinstance(f, Combined) else f.enclosed(box)
             found.append(own)
         return found[-1]
 

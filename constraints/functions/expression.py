@@ -107,7 +107,7 @@ class Expression(Combined):
         try:
             return enclosing.enclose(self.operator, parts, self._number, self.outputs, box)
         except UndefinedError as error:
-            raise UndefinedError(f"{self.name}: {error}") from None
+            raise UndefinedError(f"{self.name}: {error}", error.where) from None
 
 
 # What users write.

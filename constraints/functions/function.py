@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, TangentLike, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ..errors import NoEnclosureError, SizeError
+from ..errors import NoEnclosureError, SizeError, UndefinedError
 from ..point import MovingPoint, Point, motion_at, place_alone
 from .differences import (
     drift_by_differences,
@@ -191,6 +191,22 @@ class Function(Signs, Answering, ABC):
         """
         why = "its class writes none (Function.enclosure)"
         raise NoEnclosureError(f"{self.name} ({type(self).__name__})", why)
+
+    @final
+    def enclosed(self, box: TangentBox) -> Enclosure:
+        """As `enclosure`, of one box or of several: one by one, where its class does not write all at once."""
+        if not box.leading or getattr(type(self).enclosure, "of_many", False):
+            return self.enclosure(box)
+        parts: list[Enclosure] = []
+        fails, why = np.zeros(box.leading, dtype=np.bool_), ""
+        for i, one in enumerate(box.each):
+            try:
+                parts.append(self.enclosure(one))
+            except UndefinedError as error:
+                fails[i], why = True, str(error)
+        if why:
+            raise UndefinedError(why, fails)
+        return type(parts[0]).each(parts)
 
     def translated(self, element: Vector) -> Function:
         """This function times a constant element of its outputs, on the right; subclasses may have a cheaper form.

@@ -14,7 +14,7 @@ from liegroups.space import as_space
 
 from ..errors import RobotMismatchError, SpaceMismatchError
 from ..point import MovingPoint, PlacedSpace, Point
-from .enclosures.box import Enclosure, TangentBox
+from .enclosures.box import Enclosure, TangentBox, of_many
 from .enclosures.interval import Interval
 from .function import Function, as_function
 from .group_motion import force_derivative_of
@@ -61,10 +61,11 @@ class Lifted(Function):
         self.function.evaluate(part, value, J)
         jacobian[:, self.block.v_indices] = J
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
-        part = self.function.enclosure(box.on(self.inputs, self.name).part(self.block))
-        lower, upper = np.zeros((2, self.outputs.nv, self.inputs.nv))
-        lower[:, self.block.v_indices], upper[:, self.block.v_indices] = part.jacobian.lower, part.jacobian.upper
+        part, v = self.function.enclosed(box.on(self.inputs, self.name).part(self.block)), self.block.v_indices
+        lower, upper = np.zeros((2, *box.leading, self.outputs.nv, self.inputs.nv))
+        lower[..., v], upper[..., v] = part.jacobian.lower, part.jacobian.upper
         return Enclosure(part.value, part.rounding, Interval(lower, upper), lambda: part.error)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

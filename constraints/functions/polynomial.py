@@ -15,7 +15,7 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..words import signed_sum
 from .affine import Affine
-from .enclosures.box import Enclosure, TangentBox
+from .enclosures.box import Enclosure, TangentBox, of_many
 from .enclosures.interval import Interval
 from .enclosures.operators import of_vectors
 from .function import Function
@@ -82,10 +82,11 @@ class Polynomial(Function):
         if jacobian is not None:
             jacobian *= _horner(self._derivatives[1], s)
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         s = self._argument.enclosure(box.on(self._space, self.name))
         value = _enclosed(self._derivatives[0], s.at_center)
-        return of_vectors(self.outputs, box, value, _enclosed(self._derivatives[1], s.over_box)[:, None] * s.jacobian)
+        return of_vectors(self.outputs, box, value, _enclosed(self._derivatives[1], s.over_box)[..., None] * s.jacobian)
 
     @property
     def written_out(self) -> str:

@@ -68,10 +68,9 @@ class Restriction(Combined):
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """Rows of all."""
         (whole,), v = parts, self._rows.v_indices
-        value = whole.value[self._rows.q_indices]
-        return Enclosure(
-            value, whole.rounding[v], whole.jacobian[v], lambda: whole.error[v], lambda: whole.bend.rows(v)
-        )
+        value, rounding = whole.value[..., self._rows.q_indices], whole.rounding[..., v]
+        jacobian = whole.jacobian[..., v, :]
+        return Enclosure(value, rounding, jacobian, lambda: whole.error[..., v], lambda: whole.bend.rows(v))
 
     def _taken(self, whole: Matrix) -> Matrix:
         return whole[self._rows.v_indices]

@@ -80,10 +80,15 @@ class Stacked(Combined):
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """One under the other."""
-        value, rounding = (_joined(*(getattr(part, name) for part in parts)) for name in ("value", "rounding"))
-        jacobian = Interval.joined([part.jacobian for part in parts])
-        errors, bends = (lambda: _joined(*(part.error for part in parts))), lambda: Bend.joined([p.bend for p in parts])
-        return Enclosure(value, rounding, jacobian, errors, bends)
+        value, rounding = (
+            np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in ("value", "rounding")
+        )
+        jacobian = Interval.joined([part.jacobian for part in parts], -2)
+
+        def errors() -> Matrix:
+            return np.concatenate([part.error for part in parts], axis=-1)
+
+        return Enclosure(value, rounding, jacobian, errors, lambda: Bend.joined([part.bend for part in parts]))
 
 
 def _joined(*parts: Matrix) -> Matrix:

@@ -14,7 +14,7 @@ from liegroups.space import as_space
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .affine import Straight
-from .enclosures.box import Enclosure, TangentBox
+from .enclosures.box import Enclosure, TangentBox, of_many
 from .enclosures.group_bounds import map_rounding
 from .enclosures.interval import Interval
 from .function import Function, as_function
@@ -62,10 +62,11 @@ class RightTranslation(Straight):
         if jacobian is not None:
             jacobian[:] = self.inverse_adjoint
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
-        value = self.value_of(box.on(self.inputs, self.name).q)
+        value = self.space.compose(box.on(self.inputs, self.name).q, self.constant)
         small = map_rounding(self.space, box.q, self.constant, value)
-        off = np.where((self.inverse_adjoint == 0.0) | self.space.is_flat, 0.0, small[:, None])
+        off = np.where((self.inverse_adjoint == 0.0) | self.space.is_flat, 0.0, small[..., None])
         return Enclosure.centred(self.space, box, value, small, Interval.around(self.inverse_adjoint, off))
 
 
@@ -158,6 +159,7 @@ class Translated(Function):
             return
         self._composed(self.outer).force_derivative(point, y, out)
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         moved = RightTranslation(self.inner.outputs, self.constant) @ self.inner
         return moved.enclosure(box) if self.outer is None else (self.outer @ moved).enclosure(box)

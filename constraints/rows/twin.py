@@ -9,7 +9,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import SpaceMismatchError
-from ..functions.enclosures.box import Enclosure, TangentBox
+from ..functions.enclosures.box import Enclosure, TangentBox, of_many
 from ..functions.enclosures.maps import seen_from
 from ..functions.function import Function, as_function
 from ..functions.group_motion import GroupMotion, force_seen_from
@@ -79,8 +79,9 @@ class Twin(Function):
     def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
         out[:] = force_seen_from(self.g, self.f, point, y)
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
-        f, g = self.f.enclosure(box.on(self.inputs, self.name)), self.g.enclosure(box)
+        f, g = self.f.enclosed(box.on(self.inputs, self.name)), self.g.enclosed(box)
         return seen_from(self.outputs, g, f, box)
 
     def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:

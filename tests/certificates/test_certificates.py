@@ -25,11 +25,13 @@ from constraints import (
     Pose,
     Position,
     Problem,
+    Projector,
     Transformation,
     locked_joint,
     project,
 )
 from constraints.certificates import Certificate, CertificateStatus, certify
+from constraints.certificates.batch import certify_batch
 from constraints.errors import NotFiniteError, OptionError, SizeError, WrongObjectError
 from constraints.functions import Enclosure, Interval, TangentBox, norm
 from constraints.functions.affine import Identity
@@ -215,6 +217,58 @@ def test_bad_arguments() -> None:
 
 
 # The check.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_configurations_are_proved_as_each_of_them(seed: int) -> None:
+    problem, q, sides = claims.well_posed(seed)
+    Q = [
+        problem.space.integrate(q, claims.noise(10 * seed + k, problem, size))
+        for k, size in enumerate((1e-4, 1e-3, 0.3))
+    ]
+    for found, at in zip(certify_batch(problem, Q, sides), Q, strict=True):
+        alone = certify(problem, at, sides)
+        assert (found.status, found.active, found.held) == (alone.status, alone.active, alone.held)
+        assert (found.check() == []) == (found.status is PROVED)
+        np.testing.assert_array_equal(found.q, at)
+        if found.status is PROVED:
+            assert found.r == pytest.approx(alone.r, rel=1e-3)
+            assert found.R > 0.99 * alone.R
+
+
+def test_what_is_special_among_many_is_looked_at_alone() -> None:
+    """On the line x + y = 1: at a bound, an inequality is missed, the point is off by far; the last is plain."""
+    x = Identity(Rn(2))
+    rows = [Implicit.equal(x[0] + x[1], [1.0]), Implicit.above(x[0] - x[1], -1.0)]
+    problem = Problem(Rn(2), rows, Bounds(Rn(2), np.array([-1.0, -5.0]), np.array([0.25, 5.0])))
+    Q = [[0.25, 0.7499], [-1e-5, 1.0], [0.2, 3.0], [0.2, 0.8001], [0.25 - 1e-8, 0.75 + 1e-9]]
+    found = certify_batch(problem, Q)
+    assert [str(one) for one in found] == [str(certify(problem, q)) for q in Q]
+    assert [len(one.active) for one in found] == [0, 1, 1, 0, 0]
+    assert [one.held for one in found] == [certify(problem, q).held for q in Q]
+    assert certify_batch(problem, np.zeros((0, 2))) == ()
+    redundant = Problem(Rn(2), [Implicit.equal(x[0] + x[1], [1.0]), Implicit.equal(2.0 * x[0] + 2.0 * x[1], [2.0])])
+    assert all(one.open for one in certify_batch(redundant, Q))
+    for Q, error in (([0.2, 0.8], SizeError), ([[0.2]], SizeError), ([[np.nan, 0.0]], NotFiniteError)):
+        with pytest.raises(error):
+            certify_batch(problem, Q)
+
+
+def test_rows_of_a_batch_are_proved_with_their_own_right_hand_sides() -> None:
+    robot, rng = arm(), np.random.default_rng(7)
+    tool = Position(robot, "tool")
+    problem = Problem(robot, [Implicit.equal(tool, np.zeros(3), name="tool")])
+    targets = np.array([tool.value(robot.random(rng)) for _ in range(4)])
+    for sides in (targets, targets[0]):
+        batch = Projector(problem).project_batch(robot.space.random(rng, size=4), sides)
+        for found, one in zip(batch.certify(), batch, strict=True):
+            assert one.success
+            assert found.status is PROVED
+            assert found.check() == []
+            assert found.r == pytest.approx(one.certify().r, rel=1e-3)
+    assert batch[:0].certify() == ()
+    with pytest.raises(SizeError):
+        certify_batch(problem, batch.q, [batch.rhs(0)])
 
 
 def test_the_check_imports_numpy_alone() -> None:

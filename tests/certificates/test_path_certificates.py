@@ -33,6 +33,7 @@ from constraints import (
     Rotation,
 )
 from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path
+from constraints.certificates.batch import certify_batch
 from constraints.certificates.path_certificate import PathCertificate
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
@@ -263,6 +264,11 @@ def test_a_rotation_vector_of_which_two_entries_are_zero_is_a_tilt_and_passes_ha
         point = digits.point_of(problem.space, q)
         vector = digits.value_at(problem.constraints.owners[0].measured, point)[0]
         assert all(abs(vector[k]) < 1e-14 for k in range(3) if k != free)
+    assert all(one.success for one in certify_batch(problem, samples))
+    rows = Implicit.equal(problem.constraints.owners[0].measured, np.zeros(3), mask=[k != free for k in range(3)])
+    equal, aside = Problem(problem.space, [rows]), np.where(np.arange(3) == free, 0.0, 1e-3)
+    mixed = certify_batch(equal, [samples[2]] * 2, [equal.rhs, equal.rhs.replace(0, aside)])
+    assert [one.success for one in mixed] == [True, False]
 
 
 def test_other_rows_of_a_rotation_vector_jump_at_half_a_turn() -> None:

@@ -12,18 +12,29 @@ from typing import Any
 import enclosure_cases as cases
 import fifty_digits as digits
 import numpy as np
+import pinocchio as pin
 import pytest
 from each_choice import draws
 from mpmath import mp as _mp
 from robots import arm, mixed_tree
 
-from constraints import CenterOfMass, Function, Pose, Position
-from constraints.errors import NoEnclosureError, NotFiniteError, OptionError, SizeError, SpaceMismatchError
+from constraints import CenterOfMass, Function, Orientation, Pose, Position, Robot, Rotation, Transformation
+from constraints.errors import (
+    NoEnclosureError,
+    NotFiniteError,
+    OptionError,
+    SizeError,
+    SpaceMismatchError,
+    UndefinedError,
+)
 from constraints.functions import Enclosure, Interval, TangentBox, exp, log, sqrt
-from constraints.functions.affine import Identity
+from constraints.functions.affine import Constant, Identity
 from constraints.functions.enclosures.group_bounds import adjoint_bound, exp_jacobian_bound, log_jacobian_bound, walked
 from constraints.functions.enclosures.interval import angle
 from constraints.functions.enclosures.maps import OF_LOGS
+from constraints.functions.frames.chain_bounds import seen
+from constraints.models.mechanisms import five_bar
+from constraints.point import Point
 from constraints.testing import CheckFailed, check_function
 from liegroups import SE2, SE3, SO2, SO3, Rn, Space
 
@@ -57,6 +68,93 @@ def test_nothing_is_outside_of_boxes_of_formulas(count: int) -> None:
         found = cases.enclosed(f, box)
         if found is not None:
             assert cases.sampled(f, box, found, rng, 20, judged=0).outside == 0, seed
+
+
+@draws(40, 400)
+def test_several_boxes_are_enclosed_as_each_of_them(count: int) -> None:
+    rng, functions, seen = np.random.default_rng(5), enclosed_functions(), 0
+    for f in [functions[int(i)] for i in rng.integers(len(functions), size=count)]:
+        boxes = [box for box in (cases.box_of(f, rng, -6.0, -2.0) for _ in range(8)) if box.ball is None]
+        alone = [(box, found) for box in boxes if (found := cases.enclosed(f, box)) is not None]
+        if len(alone) < 2:
+            continue
+        seen += 1
+        together = f.enclosed(TangentBox(f.inputs, *(np.array([getattr(b, k) for b, _ in alone]) for k in "qr")))
+        for i, (_, own) in enumerate(alone):
+            of_all = (together.value, together.rounding, together.error, *_ends(together))
+            for x, y in zip(of_all, (own.value, own.rounding, own.error, *_ends(own)), strict=True):
+                np.testing.assert_allclose(x[i], y, rtol=1e-6, atol=1e-12, err_msg=f.name)
+    assert seen > 0.5 * count
+
+
+def _ends(found: Enclosure) -> list[np.ndarray]:
+    parts = (found.jacobian, found.bend.straight, found.bend.slopes)
+    return [x for part in parts for x in (part.lower, part.upper)]
+
+
+def test_boxes_without_a_value_are_told_among_several() -> None:
+    x = Identity(Rn(2))
+    box = TangentBox(Rn(2), [[1.0, 2.0], [0.05, 2.0], [3.0, 1.0]], 0.1)
+    with pytest.raises(UndefinedError) as refused:
+        log(x).enclosed(box)
+    assert refused.value.where.tolist() == [False, True, False]
+    with pytest.raises(UndefinedError) as refused:
+        OneByOne().enclosed(box)
+    assert refused.value.where.tolist() == [False, True, False]
+    turned = SO3.exp(np.array([[0.0, 0.0, 1.0], [0.0, 3.14, 0.0], [0.3, 0.0, 0.0]]))
+    angles = Identity(SO3) - Constant(SO3.neutral, SO3, SO3)
+    with pytest.raises(UndefinedError, match="half a turn") as refused:
+        angles.enclosed(TangentBox(SO3, turned, 0.01))
+    assert refused.value.where.tolist() == [False, True, False]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneByOne(Function):
+    """Logarithms, which are enclosed on one box at a time."""
+
+    def __post_init__(self) -> None:
+        self.declare(Rn(2), Rn(2))
+
+    def evaluate(self, point: Point, value: np.ndarray, jacobian: np.ndarray | None = None) -> None:
+        log(Identity(Rn(2))).evaluate(point, value, jacobian)
+
+    def enclosure(self, box: TangentBox) -> Enclosure:
+        return log(Identity(Rn(2))).enclosure(box)
+
+
+@pytest.mark.parametrize("measures", [Position, Orientation, Transformation, Rotation, Pose])
+def test_what_does_not_leave_a_plane_is_known_without_rounding_on_several_boxes(measures: Any) -> None:
+    robot = five_bar().robot
+    f = measures(robot, "left_outer_end", reference="right_outer_end")
+    box = TangentBox(robot.space, robot.space.random(np.random.default_rng(8), size=4), 1e-3)
+    together = f.enclosed(box)
+    for i, one in enumerate(box.each):
+        alone = f.enclosure(one)
+        np.testing.assert_array_equal(together.rounding[i] == 0.0, alone.rounding == 0.0)
+        np.testing.assert_array_equal(together.jacobian.magnitude[i] == 0.0, alone.jacobian.magnitude == 0.0)
+        assert (alone.rounding == 0.0).sum() == (~alone.jacobian.magnitude.any(axis=1)).sum() > 0
+
+
+def test_a_direction_is_seen_on_several_boxes_as_on_each_of_them() -> None:
+    robot, rng = arm(), np.random.default_rng(9)
+    frames = [robot.frame(name) for name in list(robot.frame_names)[-2:]]
+    box, b = TangentBox(robot.space, robot.space.random(rng, size=3), 1e-3), np.array([0.0, 0.6, -0.8])
+    together = seen(robot, frames[0], frames[1:], box).direction(b).place(box)
+    for i, one in enumerate(box.each):
+        alone = seen(robot, frames[0], frames[1:], one).direction(b).place(one)
+        theirs = (alone.value, alone.rounding, *_ends(alone))
+        for x, y in zip((together.value, together.rounding, *_ends(together)), theirs, strict=True):
+            np.testing.assert_allclose(x[i], y, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("robot", [arm(), mixed_tree(), cases.every_joint()])
+def test_joints_of_many_configurations_are_where_pinocchio_puts_them(robot: Robot) -> None:
+    tree, Q = robot.space.elementary, robot.space.random(np.random.default_rng(6), size=5)
+    for q, origins, rotations in zip(Q, *tree.placements(Q), strict=True):
+        data = tree.model.createData()
+        pin.forwardKinematics(tree.model, data, q)
+        np.testing.assert_allclose(origins, [oMi.translation for oMi in data.oMi], atol=1e-14)
+        np.testing.assert_allclose(rotations, [oMi.rotation for oMi in data.oMi], atol=1e-14)
 
 
 @draws(6, 200)

@@ -123,7 +123,7 @@ def test_pieces_of_a_plan_are_proved_or_the_first_that_is_not_is_named() -> None
     assert found.certificate.check() == []
     assert found.certificate.times[-1] == found.or_raise().duration
     assert shorten(found, graph=scene.graph, rng=generator()).certificate is None
-    refused = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions, certified=True)
+    refused = plan(scene.graph, goal, start, rng=generator(), collisions=scene.collisions, certified=True)
     assert refused.status is PlanningStatus.NOT_PROVED
     assert refused.path is not None
     assert refused.certificate is not None

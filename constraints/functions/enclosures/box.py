@@ -10,16 +10,23 @@ from typing import Any, NamedTuple, TypeVar, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import finite_vector, real_numbers
+from liegroups.arguments import finite_vector, real_numbers, stacked
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
 from ...errors import OptionError, SpaceMismatchError
 from .group_bounds import walked
-from .interval import Interval, rounded_up
+from .interval import Interval, applied, lengths, rounded_up
 
 Shared = TypeVar("Shared")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def of_many(enclosure: Method) -> Method:
+    """Mark a `Function.enclosure` that takes several boxes as one, with their leading axis."""
+    enclosure.of_many = True  # pyright: ignore[reportFunctionMemberAccess]
+    return enclosure
 
 
 @final
@@ -28,11 +35,12 @@ class TangentBox:
     r"""All configurations near one: :math:`c \oplus v` with :math:`|v_k| \le r_k`.
 
     A joint angle is in an interval, a rotation within a bound of its rotation vector from that of c. Unit vectors of c
-    are taken as normalised without any rounding.
+    are taken as normalised without any rounding. Several boxes may be one object: then `q`, `r` and all that is
+    enclosed on them have a leading axis.
 
     Args:
         space: of the configurations.
-        center: c (nq,).
+        center: c (nq,), or (boxes, nq).
         radius: r (nv,), finite and not negative [m, rad]; a number stands for all.
         ball: (nv,) semiaxes b of an ellipsoid, where v is known to be u + w with :math:`|u_k| \le r_k - b_k` and
             :math:`\sum (w_k / b_k)^2 \le 1`: sums over many columns are less then. Where r is less than b, u is zero.
@@ -55,28 +63,55 @@ class TangentBox:
     def __post_init__(self) -> None:
         """Check sizes; own copies."""
         space = as_space(self.space, "space of a box")
-        q = np.array(space.check(self.center, "center of a box"))
-        if space.unit_blocks and not space.is_normalized(q, 1e-15):
-            q = space.normalize(q)
-        radius = real_numbers(self.radius, "radius of a box")
-        r = np.full(space.nv, float(radius)) if radius.ndim == 0 else radius
-        r = np.array(finite_vector(r, space.nv, "radius of a box"))
+        if np.ndim(self.center) == 2:
+            q = np.array(
+                stacked(real_numbers(self.center, "centers of boxes", finite=True), space.nq, "centers of boxes")
+            )
+            for block in space.unit_blocks:
+                off = np.abs(lengths(q[:, block]) - 1.0) > 1e-15
+                q[off] = space.normalize(q[off])
+            r = np.array(np.broadcast_to(real_numbers(self.radius, "radius of boxes", finite=True), (len(q), space.nv)))
+        else:
+            q = np.array(space.check(self.center, "center of a box"))
+            if space.unit_blocks and not space.is_normalized(q, 1e-15):
+                q = space.normalize(q)
+            radius = real_numbers(self.radius, "radius of a box")
+            r = np.full(space.nv, float(radius)) if radius.ndim == 0 else radius
+            r = np.array(finite_vector(r, space.nv, "radius of a box"))
         if (r < 0.0).any():
             raise OptionError(f"radius of a box: expected numbers of at least 0, got {float(r.min()):g}")
         core: Vector = r if self.ball is None else np.asarray(rounded_up(r - self.ball) * (r > self.ball))
         set_fields(self, center=read_only(q), radius=read_only(r), q=q, r=r, core=core, _shared={})
 
+    @property
+    def leading(self) -> tuple[int, ...]:
+        """Of its arrays: (boxes,), or () of one box."""
+        return self.q.shape[:-1]
+
+    def some(self, which: Any) -> TangentBox:
+        """Of several: those of some numbers, or one of them."""
+        ball = None if self.ball is None else self.ball[which]
+        return TangentBox(self.space, self.q[which], self.r[which], ball)
+
+    @cached_property
+    def each(self) -> list[TangentBox]:
+        """Of several: one by one."""
+        return [self.some(i) for i in range(len(self.q))]
+
     def part(self, block: Segments) -> TangentBox:
         """What it is on one block of its space."""
-        v = block.v_indices
-        return TangentBox(block.space, self.q[block.q_indices], self.r[v], None if self.ball is None else self.ball[v])
+        v, ball = block.v_indices, self.ball
+        return TangentBox(
+            block.space, self.q[..., block.q_indices], self.r[..., v], None if ball is None else ball[..., v]
+        )
 
     def moved(self, rates: Matrix) -> Vector:
         """The most that `rates` (n, nv), not negative, times the sizes of v may be (n,)."""
         if self.ball is None:
-            return rates @ self.r
-        along = rates * self.ball
-        return np.minimum(rates @ self.r, rates @ self.core + np.sqrt((along * along).sum(axis=1)))
+            return applied(rates, self.r)
+        along = rates * self.ball[..., None, :]
+        by_parts = applied(rates, self.core) + np.sqrt((along * along).sum(axis=-1))
+        return np.minimum(applied(rates, self.r), by_parts)
 
     def on(self, space: Space, name: str) -> TangentBox:
         """Itself, where it is one of this space.
@@ -113,18 +148,24 @@ class Bend(NamedTuple):
 
     def rows(self, chosen: Any) -> Bend:
         """Of some rows of J."""
-        return Bend(self.straight[chosen], self.slopes[chosen])
+        every = np.arange(self.straight.shape[-2])
+        if np.array_equal(every[chosen], every):
+            return self
+        return Bend(self.straight[..., chosen, :], self.slopes[..., chosen, :, :])
 
     @staticmethod
     def joined(parts: Sequence[Bend]) -> Bend:
         """Of matrices one under the other."""
-        return Bend(*(Interval.joined(each) for each in zip(*parts, strict=True)))
+        if len(parts) == 1:
+            return parts[0]
+        straight, slopes = zip(*parts, strict=True)
+        return Bend(Interval.joined(straight, -2), Interval.joined(slopes, -3))
 
     def through(self, A: Interval) -> Bend:
         """Of A J, A (m, nv) a matrix that is the same on the whole box."""
-        n, k, j = self.slopes.shape
-        turned = A @ self.slopes.reshaped(n, k * j)
-        return Bend(A @ self.straight, turned.reshaped(len(A), k, j))
+        *leading, n, k, j = self.slopes.shape
+        turned = A @ self.slopes.reshaped(*leading, n, k * j)
+        return Bend(A @ self.straight, turned.reshaped(*leading, -1, k, j))
 
 
 @final
@@ -154,7 +195,7 @@ class Enclosure:
         """How the Jacobian changes on the box; where nothing more is known, [J] without slopes."""
         if self.bend_of is not None:
             return self.bend_of()
-        return Bend(self.jacobian, Interval.of(np.zeros((*self.jacobian.shape, self.jacobian.shape[1]))))
+        return Bend(self.jacobian, Interval.of(np.zeros((*self.jacobian.shape, self.jacobian.shape[-1]))))
 
     @cached_property
     def error(self) -> Vector:
@@ -183,12 +224,27 @@ class Enclosure:
             jacobian: an enclosure of it on the box.
             bend_of: as of the result.
         """
-        small = np.asarray(rounding, dtype=np.float64)
+        leading = box.leading
+        small = np.broadcast_to(np.asarray(rounding, dtype=np.float64), (*leading, outputs.nv))
+        J = jacobian.spread(*leading, outputs.nv, box.space.nv)
 
         def error() -> Vector:
-            return walked(outputs, rounded_up(small + box.moved(jacobian.magnitude)))
+            return walked(outputs, rounded_up(small + box.moved(J.magnitude)))
 
-        return Enclosure(np.asarray(value, dtype=np.float64), small, jacobian, error, bend_of)
+        at = np.broadcast_to(np.asarray(value, dtype=np.float64), (*leading, outputs.nq))
+        return Enclosure(at, small, J, error, bend_of)
+
+    @staticmethod
+    def each(parts: Sequence[Enclosure]) -> Enclosure:
+        """Of one function on several boxes, from those on each of them."""
+
+        def bend() -> Bend:
+            straight, slopes = zip(*(part.bend for part in parts), strict=True)
+            return Bend(Interval.each(straight), Interval.each(slopes))
+
+        value, rounding = (np.stack([getattr(part, name) for part in parts]) for name in ("value", "rounding"))
+        jacobian = Interval.each([part.jacobian for part in parts])
+        return Enclosure(value, rounding, jacobian, lambda: np.stack([part.error for part in parts]), bend)
 
     @property
     def at_center(self) -> Interval:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import factorial, pi
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import NoEnclosureError, UndefinedError
-from .interval import UNIT, one_rounding, rounded_up
+from .interval import UNIT, applied, one_rounding, rounded_up
 
 TERMS = 24
 """Of the series that are summed; what follows is bounded by the next one."""
@@ -76,22 +77,25 @@ def ad_bound(kind: str, D: Vector) -> Matrix:
 
     Args:
         kind: of the group, "SO3", "SE3" or "SE2".
-        D: (nv,), not negative.
+        D: (..., nv), not negative.
     """
-    if kind == "SE2":
-        x, y, w = D
-        return np.array([[0.0, w, y], [w, 0.0, x], [0.0, 0.0, 0.0]])
-    if kind == "SO3":
-        return _crossing(D)
-    W = _crossing(D[3:])
-    out = np.zeros((6, 6))
-    out[:3, :3], out[:3, 3:], out[3:, 3:] = W, _crossing(D[:3]), W
+    if kind != "SE3":
+        A = _crossing(D)
+        if kind == "SE2":
+            A[..., 2, :] = 0.0
+        return A
+    W = _crossing(D[..., 3:])
+    out = np.zeros((*D.shape[:-1], 6, 6))
+    out[..., :3, :3], out[..., :3, 3:], out[..., 3:, 3:] = W, _crossing(D[..., :3]), W
     return out
 
 
+_BESIDE, _APART = np.array([[0, 2, 1], [2, 1, 0], [1, 0, 2]]), 1.0 - np.eye(3)
+"""Which entry is at a place of the absolute values of a cross product, and where there is one."""
+
+
 def _crossing(d: Vector) -> Matrix:
-    x, y, z = d
-    return np.array([[0.0, z, y], [z, 0.0, x], [y, x, 0.0]])
+    return np.asarray(d[..., _BESIDE] * _APART)
 
 
 def _series(A: Matrix, coefficients: list[float]) -> Matrix:
@@ -100,15 +104,20 @@ def _series(A: Matrix, coefficients: list[float]) -> Matrix:
     Up to a norm s of 1/2 by two terms: the others are at most :math:`s^3 e^s / 6`, since :math:`|c_n| \le 1/n!` for
     all three series as long as that matters. Else by `TERMS`, and :math:`|c_n| \le 4 / (2 \pi)^n` from there on.
     """
-    s = float(A.sum(axis=1).max())
-    if s <= 0.5:
+    s = _norm(A)[..., None, None]
+    if (s <= 0.5).all():
         return np.asarray(rounded_up(coefficients[0] * A + coefficients[1] * (A @ A) + 0.3 * s * s * s))
-    total, power = np.zeros(A.shape), np.eye(len(A))
+    total, power = np.zeros(A.shape), np.eye(A.shape[-1])
     for c in coefficients:
         power = power @ A
         total += c * power
     ratio = s / (2.0 * pi)
     return np.asarray(rounded_up(total + 4.0 * ratio ** (TERMS + 1) / (1.0 - ratio)))
+
+
+def _norm(A: Matrix) -> Any:
+    """The largest sum of a row."""
+    return A.sum(axis=-1).max(axis=-1)
 
 
 @cache
@@ -124,20 +133,22 @@ def structure(space: Space) -> Matrix:
 
 
 def _by_block(space: Space, D: Vector, coefficients: list[float]) -> Matrix:
-    out = np.zeros((space.nv, space.nv))
+    out = np.zeros((*D.shape[:-1], space.nv, space.nv))
     for v, kind in curved_blocks(space):
-        if not D[v].any():
+        moves: Any = D[..., v].any(axis=-1)
+        if not moves.any():
             continue
-        A = ad_bound(kind, D[v])
-        size = float(A.sum(axis=1).max())
-        if not size <= LARGEST_AD:
-            raise UndefinedError(f"a rotation or pose of {space.name} that may turn, or move, too far: {size:.3g}")
-        out[v, v] = _series(A, coefficients)
+        A = ad_bound(kind, D[..., v])
+        size = _norm(A)
+        if not (size <= LARGEST_AD).all():
+            what = f"a rotation or pose of {space.name} that may turn, or move, too far: {float(size.max()):.3g}"
+            raise UndefinedError(what, ~(size <= LARGEST_AD))
+        out[..., v, v] = _series(A, coefficients) * moves[..., None, None]
     return out
 
 
 def exp_jacobian_bound(space: Space, D: Vector) -> Matrix:
-    r"""At least :math:`|J_{\exp}(d) - 1|` for all |d| <= D, (nv, nv).
+    r"""At least :math:`|J_{\exp}(d) - 1|` for all |d| <= D, (..., nv, nv).
 
     Raises:
         UndefinedError: a rotation or pose may be too far from the identity.
@@ -151,12 +162,12 @@ def exp_jacobian_rest(space: Space, D: Vector) -> Matrix:
 
 
 def log_jacobian_bound(space: Space, D: Vector) -> Matrix:
-    r"""At least :math:`|J_{\log}(d) - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    r"""At least :math:`|J_{\log}(d) - 1|` for all |d| <= D, (..., nv, nv). Raises as `exp_jacobian_bound`."""
     return _by_block(space, D, _LOG)
 
 
 def adjoint_bound(space: Space, D: Vector) -> Matrix:
-    r"""At least :math:`|\mathrm{Ad}_{\exp d} - 1|` for all |d| <= D, (nv, nv). Raises as `exp_jacobian_bound`."""
+    r"""At least :math:`|\mathrm{Ad}_{\exp d} - 1|` for all |d| <= D, (..., nv, nv). Raises as `exp_jacobian_bound`."""
     return _by_block(space, D, _AD)
 
 
@@ -169,43 +180,48 @@ def walked(space: Space, way: Vector) -> Vector:
 
     Args:
         space: a group.
-        way: (nv,), not negative.
+        way: (..., nv), not negative.
 
     Returns:
         D; for a rotation alone, at most its angle. Infinite for poses that may be anywhere.
     """
     out = np.array(way)
     for v, kind in curved_blocks(space):
-        out[v] = _walked(kind, way[v])
+        out[..., v] = _walked(kind, way[..., v])
     return out
 
 
 def _walked(kind: str, way: Vector) -> Vector:
     if not way.any():
         return way
-    longest = min(float(rounded_up(way.sum())), HALF_TURN)  # of a rotation: its angle is at most the way
-    most = way * (1.0 + 1e-6) + 1e-300
+    still = ~way.any(axis=-1, keepdims=True)
+    longest = np.minimum(rounded_up(way.sum(axis=-1, keepdims=True)), HALF_TURN if kind == "SO3" else np.inf)
+    out = np.where(still, way, np.broadcast_to(longest, way.shape) if kind == "SO3" else np.inf)
+    most, left = way * (1.0 + 1e-6) + 1e-300, ~still
     for _ in range(20):
         A = ad_bound(kind, most)
-        if not A.sum(axis=1).max() <= LARGEST_AD:
+        left = left & (_norm(A) <= LARGEST_AD)[..., None]
+        if not left.any():
             break
-        reached = rounded_up(way + _series(A, _LOG) @ way)
-        if (reached < most).all():
-            return np.minimum(reached, longest) if kind == "SO3" else reached
-        most = reached * 1.02
-    return np.full(way.size, longest if kind == "SO3" else np.inf)
+        reached = rounded_up(way + applied(_series(A * left[..., None], _LOG), way))
+        found = left & (reached < most).all(axis=-1, keepdims=True)
+        # of a rotation: its angle is at most the way
+        out = np.where(found, np.minimum(reached, longest) if kind == "SO3" else reached, out)
+        left, most = left & ~found, reached * 1.02
+    return out
 
 
 def map_rounding(space: Space, *points: Vector) -> Vector:
-    """Rounding (nv,) of a product of points, or of an inverse: of vectors one sum; of others relative to lengths.
+    """Rounding (..., nv) of a product of points, or of an inverse: of vectors one sum; of others relative to lengths.
 
     Args:
         space: a group.
-        points: what goes in, and last what comes out (space.nq,).
+        points: what goes in, and last what comes out (..., space.nq).
     """
-    out = np.zeros(space.nv)
-    out[space.vector_v] = one_rounding(points[-1][space.vector_q])
+    out = np.zeros((*points[-1].shape[:-1], space.nv))
+    out[..., space.vector_v] = one_rounding(points[-1][..., space.vector_q])
     for leaf in space.leaves():
         if not leaf.space.is_flat:
-            out[leaf.v] = OF_MAPS * (1.0 + sum(float(np.abs(q[leaf.q]).max()) for q in points if q.size == space.nq))
+            size: Any = sum(np.abs(q[..., leaf.q]).max(axis=-1) for q in points if q.shape[-1] == space.nq)
+            out[..., leaf.v] = OF_MAPS * (1.0 + size)[..., None]
     return out

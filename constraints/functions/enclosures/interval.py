@@ -1,8 +1,8 @@
 r"""Arrays of intervals, in doubles that are rounded outward.
 
-IEEE 754 rounds sums, products, quotients and square roots to a nearest double, so the exact result is between the two
-neighbours of the computed one: one `nextafter` to each side. Sine, cosine, exponential, logarithm, power and angle come
-from numpy, whose vector forms state at most 4 units in the last place; `ULPS` (16) of them are taken. Products of
+IEEE 754 rounds sums, products, quotients and square roots to a nearest double: the exact result is between the two
+neighbours of the computed one, so ends go at least that far outward. Sine, cosine, exponential, logarithm, power and
+angle come from numpy, whose vector forms state at most 4 units in the last place; `ULPS` (16) are taken. Products of
 matrices have the error bound of sums of n products in any order, with or without fused operations,
 :math:`\gamma_n = n u / (1 - n u)` (Higham, Accuracy and Stability of Numerical Algorithms, 3.5).
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -29,8 +29,21 @@ ULPS = 16.0
 RADII = 1.0 + 1e-9
 """Factor on radii, which are sums and products of numbers that are not negative: covers 4e6 roundings of them."""
 
+LARGEST = float(np.finfo(np.float64).max)
+"""Of finite doubles."""
+
 TINY = 1e-300
 """Added to radii: what may get lost below the least normal number."""
+
+
+def applied(A: Any, x: Any) -> Any:
+    """Matrices (..., m, n) times vectors (..., n), over leading axes."""
+    return (A @ x[..., None])[..., 0]
+
+
+def lengths(vectors: Any) -> Any:
+    """Euclidean norms over the last axis, before they are rounded up."""
+    return np.sqrt((vectors * vectors).sum(axis=-1))
 
 
 def rounded_up(radius: Any) -> Any:
@@ -43,6 +56,7 @@ def rounded_up(radius: Any) -> Any:
 class Interval:
     """An array of intervals: each entry is any number from `lower` to `upper`.
 
+    Some are kept as middles and radii: then ends are computed when somebody asks.
     `+ - * / @`, with intervals or arrays, give intervals that hold whatever the operands are made of. What overflows is
     infinite.
 
@@ -71,17 +85,50 @@ class Interval:
 
     @staticmethod
     def around(middle: ArrayLike, radius: ArrayLike) -> Interval:
-        """All numbers at most `radius` from `middle`, by entry."""
+        """All numbers at most `radius` from `middle`."""
         m, r = np.asarray(middle, dtype=np.float64), np.asarray(radius, dtype=np.float64)
-        around = _outward(m - r, m + r)
-        if r.all():
-            return around
-        return Interval(np.where(r == 0.0, m, around.lower), np.where(r == 0.0, m, around.upper))
+        if not (np.isfinite(m).all() and np.isfinite(r).all()):
+            return Interval(*_ends(m, r))
+        return Interval._ball(*(np.broadcast_arrays(m, r) if r.shape != m.shape else (m, r)))
 
     @staticmethod
-    def joined(parts: Sequence[Interval]) -> Interval:
-        """One after the other, along the first axis."""
-        return Interval(np.concatenate([x.lower for x in parts]), np.concatenate([x.upper for x in parts]))
+    def _ball(middle: Any, radius: Any) -> Interval:
+        found = object.__new__(Interval)
+        found.__dict__.update(middle=middle, radius=radius)
+        return found
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            known = self.__dict__
+            if name not in ("lower", "upper") or "radius" not in known:
+                raise AttributeError(name)
+            known["lower"], known["upper"] = _ends(known["middle"], known["radius"])
+            return known[name]
+
+    @property
+    def _is_ball(self) -> bool:
+        """Whether it is kept as middles and radii alone."""
+        return "lower" not in self.__dict__
+
+    def _mapped(self, change: Callable[[Any], Any]) -> Interval:
+        """The same entries in another order, or some of them."""
+        if self._is_ball:
+            return Interval._ball(change(self.middle), change(self.radius))
+        return Interval(change(self.lower), change(self.upper))
+
+    @staticmethod
+    def joined(parts: Sequence[Interval], axis: int = 0) -> Interval:
+        """One after the other, along an axis."""
+        if all(x._is_ball for x in parts):
+            middle, radius = ([getattr(x, name) for x in parts] for name in ("middle", "radius"))
+            return Interval._ball(np.concatenate(middle, axis), np.concatenate(radius, axis))
+        return Interval(np.concatenate([x.lower for x in parts], axis), np.concatenate([x.upper for x in parts], axis))
+
+    @staticmethod
+    def each(parts: Sequence[Interval]) -> Interval:
+        """Arrays of one shape, stacked along a new first axis."""
+        return Interval(np.stack([x.lower for x in parts]), np.stack([x.upper for x in parts]))
 
     @cached_property
     def middle(self) -> Vector:
@@ -98,12 +145,14 @@ class Interval:
     @property
     def magnitude(self) -> Vector:
         """The largest absolute value of each."""
+        if self._is_ball:
+            return RADII * (np.abs(self.middle) + self.radius)
         return np.maximum(np.abs(self.lower), np.abs(self.upper))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the array."""
-        return np.shape(self.lower)
+        return np.shape(self.middle if self._is_ball else self.lower)
 
     def contains(self, numbers: ArrayLike) -> bool:
         """Whether each of the numbers is in its interval."""
@@ -111,27 +160,39 @@ class Interval:
         return bool(((self.lower <= x) & (x <= self.upper)).all())
 
     def __getitem__(self, entries: Any) -> Interval:
-        return Interval(self.lower[entries], self.upper[entries])
+        return self._mapped(lambda x: x[entries])
 
     def __len__(self) -> int:
-        return len(self.lower)
+        return self.shape[0]
 
     def with_rows(self, rows: Any, others: Interval) -> Interval:
-        """The same with other intervals in some rows."""
+        """Matrices with other intervals in some rows."""
         lower, upper = np.array(self.lower), np.array(self.upper)
-        lower[rows], upper[rows] = others.lower, others.upper
+        lower[..., rows, :], upper[..., rows, :] = others.lower, others.upper
         return Interval(lower, upper)
 
     def reshaped(self, *shape: int) -> Interval:
         """The same in another shape."""
-        return Interval(np.reshape(self.lower, shape), np.reshape(self.upper, shape))
+        return self._mapped(lambda x: np.reshape(x, shape))
+
+    def turned(self) -> Interval:
+        """The transposed matrices."""
+        return self._mapped(lambda x: np.swapaxes(x, -2, -1))
+
+    def spread(self, *shape: int) -> Interval:
+        """The same in a shape to which it can be broadcast."""
+        if self.shape == shape:
+            return self
+        return self._mapped(lambda x: np.broadcast_to(x, shape))
 
     def hull(self, other: Interval) -> Interval:
         """The least intervals that contain both."""
         return Interval(np.minimum(self.lower, other.lower), np.maximum(self.upper, other.upper))
 
-    def widened(self, radius: ArrayLike) -> Interval:
+    def widened(self, radius: Any) -> Interval:
         """By a radius to both sides."""
+        if self._is_ball:
+            return Interval.around(self.middle, rounded_up(self.radius + radius))
         return _outward(self.lower - radius, self.upper + radius)
 
     def __neg__(self) -> Interval:
@@ -172,8 +233,12 @@ class Interval:
         Raises:
             UndefinedError: zero is in one of them.
         """
-        _insist((self.lower > 0.0) | (self.upper < 0.0), "division by an interval with zero in it")
+        insist((self.lower > 0.0) | (self.upper < 0.0), "division by an interval with zero in it")
         return _outward(1.0 / self.upper, 1.0 / self.lower)
+
+    def applied(self, x: Any) -> Interval:
+        """Matrices times vectors (..., n), over leading axes."""
+        return (self @ Interval.of(x)[..., None])[..., 0]
 
     def __matmul__(self, other: Any) -> Interval:
         return product(self, Interval.of(other))
@@ -195,7 +260,7 @@ class Interval:
         Raises:
             UndefinedError: zero, or less, is in one of them.
         """
-        _insist(self.lower > 0.0, "a square root of an interval with zero, or less, in it")
+        insist(self.lower > 0.0, "a square root of an interval with zero, or less, in it")
         return _outward(np.sqrt(self.lower), np.sqrt(self.upper))
 
     def sin(self) -> Interval:
@@ -218,7 +283,7 @@ class Interval:
         Raises:
             UndefinedError: zero, or less, is in one of them.
         """
-        _insist(self.lower > 0.0, "a logarithm of an interval with zero, or less, in it")
+        insist(self.lower > 0.0, "a logarithm of an interval with zero, or less, in it")
         return _padded(np.log(self.lower), np.log(self.upper))
 
     def power(self, exponent: float) -> Interval:
@@ -232,7 +297,7 @@ class Interval:
         if exponent < 0.0:
             return self.power(-exponent).reciprocal()
         if exponent != int(exponent):
-            _insist(self.lower > 0.0, "a broken power of an interval with zero, or less, in it")
+            insist(self.lower > 0.0, "a broken power of an interval with zero, or less, in it")
         with np.errstate(over="ignore"):
             low, high = np.power(self.lower, exponent), np.power(self.upper, exponent)
         least, most = np.minimum(low, high), np.maximum(low, high)
@@ -244,12 +309,20 @@ class Interval:
 # Rounding.
 
 
-def _down(x: Any) -> Any:
-    return np.nextafter(x, -np.inf)
-
-
 def _up(x: Any) -> Any:
-    return np.nextafter(x, np.inf)
+    r"""At least the next double, which is within :math:`2^{-52} |x|` of a normal x; faster than `nextafter`."""
+    x = np.maximum(x, -LARGEST)
+    return x + (2.0 * UNIT * np.abs(x) + TINY)
+
+
+def _down(x: Any) -> Any:
+    return -_up(-x)
+
+
+def _ends(m: Vector, r: Vector) -> tuple[Vector, Vector]:
+    """Of intervals around m; a radius of zero stays one."""
+    around = _outward(m - r, m + r)
+    return np.where(r == 0.0, m, around.lower), np.where(r == 0.0, m, around.upper)
 
 
 def _outward(lower: Any, upper: Any) -> Interval:
@@ -277,9 +350,11 @@ def _padded(lower: Any, upper: Any) -> Interval:
     return _outward(lower - pad * np.abs(lower) - TINY, upper + pad * np.abs(upper) + TINY)
 
 
-def _insist(holds: Any, what: str) -> None:
-    if not np.all(holds):
-        raise UndefinedError(what)
+def insist(holds: Any, what: str) -> None:
+    """Raise `UndefinedError` where something does not hold, on a box or, with a leading axis, on several."""
+    fails = ~np.asarray(holds)
+    if fails.any():
+        raise UndefinedError(what, fails.reshape(len(fails), -1).any(axis=1) if fails.ndim else None)
 
 
 def _wave(wave: Callable[[Any], Any], x: Interval, shift: float) -> Interval:
@@ -305,13 +380,13 @@ def angle(y: Interval, x: Interval) -> Interval:
         UndefinedError: a box has the origin in it, or the half line where the angle jumps.
     """
     jumps = (x.lower <= 0.0) & (y.lower <= 0.0) & (y.upper >= 0.0)
-    _insist(~jumps, "the angle of a vector that may be zero, or jump by a whole turn")
+    insist(~jumps, "the angle of a vector that may be zero, or jump by a whole turn")
     corners = [np.arctan2(b, a) for a in (x.lower, x.upper) for b in (y.lower, y.upper)]
     return _padded(np.minimum.reduce(corners), np.maximum.reduce(corners))
 
 
 def product(a: Interval, b: Interval) -> Interval:
-    r"""Product of matrices, or of a matrix and a vector (Rump: by middle and radius).
+    r"""Product of matrices, over leading axes, or of a matrix and a vector (Rump: by middle and radius).
 
     .. math:: |A B - fl(A_m B_m)| \le |A_m| B_r + A_r (|B_m| + B_r) + \gamma_n |A_m| |B_m|
     """

@@ -13,7 +13,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ...errors import UndefinedError
 from .box import Bend, Enclosure, TangentBox
 from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, structure, walked
-from .interval import UNIT, Interval, rounded_up
+from .interval import UNIT, Interval, applied, lengths, rounded_up
 
 if TYPE_CHECKING:
     from ..function import Function
@@ -35,9 +35,9 @@ def through(outer: Function, inner: Enclosure, box: TangentBox) -> Enclosure:
         box: of q.
     """
     if not np.isfinite(inner.error).all():
-        raise UndefinedError(f"the argument of {outer.name} may be anywhere")
-    f = outer.enclosure(TangentBox(outer.inputs, inner.value, inner.error))
-    way = rounded_up(f.rounding + f.jacobian.magnitude @ inner.rounding)
+        raise UndefinedError(f"the argument of {outer.name} may be anywhere", ~np.isfinite(inner.error).all(axis=-1))
+    f = outer.enclosed(TangentBox(outer.inputs, inner.value, inner.error))
+    way = rounded_up(f.rounding + applied(f.jacobian.magnitude, inner.rounding))
     return Enclosure.centred(outer.outputs, box, f.value, walked(outer.outputs, way), f.jacobian @ inner.jacobian)
 
 
@@ -55,13 +55,13 @@ def seen_from(group: Space, h: Enclosure, r: Enclosure, box: TangentBox) -> Encl
 
     def around(of_h: Vector, of_r: Vector) -> Matrix:
         """Radius of Ad_g^-1 where h and r are within these."""
-        X, Y, size = adjoint_bound(group, of_h), adjoint_bound(group, of_r), np.abs(A) + small[:, None]
+        X, Y, size = adjoint_bound(group, of_h), adjoint_bound(group, of_r), np.abs(A) + small[..., None]
         left = size + X @ size
-        return np.asarray(rounded_up(small[:, None] + X @ size + left @ Y))
+        return np.asarray(rounded_up(small[..., None] + X @ size + left @ Y))
 
     over = Interval.around(A, around(h.error, r.error))
     near = np.abs(A) + around(h.rounding, r.rounding)
-    way = rounded_up(h.rounding + near @ r.rounding + small)
+    way = rounded_up(h.rounding + applied(near, r.rounding) + small)
     return Enclosure.centred(group, box, value, walked(group, way), h.jacobian - over @ r.jacobian)
 
 
@@ -79,33 +79,42 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
         UndefinedError: a rotation may be half a turn, or a pose too far away.
     """
     value = np.asarray(group.log(g.value))
-    middle, over, near = np.eye(group.nv), np.zeros((group.nv, group.nv)), np.zeros((group.nv, group.nv))
-    rounding, rest = np.array(rounded_up(g.rounding + UNIT * np.abs(value))), np.zeros(group.nv)
+    n, leading = group.nv, value.shape[:-1]
+    middle, over, near = np.zeros((3, *leading, n, n))
+    middle[...] = np.eye(n)
+    rounding, rest = np.array(rounded_up(g.rounding + UNIT * np.abs(value))), np.zeros((*leading, n))
     for v, kind in curved_blocks(group):
-        middle[v, v], over[v, v], near[v, v], rounding[v], rest[v] = _log_jacobian(group, v, kind, value, g)
+        own, wide, narrow, small, more = _log_jacobian(group, v, kind, value, g)
+        middle[..., v, v], over[..., v, v], near[..., v, v] = own, wide[..., None, None], narrow[..., None, None]
+        rounding[..., v], rest[..., v] = small[..., None], more[..., None]
     J, plain = Interval.around(middle, over), group.vector_v
-    jacobian = (J @ g.jacobian).with_rows(plain, g.jacobian[plain])
-    rounding[plain] = g.rounding[plain]
+    jacobian = (J @ g.jacobian).with_rows(plain, g.jacobian[..., plain, :])
+    rounding[..., plain] = g.rounding[..., plain]
     for across, turn in _planes(group, value, g):
-        jacobian = jacobian.with_rows(turn, g.jacobian[turn]).with_rows(across, g.jacobian[across])
-        rounding[across] = 0.0
+        for rows in (turn, across):
+            jacobian = jacobian.with_rows(rows, g.jacobian[..., rows, :])
+        rounding[..., across] = 0.0
 
     def bend() -> Bend:
-        outer, n = g.bend.through(J), group.nv
+        outer = g.bend.through(J)
         straight = Interval.around(middle, near) @ g.bend.straight
         if not rest.any():
             return Bend(straight, outer.slopes)
-        ad = (Interval.of(structure(group).reshape(n * n, n)) @ g.jacobian).reshaped(n, n, -1)
-        turned = 0.5 * (Interval(*(np.swapaxes(x, 1, 2) for x in (ad.lower, ad.upper))) @ jacobian)
-        far = rounded_up(rest[:, None, None] * _sizes(group, g.jacobian)[:, :, None] * _sizes(group, jacobian)[:, None])
-        return Bend(straight, (outer.slopes + turned).widened(far))
+        ad = (Interval.of(structure(group).reshape(n * n, n)) @ g.jacobian).reshaped(*leading, n, n, -1)
+        turned, H = ad.turned() @ jacobian[..., None, :, :], outer.slopes
+        sizes = _sizes(group, g.jacobian)[..., None], _sizes(group, jacobian)[..., None, :]
+        far = rest[..., None, None] * sizes[0] * sizes[1]
+        about = H.middle + 0.5 * turned.middle
+        far = H.radius + 0.5 * turned.radius + far + 2.0 * UNIT * np.abs(about)
+        return Bend(straight, Interval.around(about, rounded_up(far)))
 
     return Enclosure.centred(_flat(group), box, value, rounding, jacobian, bend)
 
 
 def _planes(group: Space, value: Vector, g: Enclosure) -> list[tuple[Indices, int]]:
     """Of each rotation or pose that moves in a plane of two axes: rows that are zero, and that of the turn."""
-    still = (value == 0.0) & (g.rounding == 0.0) & ~(g.jacobian.magnitude > 0.0).any(axis=1)
+    still = (value == 0.0) & (g.rounding == 0.0) & ~(g.jacobian.magnitude > 0.0).any(axis=-1)
+    still = still.reshape(-1, group.nv).all(axis=0)  # on all boxes
     found = list[tuple[Indices, int]]()
     for v, kind in curved_blocks(group):
         for k in range(3 if kind != "SE2" else 0):
@@ -117,11 +126,12 @@ def _planes(group: Space, value: Vector, g: Enclosure) -> list[tuple[Indices, in
 
 
 def _sizes(group: Space, columns: Interval) -> Matrix:
-    """(nv, columns) in the rows of each rotation or pose: at least the norm of the adjoint of that part of a column."""
+    """(..., nv, columns) in the rows of each rotation or pose: at least the norm of the adjoint of that part."""
     out, size = np.zeros(columns.shape), columns.magnitude
     for v, kind in curved_blocks(group):
         split = {"SO3": 0, "SE3": 3, "SE2": 2}[kind]
-        out[v] = sum(np.sqrt((part * part).sum(axis=0)) for part in (size[v][:split], size[v][split:]))
+        parts = np.split(size[..., v, :], [split], axis=-2)
+        out[..., v, :] = np.sum([np.sqrt((part * part).sum(axis=-2)) for part in parts], axis=0)[..., None, :]
     return out
 
 
@@ -133,71 +143,65 @@ def _flat(group: Space) -> Space:
 
 def _log_jacobian(
     group: Space, v: slice, kind: str, value: Vector, g: Enclosure
-) -> tuple[Matrix, Matrix, Matrix, Vector, float]:
+) -> tuple[Matrix, Vector, Vector, Vector, Vector]:
     r"""Of one rotation or pose.
 
     Returns:
-        Jacobian of its logarithm, its radius on the box, the same by rounding, rounding of the logarithm, and
-        :math:`\gamma'(a) - 1/2` on the box.
+        Jacobian of its logarithm (..., n, n), and of each: its radius on the box, the same by rounding, rounding of
+        the logarithm, and :math:`\gamma'(a) - 1/2` on the box.
     """
-    e = value[v]
+    e = value[..., v]
     turns = {"SO3": slice(0, 3), "SE3": slice(3, 6), "SE2": slice(2, 3)}[kind]
-    center, length = _ad_norm(kind, e), 1.0 + float(np.abs(e).max())
-    J = np.asarray(group.log_jacobian(value))[v, v]
+    center, length = _ad_norm(kind, e), 1.0 + np.abs(e).max(axis=-1)
+    J, angle = np.asarray(group.log_jacobian(value))[..., v, v], lengths(e[..., turns])
+    grows = 2.0 if kind == "SE3" else 1.5
 
-    def bounds(way: Vector) -> tuple[float, float]:
+    def bounds(way: Vector) -> tuple[Vector, Vector]:
         """Of what the logarithm changes by, as a norm, where g moves by this; and of its adjoint there."""
-        step = float(rounded_up(np.linalg.norm(way)))
-        a, moved = center, 0.0
+        step = rounded_up(lengths(way))
+        a, moved, lost, settled = center, np.zeros(step.shape), *np.zeros((2, *step.shape), dtype=np.bool_)
         for _ in range(40):
-            if a > LARGEST_LOG or float(np.linalg.norm(e[turns])) + moved >= pi - 1e-6:
+            lost = lost | (a > LARGEST_LOG) | ~(angle + moved < pi - 1e-6)
+            reached = (1.0 + _gamma(np.minimum(a, LARGEST_LOG))) * step
+            settled = lost | (reached <= moved)
+            if settled.all():
                 break
-            reached = (1.0 + _gamma(a)) * step
-            if reached <= moved:
-                return moved, a
-            moved = reached * 1.01
-            a = center + 2.0 * moved if kind == "SE3" else center + 1.5 * moved
-        raise UndefinedError(
-            f"the logarithm of a rotation near half a turn, or of a pose too far away, in {group.name}"
-        )
+            moved = np.where(settled, moved, reached * 1.01)
+            a = center + grows * moved
+        lost = lost | ~settled
+        if lost.any():
+            what = "the logarithm of a rotation near half a turn, or of a pose too far away"
+            raise UndefinedError(f"{what}, in {group.name}", lost)
+        return moved, a
 
-    moved, a = bounds(g.error[v])
-    slope, off = _gamma_slope(a), bounds(g.rounding[v])[0]
-    over, near = (
-        np.full(J.shape, float(rounded_up(slope * (2.0 if kind == "SE3" else 1.5) * by + OF_LOGS * length)))
-        for by in (moved, off)
-    )
-    rounding = np.full(e.size, float(rounded_up(off + length * (OF_MAPS + 4.0 * OF_MAPS * _near_half_turn(e[turns])))))
+    moved, a = bounds(g.error[..., v])
+    slope, off = _gamma_slope(a), bounds(g.rounding[..., v])[0]
+    over, near = (rounded_up(slope * grows * by + OF_LOGS * length) for by in (moved, off))
+    rounding = rounded_up(off + length * (OF_MAPS + 4.0 * OF_MAPS / np.maximum(pi - angle, 1e-6)))  # near half a turn
     return J, over, near, rounding, slope - 0.5
 
 
-def _near_half_turn(w: Vector) -> float:
-    """How much rounding of a rotation grows in its logarithm."""
-    return 1.0 / max(pi - float(np.linalg.norm(w)), 1e-6)
-
-
-def _ad_norm(kind: str, e: Vector) -> float:
+def _ad_norm(kind: str, e: Vector) -> Vector:
     """At least the 2-norm of the adjoint of a tangent vector; of SO3 it is the angle."""
-    n = np.linalg.norm
     if kind == "SO3":
-        return float(n(e)) * (1.0 + 1e-12)
+        return lengths(e) * (1.0 + 1e-12)
     if kind == "SE2":
-        return float(n(e[:2]) + abs(e[2])) * (1.0 + 1e-12)
-    return float(n(e[:3]) + n(e[3:])) * (1.0 + 1e-12)
+        return (lengths(e[..., :2]) + np.abs(e[..., 2])) * (1.0 + 1e-12)
+    return (lengths(e[..., :3]) + lengths(e[..., 3:])) * (1.0 + 1e-12)
 
 
-def _gamma(a: float) -> float:
-    return 0.0 if a == 0.0 else 0.5 * a + _bernoulli(a) * (1.0 + 1e-9) + 1e-15
+def _gamma(a: Vector) -> Vector:
+    return np.where(a == 0.0, 0.0, 0.5 * a + _bernoulli(a) * (1.0 + 1e-9) + 1e-15)
 
 
-def _bernoulli(a: float) -> float:
+def _bernoulli(a: Vector) -> Vector:
     """1 - (a/2) cot(a/2): below 1e-2 its series, a^2 / 12 and less than a tenth of that more."""
-    return a * a / 11.0 if a < 1e-2 else 1.0 - 0.5 * a / np.tan(0.5 * a)
+    half = 0.5 * np.maximum(a, 1e-2)
+    return np.where(a < 1e-2, a * a / 11.0, 1.0 - half / np.tan(half))
 
 
-def _gamma_slope(a: float) -> float:
+def _gamma_slope(a: Vector) -> Vector:
     """The derivative of gamma, which grows with a; below 1e-2 its series, 1/2 + a/6 and less than a tenth more."""
-    if a < 1e-2:
-        return 0.5 + a / 5.0
-    half = 0.5 * a
-    return float((0.5 - 0.5 / np.tan(half) + 0.5 * half / np.sin(half) ** 2) * (1.0 + 1e-9) + 1e-12)
+    half = 0.5 * np.maximum(a, 1e-2)
+    beyond = (0.5 - 0.5 / np.tan(half) + 0.5 * half / np.sin(half) ** 2) * (1.0 + 1e-9) + 1e-12
+    return np.where(a < 1e-2, 0.5 + a / 5.0, beyond)

@@ -18,7 +18,7 @@ from ...errors import NoEnclosureError, UndefinedError
 from ..expressions.domains import LEAST_NORM
 from .box import Enclosure, TangentBox
 from .group_bounds import OF_MAPS, adjoint_bound, map_rounding
-from .interval import Interval, angle, rounded_up
+from .interval import Interval, angle, applied, rounded_up
 
 Rule = Callable[[Sequence[Enclosure], float], tuple[Interval, Interval]]
 """Of the operands and the number of the operator: value (n) at the centre, Jacobian (n, columns) on the box."""
@@ -47,19 +47,18 @@ def enclose(operator: str, parts: Sequence[Enclosure], number: float, outputs: S
 
 def of_vectors(outputs: Space, box: TangentBox, value: Interval, jacobian: Interval) -> Enclosure:
     """An enclosure of values in R^n, from the value at the centre and the Jacobian on the box."""
-    shape = (outputs.nv,)
-    whole = Interval(np.broadcast_to(value.lower, shape), np.broadcast_to(value.upper, shape))
+    whole = value.spread(*box.leading, outputs.nv)
     return Enclosure.centred(outputs, box, whole.middle, whole.radius, jacobian)
 
 
 def _column(x: Interval) -> Interval:
-    return x[:, None]
+    return x[..., None]
 
 
 def _bilinear(times: Callable[[Any, Any], Interval]) -> Rule:
     def rule(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Interval]:
         x, y = parts
-        value = times(_column(x.at_center), _column(y.at_center))[:, 0]
+        value = times(_column(x.at_center), _column(y.at_center))[..., 0]
         return value, times(x.jacobian, _column(y.over_box)) + times(_column(x.over_box), y.jacobian)
 
     return rule
@@ -71,9 +70,9 @@ def _product(x: Interval, y: Interval) -> Interval:
 
 def _dot(x: Interval, y: Interval) -> Interval:
     terms = x * y
-    total = terms[:1]
-    for i in range(1, len(terms)):
-        total = total + terms[i : i + 1]
+    total = terms[..., :1, :]
+    for i in range(1, terms.shape[-2]):
+        total = total + terms[..., i : i + 1, :]
     return total
 
 
@@ -81,7 +80,7 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def _cross(x: Interval, y: Interval) -> Interval:
-    return x[_NEXT] * y[_AFTER] - x[_AFTER] * y[_NEXT]
+    return x[..., _NEXT, :] * y[..., _AFTER, :] - x[..., _AFTER, :] * y[..., _NEXT, :]
 
 
 def _quotient(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Interval]:
@@ -106,12 +105,12 @@ def _norm(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Interval
 
     def of(vector: Interval) -> Interval:
         squares = vector.square()
-        total = squares[:1]
-        for i in range(1, len(squares)):
-            total = total + squares[i : i + 1]
+        total = squares[..., :1]
+        for i in range(1, squares.shape[-1]):
+            total = total + squares[..., i : i + 1]
         root = total.sqrt()
         if not (root.lower > LEAST_NORM).all():
-            raise UndefinedError("the norm of a vector that may be zero")
+            raise UndefinedError("the norm of a vector that may be zero", ~(root.lower > LEAST_NORM).all(axis=-1))
         return root
 
     over = x.over_box
@@ -136,7 +135,7 @@ def _extreme(sign: float) -> Rule:
     def rule(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Interval]:
         x, y = parts
         a, b = (-p.over_box if sign < 0.0 else p.over_box for p in (x, y))
-        first, second = (a.upper <= b.lower)[:, None], (b.upper <= a.lower)[:, None]
+        first, second = (a.upper <= b.lower)[..., None], (b.upper <= a.lower)[..., None]
         both = x.jacobian.hull(y.jacobian)
         lower = np.select([first, second], [x.jacobian.lower, y.jacobian.lower], both.lower)
         upper = np.select([first, second], [x.jacobian.upper, y.jacobian.upper], both.upper)
@@ -175,14 +174,17 @@ def _rotated(parts: Sequence[Enclosure], number: float) -> tuple[Interval, Inter
     r""":math:`(R p)' = R (p' - [p]\, \omega)`; R is within an angle of that at the centre."""
     turn, p = parts
     R = rotation_matrix(turn.value)
-    at, over = (Interval.around(R, rounded_up(np.linalg.norm(e) + OF_MAPS)) for e in (turn.rounding, turn.error))
+    at, over = (
+        Interval.around(R, rounded_up(np.linalg.norm(e, axis=-1) + OF_MAPS)[..., None, None])
+        for e in (turn.rounding, turn.error)
+    )
     point = p.over_box
-    skew = Interval(np.zeros((3, 3)), np.zeros((3, 3)))
+    skew = Interval(np.zeros(R.shape), np.zeros(R.shape))
     for k in range(3):
         i, j = int(_NEXT[k]), int(_AFTER[k])
-        skew.lower[j, i], skew.upper[j, i] = point.lower[k], point.upper[k]
-        skew.lower[i, j], skew.upper[i, j] = -point.upper[k], -point.lower[k]
-    return at @ p.at_center, over @ (p.jacobian - skew @ turn.jacobian)
+        skew.lower[..., j, i], skew.upper[..., j, i] = point.lower[..., k], point.upper[..., k]
+        skew.lower[..., i, j], skew.upper[..., i, j] = -point.upper[..., k], -point.lower[..., k]
+    return at.applied(p.at_center), over @ (p.jacobian - skew @ turn.jacobian)
 
 
 def _inverse(g: Enclosure, space: Space, box: TangentBox) -> Enclosure:
@@ -190,10 +192,10 @@ def _inverse(g: Enclosure, space: Space, box: TangentBox) -> Enclosure:
     value = np.asarray(space.inverse(g.value))
     small = map_rounding(space, g.value, value)
     A = np.asarray(space.adjoint(g.value))
-    size = np.abs(A) + small[:, None]
-    over = Interval.around(A, rounded_up(size @ adjoint_bound(space, g.error) + small[:, None]))
+    size = np.abs(A) + small[..., None]
+    over = Interval.around(A, rounded_up(size @ adjoint_bound(space, g.error) + small[..., None]))
     at = size + size @ adjoint_bound(space, g.rounding)
-    return Enclosure.centred(space, box, value, rounded_up(at @ g.rounding + small), -(over @ g.jacobian))
+    return Enclosure.centred(space, box, value, rounded_up(applied(at, g.rounding) + small), -(over @ g.jacobian))
 
 
 RULES: dict[str, Rule] = {

@@ -15,7 +15,7 @@ from ...point import MovingPoint, Point
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
-from ..enclosures.box import Bend, Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox, of_many
 from ..enclosures.interval import UNIT, rounded_up
 from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
@@ -119,6 +119,7 @@ class CenterOfMass(MassFunction):
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         """The mean of the centres of the bodies, seen from frame a."""
         box.on(self.inputs, self.name)
@@ -126,7 +127,7 @@ class CenterOfMass(MassFunction):
         shares = np.array([part.share for part in self._parts])
         found = seen(self.robot, self.frame_a, frames, box)
         off = 4.0 * (len(frames) + 2) * UNIT  # shares are quotients by a sum of n masses
-        small = rounded_up(shares @ found.near + off * shares @ np.abs(found.position).sum(axis=1))
+        small = rounded_up(found.near @ shares + off * np.abs(found.position).sum(axis=-1) @ shares)
         jacobian = found.mean_columns(shares)
         jacobian = jacobian.widened(rounded_up(off * jacobian.magnitude) * self.columns)
 
@@ -134,7 +135,7 @@ class CenterOfMass(MassFunction):
             straight, slopes = found.mean_bend(shares)
             return Bend(*(x.widened(rounded_up(off * x.magnitude)) for x in (straight, slopes)))
 
-        return Enclosure.centred(self.outputs, box, shares @ found.position, np.full(3, small), jacobian, bend)
+        return Enclosure.centred(self.outputs, box, shares @ found.position, small[..., None], jacobian, bend)
 
     @property
     def has_exact_derivatives(self) -> bool:

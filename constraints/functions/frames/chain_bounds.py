@@ -27,7 +27,7 @@ changes on the box are bounded as above.
 
 Rounding is a motion too: forward kinematics in doubles give what joints that turn by `OF_JOINTS` more, and move by as
 much of the lengths (from the world's origin) around them, would give exactly. Each of its steps is a product of 3 x 3
-matrices, a sine and a cosine: within 20 units of rounding. So rotations of placements, which are no exact ones in
+matrices, a sine and a cosine: within 40 units of rounding. So rotations of placements, which are no exact ones in
 doubles, are meant as the rotations next to them.
 """
 
@@ -35,7 +35,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,10 +44,10 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import NoEnclosureError
 from ...robot import Frame, Robot
 from ...robot.elementary import ElementaryTree
-from ...robot.model.pinocchio import pin
 from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
-from ..enclosures.interval import UNIT, Interval, rounded_up
+from ..enclosures.interval import UNIT, Interval, lengths, rounded_up
+from .joint_chains import Chains
 from .planes import Planes
 
 OF_JOINTS = 64.0 * UNIT
@@ -57,6 +56,8 @@ OF_JOINTS = 64.0 * UNIT
 
 class Placed(NamedTuple):
     """A robot at the centre of a box, and how far its joints move in it. Index 0 is the world.
+
+    Of several boxes all arrays have a leading axis; those of two kinds of motion have it behind theirs.
 
     Attributes:
         tree: with elementary joints.
@@ -87,88 +88,32 @@ class Placed(NamedTuple):
 def _placed(tree: ElementaryTree, name: str, box: TangentBox) -> Placed:
     if not tree.is_exact:
         raise NoEnclosureError(f"robot {name}", "it has an ellipsoid joint, whose motions are no chain of simple ones")
-    model, data = tree.model, tree.datas.take()
-    pin.forwardKinematics(model, data, box.q)
-    origins = np.array([oMi.translation for oMi in data.oMi])
-    rotations = np.array([oMi.rotation for oMi in data.oMi])
-    tree.datas.give(data)
-    S, joints = tree.subspaces
-    most, squares = np.zeros((2, model.njoints, 6))
-    np.add.at(most, joints, (np.abs(S) * box.core).T)
-    moved = np.array([_length(most[:, 3:]), _length(most[:, :3])])
+    model, (origins, rotations), (S, joints) = tree.model, tree.placements(box.q), tree.subspaces
+    own: Matrix = np.equal.outer(np.arange(int(model.njoints)), joints).astype(np.float64)
+    most: Matrix = own @ (np.abs(S.T) * box.core[..., None])
+    moved, rates = np.array([lengths(most[..., 3:]), lengths(most[..., :3])]), np.zeros((2, *most.shape[:-1]))
     if box.ball is not None:
-        np.add.at(squares, joints, ((S * box.ball) ** 2).T)
-    rates = np.sqrt([squares[:, 3:].sum(axis=1), squares[:, :3].sum(axis=1)])
-    far = _length(origins)
-    lengths = 2.0 * (far + far[list(model.parents)] + tree.steps)
-    small = OF_JOINTS * np.array([np.ones(model.njoints), lengths])
-    small[:, 0] = 0.0
-    R = rotations[joints]
+        squares: Matrix = own @ (S.T * box.ball[..., None]) ** 2
+        rates = np.sqrt([squares[..., 3:].sum(axis=-1), squares[..., :3].sum(axis=-1)])
+    far = lengths(origins)
+    around = 2.0 * (far + far[..., list(model.parents)] + tree.steps)
+    small = OF_JOINTS * np.array([np.ones(around.shape), around])
+    small[..., 0] = 0.0
+    R = rotations[..., joints, :, :]
     linear, angular = (R @ S.T[:, half, None] for half in (slice(0, 3), slice(3, 6)))
     return Placed(tree, origins, rotations, linear[..., 0], angular[..., 0], small, rounded_up(moved + small), rates)
-
-
-class Chains(NamedTuple):
-    """The joints between frame a and each of n frames b.
-
-    Attributes:
-        near_b, near_a: (n, njoints) 1 for those on the side of b, and on that of a; else 0.
-        shared: (n,) how many carry both.
-        signs: (n, nv) 1 for columns near b, -1 for those near a.
-        turning: (nv,) 1 for columns that turn anything.
-        first: (n, nv, nv) 1 where, of columns k and j that are both on the chain, j is the first one seen from a.
-        second: the same where k is.
-    """
-
-    near_b: Matrix
-    near_a: Matrix
-    shared: Vector
-    signs: Matrix
-    turning: Vector
-    first: Matrix
-    second: Matrix
-
-    @staticmethod
-    def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
-        """Of joints of the tree; kept with it.
-
-        Args:
-            tree: the tree.
-            a, b: joints that carry the frames.
-        """
-        known = _KNOWN.setdefault(tree, {})
-        if (a, b) not in known:
-            S, joints = tree.subspaces
-            on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
-            near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
-            turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
-            signs = (near_b - near_a)[:, joints]
-            shared = (on_a & on_b).sum(axis=1).astype(np.float64)
-            first, second = _order(near_b[:, joints], near_a[:, joints], tree.carries[np.ix_(joints, joints)])
-            known[a, b] = Chains(near_b, near_a, shared, signs, turning, first, second)
-        return known[a, b]
-
-
-def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Matrix]:
-    """`first` and `second` of chains; `carries` (nv, nv) is 1 where the joint of a column carries that of another."""
-    on = near_b + near_a
-    both = on[:, :, None] * on[:, None]
-    up = near_b[:, :, None] * (near_b[:, None] * carries.T + near_a[:, None])
-    up = up + near_a[:, :, None] * near_a[:, None] * (carries - carries * carries.T)
-    return up, both - up
-
-
-_KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
 
 
 class Seen(NamedTuple):
     """Frames b, and their origins, seen from a frame a, on a box; vectors and columns are in the axes of a.
 
+    Of several boxes all but `on`, `first` and `second` have a leading axis.
+
     Attributes:
         position: of the origins at the centre (n, 3).
         rotation: of the first frame at the centre (3, 3).
         near: how far the origins may be from there by rounding (n,) [m].
-        turn_near: how far the first frame may be turned (1,) [rad].
+        turn_near: how far the first frame may be turned () [rad].
         linear: columns (n, nv, 3) of the velocity of the origins at the centre.
         angular: columns (n, nv, 3) of the angular velocities.
         before: (n, nv) what turns between a and the joint of a column.
@@ -177,13 +122,14 @@ class Seen(NamedTuple):
         rounding: (n, nv) of the columns.
         on: (n, nv) 1 for columns that are not zero everywhere.
         first, second: as of `Chains`.
+        one_sided: no joint is near a.
         planes: what of the first frame stays, without rounding.
     """
 
     position: Matrix
     rotation: Matrix
     near: Vector
-    turn_near: float
+    turn_near: Any
     linear: Matrix
     angular: Matrix
     before: Matrix
@@ -193,38 +139,38 @@ class Seen(NamedTuple):
     on: Matrix
     first: Matrix
     second: Matrix
+    one_sided: bool
     planes: Planes
 
     def direction(self, b: Vector) -> Seen:
         """A direction b (3,) of the first frame, seen from a, in place of its origin: nothing but turns moves it."""
-        d = self.rotation @ b
-        turning = (np.abs(self.angular[:1]).sum(axis=2) > 0.0) * self.on[:1]
-        near = np.array([self.turned_by * float(_length(b))])
+        d, angular, after = self.rotation @ b, self.angular[..., :1, :, :], self.after[..., :1, :]
+        turning = np.abs(angular).sum(axis=-1).reshape(-1, self.on.shape[1]).any(axis=0) * self.on[:1]
         return self._replace(
-            position=d[None], near=near, linear=_cross(self.angular[:1], d), angular=self.angular[:1],
-            before=self.before[:1], after=self.after[:1], by_point=self.after[:1] * turning,
-            rounding=self.rounding[:1], on=turning, first=self.first[:1], second=self.second[:1],
-            planes=self.planes.of_direction(b, d),
+            position=d[..., None, :], near=(self.turned_by * lengths(b))[..., None],
+            linear=_cross(angular, d[..., None, None, :]), angular=angular, before=self.before[..., :1, :],
+            after=after, by_point=after * turning, rounding=self.rounding[..., :1, :], on=turning,
+            first=self.first[:1], second=self.second[:1], planes=self.planes.of_direction(b, d),
         )  # fmt: skip
 
     def place(self, box: TangentBox) -> Enclosure:
         """The origin of b, in R^3."""
-        off = self.planes.off(self.near[0])
-        return Enclosure.centred(Rn(3), box, self.position[0], off, self.position_columns(), self.position_bend)
+        off = self.planes.off(self.near[..., :1])
+        return Enclosure.centred(Rn(3), box, self.position[..., 0, :], off, self.position_columns(), self.position_bend)
 
     @property
     def quaternion(self) -> Vector:
         """Of the rotation at the centre, xyzw."""
-        return SO3.normalize(np.array(pin.Quaternion(self.rotation).coeffs()))
+        return SO3.normalize(_quaternion(self.rotation))
 
     @property
-    def turned_by(self) -> float:
-        """How far b may be turned at the centre, whatever about [rad]."""
-        return float(rounded_up(self.turn_near + OF_MAPS))
+    def turned_by(self) -> Any:
+        """How far b may be turned at the centre, whatever about () [rad]."""
+        return np.asarray(rounded_up(self.turn_near + OF_MAPS))
 
     def turned(self) -> Vector:
         """The same as a rotation vector (3,)."""
-        return (self.planes.turns if self.planes.is_kept else np.ones(3)) * self.turned_by
+        return (self.planes.turns if self.planes.is_kept else np.ones(3)) * self.turned_by[..., None]
 
     def turn(self, box: TangentBox) -> Enclosure:
         """The rotation of b, in SO(3)."""
@@ -233,18 +179,20 @@ class Seen(NamedTuple):
 
     def position_columns(self) -> Interval:
         """Of the position (3, nv), in the axes of a."""
-        radius = self.before[0] * _length(self.linear[0]) + self.by_point[0]
-        return self._columns(self.linear[0].T, radius, self.planes.moves)
+        linear = self.linear[..., 0, :, :]
+        radius = self.before[..., 0, :] * lengths(linear) + self.by_point[..., 0, :]
+        return self._columns(linear, radius, self.planes.moves)
 
     def turned_columns(self) -> Interval:
         """Of the angular velocity of b (3, nv), in the axes of b."""
-        radius = self.after[0] * _length(self.angular[0])
-        return self._columns((self.angular[0] @ self.rotation).T, radius, self.planes.turns)
+        angular = self.angular[..., 0, :, :]
+        return self._columns(angular @ self.rotation, self.after[..., 0, :] * lengths(angular), self.planes.turns)
 
     def carried_columns(self) -> Interval:
         """Of the velocity of the origin (3, nv), in the axes of b."""
-        radius = self.after[0] * _length(self.linear[0]) + self.by_point[0]
-        return self._columns((self.linear[0] @ self.rotation).T, radius, self.planes.carries)
+        linear = self.linear[..., 0, :, :]
+        radius = self.after[..., 0, :] * lengths(linear) + self.by_point[..., 0, :]
+        return self._columns(linear @ self.rotation, radius, self.planes.carries)
 
     def position_bend(self) -> Bend:
         """What `position_columns` change by."""
@@ -252,31 +200,51 @@ class Seen(NamedTuple):
 
     def mean_bend(self, shares: Vector) -> Bend:
         """What `mean_columns` change by."""
+        if len(shares) > 1 and self.one_sided:
+            return self._of_mean(shares)
         middle, radius = self._turned(self.before, self.angular, self.linear, self.by_point)
         first, second = self.first[..., None], self.second[..., None]
-        turned = np.swapaxes(middle, 1, 2) * first + middle * second  # (n, k, j, 3), each j x k or k x j
-        r = np.swapaxes(radius, 1, 2) * self.first + radius * self.second
-        straight = np.tensordot(shares, self.linear, 1).T
-        small = np.broadcast_to(shares @ (self.on * self.rounding), straight.shape)
+        turned = np.swapaxes(middle, -3, -2) * first + middle * second  # (n, k, j, 3), each j x k or k x j
+        r = np.swapaxes(radius, -2, -1) * self.first + radius * self.second
         return Bend(
-            Interval.around(straight, rounded_up(small)),
-            _slopes(np.tensordot(shares, turned, 1), rounded_up(np.tensordot(shares, r, 1))),
+            _rows_of(_mean(shares, self.linear, -3), rounded_up(_mean(shares, self.on * self.rounding, -2))),
+            _slopes(_mean(shares, turned, -4), rounded_up(_mean(shares, r, -3))),
         )
+
+    def _of_mean(self, shares: Vector) -> Bend:
+        r"""As `mean_bend`, where no joint is near a: then joint i, where it is first, has one `ang_i` for all frames.
+
+        Of the products the mean is :math:`ang_i \times \sum_b s_b\, lin_j`, over the frames b that j carries; i
+        carries them too. What they may be off by is summed in the same way, with the largest for `ang_i`.
+        """
+        on, small = self.on, self.on * self.rounding
+        a, b = lengths(self.angular), lengths(self.linear)
+        off_a = rounded_up(self.before * a + small).max(axis=-2)
+        off_b = on * rounded_up(self.before * b + self.by_point + small)
+        lin, (b, off_b, small) = _mean(shares, self.linear, -3), (_mean(shares, x, -2) for x in (b, off_b, small))
+        ang = np.abs(self.angular).max(axis=-3) * np.where(self.angular.min(axis=-3) < 0.0, -1.0, 1.0)
+        products = _cross(ang[..., :, None, :], lin[..., None, :, :])
+        sizes = lengths(ang)[..., None] * off_b[..., None, :] + off_a[..., None] * (b + off_b)[..., None, :]
+        first, second = self.first.max(axis=0), self.second.max(axis=0)
+        middle = np.swapaxes(products, -3, -2) * first[..., None] + products * second[..., None]
+        radius = np.asarray(rounded_up(np.swapaxes(sizes, -2, -1) * first + sizes * second))
+        return Bend(_rows_of(lin, rounded_up(small)), _slopes(middle, rounded_up(radius)))
 
     def turned_bend(self) -> Bend:
         """What `turned_columns` change by."""
-        ang = self.angular[:1] @ self.rotation
-        middle, radius = self._turned(self.after[:1], ang, ang, np.zeros(1))
-        second = self.second[0]
-        return Bend(self._straight(ang[0].T), _slopes(middle[0] * second[..., None], radius[0] * second))
+        ang, second = self.angular[..., :1, :, :] @ self.rotation[..., None, :, :], self.second[0]
+        middle, radius = self._turned(self.after[..., :1, :], ang, ang, np.zeros(1))
+        slopes = _slopes(middle[..., 0, :, :, :] * second[..., None], radius[..., 0, :, :] * second)
+        return Bend(self._straight(ang[..., 0, :, :]), slopes)
 
     def carried_bend(self) -> Bend:
         """What `carried_columns` change by."""
-        ang, lin = self.angular[:1] @ self.rotation, self.linear[:1] @ self.rotation
-        middle, radius = self._turned(self.after[:1], ang, lin, self.by_point[:1])
-        both = middle[0] - np.swapaxes(middle[0], 0, 1)
-        r = rounded_up(radius[0] + radius[0].T)
-        return Bend(self._straight(lin[0].T), _slopes(both * self.second[0, ..., None], r * self.second[0]))
+        ang, lin = (x[..., :1, :, :] @ self.rotation[..., None, :, :] for x in (self.angular, self.linear))
+        middle, radius = self._turned(self.after[..., :1, :], ang, lin, self.by_point[..., :1, :])
+        middle, radius, second = middle[..., 0, :, :, :], radius[..., 0, :, :], self.second[0]
+        both = middle - np.swapaxes(middle, -3, -2)
+        r = rounded_up(radius + np.swapaxes(radius, -2, -1))
+        return Bend(self._straight(lin[..., 0, :, :]), _slopes(both * second[..., None], r * second))
 
     def _turned(self, turns: Matrix, ang: Matrix, lin: Matrix, beside: Vector) -> tuple[Matrix, Matrix]:
         """Products of columns, (n, nv, nv, 3) of ang_i x lin_j, and how far each may be off (n, nv, nv).
@@ -288,35 +256,42 @@ class Seen(NamedTuple):
             ang, lin: columns at the centre (n, nv, 3).
             beside: (n, nv) what the second ones change by beside being turned.
         """
-        small = self.rounding[: len(ang)]
-        a, b = _length(ang), _length(lin)
+        small = self.rounding[..., : ang.shape[-3], :]
+        a, b = lengths(ang), lengths(lin)
         off_a, off_b = rounded_up(turns * a + small), rounded_up(turns * b + beside + small)
-        radius = a[:, :, None] * off_b[:, None] + off_a[:, :, None] * (b + off_b)[:, None]
-        return _cross(ang[:, :, None], lin[:, None]), np.asarray(rounded_up(radius))
+        radius = a[..., None] * off_b[..., None, :] + off_a[..., None] * (b + off_b)[..., None, :]
+        return _cross(ang[..., :, None, :], lin[..., None, :, :]), np.asarray(rounded_up(radius))
 
     def _straight(self, middle: Matrix) -> Interval:
-        return Interval.around(middle, np.broadcast_to(self.on[0] * self.rounding[0], middle.shape))
+        return _rows_of(middle, self.on[0] * self.rounding[..., 0, :])
 
     def mean_columns(self, shares: Vector) -> Interval:
         """Of the mean of the origins (3, nv), in the axes of a; shares (n,) are not negative."""
-        middle = np.tensordot(shares, self.linear, 1).T
-        radii = self.on * rounded_up(self.before * _length(self.linear) + self.by_point + self.rounding)
-        return Interval.around(middle, np.broadcast_to(rounded_up(shares @ radii), middle.shape))
+        radii = self.on * rounded_up(self.before * lengths(self.linear) + self.by_point + self.rounding)
+        return _rows_of(_mean(shares, self.linear, -3), rounded_up(_mean(shares, radii, -2)))
 
-    def _columns(self, middle: Matrix, radius: Vector, rows: Vector) -> Interval:
-        """Zero where a joint is on no chain, and in rows (3,) that are 0."""
-        r, on = self.on[0] * rounded_up(radius + self.rounding[0]), rows[:, None] * self.on[0]
-        found = Interval.around(middle, np.broadcast_to(r, middle.shape))
+    def _columns(self, vectors: Matrix, radius: Vector, rows: Vector) -> Interval:
+        """From vectors (nv, 3), where they are on the chain, and zero in rows (3,) that are 0."""
+        found = _rows_of(vectors, self.on[0] * rounded_up(radius + self.rounding[..., 0, :]))
+        on = rows[:, None] * self.on[0]
         return Interval(found.lower * on, found.upper * on)
+
+
+def _mean(shares: Vector, each: Matrix, axis: int) -> Matrix:
+    """Of what stands along an axis."""
+    if len(shares) == 1:
+        return shares[0] * np.take(each, 0, axis)
+    return np.tensordot(each, shares, ([axis], [0]))
+
+
+def _rows_of(vectors: Matrix, radius: Matrix) -> Interval:
+    """A matrix (3, nv) with these columns (nv, 3), each as far off as its radius (nv,)."""
+    return Interval.around(np.swapaxes(vectors, -2, -1), radius[..., None, :])
 
 
 def _slopes(middle: Matrix, radius: Matrix) -> Interval:
     """As of `Bend` (3, nv, nv), from vectors (nv, nv, 3)."""
-    return Interval.around(np.moveaxis(middle, 2, 0), np.broadcast_to(radius, (3, *radius.shape)))
-
-
-def _length(vectors: Matrix) -> Vector:
-    return np.sqrt((vectors * vectors).sum(axis=-1))
+    return Interval.around(np.moveaxis(middle, -1, -3), radius[..., None, :, :])
 
 
 def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
@@ -338,21 +313,23 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
     chains = Chains.between(tree, ja, jb)
     pa, Ra = _frame(placed, ja, a)
     ends = [_frame(placed, j, frame) for j, frame in zip(jb, b, strict=True)]
-    pb, Rb = np.array([p for p, _ in ends]), ends[0][1]
+    pb, Rb = np.stack([p for p, _ in ends], axis=-2), ends[0][1]
+    apart = pb - pa[..., None, :]
 
     # Beyond the chain: the placements of both frames, and what both sides share, which is rounded on each.
     angle = OF_JOINTS * (4.0 + chains.shared)
-    far = _length(pb) + float(_length(pa) + _length(a.placement.translation))
-    far += np.array([float(_length(frame.placement.translation)) for frame in b])
-    beyond = angle * _length(pb - pa) + OF_JOINTS * 4.0 * far
+    far = lengths(pb) + (lengths(pa) + lengths(a.placement.translation))[..., None]
+    far += np.array([float(lengths(frame.placement.translation)) for frame in b])
+    beyond = angle * lengths(apart) + OF_JOINTS * 4.0 * far
 
     near_b, near_a, carries = chains.near_b, chains.near_a, tree.carries
     chain = near_a + near_b
-    arms = _length(pb[:, None] - origins)
-    turns, steps = placed.moved[0], placed.moved[1] + placed.moved[0] * arms
-    around = [placed.rates[0], placed.rates[1] + placed.rates[0] * arms]  # of w
-    near = rounded_up(((placed.small[1] + placed.small[0] * arms) * chain).sum(axis=1) + beyond)
-    turn_near = float((placed.small[0] * chain[0]).sum() + angle[0])
+    arms = lengths(pb[..., :, None, :] - origins[..., None, :, :])
+    small, moved, rates = (x[..., None, :] for x in (placed.small, placed.moved, placed.rates))
+    turns, steps = moved[0], moved[1] + moved[0] * arms
+    around = [rates[0], rates[1] + rates[0] * arms]  # of w
+    near = rounded_up(((small[1] + small[0] * arms) * chain).sum(axis=-1) + beyond)
+    turn_near = (placed.small[0] * chain[0]).sum(axis=-1) + angle[0]
 
     # Sums along the chain from a on: down from a, then up to b. `@ carries` sums over a joint and what carries it,
     # `@ carries.T` over it and what it carries.
@@ -361,9 +338,9 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
         tb, ta, sb, sa = turns * near_b, turns * near_a, steps * near_b, steps * near_a
         below = carries.T
         return (
-            near_b * (ta.sum(axis=1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta),
-            near_b * (tb @ below - tb) + near_a * (tb.sum(axis=1, keepdims=True) + ta @ carries),
-            near_b * (sb @ below - sb) + near_a * (sb.sum(axis=1, keepdims=True) + sa @ carries),
+            near_b * (ta.sum(axis=-1, keepdims=True) + tb @ carries) + near_a * (ta @ below - ta),
+            near_b * (tb @ below - tb) + near_a * (tb.sum(axis=-1, keepdims=True) + ta @ carries),
+            near_b * (sb @ below - sb) + near_a * (sb.sum(axis=-1, keepdims=True) + sa @ carries),
         )
 
     before, after, point = sums(turns, steps)
@@ -371,19 +348,33 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
         of_w = sums(around[0] ** 2, around[1] ** 2)
         before, after, point = (x + np.sqrt(y) for x, y in zip((before, after, point), of_w, strict=True))
 
-    levers = pb[:, None] - origins[joints]
-    moving = (placed.linear + _cross(placed.angular, levers)) * chains.signs[..., None]
-    size = 1.0 + far[:, None] + _length(origins)[joints]
-    rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[:, None]
-    planes = Planes.of(tree, a, b[0])
-    position = (pb - pa) @ Ra
-    position[0] = np.where(np.isnan(planes.place), position[0], planes.place)
+    levers, axes = pb[..., :, None, :] - origins[..., None, joints, :], placed.angular[..., None, :, :]
+    moving = (placed.linear[..., None, :, :] + _cross(axes, levers)) * chains.signs[..., None]
+    size = 1.0 + far[..., None] + lengths(origins)[..., None, joints]
+    rounding = (angle[:, None] + 4.0 * OF_JOINTS) * size + beyond[..., None]
+    to_a, planes, position = Ra[..., None, :, :], Planes.of(tree, a, b[0]), apart @ Ra
+    position[..., 0, :] = np.where(np.isnan(planes.place), position[..., 0, :], planes.place)
     return Seen(
-        position, planes.of_rotation(Ra.T @ Rb), near, turn_near,
-        moving @ Ra, (placed.angular * chains.signs[..., None]) @ Ra,
-        before[:, joints], after[:, joints], point[:, joints] * chains.turning, rounding, np.abs(chains.signs),
-        chains.first, chains.second, planes,
+        position, planes.of_rotation(np.swapaxes(Ra, -2, -1) @ Rb), near, turn_near, moving @ to_a,
+        (axes * chains.signs[..., None]) @ to_a, before[..., joints], after[..., joints],
+        point[..., joints] * chains.turning, rounding, np.abs(chains.signs), chains.first, chains.second,
+        not near_a.any(), planes,
     )  # fmt: skip
+
+
+def _quaternion(R: Matrix) -> Matrix:
+    r"""Of rotations (..., 3, 3), xyzw but for its length: the longest row of :math:`4\, p p^T`, p the unit one."""
+    P = np.zeros((*R.shape[:-2], 4, 4))
+    P[..., :3, :3] = R + np.swapaxes(R, -2, -1)
+    trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
+    P[..., [0, 1, 2], [0, 1, 2]] += (1.0 - trace)[..., None]
+    for k in range(3):
+        i, j = int(_NEXT[k]), int(_AFTER[k])
+        P[..., k, 3] = P[..., 3, k] = R[..., j, i] - R[..., i, j]
+    P[..., 3, 3] = 1.0 + trace
+    longest = P[..., [0, 1, 2, 3], [0, 1, 2, 3]].argmax(axis=-1)[..., None, None]
+    row = np.take_along_axis(P, longest, axis=-2)[..., 0, :]
+    return row * np.where(row[..., 3:] < 0.0, -1.0, 1.0)
 
 
 def _cross(a: Matrix, b: Matrix) -> Matrix:
@@ -395,6 +386,6 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 def _frame(placed: Placed, joint: int, frame: Frame) -> tuple[Vector, Matrix]:
     """Origin and rotation of a frame in the world."""
-    R = placed.rotations[joint]
+    R = placed.rotations[..., joint, :, :]
     placement: Any = frame.placement
-    return placed.origins[joint] + R @ placement.translation, R @ placement.rotation
+    return placed.origins[..., joint, :] + R @ placement.translation, R @ placement.rotation

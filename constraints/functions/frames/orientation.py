@@ -11,7 +11,7 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Enclosure, TangentBox, of_many
 from ..enclosures.maps import logarithm
 from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
@@ -59,6 +59,7 @@ class Orientation(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         return logarithm(SO3, found.turn(box), box)

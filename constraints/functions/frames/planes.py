@@ -56,13 +56,13 @@ class Planes(NamedTuple):
             known[key] = _planes(tree, a, b)
         return known[key]
 
-    def off(self, near: float) -> Vector:
-        """How far coordinates of the origin (3,) may be off, where rounding is within `near` [m]."""
+    def off(self, near: Vector) -> Vector:
+        """How far coordinates of the origin (..., 3) may be off, where rounding is within `near` (..., 1) [m]."""
         return np.where(np.isnan(self.place), near, 0.0)
 
-    def carried_off(self, near: float) -> Vector:
+    def carried_off(self, near: Vector) -> Vector:
         """The same in the axes of b, by the quaternion."""
-        known = self.is_kept and not np.isnan(self.place[self.moves == 0.0]).any()
+        known = self.is_kept and not np.isnan(self.place[..., self.moves == 0.0]).any()
         return near * (self.carries if known else np.ones(3))
 
     def of_rotation(self, R: Matrix) -> Matrix:
@@ -79,7 +79,7 @@ class Planes(NamedTuple):
         return np.count_nonzero(self.normals) == np.count_nonzero(self.normals.diagonal())
 
     def of_direction(self, b: Vector, d: Vector) -> Planes:
-        """Of a direction b (3,) of frame b, which is d (3,) seen from a: the normal stays where it is."""
+        """Of a direction b (3,) of frame b, which is d (..., 3) seen from a: the normal stays where it is."""
         moves = self.moves * (self.carries.sum() != 2.0 or bool((b * self.carries).any()))
         return self._replace(moves=moves, place=np.where(moves == 0.0, d, np.nan))
 

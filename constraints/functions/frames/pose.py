@@ -15,7 +15,7 @@ from liegroups.frozen import set_fields
 from ...errors import WrongObjectError
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Bend, Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox, of_many
 from ..enclosures.interval import Interval
 from ..function import Function
 from .chain_bounds import seen
@@ -95,13 +95,14 @@ class Pose(FrameOfRobot):
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         moved = found.carried_columns() if self._body else found.position_columns()
-        value = np.r_[found.position[0], found.quaternion]
-        near = found.planes.carried_off(found.near[0]) if self._body else found.planes.off(found.near[0])
-        small = np.r_[1.001 * near, found.turned()]  # of V^-1, as good as the identity
-        columns = Interval.joined([moved, found.turned_columns()])
+        value = np.concatenate([found.position[..., 0, :], found.quaternion], axis=-1)
+        near = (found.planes.carried_off if self._body else found.planes.off)(found.near[..., :1])
+        small = np.concatenate([1.001 * near, found.turned()], axis=-1)  # of V^-1, as good as the identity
+        columns = Interval.joined([moved, found.turned_columns()], -2)
 
         def bend() -> Bend:
             moves, turns = found.carried_bend() if self._body else found.position_bend(), found.turned_bend()

@@ -11,7 +11,7 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Enclosure, TangentBox, of_many
 from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import TwistRowSlopes, pose_rows
@@ -56,6 +56,7 @@ class Position(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).place(box)
 

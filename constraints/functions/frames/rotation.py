@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
 from ...robot.model.pinocchio import pin
-from ..enclosures.box import Enclosure, TangentBox
+from ..enclosures.box import Enclosure, TangentBox, of_many
 from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
 from .slopes import Slopes, TwistRowSlopes
@@ -57,6 +57,7 @@ class Rotation(FrameOfRobot):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).turn(box)
 

@@ -13,7 +13,7 @@ from liegroups.formulas.second_order import so3_log_second
 
 from ...point import MovingPoint, Point
 from ...robot.placement import rotation_log
-from ..enclosures.box import Bend, Enclosure, TangentBox
+from ..enclosures.box import Bend, Enclosure, TangentBox, of_many
 from ..enclosures.interval import Interval
 from ..enclosures.maps import logarithm
 from .chain_bounds import seen
@@ -65,11 +65,13 @@ class Transformation(FrameOfRobot):
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         found = seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name))
         turn = logarithm(SO3, found.turn(box), box)
-        value, small = np.r_[found.position[0], turn.value], np.r_[found.planes.off(found.near[0]), turn.rounding]
-        columns = Interval.joined([found.position_columns(), turn.jacobian])
+        value = np.concatenate([found.position[..., 0, :], turn.value], axis=-1)
+        small = np.concatenate([found.planes.off(found.near[..., :1]), turn.rounding], axis=-1)
+        columns = Interval.joined([found.position_columns(), turn.jacobian], -2)
 
         def bend() -> Bend:
             return Bend.joined([found.position_bend(), turn.bend])

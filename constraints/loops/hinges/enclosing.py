@@ -19,10 +19,9 @@ import numpy as np
 from liegroups import SE3, SO3, Rn
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import UndefinedError
 from ...functions.enclosures.box import Bend, Enclosure, TangentBox
 from ...functions.enclosures.group_bounds import OF_MAPS
-from ...functions.enclosures.interval import UNIT, Interval, angle, rounded_up
+from ...functions.enclosures.interval import UNIT, Interval, angle, insist, rounded_up
 from ...functions.enclosures.maps import logarithm
 from ...functions.enclosures.operators import RULES, of_vectors
 from ...functions.enclosures.smooth import LARGEST_TILT, Formula, combined, masked, product_of, stacked, tilt
@@ -77,42 +76,41 @@ class PoseOnBox:
         """A direction of b (3,)."""
         return self.seen.direction(b).place(self.box)
 
-    def turn_about(self, axis: Vector, angle_at: float) -> Enclosure:
+    def turn_about(self, axis: Vector, angle_at: Vector) -> Enclosure:
         """The twist about an axis (3,) of a, as of `twist_angle`; continued where that jumps by a whole turn.
 
         Args:
             axis: a.
-            angle_at: at the centre of the box [rad].
+            angle_at: () at the centre of the box [rad].
 
         Raises:
             UndefinedError: b may be tilted by nearly half a turn.
         """
         e, turn = self.back.direction(axis).place(self.box), self.seen.turn(self.box)
-        c = Interval.of(axis[None]) @ e.over_box
-        if not c.lower[0] > np.cos(LARGEST_TILT):
-            raise UndefinedError("the angle about an axis that may be turned round")
-        rate = ((e.over_box + axis) / (c + 1.0))[None]
-        near = ((e.at_center + axis) / (Interval.of(axis[None]) @ e.at_center + 1.0))[None]
-        small = (self.seen.turned_by + 8.0 * OF_MAPS) * near.magnitude.sum() + 8.0 * UNIT * (1.0 + abs(angle_at))
+        along = Interval.of(axis[None])
+        c = along.applied(e.over_box)
+        insist(c.lower > np.cos(LARGEST_TILT), "the angle about an axis that may be turned round")
+        rate = ((e.over_box + axis) / (c + 1.0))[..., None, :]
+        near = ((e.at_center + axis) / (along.applied(e.at_center) + 1.0))[..., None, :]
+        size = near.magnitude.sum(axis=(-2, -1))
+        small = (self.seen.turned_by + 8.0 * OF_MAPS) * size + 8.0 * UNIT * (1.0 + np.abs(angle_at))
 
         def bend() -> Bend:
-            n = self.box.space.nv
-            along = Interval.of(axis[None]) @ e.jacobian
-            moved = (e.jacobian - rate.reshaped(3, 1) * along) / (c + 1.0)  # what `rate` changes by (3, nv)
-            back = Interval(turn.jacobian.lower.T, turn.jacobian.upper.T)
-            slopes = (rate @ turn.bend.slopes.reshaped(3, n * n)).reshaped(1, n, n) + (back @ moved)[None]
-            return Bend(near @ turn.bend.straight, slopes)
+            leading, n = self.box.leading, self.box.space.nv
+            moved = (e.jacobian - rate.turned() * (along @ e.jacobian)) / (c + 1.0)[..., None]  # what `rate` changes by
+            turned = (rate @ turn.bend.slopes.reshaped(*leading, 3, n * n)).reshaped(*leading, 1, n, n)
+            return Bend(near @ turn.bend.straight, turned + (turn.jacobian.turned() @ moved)[..., None, :, :])
 
         J = product_of(rate, turn.jacobian)
-        return Enclosure.centred(Rn(1), self.box, np.array([angle_at]), np.array([rounded_up(small)]), J, bend)
+        return Enclosure.centred(Rn(1), self.box, angle_at[..., None], rounded_up(small)[..., None], J, bend)
 
 
 def half_square(length: float, at: PoseOnBox) -> Enclosure:
     """Of the row of a rod."""
     x = at.place
     here, there = x.at_center, x.over_box
-    value = 0.5 * (Interval.of(np.ones((1, 3))) @ here.square() - Interval.of(length).square())
-    return Formula(value, here[None], there[None], Interval.of(np.eye(3)[None])).of(x, at.box)
+    value = 0.5 * (Interval.of(np.ones((1, 3))).applied(here.square()) - Interval.of(length).square())
+    return Formula(value, here[..., None, :], there[..., None, :], Interval.of(np.eye(3)[None])).of(x, at.box)
 
 
 def turned_halves(turn: Matrix, at: PoseOnBox) -> Enclosure:
@@ -120,7 +118,8 @@ def turned_halves(turn: Matrix, at: PoseOnBox) -> Enclosure:
     log, R = at.logarithm, at.seen.turn(at.box)
     rows = list[Enclosure]()
     for half in (slice(0, 3), slice(3, 6)):
-        part = Enclosure.centred(Rn(3), at.box, log.value[half], log.rounding[half], log.jacobian[half])
+        value, rounding, jacobian = log.value[..., half], log.rounding[..., half], log.jacobian[..., half, :]
+        part = Enclosure.centred(Rn(3), at.box, value, rounding, jacobian)
         rows.append(combined(turn, of_vectors(Rn(3), at.box, *RULES["rotated"]((R, part), 0.0)), at.box))
     return stacked(rows, at.box)
 
@@ -139,17 +138,17 @@ def swing_of(a: Vector, across: Matrix, b: Vector, at: PoseOnBox) -> Enclosure:
     """
     x = at.direction(b)
 
-    def parts(d: Interval) -> tuple[Interval, Interval, tuple[Interval, Interval, Interval]]:
-        aside = product_of(Interval.of(across), d[:, None])
-        k = tilt(Interval.of(a[None]) @ d)
+    def parts(d: Interval) -> tuple[Interval, Interval, list[Interval]]:
+        aside = product_of(Interval.of(across), d[..., None])
+        k = [each[..., None] for each in tilt(Interval.of(a[None]).applied(d))]
         some = (across != 0.0) | ((aside.magnitude > 0.0) & (a != 0.0))
         return aside, masked(k[0] * across + k[1] * aside * a, some), k
 
     here, near, k_near = parts(x.at_center)
     there, slope, (_, k1, k2) = parts(x.over_box)
     twice = np.einsum("u,iw->iuw", a, across)
-    curve = k1 * (twice + np.swapaxes(twice, 1, 2)) + k2 * there[:, :, None] * np.outer(a, a)
-    value = masked(k_near[0] * here[:, 0], here.magnitude[:, 0] > 0.0)
+    curve = k1[..., None] * (twice + np.swapaxes(twice, 1, 2)) + (k2 * there)[..., None] * np.outer(a, a)
+    value = masked(k_near[0][..., 0] * here[..., 0], here.magnitude[..., 0] > 0.0)
     return Formula(value, near, slope, curve).of(x, at.box)
 
 
@@ -164,15 +163,15 @@ def crossing_of(a: Vector, b: Vector, at: PoseOnBox) -> Enclosure:
     x = at.direction(b)
 
     def parts(d: Interval) -> tuple[Interval, Interval]:
-        s = product_of(Interval.of(a[None]), d[:, None])[0]
+        s = product_of(Interval.of(a[None]), d[..., None])[..., 0]
         rest = 1.0 - s.square()
-        if not rest.lower[0] > LEAST_CROSSING**2:
-            raise UndefinedError("two axes of a hinge may be parallel: there the row of their angle has no derivative")
+        what = "two axes of a hinge may be parallel: there the row of their angle has no derivative"
+        insist(rest.lower > LEAST_CROSSING**2, what)
         return s, rest.sqrt()
 
     (here, here_rest), (there, rest) = parts(x.at_center), parts(x.over_box)
     axis, below = Interval.of(a[None]), rest.reciprocal()
-    near, slope = (masked(-(one[:, None] * axis), a[None] != 0.0) for one in (here_rest.reciprocal(), below))
-    curve = -(there * below * below * below)[:, None, None] * np.outer(a, a)[None]
+    near, slope = (masked(-(one[..., None] * axis), a[None] != 0.0) for one in (here_rest.reciprocal(), below))
+    curve = -(there * below * below * below)[..., None, None] * np.outer(a, a)[None]
     value = masked(-angle(here, here_rest), here.magnitude > 0.0)
     return Formula(value, near, slope, curve).of(x, at.box)

@@ -12,8 +12,8 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.formulas.log_slopes import FIVE_POINTS
 from liegroups.formulas.second_order import cross
 
-from ...errors import UndefinedError
 from ...functions.enclosures.box import Enclosure
+from ...functions.enclosures.interval import insist
 from ...functions.enclosures.smooth import combined, stacked
 from ...functions.frames.slopes import Slopes, translation_slopes
 from ...robot.model.pinocchio import pin
@@ -242,17 +242,17 @@ class ScrewRows(PoseMap):
         Raises:
             UndefinedError: they may not be.
         """
-        pitch, placed, R = self.screw.pitch, self.split.enclosure(at), at.seen.rotation
-        angle, _ = twist_angle(R, self.screw.axis)
-        turn = at.turn_about(self.screw.axis, angle + _turns(self.screw, at.seen.position[0], angle))
+        pitch, placed, leading = self.screw.pitch, self.split.enclosure(at), at.box.leading
+        poses = zip(at.seen.rotation.reshape(-1, 3, 3), at.seen.position.reshape(-1, 3), strict=True)
+        turns = [(twist_angle(R, self.screw.axis)[0], p) for R, p in poses]
+        angles = np.array([angle + _turns(self.screw, p, angle) for angle, p in turns]).reshape(leading)
+        turn = at.turn_about(self.screw.axis, angles)
         whole = stacked([placed, turn], at.box)
         less = np.eye(5, 6)
         less[2, 5] = -pitch
         found = combined(less, whole, at.box)
-        if not abs(found.value[2]) + found.error[2] < 0.999 * pi * abs(pitch):
-            raise UndefinedError(
-                "a screw that may be half a turn from its advance: which turn is the nearest jumps there"
-            )
+        what = "a screw that may be half a turn from its advance: which turn is the nearest jumps there"
+        insist(np.abs(found.value[..., 2]) + found.error[..., 2] < 0.999 * pi * abs(pitch), what)
         return found
 
 

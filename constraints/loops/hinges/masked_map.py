@@ -79,8 +79,8 @@ class MaskedMap(PoseMap):
     def enclosure(self, at: PoseOnBox) -> Enclosure:
         """As `PoseMap.enclosure`."""
         found, r = self.whole.enclosure(at), self.rows
-        J = found.jacobian[r]
-        return Enclosure.centred(Rn(len(r)), at.box, found.value[r], found.rounding[r], J, lambda: found.bend.rows(r))
+        value, rounding, J = found.value[..., r], found.rounding[..., r], found.jacobian[..., r, :]
+        return Enclosure.centred(Rn(len(r)), at.box, value, rounding, J, lambda: found.bend.rows(r))
 
     @property
     def has_exact_slopes(self) -> bool:

@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 from liegroups.segments import as_slice
 
 from ...errors import NoEnclosureError
-from ...functions.enclosures.box import Enclosure, TangentBox
+from ...functions.enclosures.box import Enclosure, TangentBox, of_many
 from ...functions.frames.frame_function import FrameFunction, kinematics_at
 from ...functions.frames.slopes import TwistRowSlopes
 from ...point import MovingPoint, Point
@@ -70,6 +70,7 @@ class OfRelativePose(FrameFunction):
         """The tangent columns the function depends on."""
         return self._indices
 
+    @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         """As `Function.enclosure`, of maps that have one."""
         try:

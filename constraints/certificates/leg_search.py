@@ -1,0 +1,335 @@
+"""Legs of a piece of a path: which are proved, and what is tried next of the others; all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ..collisions.model import CollisionModel
+from ..collisions.motion import MotionBounds
+from ..errors import UndefinedError
+from ..functions.enclosures.box import TangentBox
+from ..functions.enclosures.interval import UNIT, Interval, lengths
+from ..paths.path import Piece
+from .check import Premises, contraction
+from .leg import Rooms, Turning, Way, legs_of, rooms_along
+from .path_check import LegPremises, LegReach
+from .rows import ProblemRows, RowsOn
+from .slice import Place, Slice
+
+SIZE_OF_WAY = 0.3
+"""Of the ball around a way, as a part of half its length."""
+
+LEAST_SIZE = 1e-5
+"""Of that ball [rad, m]."""
+
+SPARE = 1.2
+"""Factor on what a leg needs of its ball: where it meets the next one it may need more."""
+
+CROSSING_BETA = 0.95
+"""At this beta a leg is halved, without a look at other sizes of its ball."""
+
+MOST_HALVES = 3
+"""How often a leg is halved at once, at most: as often as its beta, which falls faster than its length."""
+
+NUMBERS = 600_000
+"""Slopes of rows that are held at once, of all legs together."""
+
+SIZES = 5
+"""Of balls, and coordinates that are held, that are tried on one leg, together."""
+
+AT_END = 1e-3
+"""An inequality that may be missed, and is as near to its end as this in the middle of a leg, is held there."""
+
+FAR_FROM_END = 0.01
+"""An inequality that is held at its end, and is farther from it than this, leaves it."""
+
+OF_DISTANCES = 1e-6
+"""What coal's distances are taken to be off by at most [m]."""
+
+
+class AtEnd(Exception):  # the search begins anew
+    """An inequality is at an end: it is held there on the whole piece."""
+
+    def __init__(self, row: int, end: float) -> None:
+        super().__init__(row, end)
+        self.row, self.end = row, end
+
+
+class WayPart(NamedTuple):
+    """What is between two stops, and how a leg there is tried next.
+
+    Attributes:
+        t0, t1: times in the piece.
+        q0, q1: configurations.
+        halved: how often it was.
+        held: (nv,) coordinates that stay.
+        size: of the ball around the way; 0 for `SIZE_OF_WAY` of half its length.
+        tries: how many there were.
+    """
+
+    t0: float
+    t1: float
+    q0: Vector
+    q1: Vector
+    halved: int
+    held: BoolVector
+    size: float = 0.0
+    tries: int = 0
+
+
+class NoLeg(NamedTuple):
+    """Why there is no leg on a part; how often it is to be halved, or not at all."""
+
+    why: str
+    halves: int = 1
+
+
+class Proof(NamedTuple):
+    """A part, of which something is proved.
+
+    Attributes:
+        part: of the path.
+        legs, at: premises of several legs, and which of them is its own.
+        reach: how far its solutions are.
+        most: how far they may be for all that is claimed.
+    """
+
+    part: WayPart
+    legs: LegPremises
+    at: int
+    reach: LegReach
+    most: float
+
+    @property
+    def leg(self) -> LegPremises:
+        """Its premises."""
+        numbers, pull, at_stops, _ = self.legs
+        own = Premises(*(each[self.at] for each in numbers))
+        return LegPremises(own, pull[self.at], at_stops[self.at], False)
+
+
+Answer = Proof | WayPart | NoLeg
+"""Of a part: a leg that is proved, the part with what is to be tried next, or why there is neither."""
+
+
+@final
+class LegSearch:
+    """What is tried of the legs of a piece.
+
+    Args:
+        piece: of a path.
+        collisions: what must be free, or None.
+
+    Attributes:
+        rows: at its begin.
+        active: (m,) inequalities that are held at an end.
+        target: (m,) what each row should be.
+        held: (nv,) coordinates that are held on some leg.
+        turning: number of a constraint -> its rows, of those whose right-hand sides move on a group.
+    """
+
+    def __init__(self, piece: Piece, collisions: CollisionModel | None) -> None:
+        self.piece, self.problem, self.collisions = piece, piece.problem, collisions
+        self.space = piece.problem.space
+        ends = [ProblemRows.of(self.problem, self.problem.check_rhs(piece.sides.at(t))) for t in (0.0, 1.0)]
+        still = [np.array_equal(a, b) for a, b in zip(ends[0].points, ends[1].points, strict=True)]
+        axes = [axis if stays else None for axis, stays in zip(ends[0].axes, still, strict=True)]
+        self.rows = ends[0]._replace(axes=axes)  # a tilt is what rows are only where they are to be zero
+        self.active = np.zeros(len(self.rows.lower), dtype=np.bool_)
+        self.target = np.where(self.rows.equalities, self.rows.lower, 0.0)
+        self.held = np.zeros(self.space.nv, dtype=np.bool_)
+        self.turning = dict[int, Turning]()
+        self._at_stops = dict[float, Matrix]()
+        self._together = max(NUMBERS // (max(len(self.active), 1) * self.space.nv**2), 1)
+
+    def rows_at(self, time: float) -> ProblemRows:
+        """With the right-hand sides of a time."""
+        points = ProblemRows.of(self.problem, self.problem.check_rhs(self.piece.sides.at(time))).points
+        return self.rows._replace(points=points)
+
+    def _rows_at_times(self, times: Sequence[float]) -> ProblemRows:
+        """With the right-hand sides of several times."""
+        if self.piece.sides.constant is not None:
+            return self.rows
+        return ProblemRows.stacked([self.rows_at(t) for t in times])
+
+    def _target_moves(self, parts: Sequence[WayPart]) -> Interval:
+        """(parts, m) what right-hand sides move by from the middle of each part to its end."""
+        moved = [Interval.of(np.zeros((len(parts), int(owner.rows.mask.sum())))) for owner in self.rows.owners]
+        if self.piece.sides.constant is None:
+            before, after = (self._rows_at_times(t).points for t in ([p.t0 for p in parts], [p.t1 for p in parts]))
+            for i, (owner, a, b) in enumerate(zip(self.rows.owners, before, after, strict=True)):
+                if owner.group.is_flat:
+                    rounding = np.where(a == b, 0.0, 8.0 * UNIT * (np.abs(a) + np.abs(b)))
+                    moved[i] = Interval.around(0.5 * (b - a), rounding)[:, owner.rows.mask]
+                elif i in self.turning:
+                    moved[i] = self.turning[i].ahead(a, b)
+        return Interval.joined([Interval.of(np.zeros((len(parts), 0))), *moved], -1)
+
+    def looked_at(self, parts: list[WayPart]) -> list[Answer]:
+        """What is found of each part, with so many at a time as fit into fast memory."""
+        size = self._together
+        return [found for k in range(0, len(parts), size) for found in self._legs(parts[k : k + size])]
+
+    def _legs(self, parts: list[WayPart]) -> list[Answer]:
+        """Of each part: a leg that is proved, with room for where it meets the next one; what to try next; or neither.
+
+        All parts are enclosed at once; where one of them has no value, or other rows in play, they are told apart.
+        """
+        Q0, Q1 = np.array([part.q0 for part in parts]), np.array([part.q1 for part in parts])
+        way = Way.between(self.space, Q0, Q1, self.problem.frozen, np.array([part.size for part in parts]))
+        usual = np.maximum(SIZE_OF_WAY * lengths(way.d), LEAST_SIZE)
+        way = way._replace(size=np.where(way.size > 0.0, way.size, usual))
+        rows, moved = self._rows_at_times([0.5 * (part.t0 + part.t1) for part in parts]), self._target_moves(parts)
+        held, first = np.array([part.held for part in parts]), np.arange(len(parts)) < len(parts) // 2
+        try:
+            found, moved = self._enclosed(rows, way.box, moved)
+        except UndefinedError as why:
+            return self._without_value(parts, why)
+        played = (self.rows.equalities | self.active) & ~(found.settled(self.target, held) & (moved.magnitude == 0.0))
+        alike = (played == played[0]).all(axis=1)
+        if not alike.all():
+            return self._told_apart(parts, alike)
+        at = Slice.of(found, np.flatnonzero(played[0]), held)
+        if len(at.dependent):
+            name = self.rows.names[int(at.dependent[0])]
+            why = f"{name} depends on other rows to first order"
+            return self._told_apart(parts, first) if first.any() else [NoLeg(why)]
+        rooms = rooms_along(way, rows, found, self.active, held, moved)
+        legs = legs_of(way, found, at, self.target, moved, self._ends(parts), rooms)
+        tried = _Tried(way, found, at, rooms, legs, contraction(legs.numbers)[1])
+        reach = LegReach.of(legs)
+        need = SPARE * reach.joined(reach)
+        far = np.abs(found.value.middle - self.target) > FAR_FROM_END
+        clear = (tried.beta < CROSSING_BETA) & (need <= way.size) & ~(self.active & far).any(axis=1)
+        clear &= ~rooms.short(need).any(axis=1) & (self.collisions is None)
+        self.held |= held[clear].any(axis=0) & ~self.problem.frozen
+        each = [LegReach(*numbers) for numbers in zip(*(x.tolist() for x in reach), strict=True)]
+        return [
+            Proof(part, legs, i, each[i], float(need[i])) if clear[i] else self._answer(part, tried, i, each[i])
+            for i, part in enumerate(parts)
+        ]
+
+    def _enclosed(self, rows: ProblemRows, box: TangentBox, moved: Interval) -> tuple[RowsOn, Interval]:
+        """Rows on boxes around legs, and what targets move by, where these move on groups too."""
+        found = rows.on(box)
+        for turning in self.turning.values():
+            found, moved = turning.seen(found, moved, box)
+        return found, moved
+
+    def _told_apart(self, parts: list[WayPart], first: BoolVector) -> list[Answer]:
+        """As `_legs`, some of them before the others."""
+        ours, others = (iter(self._legs([parts[i] for i in np.flatnonzero(which)])) for which in (first, ~first))
+        return [next(ours if own else others) for own in first.tolist()]
+
+    def _without_value(self, parts: list[WayPart], why: UndefinedError) -> list[Answer]:
+        """As `_legs`, where rows have no value on some boxes."""
+        where, no = why.where, NoLeg(f"on the box around it: {why}")
+        if len(parts) == 1:
+            return [no]
+        if np.shape(where) != (len(parts),):
+            return self._told_apart(parts, np.arange(len(parts)) < len(parts) // 2)
+        others = iter(self._legs([parts[i] for i in np.flatnonzero(~where)]) if not where.all() else ())
+        return [no if none else next(others) for none in where.tolist()]
+
+    def _answer(self, part: WayPart, tried: _Tried, i: int, reach: LegReach) -> Answer:
+        """What is said of one part that is not proved yet."""
+        x, beta, size = tried.found.value.middle[i], float(tried.beta[i]), float(tried.way.size[i])
+        left = self.active & (np.abs(x - self.target) > FAR_FROM_END)
+        if left.any():
+            name = self.rows.names[int(left.argmax())]
+            return NoLeg(f"{name} is at its end on a part of the piece only: that is not proved", 0)
+        if not beta < CROSSING_BETA:
+            condition = float(tried.at.condition[i])
+            near = f"the rows are nearly singular, condition {condition:.3g}: " if condition > 1e4 else ""
+            halves = min(int(np.log2(beta)), MOST_HALVES) if 2.0 <= beta < np.inf else 1
+            return NoLeg(f"{near}no contraction, beta = {beta:.3g}", halves)
+        need = SPARE * float(reach.joined(reach))
+        why = f"the ball of {size:.3g} around the way is not mapped into itself: it needs {need:.3g}"
+        again = part._replace(size=1.2 * need, tries=part.tries + 1)
+        if need <= size:
+            held = part.held.copy()
+            why = self._missed(tried, i, need, held) or self._met(tried.way, i, need)
+            if not why:
+                self.held |= held & ~self.problem.frozen
+                return Proof(part, tried.legs, i, reach, need)
+            again = part._replace(size=size, held=held, tries=part.tries + 1)
+            if why != AGAIN:
+                return NoLeg(why)
+        return again if again.tries < SIZES else NoLeg(why)
+
+    def _ends(self, parts: list[WayPart]) -> Matrix:
+        """(parts, 2, 2, m) the rows at both ends of each part, lower and upper ends; each stop is one of two parts."""
+        every = {t: q for part in parts for t, q in ((part.t0, part.q0), (part.t1, part.q1))}
+        new = {t: q for t, q in every.items() if t not in self._at_stops}
+        if new:
+            values = self._rows_at_times(list(new)).at(np.array(list(new.values())))
+            for turning in self.turning.values():
+                values = turning.rounded(values)
+            self._at_stops.update(zip(new, [*np.stack([values.lower, values.upper], axis=1)], strict=True))
+        return np.array([[self._at_stops[t] for t in (part.t0, part.t1)] for part in parts])
+
+    def _missed(self, tried: _Tried, i: int, need: float, held: BoolVector) -> str:
+        """What may be missed, in words; coordinates at a bound are held first: then `AGAIN`.
+
+        Raises:
+            AtEnd: an inequality is at its end.
+        """
+        rooms, values = tried.rooms, tried.found.value.middle[i]
+        places = [rooms.places[k] for k in np.flatnonzero(rooms.short(need)[i]).tolist()]
+        columns = [int(self.space.vector_v[place.at]) for place in places if place.kind == "coordinate"]
+        if columns and not held[columns].any():
+            held[columns] = True
+            return AGAIN
+        for place in places:
+            x = float(values[place.at]) if place.kind == "row" else np.inf
+            end = min((self.rows.lower, self.rows.upper), key=lambda ends: abs(ends[place.at] - x))[place.at]
+            if place.kind == "row" and abs(end - x) < AT_END:
+                raise AtEnd(place.at, float(end))
+        return f"{self._name(places[0])} may be passed" if places else ""
+
+    def _name(self, place: Place) -> str:
+        if place.kind == "row":
+            return f"the end of {self.rows.names[place.at]}"
+        entry = int(self.space.vector_q[place.at]) if place.kind == "coordinate" else place.at
+        return f"a bound of '{next(leaf.name for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)}'"
+
+    def _met(self, way: Way, i: int, far: float) -> str:
+        """The first pair that is not proved to be apart on the way and around it, in words."""
+        if self.collisions is None:
+            return ""
+        checker, q = self.collisions.checker, way.middle[i : i + 1]
+        D = np.abs(way.d[i]) + way.off[i] + far * way.moving
+        reaches = checker.carried.reaches_along(q, 2.0 * D[None])
+        bounds = MotionBounds(checker.carried, self.collisions.contents.margins, reaches)
+        near = checker.near(q, bounds.within(D[None]) + OF_DISTANCES)
+        if not len(near.pairs):
+            return ""
+        a, b = self.collisions.pairs[int(near.pairs[0])]
+        return f"'{a}' {'collides with' if near.met[0] else 'may meet'} '{b}'"
+
+
+class _Tried(NamedTuple):
+    """What was found on several parts at once, each with a leading axis.
+
+    Attributes:
+        way, found, at, rooms: the ways, the rows on their boxes, slices and room.
+        legs: premises.
+        beta: of them.
+    """
+
+    way: Way
+    found: RowsOn
+    at: Slice
+    rooms: Rooms
+    legs: LegPremises
+    beta: Vector
+
+
+AGAIN = "again"
+"""Of `_missed`: what was short is held now."""

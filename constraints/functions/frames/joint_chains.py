@@ -1,0 +1,65 @@
+"""The joints between two frames of a robot: which there are, and which of two is the first one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...robot.elementary import ElementaryTree
+
+
+class Chains(NamedTuple):
+    """The joints between frame a and each of n frames b.
+
+    Attributes:
+        near_b, near_a: (n, njoints) 1 for those on the side of b, and on that of a; else 0.
+        shared: (n,) how many carry both.
+        signs: (n, nv) 1 for columns near b, -1 for those near a.
+        turning: (nv,) 1 for columns that turn anything.
+        first: (n, nv, nv) 1 where, of columns k and j that are both on the chain, j is the first one seen from a.
+        second: the same where k is.
+    """
+
+    near_b: Matrix
+    near_a: Matrix
+    shared: Vector
+    signs: Matrix
+    turning: Vector
+    first: Matrix
+    second: Matrix
+
+    @staticmethod
+    def between(tree: ElementaryTree, a: int, b: tuple[int, ...]) -> Chains:
+        """Of joints of the tree; kept with it.
+
+        Args:
+            tree: the tree.
+            a, b: joints that carry the frames.
+        """
+        known = _KNOWN.setdefault(tree, {})
+        if (a, b) not in known:
+            S, joints = tree.subspaces
+            on_a, on_b = tree.carries[:, a] > 0.0, tree.carries[:, list(b)].T > 0.0
+            near_b, near_a = (on_b & ~on_a).astype(np.float64), (~on_b & on_a).astype(np.float64)
+            turning = (np.abs(S[3:]).sum(axis=0) > 0.0).astype(np.float64)
+            signs = (near_b - near_a)[:, joints]
+            shared = (on_a & on_b).sum(axis=1).astype(np.float64)
+            first, second = _order(near_b[:, joints], near_a[:, joints], tree.carries[np.ix_(joints, joints)])
+            known[a, b] = Chains(near_b, near_a, shared, signs, turning, first, second)
+        return known[a, b]
+
+
+def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Matrix]:
+    """`first` and `second` of chains; `carries` (nv, nv) is 1 where the joint of a column carries that of another."""
+    on = near_b + near_a
+    both = on[:, :, None] * on[:, None]
+    up = near_b[:, :, None] * (near_b[:, None] * carries.T + near_a[:, None])
+    up = up + near_a[:, :, None] * near_a[:, None] * (carries - carries * carries.T)
+    return up, both - up
+
+
+_KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()
