@@ -394,8 +394,7 @@ def product(a: Interval, b: Interval) -> Interval:
     n = am.shape[-1]
     size, wide = np.abs(am), np.abs(bm) + br
     with np.errstate(invalid="ignore", over="ignore"):
-        radius = size @ (br + (n + 2) * 2.0 * UNIT * wide) + ar @ wide
-    radius = rounded_up(radius)
+        radius = rounded_up(size @ (br + (n + 2) * 2.0 * UNIT * wide) + ar @ wide)
     if not np.isfinite(radius).all():
         radius = np.where(np.isnan(radius), np.inf, radius)
     return Interval.around(am @ bm, radius)
