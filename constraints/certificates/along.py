@@ -25,7 +25,7 @@ def certify_path(
     *,
     limits: PathLimits | None = None,
 ) -> PathCertificate:
-    r"""Prove that a path does not jump: one continuous curve of exact solutions leads along it.
+    r"""Prove that a path does not jump: one continuous curve of exact solutions leads along each piece.
 
     Between two stops the way is straight in the space. Around it Krawczyk's form of Newton-Kantorovich's theorem is
     proved for all times at once, and where two legs meet, that their curves are the same (`path_check.py`;

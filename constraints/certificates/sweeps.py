@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from liegroups import SO2, Segments, Space
+from liegroups import SO2, Segments
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import Vector
 
@@ -20,6 +20,7 @@ from ..problem.problem import Problem
 from ..reduced.sweeps.sweep import sweep
 from ..reduced.sweeps.sweep_result import Sweep
 from ..robot import Bounds
+from ..robot.space import RobotSpace
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
@@ -234,7 +235,7 @@ def _turned(first: RightHandSide, turn: float) -> Callable[[float], RightHandSid
     return lambda s: first.replace(0, SO2.integrate(first.vector[first.stack.rhs_slices[0]], np.array([s * turn])))
 
 
-def _begins_at(space: Space, along: PathCertificate, certificate: Certificate) -> bool:
+def _begins_at(space: RobotSpace, along: PathCertificate, certificate: Certificate) -> bool:
     """Whether a proved curve begins at the solution of a certificate, or whole turns of joints away: it is in its ball.
 
     There it is the only one. So no two certificates of different solutions have the start of one curve.
@@ -244,9 +245,9 @@ def _begins_at(space: Space, along: PathCertificate, certificate: Certificate) -
     return float(lengths(apart)) + begins_within(along.legs[0]) < certificate.R
 
 
-def _turns(space: Space, a: Vector, b: Vector) -> Vector:
+def _turns(space: RobotSpace, a: Vector, b: Vector) -> Vector:
     """Whole turns of joints (nv,) on the way from a to b."""
-    return 2.0 * np.pi * np.round(space.difference(a, b) / (2.0 * np.pi)) * space.revolute
+    return np.asarray(2.0 * np.pi * np.round(space.difference(a, b) / (2.0 * np.pi)) * space.revolute)
 
 
 def _apart(swept: Sweep, a: Vector, b: Vector) -> float:

@@ -67,7 +67,7 @@ class Planes(NamedTuple):
 
     def of_rotation(self, R: Matrix) -> Matrix:
         """A computed rotation (..., 3, 3) of b seen from a, with the row and the column of each normal as they are."""
-        known = self.normals.any(axis=1)[:, None] | self.normals.any(axis=0)
+        known: Any = np.logical_or(self.normals.any(axis=1, keepdims=True), self.normals.any(axis=0))
         return np.where(known, self.normals, R if self.turns.any() else np.rint(R))
 
     @property
