@@ -38,10 +38,11 @@ class PathCertificate(Result):
     r"""What is proved of a path: that it does not jump.
 
     PROVED says, without any rounding: along each piece of the path there is one continuous curve of configurations that
-    satisfy all mandatory rows and bounds exactly. At each time it is within `r` of the straight way (of the space) between the
-    `stops` beside: no coordinate of a joint differs by more, no rotation or body turns by more, and no origin of a body
-    is farther. In the slices through that way it is the only solution within `R`, and the rows have full rank: it
-    cannot be left without going farther. With a collision model, all configurations within r of the way are free.
+    satisfy all mandatory rows and bounds exactly. At each time it is within `r` of the straight way (of the space)
+    between the `stops` beside: no coordinate of a joint differs by more, no rotation or body turns by more, and no
+    origin of a body is farther. In the slices through that way it is the only solution within `R`, and the rows have
+    full rank: it cannot be left without going farther. With a collision model, all configurations within r of the way
+    are free.
 
     The stops are the samples of the path, put where the rows hold to 1e-10, and more of them where samples are too far
     apart; no stop is farther than `moved` from its sample. Pieces are proved one by one: where two meet, both curves
@@ -119,9 +120,9 @@ class SweepCertificate(Result):
     PROVED: the driver determines one exact closed configuration at each of its values between the reached ones, in the
     order of the sweep, beside the straight way between configurations; as long as the driver goes one way (a crank by
     at most a radian) these are one continuous curve, and where two curves meet, both are within r of the configuration
-    there. The rows have full rank with the driver held: there is no dead point on them. COMPLETE: moreover all closed configurations at
-    the first value are known, and each of them is followed by such a proof. Others may still begin on the way, at dead
-    points of their own: these are not looked for.
+    there. The rows have full rank with the driver held: there is no dead point on them. COMPLETE: moreover all closed
+    configurations at the first value are known, and each of them is followed by such a proof. Others may still begin on
+    the way, at dead points of their own: these are not looked for.
 
     At a dead point, and where branches cross, rows lose rank with the driver held. So a proof ends before it, and
     `reason`, or `ends`, names it.
