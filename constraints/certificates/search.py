@@ -131,8 +131,8 @@ class CertificateSearch:
                     raise
                 size *= 0.2
                 continue
-            if self._activate(found) or self._step(found):
-                continue
+            if best is None and (self._activate(found) or self._step(found)):
+                continue  # a proof is of the centre and the rows that it was found with
             room = Room.around(self.rows, found, self.active, self.center, self.at.basis)
             moves = Moves.between(self.space, self.q, self.center, self.at.basis)
             numbers = self.at.numbers(found, self.target, size, moves, room)

@@ -7,8 +7,8 @@ turns against a about n, and the coordinate of its origin along n is the sum of 
 exactly where it is a double (`math.fsum` rounds once). So rows of a planar mechanism that ask for nothing are seen to
 ask for nothing.
 
-This is about exact motions. What is computed for them goes by the world, and is rounded there: of a computed rotation
-that is not used before the row and the column of n are set to what they are (`of_rotation`).
+So it is with exact motions. A computed rotation goes by the world, and is rounded, joints that both frames share
+included: before it counts as one of a plane the row and the column of n are set to what they are (`of_rotation`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Planes(NamedTuple):
 
     def of_rotation(self, R: Matrix) -> Matrix:
         """A computed rotation (..., 3, 3) of b seen from a, with the row and the column of each normal as they are."""
-        known: Any = np.logical_or(self.normals.any(axis=1, keepdims=True), self.normals.any(axis=0))
+        known: Any = np.logical_or(self.normals.any(axis=1, keepdims=True), self.normals.any(axis=0, keepdims=True))
         return np.where(known, self.normals, R if self.turns.any() else np.rint(R))
 
     @property
