@@ -299,6 +299,11 @@ class LegSearch:
         entry = int(self.space.vector_q[place.at]) if place.kind == "coordinate" else place.at
         return f"a bound of '{next(leaf.name for leaf in self.space.leaves() if leaf.q.start <= entry < leaf.q.stop)}'"
 
+    def met(self, part: WayPart, far: float) -> str:
+        """As `_met`, of a part that is proved."""
+        way = Way.between(self.space, part.q0[None], part.q1[None], self.problem.frozen, np.array([far]))
+        return self._met(way, 0, far)
+
     def _met(self, way: Way, i: int, far: float) -> str:
         """The first pair that is not proved to be apart on the way and around it, in words."""
         if self.collisions is None:

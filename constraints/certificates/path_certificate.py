@@ -41,8 +41,8 @@ class PathCertificate(Result):
     satisfy all mandatory rows and bounds exactly. At each time it is within `r` of the straight way (of the space)
     between the `stops` beside: no coordinate of a joint differs by more, no rotation or body turns by more, and no
     origin of a body is farther. In the slices through that way it is the only solution within `R`, and the rows have
-    full rank: it cannot be left without going farther. With a collision model, all configurations within r of the way
-    are free.
+    full rank: it cannot be left without going farther. With a collision model, the curve is free: so is, around each
+    leg, all that is as near to its way as the curve may be there.
 
     The stops are the samples of the path, put where the rows hold to 1e-10, and more of them where samples are too far
     apart; no stop is farther than `moved` from its sample. Pieces are proved one by one: where two meet, both curves

@@ -214,12 +214,16 @@ class PieceSearch:
     def _meet(self) -> None:
         """Give legs that do not meet the next one a larger ball, or halve them, until all do."""
         for _ in range(ROUNDS_OF_JOINTS):
-            far = self.reaches
-            short = {
-                k
-                for k, (proof, so_far) in enumerate(zip(self.proved, far, strict=True))
-                if so_far > proof.most and leg_failures(proof.leg, so_far)
-            }
+            far, short = self.reaches, set[int]()
+            for k, (proof, so_far) in enumerate(zip(self.proved, far, strict=True)):
+                if so_far > proof.most:
+                    if leg_failures(proof.leg, so_far):
+                        short.add(k)
+                    elif why := self.legs.met(proof.part, so_far):
+                        self.stuck = proof.part
+                        raise SearchStop(why)
+                    else:
+                        self.proved[k] = proof._replace(most=so_far)
             if not short:
                 return
             sizes = {k: SPARE * max(far[k], float(self.proved[k].leg.numbers.size)) for k in short}

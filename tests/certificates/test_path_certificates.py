@@ -32,9 +32,12 @@ from constraints import (
     Robot,
     Rotation,
 )
-from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path
+from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path, leg_search
 from constraints.certificates.batch import certify_batch
+from constraints.certificates.leg import Way
+from constraints.certificates.leg_search import LegSearch
 from constraints.certificates.path_certificate import PathCertificate
+from constraints.certificates.path_search import PieceSearch
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions.affine import Affine, Identity
@@ -293,14 +296,15 @@ def test_a_target_that_passes_zero_is_followed_by_the_rows_that_are_asked(free: 
     exact = Projector(problem, Options(threshold=1e-13))
     found = list[PathCertificate]()
     for last in (size, 1.01 * size):
-        sides = [problem.rhs.replace(0, s * np.array(mask)) for s in (-size, last)]
-        Q = [exact.project(np.array([1.0, 0.0, 0.0]), each).or_raise().q for each in sides]
-        moved = MovingRightHandSide(*sides)
+        first, second = (problem.rhs.replace(0, s * np.array(mask)) for s in (-size, last))
+        Q = [exact.project(np.array([1.0, 0.0, 0.0]), each).or_raise().q for each in (first, second)]
+        moved = MovingRightHandSide(first, second)
         piece = Piece(problem, moved, np.array(Q), np.array([0.0, 1.0]), Options.local())
         found.append(Path((piece,)).certify())
         assert found[-1].status is PROVED, found[-1]
-        middle = exact.project(problem.space.interpolate(*Q, 0.5), moved.at(0.5)).or_raise().q
-        assert np.abs(problem.space.difference(problem.space.interpolate(*Q, 0.5), middle)).max() <= found[-1].r + 1e-12
+        straight = problem.space.interpolate(Q[0], Q[1], 0.5)
+        middle = exact.project(straight, moved.at(0.5)).or_raise().q
+        assert np.abs(problem.space.difference(straight, middle)).max() <= found[-1].r + 1e-12
     assert found[0].r < 2.0 * found[1].r
 
 
@@ -450,6 +454,30 @@ def test_a_path_is_free_by_motion_and_distance_or_it_is_said_what_is_met() -> No
     touching = path.certify(post(above))
     assert touching.status is NOT_PROVED
     assert "may meet" in touching.reason
+
+
+def test_collisions_are_looked_at_as_far_as_the_curve_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it meets the next leg it may be farther from its way than the leg itself asks for; here all are."""
+    monkeypatch.setattr(leg_search, "SPARE", 0.5)
+    path, looked = level_path(), dict[tuple[float, ...], float]()
+    look = LegSearch._met  # pyright: ignore[reportPrivateUsage]
+
+    def seen(self: LegSearch, way: Way, i: int, far: float) -> str:
+        looked[tuple(way.middle[i])] = max(far, looked.get(tuple(way.middle[i]), 0.0))
+        return look(self, way, i, far)
+
+    monkeypatch.setattr(LegSearch, "_met", seen)
+    high = Shape("post", "Sphere", (0.02,), placement=[0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 1.0])
+    search = PieceSearch(
+        path.pieces[0], CollisionModel(arm(), [Shape("glass", "Sphere", (0.03,), "tool"), high]), PathLimits(), 1000
+    )
+    search.run()
+    assert not search.reason
+    for proof, far in zip(search.proved, search.reaches, strict=True):
+        middle = tuple(arm().space.interpolate(proof.part.q0, proof.part.q1, 0.5))
+        near = [most for q, most in looked.items() if np.allclose(q, middle, rtol=0.0, atol=1e-9)]
+        assert max(near) >= far
+    assert len(search.proved) > 3
 
 
 def test_connections_are_certified_where_that_is_asked() -> None:
