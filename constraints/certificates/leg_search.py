@@ -312,11 +312,13 @@ class LegSearch:
         D = np.abs(way.d[i]) + way.off[i] + far * way.moving
         reaches = checker.carried.reaches_along(q, 2.0 * D[None])
         bounds = MotionBounds(checker.carried, self.collisions.contents.margins, reaches)
-        near = checker.near(q, bounds.within(D[None]) + OF_DISTANCES)
-        if not len(near.pairs):
-            return ""
-        a, b = self.collisions.pairs[int(near.pairs[0])]
-        return f"'{a}' {'collides with' if near.met[0] else 'may meet'} '{b}'"
+        more = bounds.within(D[None]) + OF_DISTANCES
+        near = checker.near(q, more)
+        for pair, met in zip(map(int, near.pairs), map(bool, near.met), strict=True):
+            if met or not checker.are_apart(q[0], pair, float(more[0, pair])):
+                a, b = self.collisions.pairs[pair]
+                return f"'{a}' {'collides with' if met else 'may meet'} '{b}'"
+        return ""
 
 
 class _Tried(NamedTuple):

@@ -267,6 +267,17 @@ class Checker:
         rows, pairs, hits = np.array(found, dtype=np.int64).reshape(-1, 3).T
         return NearPairs(rows, pairs, hits.astype(np.bool_))
 
+    def are_apart(self, q: Vector, pair: int, more: float) -> bool:
+        """Whether the solids of a pair are farther apart than its margin and a distance [m].
+
+        These themselves, and not the hulls of their meshes, which are nearer: it takes longer than `near`.
+        """
+        memory = self._pool.take()
+        self._place(memory, q)
+        apart = not _within(self.geometry, memory.solids, pair, more)
+        self._pool.give(memory)
+        return apart
+
     def _meets(self, memory: CoalMemory, pair: int) -> bool:
         """Whether a pair collides, where the solids are placed."""
         hulls = self._hulls

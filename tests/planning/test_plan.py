@@ -17,6 +17,7 @@ import pytest
 from robots import needs_robot_data
 
 from constraints import ConstraintError, Implicit, Position, Problem
+from constraints.collisions import Shape
 from constraints.errors import FailedError, GraphError, OptionError, UnknownNameError
 from constraints.planning import Limits, Plan, PlanningStatus, plan, shorten
 from constraints.planning.marks import Sites
@@ -114,23 +115,27 @@ def test_a_plan_is_shortened_by_the_pairs_that_move_on_each_transition() -> None
 
 
 def test_pieces_of_a_plan_are_proved_or_the_first_that_is_not_is_named() -> None:
-    """Without collisions all are; with them the links of an arm that is folded are too near each other."""
+    """All are free of collisions; not where a ball at the hand is nearer to another one than distances are known."""
     scene = swap()
     start, goal = scene.at(0.2, 0.3), scene.at(0.2, 0.35)
-    found = plan(scene.graph, start, goal, rng=generator(), certified=True)
+    found = plan(scene.graph, start, goal, rng=generator(), collisions=scene.collisions, certified=True)
     assert found.status is PlanningStatus.FOUND
     assert found.certificate is not None
     assert found.certificate.check() == []
     assert found.certificate.times[-1] == found.or_raise().duration
     assert shorten(found, graph=scene.graph, rng=generator()).certificate is None
-    refused = plan(scene.graph, goal, start, rng=generator(), collisions=scene.collisions, certified=True)
+    hand = scene.robot.at(start).placement("ur3/tool0").translation
+    post = Shape("post", "Sphere", (0.01,), placement=[*hand[:2], hand[2] + 0.02 + 5e-7, 0.0, 0.0, 0.0, 1.0])
+    beside = scene.collisions.added(post).added(Shape("tip", "Sphere", (0.01,), "ur3/tool0"))
+    beside = beside.without(("post", "ur3/*"), ("tip", "ur3/*"), ("tip", "s*"), ("post", "s*"))
+    refused = plan(scene.graph, start, goal, rng=generator(), collisions=beside, certified=True)
     assert refused.status is PlanningStatus.NOT_PROVED
     assert refused.path is not None
     assert refused.certificate is not None
     assert refused.certificate.stuck is not None
     name = refused.on[refused.certificate.stuck.piece]
     assert refused.reason.startswith(f"'{name}', piece ")
-    assert "may meet" in refused.reason
+    assert "'tip' may meet 'post'" in refused.reason or "'post' may meet 'tip'" in refused.reason
     with pytest.raises(FailedError):
         refused.or_raise()
     assert plan(scene.graph, start, goal, rng=generator()).certificate is None
