@@ -233,15 +233,15 @@ class Chaos:
         thing = self.pick(*(t for t in things if not isinstance(t, allowed)))
         return self.say(f"a {type(thing).__name__} instead", thing)
 
-    def vector(self, n: int, scalar: bool = False) -> Any:
-        """No vector of n numbers; nor a number, where one may stand for all (`scalar`)."""
+    def vector(self, n: int, scalar: bool = False, rows: bool = False) -> Any:
+        """No vector of n numbers; nor a number, where one may stand for all (`scalar`), nor rows of them (`rows`)."""
         good = self.rng.uniform(-0.5, 0.5, n)
         kind = self.pick("size", "size", "rank", "finite", "finite", "dtype", "thing")
         if kind == "size":
             m = self.pick(*(m for m in range(n + 4) if m != n and not (scalar and m == 1)))
             return self.say(f"{m} numbers for {n}", self.rng.uniform(-0.5, 0.5, m))
         if kind == "rank":
-            ranks = [good[None], np.stack([good, good]), good[:, None, None]]
+            ranks = [good[:, None, None]] if rows else [good[None], np.stack([good, good]), good[:, None, None]]
             return self.say("wrong rank", self.pick(*ranks) if n else good[None, None])
         if kind == "finite" and n:
             good[int(self.rng.integers(n))] = self.pick(np.nan, np.inf, -np.inf)
@@ -260,14 +260,14 @@ class Chaos:
         things = [{"": 1.0}, {"q": 1.0}, print, "nonsense", object(), {1.0, 2.0}, *([] if n == 0 else [()])]
         return self.say("no numbers", self.pick(*things))
 
-    def point(self, space: Space) -> Any:
-        """No point of the space."""
+    def point(self, space: Space, rows: bool = False) -> Any:
+        """No point of the space; nor rows of them, where these are taken too."""
         if space.unit_blocks and self.rng.random() < 0.3:
             q = space.random(self.rng)
             block = self.pick(*space.unit_blocks)
             q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.002)
             return self.say("not normalised", self.pick(q, q.tolist()))
-        return self.vector(space.nq)
+        return self.vector(space.nq, rows=rows)
 
     def name(self, valid: Sequence[str]) -> Any:
         """A name that is not there: a typo, or no name at all."""
@@ -1947,7 +1947,7 @@ def _(c: Chaos) -> Made:
     if way == "space":
         return given("space of a box", TangentBox, c.thing(Space), q, 0.1)
     if way == "center":
-        return given("center of a box", TangentBox, space, c.point(space), 0.1)
+        return given("center of a box", TangentBox, space, c.point(space, rows=True), 0.1)
     if way == "sign":
         return given("radius of a box", TangentBox, space, q, c.say("negative", -1e-3))
     return given("radius of a box", TangentBox, space, q, c.vector(space.nv, scalar=True))

@@ -22,6 +22,7 @@ from constraints import CenterOfMass, Function, Orientation, Pose, Position, Rob
 from constraints.errors import (
     NoEnclosureError,
     NotFiniteError,
+    NotNormalizedError,
     OptionError,
     SizeError,
     SpaceMismatchError,
@@ -368,11 +369,21 @@ def test_functions_without_a_value_on_the_box_say_so(f: Function) -> None:
     [
         ([0.0], 0.1, SizeError), ([0.0, np.nan], 0.1, NotFiniteError), ([0.0, 0.0], np.nan, NotFiniteError),
         ([0.0, 0.0], [0.1, np.inf], NotFiniteError), ([0.0, 0.0], [0.1], SizeError), ([0.0, 0.0], -0.1, OptionError),
+        ([[0.0, 0.0, 0.0]], 0.1, SizeError), ([[0.0, np.nan]], 0.1, NotFiniteError), ([[0.0, 0.0]], -0.1, OptionError),
+        ([[[0.0, 0.0]]], 0.1, SizeError),
     ],
 )  # fmt: skip
 def test_boxes_that_are_none(center: Any, radius: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="box"):
         TangentBox(Rn(2), center, radius)
+
+
+def test_rotations_of_several_boxes_are_normalised_or_refused() -> None:
+    q = SO3.random(np.random.default_rng(0), size=3)
+    assert np.abs(np.linalg.norm(TangentBox(SO3, q * (1.0 + 1e-9), 0.1).q, axis=1) - 1.0).max() <= 2e-16
+    q[1] *= 1.1
+    with pytest.raises(NotNormalizedError, match="row 1 of centers of boxes"):
+        TangentBox(SO3, q, 0.1)
 
 
 def test_boxes_of_other_spaces_are_refused() -> None:

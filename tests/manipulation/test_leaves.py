@@ -305,5 +305,5 @@ def test_a_shape_of_a_contact_has_three_vertices() -> None:
     """A shape without any was an error of an array."""
     contact = "<contact name='c'><link name='box0/body'/><point>0 0 0 1 0 0 0 1 0</point><shape>{}</shape></contact>"
     for shape, count in (("0", 0), ("2 0 1", 2), ("3 0 1 2 0", 0)):
-        with pytest.raises(FileError, match=f"contact 'c': a shape has at least 3 vertices, found {count}"):
+        with pytest.raises(FileError, match=f"contact 'c': expected shapes of at least 3 vertices, found {count}"):
             manipulation.read_semantics(scene(), f"<robot name='scene'>{contact.format(shape)}</robot>")

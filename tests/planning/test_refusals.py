@@ -183,7 +183,7 @@ def in_time(found: Plan, limit: float) -> None:
     """It ended within its limit and a tenth, without a path, and says in words which transition was refused."""
     assert not found.success
     assert found.seconds <= 1.1 * limit
-    said = found.describe()
+    said = found.describe(details=True)
     assert found.refusals
     assert all(f"'{name}' refused {count} times: {reason}" in said for (name, reason), count in found.refusals.items())
 

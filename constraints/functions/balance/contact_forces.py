@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Rn
-from liegroups.arguments import as_tolerance, real_numbers
+from liegroups.arguments import as_tolerance, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
@@ -102,12 +102,12 @@ class ContactForces(GraspFunction):
         """Check everything once."""
         robot = self.lean(self.joints, self.subtrees)
         wrenches = tuple(support.columns(_axes_of(support)) for support in self._standing)
-        shares = _shares(self.shares, len(wrenches), type(self).__name__)
+        shares, damping = _shares(self.shares, len(wrenches), type(self).__name__), f"damping of {type(self).__name__}"
         roots = np.concatenate([np.full(each.shape[1], np.sqrt(s)) for each, s in zip(wrenches, shares, strict=True)])
         set_fields(
             self,
             shares=None if self.shares is None else read_only(shares),
-            damping=as_tolerance(self.damping, f"damping of {type(self).__name__}"),
+            damping=as_tolerance(finite_number(self.damping, damping), damping),
             wrenches=wrenches,
             _needed=read_only(np.concatenate([self.up, np.zeros(3)])),
             _roots=read_only(roots),

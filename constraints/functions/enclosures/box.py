@@ -68,8 +68,10 @@ class TangentBox:
                 stacked(real_numbers(self.center, "centers of boxes", finite=True), space.nq, "centers of boxes")
             )
             for block in space.unit_blocks:
-                off = np.abs(lengths(q[:, block]) - 1.0) > 1e-15
-                q[off] = space.normalize(q[off])
+                off = np.abs(lengths(q[:, block]) - 1.0)
+                for i in np.flatnonzero(off > 1e-6).tolist():
+                    space.check(q[i], f"row {i} of centers of boxes")
+                q[off > 1e-15] = space.normalize(q[off > 1e-15])
             r = np.array(np.broadcast_to(real_numbers(self.radius, "radius of boxes", finite=True), (len(q), space.nv)))
         else:
             q = np.array(space.check(self.center, "center of a box"))

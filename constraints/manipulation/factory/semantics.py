@@ -316,7 +316,7 @@ class _Reader:
         while values:
             n, values = values[0], values[1:]
             if n < 3:
-                self.refuse(what, f"a shape has at least 3 vertices, found {n}")
+                self.refuse(what, f"expected shapes of at least 3 vertices, found {n}")
             if n > len(values):
                 self.refuse(what, f"a shape of {n} vertices has only {len(values)} indices")
             out.append(values[:n])
