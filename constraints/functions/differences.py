@@ -105,9 +105,16 @@ def _jacobian(f: Function, point: Point, step: Vector) -> Matrix:
 
 
 def called(f: Callable[[Vector], ArrayLike], q: Vector) -> Vector:
-    """A copy of the value of a user's function (n,), of a copy of q, without warnings."""
+    """A copy of the value of a user's function (n,), of a copy of q, without warnings.
+
+    Raises:
+        TypeError: it is complex.
+    """
     with np.errstate(all="ignore"):
-        return np.array(f(q.copy()), dtype=np.float64).reshape(-1)
+        value = np.array(f(q.copy()))
+    if np.iscomplexobj(value):
+        raise TypeError("the value of a function is complex")
+    return value.astype(np.float64).reshape(-1)
 
 
 def slopes_of_numbers(f: Callable[[Vector], ArrayLike], q: Vector, space: Space, rows: int) -> Matrix:
