@@ -90,12 +90,12 @@ def ad_bound(kind: str, D: Vector) -> Matrix:
     return out
 
 
-_BESIDE, _APART = np.array([[0, 2, 1], [2, 1, 0], [1, 0, 2]]), 1.0 - np.eye(3)
+_BESIDE, _APART = np.array([[0, 2, 1], [2, 1, 0], [1, 0, 2]]), ~np.eye(3, dtype=np.bool_)
 """Which entry is at a place of the absolute values of a cross product, and where there is one."""
 
 
 def _crossing(d: Vector) -> Matrix:
-    return np.asarray(d[..., _BESIDE] * _APART)
+    return np.where(_APART, d[..., _BESIDE], 0.0)  # of infinite ones too
 
 
 def _series(A: Matrix, coefficients: list[float]) -> Matrix:
