@@ -114,37 +114,18 @@ class ElementaryTree:
         return S, joints
 
     def placements(self, q: Vector) -> tuple[Matrix, Matrix]:
-        """Of the joints in the world: origins (..., njoints, 3) and rotations (..., njoints, 3, 3).
-
-        Many configurations at once are computed by numpy, where all joints turn or slide.
+        """Of the joints in the world: origins (..., njoints, 3) [m] and rotations (..., njoints, 3, 3), by pinocchio.
 
         Args:
             q: (..., nq).
         """
-        model, Q = self.model, q.reshape(-1, self.model.nq)
-        if len(Q) > 1 and self._axes is not None:
-            origins, rotations = _placed_by_axes(model, self._axes, Q)
-        else:
-            data, each = self.datas.take(), list[list[Any]]()
-            for one in Q:
-                pin.forwardKinematics(model, data, one)
-                each.append([oMi.np for oMi in data.oMi])
-            self.datas.give(data)
-            found = np.array(each).reshape(len(Q), model.njoints, 4, 4)
-            origins, rotations = found[..., :3, 3], found[..., :3, :3]
-        shape = (*q.shape[:-1], model.njoints, 3)
-        return origins.reshape(shape), rotations.reshape(*shape, 3)
-
-    @cached_property
-    def _axes(self) -> list[tuple[int, Any, int, Matrix]] | None:
-        """Of each joint its parent, its placement, its entry of q and its twist; None where one does not just move."""
-        model = self.model
-        joints = [model.joints[j] for j in range(1, model.njoints)]
-        if not all(type_name(joint) in _OF_ONE for joint in joints):
-            return None
-        S = self.subspaces[0].T
-        each = zip(list(model.parents)[1:], list(model.jointPlacements)[1:], joints, strict=True)
-        return [(parent, M, joint.idx_q, S[joint.idx_v]) for parent, M, joint in each]
+        model, data, each = self.model, self.datas.take(), list[list[Any]]()
+        for one in q.reshape(-1, model.nq):
+            pin.forwardKinematics(model, data, one)
+            each.append([oMi.np for oMi in data.oMi])
+        self.datas.give(data)
+        found = np.array(each).reshape(*q.shape[:-1], model.njoints, 4, 4)
+        return found[..., :3, 3], found[..., :3, :3]
 
     @cached_property
     def steps(self) -> Vector:
@@ -256,25 +237,6 @@ def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector, *wre
 
 
 _OF_SEVERAL = (COMPOSITE, "Universal", "SphericalZYX")
-
-_OF_ONE = {"RX", "RY", "RZ", "PX", "PY", "PZ", "RevoluteUnaligned", "PrismaticUnaligned"}
-"""Joints that turn about an axis through their origin, or slide along one, by their coordinate."""
-
-
-def _placed_by_axes(model: Any, axes: list[tuple[int, Any, int, Matrix]], Q: Matrix) -> tuple[Matrix, Matrix]:
-    r"""As `ElementaryTree.placements`: turned by :math:`1 + \sin x\, K + (1 - \cos x)\, K^2`."""
-    origins, rotations = np.zeros((len(Q), model.njoints, 3)), np.zeros((len(Q), model.njoints, 3, 3))
-    rotations[:, 0] = np.eye(3)
-    for j, (parent, M, entry, S) in enumerate(axes, 1):
-        x, R = Q[:, entry], rotations[:, parent]
-        origins[:, j], rotations[:, j] = origins[:, parent] + R @ M.translation, R @ M.rotation
-        if S[:3].any():
-            origins[:, j] += (rotations[:, j] @ S[:3]) * x[:, None]
-        if S[3:].any():
-            K = pin.skew(S[3:])
-            turned = np.eye(3) + np.sin(x)[:, None, None] * K + (1.0 - np.cos(x))[:, None, None] * (K @ K)
-            rotations[:, j] = rotations[:, j] @ turned
-    return origins, rotations
 
 
 def _has_parts(joint: Any) -> bool:

@@ -44,6 +44,7 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import NoEnclosureError
 from ...robot import Frame, Robot
 from ...robot.elementary import ElementaryTree
+from ...robot.placement import quaternion_of
 from ..enclosures.box import Bend, Enclosure, TangentBox
 from ..enclosures.group_bounds import OF_MAPS
 from ..enclosures.interval import UNIT, Interval, lengths, rounded_up
@@ -161,7 +162,8 @@ class Seen(NamedTuple):
     @property
     def quaternion(self) -> Vector:
         """Of the rotation at the centre, xyzw."""
-        return SO3.normalize(_quaternion(self.rotation))
+        each = [quaternion_of(R) for R in self.rotation.reshape(-1, 3, 3)]
+        return np.array(each).reshape(*self.rotation.shape[:-2], 4)
 
     @property
     def turned_by(self) -> Any:
@@ -360,21 +362,6 @@ def seen(robot: Robot, a: Frame, b: Sequence[Frame], box: TangentBox) -> Seen:
         point[..., joints] * chains.turning, rounding, np.abs(chains.signs), chains.first, chains.second,
         not near_a.any(), planes,
     )  # fmt: skip
-
-
-def _quaternion(R: Matrix) -> Matrix:
-    r"""Of rotations (..., 3, 3), xyzw but for its length: the longest row of :math:`4\, p p^T`, p the unit one."""
-    P = np.zeros((*R.shape[:-2], 4, 4))
-    P[..., :3, :3] = R + np.swapaxes(R, -2, -1)
-    trace = R[..., 0, 0] + R[..., 1, 1] + R[..., 2, 2]
-    P[..., [0, 1, 2], [0, 1, 2]] += (1.0 - trace)[..., None]
-    for k in range(3):
-        i, j = int(_NEXT[k]), int(_AFTER[k])
-        P[..., k, 3] = P[..., 3, k] = R[..., j, i] - R[..., i, j]
-    P[..., 3, 3] = 1.0 + trace
-    longest = P[..., [0, 1, 2, 3], [0, 1, 2, 3]].argmax(axis=-1)[..., None, None]
-    row = np.take_along_axis(P, longest, axis=-2)[..., 0, :]
-    return row * np.where(row[..., 3:] < 0.0, -1.0, 1.0)
 
 
 def _cross(a: Matrix, b: Matrix) -> Matrix:
