@@ -312,10 +312,11 @@ def _difference(f: Callable[[Vector], ArrayLike], formula: Function) -> str:
             if np.isfinite(value).all():
                 return "its formula has no value where it has one"
             continue
-        if np.abs(known.value - value).max(initial=0.0) > SAME_VALUE * (1.0 + np.abs(value).max(initial=0.0)):
+        if not (np.abs(known.value - value) <= SAME_VALUE * (1.0 + np.abs(value))).all():
             return "its formula gives other values"
         slopes = slopes_of_numbers(f, q, space, formula.outputs.nv)
-        if not np.abs(known.jacobian - slopes).max(initial=0.0) <= SAME_SLOPE * (1.0 + np.abs(slopes).max(initial=0.0)):
+        sizes = 1.0 + np.abs(value) + np.abs(slopes).max(axis=1, initial=0.0)
+        if not (np.abs(known.jacobian - slopes) <= SAME_SLOPE * sizes[:, None]).all():
             return "its formula has another Jacobian"
         defined += 1
     return "" if defined >= DEFINED else "it has a value at few configurations"

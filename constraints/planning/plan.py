@@ -316,7 +316,7 @@ class PlanSearch:
                 ruled_out[words] = None
                 sequences.strike_out(step)
             else:
-                sequences.failed(step, step in attempts.refusals.done, step in proofs.crowded)
+                sequences.failed(step, proofs.penalty(step))
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,

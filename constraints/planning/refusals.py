@@ -35,6 +35,12 @@ FROM_GOAL = 400
 """Targets from the goal, backwards, of which at least one must be found."""
 DEEPER = 1e-3
 """A grasp is ruled out where bodies collide by more than this: targets are within thresholds of constraints [m]."""
+PENALTY = 1.0
+"""Cost, in transitions, that each failure of an action adds to it."""
+PENALTY_WITHOUT_TARGET = 3.0
+"""The same where no target of it was ever found: a way round by a regrasp, two transitions longer, comes first then."""
+PENALTY_OF_CROWDED = 10.0
+"""The same where many targets were found from the goal, and something collides at each."""
 
 
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
@@ -142,6 +148,12 @@ class StepProofs:
         if step not in self._proofs:
             self._proofs[step] = self._from_start(step) or self._from_goal(step)
         return self._proofs[step]
+
+    def penalty(self, step: PlanStep) -> float:
+        """What a failure of a step that is not ruled out adds to its cost, in transitions."""
+        if step in self.crowded:
+            return PENALTY_OF_CROWDED
+        return PENALTY if step in self._refusals.done else PENALTY_WITHOUT_TARGET
 
     def _from_start(self, step: PlanStep) -> str:
         if step.place != self._places.start:

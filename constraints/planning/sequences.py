@@ -11,12 +11,6 @@ from typing import NamedTuple, final
 from ..manipulation.states import Transition
 from .marks import Move, Site, Sites
 
-PENALTY = 1.0
-"""Cost, in transitions, that each failure of an action adds to it."""
-PENALTY_WITHOUT_TARGET = 3.0
-"""The same where no target of it was ever found: a way round by a regrasp, two transitions longer, comes first then."""
-PENALTY_OF_CROWDED = 10.0
-"""The same where many targets were found, and something collides at each."""
 MOST_PLACES = 100_000
 """Sites that one search for a sequence looks at."""
 
@@ -71,16 +65,9 @@ class Sequences:
             found = self._known[place] = tuple(self._places.actions(place))
         return found
 
-    def failed(self, step: PlanStep, has_target: bool, is_crowded: bool = False) -> None:
-        """Let a step cost more.
-
-        Args:
-            step: which failed.
-            has_target: whether a target of it was ever found.
-            is_crowded: whether something collides at each of many.
-        """
-        without = PENALTY_OF_CROWDED if is_crowded else PENALTY_WITHOUT_TARGET
-        self._penalties[_key(step)] += without if is_crowded or not has_target else PENALTY
+    def failed(self, step: PlanStep, penalty: float) -> None:
+        """Let a step cost so many transitions more."""
+        self._penalties[_key(step)] += penalty
 
     def strike_out(self, step: PlanStep) -> None:
         """Let no sequence have a step."""

@@ -92,6 +92,12 @@ def test_what_is_not_read_is_called_and_says_why(name: str) -> None:
     assert reason in left.describe()
 
 
+def test_a_row_that_is_read_wrongly_is_told_beside_a_larger_one() -> None:
+    f = made(lambda q: [1e15 * q[2], q[0] if q.dtype == object else q[1]])
+    assert f.read is None
+    assert "its formula gives other values" in f.describe()
+
+
 def test_a_jacobian_that_is_given_is_kept_and_reading_can_be_turned_off() -> None:
     given = made(lambda q: q @ q, jacobian=lambda q: 7.0 * q)
     np.testing.assert_array_equal(given.jacobian([1.0, 2.0, 3.0, 4.0]), [[7.0, 14.0, 21.0, 28.0]])
