@@ -93,7 +93,7 @@ def test_what_is_not_read_is_called_and_says_why(name: str) -> None:
 
 
 def test_a_row_that_is_read_wrongly_is_told_beside_a_larger_one() -> None:
-    f = made(lambda q: [1e15 * q[2], q[0] if q.dtype == object else q[1]])
+    f = made(lambda q: [1e20 * q[2], q[0] if q.dtype == object else q[1]])
     assert f.read is None
     assert "its formula gives other values" in f.describe()
 
