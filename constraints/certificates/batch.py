@@ -15,7 +15,7 @@ from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .certificate import Certificate
-from .check import Premises, contraction, lengths, raised, within
+from .check import Premises, contraction, lengths, spent, within
 from .leg_search import NUMBERS
 from .rows import ProblemRows, RowsOn
 from .search import COARSE_STEP, FINE_STEP, FIRST_SIZE, NEAR_END, CertificateSearch, has_branches, other_size
@@ -191,8 +191,7 @@ class _Together:
     def _holds(numbers: Premises) -> BoolVector:
         """Whether all that `failures` asks for holds."""
         rho = within(numbers)
-        used = raised(lengths(numbers.rates) * np.where(np.isfinite(rho), rho, 0.0)[:, None])
-        used = np.where(numbers.rates.any(axis=-1), used, 0.0)
+        used = spent(numbers.rates, np.where(np.isfinite(rho), rho, 0.0)[:, None])
         return (rho <= numbers.size) & (numbers.margins >= used).all(axis=-1)
 
     def _certificate(self, i: int, numbers: Premises, k: int, center: Vector) -> Certificate:

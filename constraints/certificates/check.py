@@ -135,10 +135,15 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
         found.append(f"R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {numbers.size:.3g}")
     if not _distance(numbers, rho) <= r:
         found.append(f"the solution is only shown to be within {_distance(numbers, rho):.3g}, not r = {r:.3g}")
-    used = np.where(numbers.rates.any(axis=1), raised(lengths(numbers.rates) * rho), 0.0)
+    used = spent(numbers.rates, rho)
     if not (numbers.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")
     return found
+
+
+def spent(rates: Any, far: Any) -> Any:
+    """What of margins solutions may use up that are so far from y = 0, rounded up."""
+    return np.where(rates.any(axis=-1), raised(lengths(rates) * far), 0.0)
 
 
 def _misshapen(numbers: Premises) -> str:

@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .check import Premises, contraction, failures, lengths, raised, within
+from .check import Premises, contraction, failures, lengths, raised, spent, within
 
 
 class LegPremises(NamedTuple):
@@ -144,7 +144,7 @@ def leg_failures(leg: LegPremises, far: float) -> list[str]:
     n, found = leg.numbers, list[str]()
     if not far <= n.size:
         found.append(f"it is not joined to the next one: {far:.3g} is more than the size {n.size:.3g}")
-    used = np.where(n.rates.any(axis=1), raised(lengths(n.rates) * far), 0.0)
+    used = spent(n.rates, far)
     if not (n.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - n.margins)):.3g}")
     return found
