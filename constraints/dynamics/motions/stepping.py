@@ -206,7 +206,7 @@ class Stepper:
             try:
                 return dense_output(self, self.tableau, state, step, end)
             except (Halt, *BROKEN):
-                pass
+                pass  # at a stage that it needs beside those of the step; `between` needs none
         return lambda s: self.between(state, step.motion, h, s)
 
     def stiffness(self, state: StageState) -> Stiffness:
