@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SAME_VALUE = 1e-12
 """Values agree to this, relative to 1 + their size."""
 SAME_SLOPE = 1e-6
-"""The Jacobian agrees with central differences to this, relative to 1 + its largest entry."""
+"""The Jacobian agrees with central differences to this, relative to 1 + value and largest slope of a row."""
 STEP_OF_READING = 1e-6
 """Of these differences."""
 TRIED_COMPLEX = 8
