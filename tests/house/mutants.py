@@ -188,9 +188,10 @@ class Judge:
         if not tests:
             return "no test runs it"
         path = tree / mutant.path if mutant else tree / "README.md"
-        text = path.read_text(encoding="utf-8")
+        text, written = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
         try:
             path.write_text(mutant.apply(text) if mutant else text, encoding="utf-8")
+            os.utime(path, ns=(written, written + 10**10))  # Python knows old bytecode by size and second alone
             for part in filter(None, (tests[:FIRST], tests[FIRST:])):
                 limit = seconds + 3.0 * sum(self.seconds[test] for test in part)
                 code = forked(tree, part, self.part.variables, limit)
@@ -198,6 +199,7 @@ class Judge:
                     return "too slow" if code is None else "noticed"
         finally:
             path.write_text(text, encoding="utf-8")
+            os.utime(path, ns=(written, written))
         return "lived"
 
 
