@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from typing import final
 
 import numpy as np
@@ -182,27 +182,34 @@ class StepProofs:
 
         Where targets are found and none of them is free, the step is kept among the `crowded` ones.
         """
-        graph, rng, found = self._graph, np.random.default_rng(0), False
-        for count in range(FROM_GOAL):
-            target = graph.target(back, goal, graph.robot.check(self._guess(back, goal, rng), "guess of a plan"))
-            found = found or target.success
-            if (target.success and self._is_free(target)) or self._clock.is_over:
+        graph, rng, found, tried = self._graph, np.random.default_rng(0), False, 0
+        while tried < FROM_GOAL:
+            count = min(max(1, tried), FROM_GOAL - tried)  # first of all one, which says what is too far
+            guesses = [graph.robot.check(self._guess(back, goal, rng), "guess of a plan") for _ in range(count)]
+            targets = graph.targets(back, np.tile(goal, (count, 1)), np.array(guesses))
+            reached = [target for target in targets if target.success]
+            found, tried = found or bool(reached), tried + count
+            if (reached and self._one_is_free(back, reached)) or self._clock.is_over:
                 return ""
-            if count == 0 and (words := self._too_far(target, "goal")):
+            if tried == 1 and (words := self._too_far(targets[0], "goal")):
                 return words
         if found:
             self.crowded.add(step)
             return ""
         return f"no target of '{back}' was found from the goal, in {FROM_GOAL} searches"
 
-    def _is_free(self, target: TargetConfiguration) -> bool:
-        """Whether nothing collides at the waypoints of a target."""
+    def _one_is_free(self, transition: Transition, targets: Sequence[TargetConfiguration]) -> bool:
+        """Whether at one of several targets of a transition nothing collides at any waypoint."""
         model, graph = self._collisions, self._graph
-        parts = target.transition.inner or (target.transition,)
-        return model is None or all(
-            model.among(graph.collision_pairs(part, model.joint_pairs)).is_free(point)
-            for part, point in zip(parts, target.waypoints, strict=True)
-        )
+        if model is None:
+            return True
+        for i, part in enumerate(transition.inner or (transition,)):
+            points = np.array([target.waypoints[i] for target in targets])
+            free = model.among(graph.collision_pairs(part, model.joint_pairs)).is_free_batch(points)
+            targets = [target for target, is_free in zip(targets, free, strict=True) if is_free]
+            if not targets:
+                return False
+        return True
 
     def _too_far(self, target: TargetConfiguration, what: str) -> str:
         """Whether the first step of a target is out of reach for all guesses, in words."""
