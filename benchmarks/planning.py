@@ -3,6 +3,7 @@
     python benchmarks/planning.py [--scene NAME ...] [--seeds N] [--json FILE]
                                   [--hpp-python PATH] [--roboplan-python PATH] [--share FOLDER]
     python benchmarks/planning.py --judge N      # judges N paths of each scene, as found and shortened
+    python benchmarks/planning.py --timed N      # looks at N trajectories of each scene, 1000 times a second
 
 No sequence of grasps and no guess is given. Seconds are those of the processor, all threads, around one search, to a
 path or to its end without one (Limits.seconds of the scene, wall time); the first search of a process, which reads the
@@ -12,6 +13,9 @@ and their seconds are `time.process_time()` in that process around their `solve`
 A success of ours is a path with which `tests/planning/judge.py` finds nothing wrong: plain pinocchio and coal, outside
 of the measured time. A peer's success is what it says. Lengths are sums of the norms of steps [rad, m]; HPP measures
 its own way.
+
+Of trajectories the joints of robots are limited, to 1.5 rad/s and 5 rad/s^2 (m for rad). Looked at are velocities,
+accelerations, their differences of positions, the residual, rest at events, and the time of toppra on the same samples.
 
 Scenes construction_set and placard take the objects of the wheel `hpp-environments`: from the peer's interpreter, or
 from `--share`.
@@ -36,14 +40,14 @@ from pathlib import Path as File
 from typing import Any
 
 import numpy as np
+import planning_leaves as leaves
 from peer import Child, NoPeer
 from planning_graphs import construction_set, placard, spheres, story
-from planning_leaves import bar, glass, talos
 from planning_scenes import Query, Scene
 from projection import OneLine
 
 from constraints import ConstraintError
-from constraints.planning import Connection, Limits, shorten
+from constraints.planning import Connection, Limits, Trajectory, shorten, timed
 from constraints.robot.files.packages import robot_data_folder
 
 Row = dict[str, Any]
@@ -54,7 +58,7 @@ PLANNERS = {
 }  # fmt: skip
 """Drivers of the peers' planners."""
 SCENES: dict[str, Callable[[str | None], Scene]] = {
-    "glass": glass, "bar": bar, "talos": talos, "spheres": spheres, "pick_and_place": story,
+    "glass": leaves.glass, "bar": leaves.bar, "talos": leaves.talos, "spheres": spheres, "pick_and_place": story,
     "construction_set": construction_set, "placard": placard,
 }  # fmt: skip
 """Each is made from the folder that holds hpp_environments."""
@@ -136,6 +140,49 @@ def judged(name: str, scene: Scene, count: int) -> list[str]:
     return said
 
 
+SPEED, PUSH, FREE = 1.5, 5.0, 1e3
+"""Limits of velocity and acceleration of joints, and by how much wider those of free bodies are."""
+
+
+def clocked(name: str, scene: Scene, count: int) -> list[str]:
+    """What is wrong with trajectories along paths of a scene; prints what was measured."""
+    said = list[str]()
+    model: Any = scene.collisions.robot.model
+    joints = np.concatenate([np.full(joint.nv, joint.nv == 1) for joint in list(model.joints)[1:]])
+    limits = tuple(np.where(joints, each, FREE * each) for each in (SPEED, PUSH))
+    for i in range(count):
+        query, rng = scene.queries[i % len(scene.queries)], np.random.default_rng(2000 + i)
+        found = scene.solve(query, rng, Limits(seconds=scene.seconds))
+        trajectory = timed(found.path if isinstance(found, Connection) else found, *limits)
+        measured, threshold = kept(trajectory, limits, joints), found.path.pieces[0].options.threshold
+        words = ", ".join(f"{what} {number:.4g}" for what, number in measured.items())
+        print(f"{name}, seed {2000 + i}: {trajectory.duration:.2f} s, {words}", flush=True)
+        most = {"velocity": 1.01, "acceleration": 1.01, "differences": 1.01, "residual": threshold, "toppra": 1.1}
+        said += [
+            f"{name}, seed {2000 + i}: {what} {measured[what]:.4g}" for what in most if measured[what] > most[what]
+        ]
+        if measured["speed at events"] > 1e-9:
+            said.append(f"{name}, seed {2000 + i}: moves at an event")
+    return said
+
+
+def kept(trajectory: Trajectory, limits: tuple[Any, Any], joints: Any) -> dict[str, float]:
+    """What limits and constraints a trajectory uses, by name."""
+    samples, events = trajectory.sample(1000.0), trajectory.events
+    steps = np.diff(samples.times)[:, None]
+    rates = trajectory.space.difference(samples.q[:-1], samples.q[1:]) / steps
+    bends = np.diff(rates, axis=0)[:-1] / 1e-3  # the last step is as short as the rest of the time
+    return {
+        "velocity": float((np.abs(samples.v) / limits[0]).max()),
+        "acceleration": float((np.abs(samples.a) / limits[1]).max()),
+        "differences": max(float((np.abs(rates) / limits[0]).max()), float((np.abs(bends) / limits[1]).max())),
+        "residual": trajectory.max_error(),
+        "toppra": trajectory.duration / leaves.judge.toppras_duration(trajectory, *limits, joints),
+        "events": len(events),
+        "speed at events": max((float(np.abs(trajectory(event.time).v).max()) for event in events), default=0.0),
+    }
+
+
 def figures(rows: list[Row]) -> list[Row]:
     """By scene and planner."""
     by = dict[tuple[str, str], list[Row]]()
@@ -174,11 +221,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, metavar="N", help="searches of each start and goal")
     parser.add_argument("--json", type=File, metavar="FILE", help="write figures and all runs there")
     parser.add_argument("--judge", type=int, metavar="N", help="judge N paths of each scene; no times")
+    parser.add_argument("--timed", type=int, metavar="N", help="look at N trajectories of each scene; no times")
     parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
     parser.add_argument("--roboplan-python", metavar="PATH", help="interpreter that has roboplan")
     parser.add_argument("--share", metavar="FOLDER", help="folder that holds hpp_environments")
     options = parser.parse_args()
-    for name in ("seeds", "judge"):
+    for name in ("seeds", "judge", "timed"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name}: expected a whole number from 1, got {getattr(options, name)}")
     return options
@@ -205,6 +253,9 @@ def main() -> int:
             continue
         if options.judge is not None:
             said += judged(name, scene, options.judge)
+        if options.timed is not None:
+            said += clocked(name, scene, options.timed)
+        if options.judge is not None or options.timed is not None:
             continue
         children = peers(name, scene, options, str(folder and folder.parent))
         rows += measure(name, scene, children, options)

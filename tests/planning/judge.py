@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -12,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from constraints.paths import Path
+from constraints.planning import Trajectory
 
 TIMES = 1000
 ANGLE, LENGTH = 0.1, 0.02
@@ -210,6 +212,23 @@ def far(a: pin.SE3, b: pin.SE3) -> float:
     return float(
         np.hypot(np.linalg.norm(a.translation - b.translation), np.linalg.norm(pin.log3(a.rotation.T @ b.rotation)))
     )
+
+
+def toppras_duration(trajectory: Trajectory, velocity: Any, acceleration: Any, joints: Any = slice(None)) -> float:
+    """Time that toppra needs for its own spline through the same points of some joints, part by part."""
+    toppra, algorithm = (importlib.import_module(name) for name in ("toppra", "toppra.algorithm"))
+    nv, total = trajectory.space.nv, 0.0
+    limits = [np.broadcast_to(each, nv).astype(float)[joints] for each in (velocity, acceleration)]
+    rows = [
+        toppra.constraint.JointVelocityConstraint(limits[0]),
+        toppra.constraint.JointAccelerationConstraint(limits[1]),
+    ]
+    for part in trajectory.parts:
+        curve = part.curve
+        if part.law.duration > 0.0:
+            spline = toppra.SplineInterpolator(curve.s, curve.points[:, joints])
+            total += algorithm.TOPPRA(rows, spline, solver_wrapper="seidel").compute_trajectory(0, 0).duration
+    return total
 
 
 assert coal.__version__

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import logging
 import pickle
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from planning.judge import toppras_duration
 from robots import needs_robot_data, panda
 from scenes import recorded_graph
 
@@ -69,23 +69,6 @@ def kept(trajectory: Trajectory, velocity: Any, acceleration: Any, rate: float =
     bends = np.abs(slopes) / limits[1]
     regular = dt[:, 0] > 0.5 / rate  # the last interval may be as short as rounding
     return float(used[0].max()), max(float(used[1].max()), float(bends[regular].max()))
-
-
-def toppras_duration(trajectory: Trajectory, velocity: Any, acceleration: Any, joints: slice = slice(None)) -> float:
-    """Time that toppra needs for its own spline through the same points of some joints, part by part."""
-    toppra, algorithm = (importlib.import_module(name) for name in ("toppra", "toppra.algorithm"))
-    nv, total = trajectory.space.nv, 0.0
-    limits = [np.broadcast_to(each, nv).astype(float)[joints] for each in (velocity, acceleration)]
-    rows = [
-        toppra.constraint.JointVelocityConstraint(limits[0]),
-        toppra.constraint.JointAccelerationConstraint(limits[1]),
-    ]
-    for part in trajectory.parts:
-        curve = part.curve
-        if part.law.duration > 0.0:
-            spline = toppra.SplineInterpolator(curve.s, curve.points[:, joints])
-            total += algorithm.TOPPRA(rows, spline, solver_wrapper="seidel").compute_trajectory(0, 0).duration
-    return total
 
 
 def height_of(q: np.ndarray) -> float:
