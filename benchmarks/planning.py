@@ -148,13 +148,16 @@ def clocked(name: str, scene: Scene, count: int) -> list[str]:
     """What is wrong with trajectories along paths of a scene; prints what was measured."""
     said = list[str]()
     model: Any = scene.collisions.robot.model
-    joints = np.concatenate([np.full(joint.nv, joint.nv == 1) for joint in list(model.joints)[1:]])
-    limits = tuple(np.where(joints, each, FREE * each) for each in (SPEED, PUSH))
+    single = [joint for joint in list(model.joints)[1:] if joint.nv == 1]
+    joints, places = [joint.idx_v for joint in single], [joint.idx_q for joint in single]
+    limits = np.full(model.nv, FREE * SPEED), np.full(model.nv, FREE * PUSH)
+    limits[0][joints], limits[1][joints] = SPEED, PUSH
     for i in range(count):
         query, rng = scene.queries[i % len(scene.queries)], np.random.default_rng(2000 + i)
         found = scene.solve(query, rng, Limits(seconds=scene.seconds))
         trajectory = timed(found.path if isinstance(found, Connection) else found, *limits)
-        measured, threshold = kept(trajectory, limits, joints), found.path.pieces[0].options.threshold
+        measured, threshold = kept(trajectory, limits), found.path.pieces[0].options.threshold
+        measured["toppra"] = trajectory.duration / leaves.judge.toppras_duration(trajectory, *limits, joints, places)
         words = ", ".join(f"{what} {number:.4g}" for what, number in measured.items())
         print(f"{name}, seed {2000 + i}: {trajectory.duration:.2f} s, {words}", flush=True)
         most = {"velocity": 1.01, "acceleration": 1.01, "differences": 1.01, "residual": threshold, "toppra": 1.1}
@@ -166,7 +169,7 @@ def clocked(name: str, scene: Scene, count: int) -> list[str]:
     return said
 
 
-def kept(trajectory: Trajectory, limits: tuple[Any, Any], joints: Any) -> dict[str, float]:
+def kept(trajectory: Trajectory, limits: tuple[Any, Any]) -> dict[str, float]:
     """What limits and constraints a trajectory uses, by name."""
     samples, events = trajectory.sample(1000.0), trajectory.events
     steps = np.diff(samples.times)[:, None]
@@ -177,7 +180,6 @@ def kept(trajectory: Trajectory, limits: tuple[Any, Any], joints: Any) -> dict[s
         "acceleration": float((np.abs(samples.a) / limits[1]).max()),
         "differences": max(float((np.abs(rates) / limits[0]).max()), float((np.abs(bends) / limits[1]).max())),
         "residual": trajectory.max_error(),
-        "toppra": trajectory.duration / leaves.judge.toppras_duration(trajectory, *limits, joints),
         "events": len(events),
         "speed at events": max((float(np.abs(trajectory(event.time).v).max()) for event in events), default=0.0),
     }

@@ -214,8 +214,17 @@ def far(a: pin.SE3, b: pin.SE3) -> float:
     )
 
 
-def toppras_duration(trajectory: Trajectory, velocity: Any, acceleration: Any, joints: Any = slice(None)) -> float:
-    """Time that toppra needs for its own spline through the same points of some joints, part by part."""
+def toppras_duration(
+    trajectory: Trajectory, velocity: Any, acceleration: Any, joints: Any = slice(None), places: Any = None
+) -> float:
+    """Time that toppra needs for its own spline through the same points of some joints, part by part.
+
+    Of many points, through which it finds no speed, every second one is taken.
+
+    Args:
+        joints: which columns of the tangent these are.
+        places: which coordinates of q, if others.
+    """
     toppra, algorithm = (importlib.import_module(name) for name in ("toppra", "toppra.algorithm"))
     nv, total = trajectory.space.nv, 0.0
     limits = [np.broadcast_to(each, nv).astype(float)[joints] for each in (velocity, acceleration)]
@@ -224,10 +233,14 @@ def toppras_duration(trajectory: Trajectory, velocity: Any, acceleration: Any, j
         toppra.constraint.JointAccelerationConstraint(limits[1]),
     ]
     for part in trajectory.parts:
-        curve = part.curve
-        if part.law.duration > 0.0:
-            spline = toppra.SplineInterpolator(curve.s, curve.points[:, joints])
-            total += algorithm.TOPPRA(rows, spline, solver_wrapper="seidel").compute_trajectory(0, 0).duration
+        s, points = part.curve.s, part.curve.points[:, joints if places is None else places]
+        found = None if part.law.duration > 0.0 else 0.0
+        while found is None:
+            spline = toppra.SplineInterpolator(s, points)
+            law = algorithm.TOPPRA(rows, spline, solver_wrapper="seidel").compute_trajectory(0, 0)
+            found = None if law is None else law.duration
+            s, points = (np.concatenate([each[:-1:2], each[-1:]]) for each in (s, points))
+        total += found
     return total
 
 
