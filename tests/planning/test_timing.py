@@ -19,6 +19,7 @@ from scenes import recorded_graph
 from constraints import (
     Base,
     Comparison,
+    Function,
     Implicit,
     Options,
     Position,
@@ -43,8 +44,11 @@ from constraints.errors import (
 from constraints.manipulation import Path, interpolate
 from constraints.models import sample_arm
 from constraints.models.mechanisms import four_bar
+from constraints.paths.moving_rhs import MovingRightHandSide
+from constraints.paths.path import Piece
 from constraints.planning import Plan, PlanningStatus, Trajectory, timed, walk
 from constraints.planning.trajectories import timing
+from liegroups import Rn
 
 ARM = sample_arm()
 WITHIN = 1.01
@@ -419,6 +423,22 @@ def test_what_time_is_stretched_by_is_said(monkeypatch: pytest.MonkeyPatch, capl
     assert slowed.slowdown > 1.005
     assert f"slower by a factor of up to {slowed.slowdown:.3g}" in caplog.text
     assert max(kept(slowed, 1.0, 4.0)) <= WITHIN
+
+
+def test_where_exact_points_lie_far_off_samples_are_kept() -> None:
+    """Where q_0^2 = 5e-5: exact points are 7e-3 to either side of samples that are all within the threshold."""
+    square = Function.from_callable(
+        lambda q: q[:1] ** 2 - 5e-5, Rn(2), Rn(1), lambda q: [[2.0 * q[0], 0.0]], name="square"
+    )
+    problem = Problem(Rn(2), [Implicit.zero(square)])
+    beside = np.array([1e-3, -1e-3, 1e-3, 1.15e-2, 1.15e-2, 2e-3, -1e-3, 1e-3])
+    samples, times = np.column_stack([beside, 0.05 * np.arange(8.0)]), np.linspace(0.0, 1.0, 8)
+    piece = Piece(problem, MovingRightHandSide(problem.rhs), samples, times, Options.local())
+    trajectory = timed(Path((piece,)), 1.0, 4.0)
+    q = trajectory.sample(2000.0).q
+    assert trajectory.max_error() <= piece.options.threshold
+    assert max(float(np.linalg.norm(q - each, axis=1).min()) for each in samples) < 5e-4
+    assert max(kept(trajectory, 1.0, 4.0)) <= WITHIN
 
 
 def test_a_trajectory_is_pickled() -> None:

@@ -19,6 +19,13 @@ from ...solvers import Options, Projector
 
 FINE_THRESHOLD = 1e-10
 """Threshold of projections: a spline follows the noise of coarser ones, and its accelerations with it."""
+FAR_FROM_EXACT = 50.0
+"""Thresholds of a path by which a sample must not move to `FINE_THRESHOLD`: where constraints are nearly singular exact
+points lie far off, and not beside each other. There points move by no more than their threshold asks for."""
+WELL_WITHIN, JUST_WITHIN = 0.5, 0.75
+"""Parts of a path's threshold: to which points are projected there, and to which they then are moved on this way."""
+HALVINGS = 12
+"""Of the way from a point to an exact one, to find where it comes within."""
 SHARPEST = 0.0
 """A corner whose cosine is below this, of more than a right angle, is stopped at: to round it takes longer."""
 APART = 1e-6
@@ -33,9 +40,10 @@ class Stretch:
     """Pieces of a path on one problem, from one stop to the next.
 
     Attributes:
-        pieces: at least one, with samples that are projected to `FINE_THRESHOLD`; several have the same right-hand
-            sides, which do not move.
-        fine: projects onto their problem, as close as rounding allows.
+        pieces: at least one, with samples that are projected to the threshold of `fine`; several have the same
+            right-hand sides, which do not move.
+        fine: projects onto their problem, as close as rounding allows; where it is nearly singular, to `WELL_WITHIN` of
+            the path's threshold.
         entry: the first sample (nq,) as the path has it.
         number: of the piece of the path in which it begins.
     """
@@ -68,11 +76,11 @@ class Stretch:
 
 
 def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix:
-    """Configurations (n, nq) on the constraints of a piece: to `FINE_THRESHOLD`, or else as near as it goes.
+    """Configurations (n, nq) on the constraints of a piece: to the threshold of `fine`, or else as near as it goes.
 
     Args:
         piece: has the right-hand sides, and the threshold that must be kept.
-        fine: the projector.
+        fine: the projector; if it is coarse, points move no farther than the threshold of the piece asks for.
         Q: starts (n, nq).
         times: in [0, 1], at which right-hand sides are asked (n,).
 
@@ -84,7 +92,23 @@ def projected(piece: Piece, fine: Projector, Q: Matrix, times: Vector) -> Matrix
     if not within.all():
         worst = batch[int(within.argmin())]
         raise FailedError(worst, f"a path cannot be timed: beside its samples {worst.status}")
-    return batch.q
+    is_fine = fine.options.threshold <= FINE_THRESHOLD
+    return batch.q if is_fine else _least_moved(piece, Q, batch.q, times)
+
+
+def _least_moved(piece: Piece, Q: Matrix, found: Matrix, times: Vector) -> Matrix:
+    """Starts (n, nq), moved towards solutions (n, nq) until they are just within the threshold of a piece."""
+    space, moved, least = piece.problem.space, Q.copy(), JUST_WITHIN * piece.options.threshold
+    for i in np.flatnonzero((Q != found).any(axis=1)):
+        sides, low, high = piece.sides.at(float(times[i])), 0.0, 1.0
+        for part in (0.0, *(None,) * HALVINGS):
+            middle = 0.5 * (low + high) if part is None else part
+            if piece.projector.residual(space.interpolate(Q[i], found[i], middle), sides) <= least:
+                high = middle
+            else:
+                low = middle
+        moved[i] = space.interpolate(Q[i], found[i], high)
+    return moved
 
 
 def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
@@ -97,7 +121,13 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
     Raises:
         FailedError: as `projected`.
     """
-    fine = {id(piece.problem): Projector(piece.problem, _finer(piece.options)) for piece in path.pieces}
+    fine = dict[int, Projector]()
+    for piece in path.pieces:
+        own = fine.setdefault(id(piece.problem), Projector(piece.problem, _finer(piece.options, 0.0)))
+        if _is_nearly_singular(piece, own):
+            fine[id(piece.problem)] = Projector(
+                piece.problem, _finer(piece.options, WELL_WITHIN * piece.options.threshold)
+            )
     pieces = enumerate(path.pieces)
     parts = [part for i, piece in pieces for part in _smooth_parts(piece, i, fine[id(piece.problem)])]
     runs = parts[:1]
@@ -110,10 +140,16 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
     return tuple(runs)
 
 
-def _finer(options: Options) -> Options:
-    """Options of a path for finer projections."""
-    least = min(options.threshold, FINE_THRESHOLD)
-    return replace(options, threshold=least, restarts=False, wrap=False, trace=False, nearest=False)
+def _finer(options: Options, least: float) -> Options:
+    """Options of a path for finer projections, to a threshold of at least `least`."""
+    threshold = max(least, min(options.threshold, FINE_THRESHOLD))
+    return replace(options, threshold=threshold, restarts=False, wrap=False, trace=False, nearest=False)
+
+
+def _is_nearly_singular(piece: Piece, fine: Projector) -> bool:
+    """Whether the exact points of a piece lie far from its samples."""
+    moves = piece.problem.space.difference(piece.samples, projected(piece, fine, piece.samples, piece.times))
+    return float(np.abs(moves).max()) > FAR_FROM_EXACT * piece.options.threshold
 
 
 def _smooth_parts(piece: Piece, number: int, fine: Projector) -> list[Stretch]:
@@ -166,6 +202,7 @@ def _between(before: Stretch, after: Stretch) -> Vector:
     for _ in range(ROUNDS):
         for run, rhs in zip((before, after), sides, strict=True):
             q = run.fine.project(q, rhs).q
-        if before.fine.residual(q, sides[0]) <= FINE_THRESHOLD and after.fine.residual(q, sides[1]) <= FINE_THRESHOLD:
+        runs = zip((before, after), sides, strict=True)
+        if all(run.fine.residual(q, rhs) <= run.fine.options.threshold for run, rhs in runs):
             return q
     return after.entry

@@ -53,7 +53,8 @@ def timed(
     passes through them, whose points are projected again; toppra gives it its speed (Pham and Pham, "A new approach to
     time-optimal path parameterization based on reachability analysis", 2018). Then it is looked at 1000 times a second:
     where a limit is exceeded by more than 1 %, or the constraints are left, the curve is made of more points; what
-    remains is slowed down (`Trajectory.slowdown`).
+    remains is slowed down (`Trajectory.slowdown`). Where constraints are nearly singular (stretched legs) exact points
+    lie far from the samples: these stay as they are then, and points between them within the path's threshold.
 
     It is at rest where pieces of the path have different problems, as at a grasp, and where the path turns by more than
     a right angle. Other corners are rounded between the samples beside them. Between samples a trajectory may be off
