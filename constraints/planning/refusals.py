@@ -15,7 +15,7 @@ from ..manipulation.foliation import leaf_at
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import State, Transition
 from ..manipulation.targets import TargetConfiguration
-from ..paths.relative_motion import CollisionPair, RelativeMotion, Tie, relative_motion
+from ..paths.relative_motion import CollisionPair, relative_motion
 from ..problem.problem import Problem
 from ..problem.span import spans_of
 from ..rows.row_owner import RowOwner
@@ -136,7 +136,8 @@ class StepProofs:
         self._proofs: dict[PlanStep, str] = {}
         self._unreached: dict[State, str] = {}
         self._met: dict[tuple[str, tuple[CollisionPair, ...]], str] = {}
-        self._ties: dict[str, RelativeMotion] = {}
+        self._tied: dict[str, Set[frozenset[str]]] = {}
+        self._joint_pairs = () if collisions is None else collisions.joint_pairs
         self.crowded = set[PlanStep]()
 
     def of(self, step: PlanStep) -> str:
@@ -251,20 +252,27 @@ class StepProofs:
         graph, model = self._graph, self._collisions
         if model is None:
             return ""
-        tie, moving = self._ties_of(owner), graph.collision_pairs(part, model.joint_pairs)
-        tied = [pair for pair in moving if tie.between(pair.a, pair.b) is Tie.CONSTRAINED]
-        pairs = tuple(pair._replace(margin=pair.margin - DEEPER) for pair in tied)
+        tied, moving = self._tied_by(owner), graph.collision_pairs(part, self._joint_pairs)
+        pairs = tuple(
+            pair._replace(margin=pair.margin - DEEPER) for pair in moving if frozenset((pair.a, pair.b)) in tied
+        )
         key = owner.name, pairs
         if key not in self._met:
-            found = Projector(Problem(graph.robot, [owner]), graph.path_options, graph.engine).project(self._start)
-            met = model.among(pairs).collisions(found.q, 1) if pairs and found.success else ()
-            self._met[key] = f"where '{owner.name}' holds, {in_words(met)}" if met else ""
+            self._met[key] = ""
+            if pairs:
+                problem = Problem(graph.robot, [owner])
+                found = Projector(problem, graph.path_options, graph.engine).project(self._start)
+                if found.success and (met := model.among(pairs).collisions(found.q, 1)):
+                    self._met[key] = f"where '{owner.name}' holds, {in_words(met)}"
         return self._met[key]
 
-    def _ties_of(self, owner: RowOwner) -> RelativeMotion:
-        if owner.name not in self._ties:
-            self._ties[owner.name] = relative_motion(self._graph.robot, [owner])
-        return self._ties[owner.name]
+    def _tied_by(self, owner: RowOwner) -> Set[frozenset[str]]:
+        """Pairs of joints whose relative pose a constraint fixes."""
+        if owner.name not in self._tied:
+            motion = relative_motion(self._graph.robot, [owner])
+            pairs = np.argwhere(motion.constrained).tolist()
+            self._tied[owner.name] = {frozenset((motion.names[i], motion.names[j])) for i, j in pairs}
+        return self._tied[owner.name]
 
     def _sampled(self, state: State) -> str:
         """What random configurations say of a state that none of them is projected onto."""
