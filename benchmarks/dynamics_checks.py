@@ -45,9 +45,10 @@ METHODS = [m for m in Method if m is not Method.SPARSE]
 
 OF_OTHERS = (
     *(DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS, DynamicsStatus.SINGULAR_ACTUATION),
-    *(DynamicsStatus.NO_EQUILIBRIUM, DynamicsStatus.NOT_SOLVED, DynamicsStatus.NO_DERIVATIVES),
+    *(DynamicsStatus.EQUILIBRIUM, DynamicsStatus.NO_EQUILIBRIUM, DynamicsStatus.NOT_ADMISSIBLE),
+    *(DynamicsStatus.NOT_SOLVED, DynamicsStatus.NO_DERIVATIVES),
 )
-"""Statuses of inverse dynamics, derivatives and modes."""
+"""Statuses of inverse dynamics, derivatives, stances and modes."""
 
 
 @dataclass(frozen=True, eq=False)

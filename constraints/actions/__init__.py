@@ -14,7 +14,7 @@ from .costs import Cost as Cost, CostStack as CostStack
 from .frame_velocity import FrameVelocity as FrameVelocity
 from .impulse import ImpulseDynamics as ImpulseDynamics
 from .integrated import RungeKutta4 as RungeKutta4, SemiImplicitEuler as SemiImplicitEuler
-from .quasi_static import QuasiStatic as QuasiStatic, StanceStatus as StanceStatus
+from .quasi_static import QuasiStatic as QuasiStatic
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .stance import Load as Load
 from .state_space import StageSpace as StageSpace, StateSpace as StateSpace

@@ -12,12 +12,12 @@ from liegroups.arguments import as_mapping, as_tolerance, natural_number, real_n
 from liegroups.arrays import ArrayLike, Vector
 
 from ..dynamics.inverse import EffortBeyond, beyond_words, efforts_beyond
+from ..dynamics.methods.status import DynamicsStatus
 from ..errors import OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..loops import FrictionCone, Sole
 from ..loops.mobility import coordinate_names
 from ..solvers.result import Result
-from ..solvers.status import StatusEnum
 from ..words import first_names
 from .stance import Load, least_within, limits_of, loads_of, overloaded
 
@@ -29,14 +29,6 @@ Cones = Mapping[str, FrictionCone | float] | FrictionCone | float | None
 
 RANK_OF_BALANCE = 1e-12
 """Singular values of the balance below this part of the largest, times its larger size, are zero: Crocoddyl's."""
-
-
-class StanceStatus(StatusEnum, successes=("EQUILIBRIUM",)):
-    """How a quasi-static balance ended."""
-
-    EQUILIBRIUM = "Controls and contacts hold the robot at rest."
-    NO_EQUILIBRIUM = "Controls and contacts cannot hold the robot at rest, whatever they carry."
-    NOT_ADMISSIBLE = "Controls and contacts could hold the robot at rest, but not within cones and soles."
 
 
 @final
@@ -65,7 +57,7 @@ class QuasiStatic(Result):
     residual: float
     limit: float
     iterations: int
-    status: StanceStatus
+    status: DynamicsStatus
     loads: Mapping[str, Load]
     overloaded: tuple[str, ...] = ()
     beyond_limits: tuple[EffortBeyond, ...] = ()
@@ -100,7 +92,7 @@ class QuasiStatic(Result):
         if self.success:
             pulls = ", ".join(f"'{name}' pulls with {-force:.3g} N" for name, force in self.pulling.items())
             return f"equilibrium (residual {self.residual:.3g} N or N m){f', but {pulls}' if pulls else ''}"
-        if self.status is StanceStatus.NOT_ADMISSIBLE:
+        if self.status is DynamicsStatus.NOT_ADMISSIBLE:
             named = ", ".join(f"'{name}'" for name in self.overloaded) or "the contacts together"
             return f"no admissible equilibrium: the cone or sole of {named} would have to give way"
         parts = first_names([f"'{name}' {force:.3g}" for name, force in self.unbalanced.items()])
@@ -165,14 +157,14 @@ def quasi_static(
         if largest(missing) <= limit or used >= most or largest(missing) >= 0.5 * largest(left):
             break
         left, used = missing, used + 1
-    residual, status, over = largest(missing), StanceStatus.EQUILIBRIUM, ()
+    residual, status, over = largest(missing), DynamicsStatus.EQUILIBRIUM, ()
     if residual > limit:
-        status = StanceStatus.NO_EQUILIBRIUM
+        status = DynamicsStatus.NO_EQUILIBRIUM
     elif limits is not None:
         C = np.hstack([np.zeros((len(limits.rows), nu)), limits.rows]) * scale
         within = least_within(A, asked, C)
         if within is None:
-            status, over = StanceStatus.NOT_ADMISSIBLE, overloaded(A, asked, C, limits.names, largest(asked))
+            status, over = DynamicsStatus.NOT_ADMISSIBLE, overloaded(A, asked, C, limits.names, largest(asked))
         else:
             y = within
             missing = asked - A @ y

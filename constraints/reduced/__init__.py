@@ -5,9 +5,9 @@ from ..loops.closing.lu import LU as LU
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
     Closing as Closing,
-    ClosingStatus as ClosingStatus,
     ClosingStep as ClosingStep,
     DeadPointError as DeadPointError,
+    ReducedStatus as ReducedStatus,
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
@@ -20,7 +20,6 @@ from .equilibria.balance import Unknown as Unknown
 from .equilibria.equilibrium import (
     Equilibrium as Equilibrium,
     EquilibriumOptions as EquilibriumOptions,
-    EquilibriumStatus as EquilibriumStatus,
     equilibrium as equilibrium,
 )
 from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind, KeptMotion as KeptMotion

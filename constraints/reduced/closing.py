@@ -48,23 +48,29 @@ ADVICE = (
 """What may help a closing that failed."""
 
 
-class ClosingStatus(StatusEnum, successes=("CONVERGED",)):
-    """How closing by the dependent coordinates ended: each value is a sentence for humans."""
+class ReducedStatus(StatusEnum, successes=("CONVERGED",)):
+    """How Newton's iteration in minimal coordinates ended: each value is a sentence for humans.
 
-    CONVERGED = "All rows hold."
-    MAX_ITERATIONS = "The iteration limit was reached before the rows hold."
-    SINGULAR = "An iterate is a dead point (J_v is singular); other coordinates must be independent there."
+    `MinimalCoordinates.close` and `equilibrium` end in one of these.
+    """
+
+    CONVERGED = "All rows hold, and all forces balance where an equilibrium is sought."
+    MAX_ITERATIONS = "The iteration limit was reached before the rows held, or before the forces balanced."
+    DEAD_POINT = "An iterate is a dead point (J_v is singular); other coordinates must be independent there."
     REDUNDANT_ROWS_OPEN = "The independent rows hold, but redundant ones do not: the loops are on another branch."
-    UNDEFINED = "A function has no value at an iterate."
     DIVERGED = "The iterates became too large to compute with."
+    NOT_CLOSED = "The loops do not close at a point of the search."
+    SINGULAR = "No force holds some coordinates, and something pushes them."
+    STALLED = "No step reduces the residual."
+    UNDEFINED = "A row or a force has no value at an iterate."
 
 
 _STATUS = {
-    Ending.CLOSED: ClosingStatus.CONVERGED,
-    Ending.OTHER_ROWS_OPEN: ClosingStatus.REDUNDANT_ROWS_OPEN,
-    Ending.BUDGET: ClosingStatus.MAX_ITERATIONS,
-    Ending.SINGULAR: ClosingStatus.SINGULAR,
-    Ending.INFINITE: ClosingStatus.DIVERGED,
+    Ending.CLOSED: ReducedStatus.CONVERGED,
+    Ending.OTHER_ROWS_OPEN: ReducedStatus.REDUNDANT_ROWS_OPEN,
+    Ending.BUDGET: ReducedStatus.MAX_ITERATIONS,
+    Ending.SINGULAR: ReducedStatus.DEAD_POINT,
+    Ending.INFINITE: ReducedStatus.DIVERGED,
 }
 
 
@@ -87,7 +93,7 @@ class Closing(DrawnIterates):
     """
 
     q: Vector
-    status: ClosingStatus
+    status: ReducedStatus
     iterates: tuple[Vector, ...]
     residuals: tuple[float, ...]
     step_sizes: tuple[float, ...]
@@ -157,7 +163,7 @@ class Closing(DrawnIterates):
 
     def __str__(self) -> str:
         used = counted(self.iterations, "iteration")
-        if self.status is ClosingStatus.MAX_ITERATIONS:
+        if self.status is ReducedStatus.MAX_ITERATIONS:
             most = self.iterations
             if self.jumps:
                 return f"{self.status} (residual {self.residual:.3g}, all {used} used; {BEYOND})"
@@ -265,7 +271,7 @@ def closing(
             status = _STATUS[Corrector(columns.rows, columns).newton(start, trust, record).ending]
     except UndefinedError:
         record.residuals.append(np.inf)
-        status = ClosingStatus.UNDEFINED
+        status = ReducedStatus.UNDEFINED
     iterates = tuple(read_only(each) for each in record.iterates)
     figures = tuple(record.residuals), tuple(record.step_sizes), tuple(record.signs)
     return Closing(iterates[-1], status, iterates, *figures, coordinates, sides)

@@ -11,6 +11,7 @@ import pytest
 from actions.test_stances import box, rest
 
 from constraints import Robot, actions, loops
+from constraints.dynamics import DynamicsStatus
 from constraints.errors import OptionError
 from constraints.interop import MultipleShooting
 from constraints.models import mechanisms
@@ -104,7 +105,7 @@ def test_controls_beyond_the_effort_limits_are_named() -> None:
 def test_numbers_go_along_the_normal_of_the_cone() -> None:
     """A cone that pointed into the ground gave no equilibrium, beside numbers along z that fitted."""
     found = box().quasi_static(rest(box()), cones=loops.FrictionCone(0.7, [0.0, 0.0, -1.0]))
-    assert found.status is actions.StanceStatus.NOT_ADMISSIBLE
+    assert found.status is DynamicsStatus.NOT_ADMISSIBLE
     assert "-19.62 N along its normal (0, 0, -1) in the world, friction needed inf" in found.describe()
     up = box().quasi_static(rest(box()), cones=0.7)
     assert "19.62 N along its normal, friction" in up.describe()
@@ -124,7 +125,7 @@ def test_the_direction_of_a_normal_is_said_in_the_world() -> None:
 def test_how_far_a_centre_of_pressure_is_outside_is_said() -> None:
     action = box(at=(0.109, 0.0))
     found = action.quasi_static(rest(action), soles={"sole": loops.Sole.rectangle(0.2, 0.12)})
-    assert found.status is actions.StanceStatus.NOT_ADMISSIBLE
+    assert found.status is DynamicsStatus.NOT_ADMISSIBLE
     assert found.loads["sole"].outside == pytest.approx(0.009)
     assert "centre of pressure (0.109, 0) m, 0.009 m outside its sole" in found.describe()
     wide = action.quasi_static(rest(action), soles={"sole": loops.Sole.rectangle(0.4, 0.12)})

@@ -15,7 +15,8 @@ import pinocchio as pin
 import pytest
 from scipy.optimize import linprog
 
-from constraints.actions import Actuators, ContactForwardDynamics, StanceStatus
+from constraints.actions import Actuators, ContactForwardDynamics
+from constraints.dynamics import DynamicsStatus
 from constraints.errors import ConstraintError, FailedError, OptionError
 from constraints.loops import Axes, ConstraintSet, FrictionCone, PointContact, Sole, SurfaceContact
 from constraints.robot import Frame, Robot
@@ -60,7 +61,7 @@ def test_a_contact_that_pulls_is_named() -> None:
     assert "but 'p2' pulls" in str(found)
     assert found.friction_needed["p2"] == inf
     within = action.quasi_static(rest(action), cones=0.5)
-    assert within.status is StanceStatus.NOT_ADMISSIBLE
+    assert within.status is DynamicsStatus.NOT_ADMISSIBLE
     assert within.overloaded
     with pytest.raises(FailedError, match="would have to give way"):
         within.or_raise()

@@ -234,7 +234,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
     full = coordinates.close(start).or_raise()
     for most in range(full.iterations):
         done = coordinates.close(start, max_iterations=most)
-        assert done.status is reduced.ClosingStatus.MAX_ITERATIONS
+        assert done.status is reduced.ReducedStatus.MAX_ITERATIONS
         assert (done.iterations, len(done.iterates)) == (most, most + 1)
         assert done.residuals == full.residuals[: most + 1]
         np.testing.assert_array_equal(done.iterates, full.iterates[: most + 1])
@@ -246,7 +246,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
         assert caught.value.result is done
         with pytest.raises(TruthValueError):
             bool(done)
-    assert coordinates.close(start, max_iterations=full.iterations).status is reduced.ClosingStatus.CONVERGED
+    assert coordinates.close(start, max_iterations=full.iterations).status is reduced.ReducedStatus.CONVERGED
     wrong: list[dict[str, Any]] = [{"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}, {"t": np.nan}]
     for options in wrong:
         with pytest.raises(ConstraintError, match="of a closing"):
@@ -254,7 +254,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
 
 
 def test_a_dead_point_on_the_way_is_a_status() -> None:
-    """Item 2: J_v singular at an iterate: SINGULAR, and the iterate before; `step` and `at` raise."""
+    """Item 2: J_v singular at an iterate: DEAD_POINT, and the iterate before; `step` and `at` raise."""
     mechanism, q = closed_mechanism("four_bar")
     loop: Any = mechanism.closures[0]
     robot = mechanism.robot
@@ -262,7 +262,7 @@ def test_a_dead_point_on_the_way_is_a_status() -> None:
     coordinates = reduced.minimal_coordinates(rows, q, independent=["rocker"])
     start = robot.configuration({"coupler": 0.0}, start=q)
     done = coordinates.close(start)
-    assert done.status is reduced.ClosingStatus.SINGULAR
+    assert done.status is reduced.ReducedStatus.DEAD_POINT
     np.testing.assert_array_equal(done.q, start)
     with pytest.raises(reduced.DeadPointError, match="crank, coupler"):
         coordinates.step(start)
@@ -280,7 +280,7 @@ def test_rows_that_were_redundant_where_they_were_judged_are_watched() -> None:
     coordinates = mechanism.minimal_coordinates(flat)
     assert coordinates.partition.independent.size == 2
     done = coordinates.close(mechanism.robot.configuration({"crank": 0.3}, start=flat))
-    assert done.status is reduced.ClosingStatus.REDUNDANT_ROWS_OPEN
+    assert done.status is reduced.ReducedStatus.REDUNDANT_ROWS_OPEN
     with pytest.raises(reduced.RankError, match="not redundant") as caught:
         coordinates.at(q)
     assert set(caught.value.rows) <= set(coordinates.redundant)
@@ -308,7 +308,7 @@ def test_a_function_without_value_on_the_way_is_a_status() -> None:
 
     coordinates, _ = of_callable(value, lambda q: np.array([[-2.0, 1.0]]))
     done = coordinates.close([1.0, 0.0])
-    assert done.status is reduced.ClosingStatus.UNDEFINED
+    assert done.status is reduced.ReducedStatus.UNDEFINED
     assert done.iterations == 1
     assert done.residuals == (2.0, np.inf)
     assert done.worst == ""
@@ -321,14 +321,14 @@ def test_a_step_that_leads_nowhere_is_a_status() -> None:
         lambda q: np.array([np.tanh(q[1]) - q[0]]), lambda q: np.array([[-1.0, 1.0 - np.tanh(q[1]) ** 2]])
     )
     done = coordinates.close([0.0, 9.0])
-    assert done.status is reduced.ClosingStatus.DIVERGED
+    assert done.status is reduced.ReducedStatus.DIVERGED
     assert np.isfinite(done.q).all()
     with pytest.raises(UndefinedError, match="longer than 1e6"):
         coordinates.step([0.0, 9.0])
     infinite, _ = of_callable(lambda q: np.array([q[1] - np.sinh(1e3 * q[0])]), lambda q: np.array([[0.0, 1.0]]))
     with np.errstate(over="ignore"):
         done = infinite.close([1.0, 0.0])
-    assert done.status is reduced.ClosingStatus.DIVERGED
+    assert done.status is reduced.ReducedStatus.DIVERGED
     assert np.isfinite(done.q).all()
     assert not np.isnan(done.residual)
 

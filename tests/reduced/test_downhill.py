@@ -15,7 +15,7 @@ from constraints.dynamics.laws.law import NoEnergyError
 from constraints.errors import UndefinedError
 from constraints.models import mechanisms
 from constraints.reduced.equilibria.downhill import LONGEST_STEP_DOWNHILL, downhill, potential_of
-from constraints.reduced.equilibria.equilibrium_search import EquilibriumStatus, newton_search
+from constraints.reduced.equilibria.equilibrium_search import ReducedStatus, newton_search
 from constraints.reduced.equilibria.prescribed import LeftBranchError
 
 
@@ -195,14 +195,14 @@ def test_newton_on_a_line() -> None:
     """One step of full length where it is near; from afar steps of the longest length; the budget counts steps."""
     forces = Forces([[2.0, 1.0], [0.0, 4.0]], [0.2, 0.4])
     found = forces.search([0.0, 0.0])
-    assert found.status is EquilibriumStatus.CONVERGED
+    assert found.status is ReducedStatus.CONVERGED
     np.testing.assert_allclose(found.points[-1].u, [0.05, 0.1], atol=1e-12)
     assert (found.factors, found.unheld, found.idle, found.reason) == ((1.0,), (), (), "")
     again = forces.search([0.05, 0.1])
-    assert (again.status, again.factors, len(again.points)) == (EquilibriumStatus.CONVERGED, (), 1)
+    assert (again.status, again.factors, len(again.points)) == (ReducedStatus.CONVERGED, (), 1)
     far = forces.search([0.05, 5.1])
     steps = [float(np.abs(b.u - a.u).max()) for a, b in pairwise(far.points)]
-    assert far.status is EquilibriumStatus.CONVERGED
+    assert far.status is ReducedStatus.CONVERGED
     assert len(set(np.round(steps[:-1], 9))) == 1
     assert 0.0 < steps[-1] <= steps[0] + 1e-12
     np.testing.assert_allclose(far.factors, np.array(steps) / (5.0 - np.cumsum([0.0, *steps[:-1]])), atol=1e-9)
@@ -214,22 +214,22 @@ def test_newton_on_a_line() -> None:
 def test_newton_where_nothing_holds() -> None:
     """A direction without stiffness: left as it is where no force acts, else no equilibrium; it is told which."""
     free = Forces(np.diag([1.0, 0.0]), [0.1, 0.0]).search([0.0, 0.7])
-    assert free.status is EquilibriumStatus.CONVERGED
+    assert free.status is ReducedStatus.CONVERGED
     np.testing.assert_allclose(free.points[-1].u, [0.1, 0.7])
     assert free.unheld == (1,)
     pushed = Forces(np.diag([1.0, 0.0]), [0.1, 0.3]).search([0.0, 0.7])
-    assert (pushed.status, pushed.unheld) == (EquilibriumStatus.SINGULAR, (1,))
+    assert (pushed.status, pushed.unheld) == (ReducedStatus.SINGULAR, (1,))
 
 
 def test_newton_at_a_wall_and_where_steps_must_be_short() -> None:
     walled = Forces(np.eye(2), [0.15, 0.0], wall=0.1).search([0.0, 0.0])
-    assert walled.status is EquilibriumStatus.NOT_CLOSED
+    assert walled.status is ReducedStatus.NOT_CLOSED
     assert "another branch" in walled.reason
     assert walled.factors[0] == 0.5
     assert max(np.abs(point.u).max() for point in walled.points) <= 0.1
     bent = Forces(np.eye(2), [1.0, 0.0], bend=3.0).search([0.01, 0.0])
-    assert bent.status is EquilibriumStatus.CONVERGED
+    assert bent.status is ReducedStatus.CONVERGED
     u = bent.points[-1].u[0]
     assert u + 3.0 * u**3 == pytest.approx(1.0, abs=1e-8)
     wrong = Forces([[np.nan, 0.0], [0.0, 1.0]], [1.0, 0.0]).search([0.0, 0.0])
-    assert (wrong.status, wrong.reason) == (EquilibriumStatus.UNDEFINED, "a force is not finite")
+    assert (wrong.status, wrong.reason) == (ReducedStatus.UNDEFINED, "a force is not finite")

@@ -27,10 +27,10 @@ from constraints.models import mechanisms
 from constraints.reduced import (
     EquilibriumKind,
     EquilibriumOptions,
-    EquilibriumStatus,
     KeptMotion,
     MinimalCoordinates,
     OpenMechanismError,
+    ReducedStatus,
     Unknown,
     equilibrium,
     minimal_coordinates,
@@ -220,7 +220,7 @@ def test_unknown_that_goes_where_a_force_has_no_value_is_a_status() -> None:
         external=lambda x: [PointSpring(robot, "crank_end", HOOK, x["stiffness"], length=0.1)],
         exchange={"crank": Unknown("stiffness", 50.0)},
     )
-    assert found.status is EquilibriumStatus.UNDEFINED
+    assert found.status is ReducedStatus.UNDEFINED
     assert "stiffness of a point spring: expected a number that is not negative" in found.reason
 
 
@@ -313,7 +313,7 @@ def test_coordinate_that_no_force_holds_is_named() -> None:
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, 0.3])
     push = Law(lambda q, v: [2.0, 0.0])
     found = equilibrium(coordinates, [0.0, 0.3], external=[push])
-    assert found.status is EquilibriumStatus.SINGULAR
+    assert found.status is ReducedStatus.SINGULAR
     assert found.unheld == ("slide",)
     assert "no force holds slide: start elsewhere, or leave them out (ignore=)" in str(found)
     with pytest.raises(FailedError, match="SINGULAR") as caught:
@@ -338,7 +338,7 @@ def test_iteration_limit_is_a_status_and_keeps_the_iterates() -> None:
         external=[spring(coordinates.constraint_set.robot)],
         options=EquilibriumOptions(max_iterations=1),
     )
-    assert found.status is EquilibriumStatus.MAX_ITERATIONS
+    assert found.status is ReducedStatus.MAX_ITERATIONS
     assert (found.iterations, len(found.iterates)) == (1, 2)
     np.testing.assert_array_equal(found.q, found.iterates[-1])
     assert found.residual == found.residuals[-1] > 1e-9
@@ -350,7 +350,7 @@ def test_loops_that_do_not_close_on_the_way_are_a_status() -> None:
     q = made.posture("closed")
     coordinates = minimal_coordinates(made.constraint_set(), q, independent=["rocker"])
     found = equilibrium(coordinates, q, external=[Law(lambda q, v: [0.0, 0.0, 5.0 - 1e-3 * q[2]])])
-    assert found.status is EquilibriumStatus.NOT_CLOSED
+    assert found.status is ReducedStatus.NOT_CLOSED
     assert found.reason
     assert np.abs(coordinates.constraint_set.position_error(found.q)).max() < 1e-9
 
@@ -367,7 +367,7 @@ def test_start_that_does_not_close_is_a_status_and_an_open_one_is_refused() -> N
     others = minimal_coordinates(ground.constraint_set(), ground.posture("closed"), independent=["crank"])
     far = ground.posture("closed") + np.array([2.0, 0.0, 0.0])  # further than the crank turns
     found = equilibrium(others, far, options=EquilibriumOptions(close=True))
-    assert found.status is EquilibriumStatus.NOT_CLOSED
+    assert found.status is ReducedStatus.NOT_CLOSED
     assert "start" in found.reason
     assert found.residual == np.inf
     np.testing.assert_array_equal(found.q, far)
@@ -385,11 +385,11 @@ def test_force_without_a_value_is_a_status() -> None:
         return [0.0, 0.0]
 
     found = equilibrium(coordinates, [0.0, 0.3], external=[Law(law)], ignore=["slide"])
-    assert found.status is EquilibriumStatus.UNDEFINED
+    assert found.status is ReducedStatus.UNDEFINED
     assert "no law below" in found.reason
     assert found.q[1] >= 0.25
     start = equilibrium(coordinates, [0.0, 0.2], external=[Law(law)])
-    assert start.status is EquilibriumStatus.UNDEFINED
+    assert start.status is ReducedStatus.UNDEFINED
     assert start.reason.startswith("the start")
 
 
@@ -398,7 +398,7 @@ def test_force_that_is_not_finite_is_a_status(wrong: float) -> None:
     robot = cart()
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, 0.3])
     start = equilibrium(coordinates, [0.0, 0.3], external=[Law(lambda q, v: [0.0, wrong])])
-    assert start.status is EquilibriumStatus.UNDEFINED
+    assert start.status is ReducedStatus.UNDEFINED
     later = equilibrium(
         coordinates, [0.0, 0.3], external=[Law(lambda q, v: [0.0, 0.0 if q[1] > 0.2 else wrong])], ignore=["slide"]
     )
@@ -420,7 +420,7 @@ def test_a_search_that_stalled_says_where_to_look(start: float) -> None:
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, start])
     push = Law(lambda q, v: [0.0, 6.0 + 0.5 * np.cos(3.0 * q[1])])
     found = equilibrium(coordinates, [0.0, start], external=[push], ignore=["slide"])
-    assert found.status is EquilibriumStatus.STALLED
+    assert found.status is ReducedStatus.STALLED
     advice = "a sign change of `reduced_residual` along it shows where."
     assert advice in found.describe()
     assert advice not in equilibrium(coordinates, [0.0, start], ignore=["slide"]).or_raise().describe()
@@ -431,7 +431,7 @@ def test_no_equilibrium_where_a_torque_is_larger_than_any_weight() -> None:
     robot = cart()
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, 0.3])
     found = equilibrium(coordinates, [0.0, 0.3], external=[Law(lambda q, v: [0.0, 9.81])], ignore=["slide"])
-    assert found.status in (EquilibriumStatus.STALLED, EquilibriumStatus.SINGULAR)
+    assert found.status in (ReducedStatus.STALLED, ReducedStatus.SINGULAR)
     assert found.residual > 4.9
 
 

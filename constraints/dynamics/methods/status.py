@@ -11,11 +11,11 @@ from ...errors import ConstraintError, UnknownNameError
 from ...solvers.status import StatusEnum
 
 
-class DynamicsStatus(StatusEnum, successes=("SOLVED", "RANK_DEFICIENT")):
-    """How constrained dynamics, their derivatives or modes ended: each value is a sentence for humans.
+class DynamicsStatus(StatusEnum, successes=("SOLVED", "RANK_DEFICIENT", "EQUILIBRIUM")):
+    """How constrained dynamics, their derivatives, a stance or modes ended: each value is a sentence for humans.
 
-    `forward_dynamics`, `inverse_dynamics`, `impact`, their counterparts in minimal coordinates, derivatives, `modes`
-    and nodes of optimal control all end in one of these.
+    `forward_dynamics`, `inverse_dynamics`, `impact`, their counterparts in minimal coordinates, derivatives, `modes`,
+    `quasi_static` and nodes of optimal control all end in one of these.
     """
 
     SOLVED = "All equations hold."
@@ -48,7 +48,9 @@ class DynamicsStatus(StatusEnum, successes=("SOLVED", "RANK_DEFICIENT")):
         "All equations hold, but the wanted acceleration contradicts the constraints: this is the nearest one that "
         "meets them, in the metric of the mass matrix."
     )
-    NO_EQUILIBRIUM = "The state is not an equilibrium: the forces do not balance."
+    EQUILIBRIUM = "Controls and contacts hold the robot at rest."
+    NO_EQUILIBRIUM = "The state is no equilibrium: forces do not balance, whatever contacts and free controls carry."
+    NOT_ADMISSIBLE = "Controls and contacts could hold the robot at rest, but not within cones and soles."
     NOT_SOLVED = "There is no solution of the dynamics to differentiate."
     NO_DERIVATIVES = (
         "The dynamics are solved, but there are no derivatives: the rank of the rows is different at neighbouring "

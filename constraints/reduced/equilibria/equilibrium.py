@@ -30,12 +30,12 @@ from ...linear_algebra import largest
 from ...robot.bounds import Violation, outside_bounds
 from ...solvers.result import ByJoint
 from ...words import counted, first_names
-from ..closing import driven_at
+from ..closing import ReducedStatus, driven_at
 from ..coordinates import MinimalCoordinates
 from ..state import ClosedState
 from ..wishes import Wished, columns_of
 from .balance import ForceBalance, Given, Scalars, SearchPoint, Unknown
-from .equilibrium_search import EquilibriumSearch, EquilibriumStatus, search
+from .equilibrium_search import EquilibriumSearch, search
 from .kept_motion import EquilibriumKind, KeptMotion, check_driven, kept_acceleration, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
@@ -72,7 +72,7 @@ class Equilibrium(ByJoint):
     _joint_space: ClassVar[str] = "coordinates.constraint_set.robot.space"
 
     q: Vector
-    status: EquilibriumStatus
+    status: ReducedStatus
     reason: str
     unheld: tuple[str, ...]
     coordinates: MinimalCoordinates
@@ -154,7 +154,7 @@ class Equilibrium(ByJoint):
         if self.unheld:
             lines.append(f"  held by no force: {first_names(self.unheld)}")
         lines += [f"  idle: {name} spins about its own axis" for name in self.idle]
-        if self.status is EquilibriumStatus.STALLED:
+        if self.status is ReducedStatus.STALLED:
             lines.append(f"  {ELSEWHERE}")
         return "\n".join(lines)
 
@@ -171,7 +171,7 @@ class Equilibrium(ByJoint):
 
     def __str__(self) -> str:
         words = f"{self.status} (residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
-        if self.status is EquilibriumStatus.SINGULAR:
+        if self.status is ReducedStatus.SINGULAR:
             words += f"; no force holds {first_names(self.unheld)}: start elsewhere, or leave them out (ignore=)"
         return f"{words}; {self.reason}" if self.reason else words
 
@@ -308,9 +308,9 @@ def _searched(
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
             found = search(balance, balance.start(at), options.tolerance, options.max_iterations)
     except FailedError as error:
-        found = EquilibriumSearch((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
+        found = EquilibriumSearch((), (), ReducedStatus.NOT_CLOSED, f"the start: {error}", ())
     except UndefinedError as error:
-        found = EquilibriumSearch((), (), EquilibriumStatus.UNDEFINED, f"the start: {error}", ())
+        found = EquilibriumSearch((), (), ReducedStatus.UNDEFINED, f"the start: {error}", ())
     names = [coordinates.independent[int(i)] for i in balance.moving] + [scalar.name for scalar in balance.scalars]
     return Equilibrium(
         read_only_copy(found.points[-1].state.q if found.points else at),

@@ -11,7 +11,7 @@ from liegroups.arrays import Matrix, Vector
 from ...errors import OptionError, UndefinedError
 from ...linear_algebra import is_finite, largest
 from ...loops.closing.corrector import longest_trusted
-from ...solvers.status import StatusEnum
+from ..closing import ReducedStatus
 from .balance import ForceBalance, SearchPoint
 from .downhill import downhill, potential_of
 from .idle_unknowns import idle_unknowns
@@ -28,17 +28,6 @@ TAKES_PART = 0.1
 NO_VALUE = (UndefinedError, OptionError)
 
 
-class EquilibriumStatus(StatusEnum, successes=("CONVERGED",)):
-    """How a search for an equilibrium ended: each value is a sentence for humans."""
-
-    CONVERGED = "All forces balance: an equilibrium."
-    MAX_ITERATIONS = "The iteration limit was reached before the forces balance."
-    NOT_CLOSED = "The loops do not close at a point of the search."
-    SINGULAR = "No force holds some coordinates, and something pushes them."
-    STALLED = "No step reduces the residual."
-    UNDEFINED = "A row or a force has no value at a point of the search."
-
-
 class EquilibriumSearch(NamedTuple):
     """How a search went.
 
@@ -53,7 +42,7 @@ class EquilibriumSearch(NamedTuple):
 
     points: tuple[SearchPoint, ...]
     factors: tuple[float, ...]
-    status: EquilibriumStatus
+    status: ReducedStatus
     reason: str
     unheld: tuple[int, ...]
     idle: tuple[str, ...] = ()
@@ -143,13 +132,13 @@ def newton_search(balance: ForceBalance, start: SearchPoint, tolerance: float, m
         allowed = balance.allowed(point, D, tolerance)
         unheld, idle = (unheld, idle) if newton is None else (newton.unheld, newton.idle)
         if (np.abs(point.missing) <= allowed).all():
-            ended = EquilibriumStatus.CONVERGED, ""
+            ended = ReducedStatus.CONVERGED, ""
         elif newton is None:
             ended = failure
         elif len(factors) == most:
-            ended = EquilibriumStatus.MAX_ITERATIONS, ""
+            ended = ReducedStatus.MAX_ITERATIONS, ""
         elif (newton.left(point.missing) > np.maximum(allowed, 1e-6 * largest(point.missing))).any():
-            ended = EquilibriumStatus.SINGULAR, ""
+            ended = ReducedStatus.SINGULAR, ""
         else:
             following, factor, ended = _following(balance, point, newton)
             if following is not None:
@@ -159,22 +148,22 @@ def newton_search(balance: ForceBalance, start: SearchPoint, tolerance: float, m
         return EquilibriumSearch(tuple(points), tuple(factors), *ended, unheld, idle)
 
 
-_Failure = tuple[EquilibriumStatus, str]
+_Failure = tuple[ReducedStatus, str]
 
 
 def _newton(balance: ForceBalance, point: SearchPoint) -> tuple[Newton | None, _Failure]:
     """Newton's step at a point; or why there is none."""
     if not point.missing.size:
-        return None, (EquilibriumStatus.CONVERGED, "")
+        return None, (ReducedStatus.CONVERGED, "")
     try:
         D = balance.derivative(point)
     except NOT_BESIDE as error:
-        return None, (EquilibriumStatus.NOT_CLOSED, str(error))
+        return None, (ReducedStatus.NOT_CLOSED, str(error))
     except NO_VALUE as error:
-        return None, (EquilibriumStatus.UNDEFINED, str(error))
+        return None, (ReducedStatus.UNDEFINED, str(error))
     if not is_finite(D.ravel()):
-        return None, (EquilibriumStatus.UNDEFINED, "a force is not finite")
-    return Newton(balance, point, D), (EquilibriumStatus.STALLED, "")
+        return None, (ReducedStatus.UNDEFINED, "a force is not finite")
+    return Newton(balance, point, D), (ReducedStatus.STALLED, "")
 
 
 def _following(balance: ForceBalance, point: SearchPoint, newton: Newton) -> tuple[SearchPoint | None, float, _Failure]:
@@ -183,18 +172,18 @@ def _following(balance: ForceBalance, point: SearchPoint, newton: Newton) -> tup
     step, size = newton.step(scaled), float(np.linalg.norm(scaled))
     longest = largest(step[: balance.moving.size])
     factor = min(1.0, LONGEST_STEP_OF_SEARCH / longest) if longest else 1.0
-    failure = (EquilibriumStatus.STALLED, "")
+    failure = (ReducedStatus.STALLED, "")
 
     def shortened(factor: float) -> SearchPoint | None:
         nonlocal failure
-        failure = (EquilibriumStatus.STALLED, "")
+        failure = (ReducedStatus.STALLED, "")
         try:
             following = balance.beside(point, factor * step)
         except NOT_BESIDE as error:
-            failure = (EquilibriumStatus.NOT_CLOSED, str(error))
+            failure = (ReducedStatus.NOT_CLOSED, str(error))
             return None
         except NO_VALUE as error:
-            failure = (EquilibriumStatus.UNDEFINED, str(error))
+            failure = (ReducedStatus.UNDEFINED, str(error))
             return None
         after = float(np.linalg.norm(newton.scaled_step(following.missing)))
         return following if after <= (1.0 - 0.25 * factor) * size else None
