@@ -302,7 +302,16 @@ def test_results_problems_and_one_warning_say_what_runs_in_python(caplog: pytest
 # Machine code.
 
 
-@numba.cfunc("intc(CPointer(double), CPointer(double), CPointer(double))")
+def machine_code(function: Any) -> Any:
+    """Compiled by numba, also where kernels run as Python functions."""
+    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, 0
+    try:
+        return numba.cfunc("intc(CPointer(double), CPointer(double), CPointer(double))")(function)
+    finally:
+        numba.config.DISABLE_JIT = before
+
+
+@machine_code
 def sphere(q, value, jacobian):
     value[0] = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1.0
     if numba.carray(jacobian, (1, 3)).ctypes.data != 0:
@@ -311,7 +320,7 @@ def sphere(q, value, jacobian):
     return 0
 
 
-@numba.cfunc("intc(CPointer(double), CPointer(double), CPointer(double))")
+@machine_code
 def hemisphere(q, value, jacobian):
     value[0], value[1] = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] - 1.0, q[2]
     if numba.carray(jacobian, (2, 3)).ctypes.data != 0:
