@@ -118,18 +118,13 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
 
 
 def cross_columns(a: Any, b: Any) -> Any:
-    """Cross products of columns (3, c) and (3, c), or of all of them and one."""
-    if b.shape[1] == 1:
-        return -_skew(b).dot(a)
-    return _skew(a).dot(b) if a.shape[1] == 1 else a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
+    """Cross products of columns (3, c) and of one (3, 1), or of one and of columns."""
+    return -_skew(b).dot(a) if b.shape[1] == 1 else _skew(a).dot(b)
 
 
 def _skew(column: Any) -> Matrix:
     x, y, z = column[:, 0].tolist()
     return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
-
-
-_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:

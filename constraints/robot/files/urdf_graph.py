@@ -302,8 +302,7 @@ def _out_of_place(element: Element, what: str, once: Iterable[str]) -> Iterator[
 
 def is_ambiguous(element: Element, tag: str) -> bool:
     """Whether an element has several children of a tag that say different things."""
-    children = element.findall(tag)
-    return len(children) > 1 and len({_said(child) for child in children}) > 1
+    return len({_said(child) for child in element.findall(tag)}) > 1
 
 
 def _said(element: Element) -> tuple[object, ...]:
