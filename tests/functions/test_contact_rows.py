@@ -125,6 +125,7 @@ def regular(n: int, step: int = 1) -> np.ndarray:
 BOW = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], dtype=float)
 DENT = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [1, 0.5, 0], [0, 2, 0]], dtype=float)
 TWICE = np.insert(regular(4), 2, regular(4)[1], axis=0)
+SHALLOW = np.insert(regular(4), 2, [-0.499, 0.499, 0.0], axis=0)
 SHORT = np.insert(regular(4), 2, regular(4)[1] + [0.0, 5e-10, 0.0], axis=0)
 LINE = np.array([[0, 0, 0], [1, 0, 0], [3, 0, 0]], dtype=float)
 
@@ -150,6 +151,7 @@ def test_a_polygon_is_judged_alike_at_all_sizes(size: float) -> None:
         first = (around[1] - around[0]) / np.linalg.norm(around[1] - around[0])
         np.testing.assert_allclose(found.inward.rotation[:, 1], first, atol=1e-9)
     for bad, said in ((BOW, "edges must not cross"), (DENT, "convex: it turns inwards at vertex 3"),
+                      (SHALLOW, "convex: it turns inwards at vertex 2"),
                       (LINE, "must not lie on a line"),
                       (regular(5, 2), "convex: its edges cross"), (TWICE, "vertices 1 and 2 must differ"),
                       (SHORT, "vertices 1 and 2 must differ")):  # fmt: skip

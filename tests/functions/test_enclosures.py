@@ -18,7 +18,17 @@ from each_choice import draws
 from mpmath import mp as _mp
 from robots import arm, mixed_tree
 
-from constraints import CenterOfMass, Function, Orientation, Pose, Position, Robot, Rotation, Transformation
+from constraints import (
+    CenterOfMass,
+    Function,
+    Orientation,
+    Pose,
+    Position,
+    Robot,
+    Rotation,
+    Transformation,
+    rigid_transform,
+)
 from constraints.errors import (
     NoEnclosureError,
     NotFiniteError,
@@ -134,6 +144,17 @@ def test_what_does_not_leave_a_plane_is_known_without_rounding_on_several_boxes(
         np.testing.assert_array_equal(together.rounding[i] == 0.0, alone.rounding == 0.0)
         np.testing.assert_array_equal(together.jacobian.magnitude[i] == 0.0, alone.jacobian.magnitude == 0.0)
         assert (alone.rounding == 0.0).sum() == (~alone.jacobian.magnitude.any(axis=1)).sum() > 0
+
+
+def test_a_pose_from_turned_axes_has_rounding_along_all_of_them() -> None:
+    """The normal of the plane is another axis there, and no quaternion keeps it."""
+    robot = five_bar().robot
+    turned = robot.frame("right_outer_end").moved(rigid_transform(rotation=np.roll(np.eye(3), 1, axis=1)))
+    q = robot.space.random(np.random.default_rng(8))
+    found, kept = (Pose(robot, "left_outer_end", a).enclosure(TangentBox(robot.space, q, 0.0))
+                   for a in (turned, "right_outer_end"))  # fmt: skip
+    assert (found.rounding[:3] > 0.0).all()
+    assert (kept.rounding[:3] > 0.0).sum() == 2
 
 
 def test_a_direction_is_seen_on_several_boxes_as_on_each_of_them() -> None:

@@ -37,7 +37,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Restriction
+from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Manipulability, Restriction
 from constraints.functions.translation import Translated
 from constraints.models import sample_arm
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
@@ -111,6 +111,8 @@ def test_a_drift_is_exact_where_all_of_its_parts_are() -> None:
     exact, differences = Pose(arm(), "tool"), Function.from_callable(lambda q: SE3.neutral, arm().space, SE3)
     outer = Function.from_callable(np.sum, SE3, Rn(1))
     assert exact.has_exact_drift
+    assert exact.has_exact_derivatives
+    assert not Manipulability(Position(arm(), "tool")).has_exact_derivatives
     assert not differences.has_exact_drift
     assert Translated(exact, SE3.neutral).has_exact_drift
     assert Translated(exact, SE3.neutral, Identity(SE3)).has_exact_drift

@@ -119,6 +119,9 @@ def test_single_numbers_of_rotations_are_not_read() -> None:
     np.testing.assert_array_equal(position.columns, np.arange(6) < 3)
     assert "a rotation or pose" in Function.from_callable(lambda q: q[3], SE3, Rn(1)).describe()
     assert "its values are in SO3" in Function.from_callable(lambda q: q[3:], SE3, SO3).describe()
+    for f, inputs, outputs in ((lambda q: q[3:], Rn(3) * SO3, SO3), (lambda q: q[:1], SO3, Rn(1))):
+        why = "complex steps need coordinates and values that are numbers"
+        assert Function.from_callable(f, inputs, outputs).describe().endswith(f"; {why})")
 
 
 def test_columns_that_were_declared_are_held_to() -> None:

@@ -256,7 +256,8 @@ def test_bad_input_is_named() -> None:
             path.lasting(bad)
         with pytest.raises((PathError, WrongObjectError), match="durations"):
             Path(path.pieces, cast("Any", bad if bad is None else (bad,)))
-        with pytest.raises(WrongObjectError, match="time on a path"):
+        several = r"; of several times, \[path\(t\) for t in times\]" if bad == [1.0] else ""
+        with pytest.raises(WrongObjectError, match=f"time on a path: .* number of seconds{several}, got"):
             path(thing)
     with pytest.raises(WrongObjectError, match="problem of an interpolation"):
         interpolate(cast("Any", "problem"), q0, q0)
@@ -314,6 +315,19 @@ def test_ends_that_are_refused_say_by_which_constraint_and_bound() -> None:
     ]
     assert outside.stop is not None
     assert outside.stop.q.tolist() == [6.0]
+    assert outside.off == "'R1' 1 above its bound"
+    assert interpolate(problem, [1.0], [6.0]).off == "'one' is off by 35"
+
+
+def test_what_holds_along_a_path_has_its_largest_error() -> None:
+    """At samples and half-way between them, by plain pinocchio."""
+    problem = plane_problem()
+    path = interpolate(problem, on_constraints(problem, 0), on_constraints(problem, 1), max_angle=0.3).or_raise()
+    times = np.concatenate([path.times, 0.5 * (path.times[1:] + path.times[:-1])])
+    (held,) = path.held()
+    assert held.name == "height"
+    assert 0.0 < held.error <= Options().threshold
+    assert held.error == pytest.approx(max(abs(height_of(path(t)) - 0.3) for t in times), rel=1e-6)
 
 
 def test_a_projection_that_fails_on_the_way_is_told() -> None:

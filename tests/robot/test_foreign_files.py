@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from constraints.errors import ConstraintError, EmptyProblemError, FileError
 from constraints.functions import CenterOfMass
 from constraints.models import load
 from constraints.robot import Base
+from constraints.robot.files.reading import comments, read_bytes, without_comments
 from liegroups import Rn
 
 ARM = (
@@ -40,13 +42,15 @@ def said(caplog: pytest.LogCaptureFixture) -> str:
         arm(inside="<drake:proximity/><link name='tip' drake:x='1'/><joint name='t' type='fixed'><parent link='arm'/>"
             "<child link='tip'/></joint>"),
         "\n\n<?xml version='1.0'?>\n" + arm(),
+        "\n<?xml version='1.0'?>" + arm(),
         "<!DOCTYPE robot>" + arm(),
         arm(inside="<!-- two -- hyphens -->"),
         arm(LIMIT.replace("' upper", "'upper")),
         arm(inside="<gazebo><plugin name='a & b'/></gazebo>"),
         "<robot name='r' xmlns='http://a.b' xmlns:xacro='http://c.d'>" + ARM.format(limit=LIMIT) + "</robot>",
     ],
-    ids=["unbound prefix", "late declaration", "document type", "hyphens", "no blank", "ampersand", "namespace"],
+    ids=["unbound prefix", "late declaration", "late and close", "document type", "hyphens", "no blank", "ampersand",
+         "namespace"],
 )  # fmt: skip
 def test_what_pinocchio_reads_is_read(text: str, tmp_path: Path) -> None:
     """Mend 6: unbound prefixes (`drake:`), a declaration that is not at the start, and what else its parser takes."""
@@ -94,6 +98,24 @@ def test_mended_mistakes_are_said_once_with_their_line(tmp_path: Path, caplog: p
     assert [record.getMessage() for record in caplog.records] == [
         f"{path}: is not valid XML: line 2, column 12: not well-formed (invalid token); read as other parsers do"
     ]
+
+
+def test_comments_are_told_from_what_is_within_them() -> None:
+    text = b"<!-- a <!---> x <!-- b -->"
+    assert [text[begin:end] for begin, end in comments(text)] == [b"<!-- a <!--->", b"<!-- b -->"]
+    assert without_comments(text) == b" x "
+
+
+def test_two_limits_that_differ_are_told_and_a_pipe_is_no_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    Robot.from_urdf(arm(LIMIT + LIMIT))
+    assert said(caplog) == ""
+    Robot.from_urdf(arm(LIMIT + LIMIT.replace("2", "3")))
+    assert "joint 'turn': <limit> is given twice with different content: one was expected" in said(caplog)
+    os.mkfifo(tmp_path / "pipe.urdf")
+    with pytest.raises(FileError, match="is a pipe or a device, but a file was expected"):
+        read_bytes(tmp_path / "pipe.urdf")
 
 
 @pytest.mark.parametrize("text", [arm() + "<robot name='s'/>", arm() + "junk", arm()[:-3], arm(inside="<a b=1/>")])
