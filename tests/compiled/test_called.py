@@ -284,6 +284,7 @@ def test_the_program_owns_what_it_calls() -> None:
 # What is said of it.
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="kernels in Python take most of the time themselves")
 def test_results_problems_and_one_warning_say_what_runs_in_python(caplog: pytest.LogCaptureFixture) -> None:
     problem = problem_of(circle, None)
     projector = Projector(problem)

@@ -57,6 +57,8 @@ PRELOADED = ("numpy.testing", "scipy.linalg", "scipy.optimize", "scipy.sparse.li
 MAKERS = {"constraints/solvers/machine/jit.py": "tests/compiled/test_cache.py",
           "constraints/solvers/machine/cache.py": "tests/compiled/test_cache.py"}  # fmt: skip
 """What makes kernels and keeps them is judged with numba's compiler, by these tests alone."""
+PLAIN = {"NUMBA_DISABLE_JIT": "1", "PYTEST_ADDOPTS": "-W ignore::RuntimeWarning"}
+"""Kernels as Python functions: numpy warns of an overflow that they look at themselves."""
 CASES = "not browser and not long"
 """Tests of programs judge too."""
 FIRST = 20
@@ -91,7 +93,7 @@ def parts_of(room: str, files: list[str]) -> list[Part]:
         name = NEIGHBOURS.get(room, room)
         names, room = ([name], room) if (ROOT / "tests" / name).is_dir() else ([], _above(room))
     folders = dict.fromkeys(f"tests/{name}" for name in names)
-    plain = {"NUMBA_DISABLE_JIT": "1"} if "tests/compiled" in folders else {}
+    plain = PLAIN if "tests/compiled" in folders else {}
     left_out = [f"--ignore={tests}" for tests in dict.fromkeys(MAKERS.values())] if plain else []
     others = [file for file in files if file not in MAKERS]
     found = [Part(others, [*folders, "tests/house/test_values.py", *left_out], plain)]
