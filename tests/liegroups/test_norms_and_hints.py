@@ -64,6 +64,14 @@ def test_what_the_numbers_are(space: Space, hint: str) -> None:
     assert fresh.hint == "cosine and sine"
 
 
+def test_valid_names_are_listed_up_to_40_of_them_and_200_characters_each() -> None:
+    names = [f"{i:02d}" for i in range(41)]
+    assert str(UnknownNameError("frame", "x", names[:40])).endswith(f"the valid names are {', '.join(names[:40])}")
+    assert str(UnknownNameError("frame", "x", names)).endswith(f"{', '.join(names[:40])}, and 1 more")
+    for n, shown in ((200, 200 * "a"), (201, f"{200 * 'a'}...")):
+        assert str(UnknownNameError("frame", "x", [n * "a"])).endswith(f"the valid names are {shown}")
+
+
 def test_numbers_by_name_and_back() -> None:
     """Of a point, or of a tangent vector; plain numbers where a factor has one; both sizes are named otherwise."""
     space = SO3 * Rn(1) * SO2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
-from liegroups.formulas.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
+from liegroups.formulas.log_slopes import FIVE_POINTS, bracket_matrix, cobracket_matrix, is_exact_on, log_slopes
 from liegroups.formulas.third_order import third_coefficient
 
 
@@ -32,6 +32,14 @@ def test_slopes_of_logarithms(group: Space) -> None:
             assert near(found.force[:, i], sum(f * y @ group.log_jacobian(x) for f, x, _ in at), 1e-8)
             assert near(found.by_point[:, i], sum(f * group.log_second_derivative(x, v, a) for f, x, _ in at), 1e-8)
             assert near(found.by_velocity[:, i], sum(f * group.log_second_derivative(r, w, a) for f, _, w in at), 1e-8)
+
+
+@pytest.mark.parametrize("group", [SE3, SO3, SE2, SO2, Rn(2)], ids=lambda group: group.name)
+def test_brackets_as_matrices(group: Space) -> None:
+    r""":math:`\mathrm{ad}_x z = [x, z]`, and :math:`\mathrm{ad}_x^T y` by x."""
+    x, y, z = np.random.default_rng(7).standard_normal((3, group.nv))
+    np.testing.assert_allclose(bracket_matrix(group, x) @ z, group.bracket(x, z), atol=1e-14)
+    assert cobracket_matrix(group, y) @ x @ z == pytest.approx(y @ group.bracket(x, z), abs=1e-13)
 
 
 def test_third_coefficient_in_fifty_digits() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
-from constraints import Target
+from constraints import Robot, Target
 from constraints.errors import OptionError
 from constraints.loops import Assembly, Closure, ConstraintSet, Hinge, RodClosure, assemble_position
+from constraints.loops.assembling.gaps import gap_words
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import PartitionError, SweepOptions
 
@@ -59,6 +61,17 @@ def test_what_a_screw_asks_for_is_said() -> None:
     words = closed_by(Hinge.helical([0.0, 0.0, 1.0], 5.0)).describe()
     assert "rad asks for an advance of" in words
     assert "(pitch 5 m a turn), and it has 0 m" in words
+    model = pin.Model()
+    for i, joint in enumerate([pin.JointModelPX(), pin.JointModelPZ(), pin.JointModelRZ()]):
+        model.addJoint(i, joint, pin.SE3.Identity(), "xzt"[i])
+    robot = Robot(model)
+    nut = Closure(robot, "universe", robot.frame("t"), Hinge.helical([0.0, 0.0, 1.0], 0.2 * np.pi), name="nut")
+    for z, said in ((0.05, ""), (-0.05, "a turn of 0.5 rad asks for an advance of 0.05 m (pitch 0.628319 m a turn), ")):
+        q = np.array([0.2, z, 0.5])
+        words = gap_words(nut, q, nut.residual(q), 1e-6)
+        assert said in words
+        assert ("asks for" in words) == bool(said)
+        assert ("and it has -0.05 m" in words) == bool(said)
 
 
 def test_driven_joints_are_named_where_a_closing_fails() -> None:

@@ -57,13 +57,14 @@ def ball_and_arm() -> Robot:
 
 def made(
     *,
-    keep: bool = True,
+    keep: bool | None = True,
     zero: bool = False,
     height: float = 0.025,
     rows: Any = ROWS,
     foliation: bool = True,
     containing: bool = False,
     chain: bool = False,
+    one_leaf: bool = False,
 ) -> ConstraintGraph:
     """The graph with something wrong; by default nothing."""
     robot = ball_and_arm()
@@ -74,14 +75,15 @@ def made(
     hold = explicit_relative_pose(robot, ground, "ball/body", comparison=rows, name="hold")
     grasp = explicit_relative_pose(robot, "arm/tool", "ball/body", name="grasp")
     placed, held = State("placed", [placement]), State("held", [grasp], priority=1)
-    kept = [complement] if keep else []
+    kept = [hold] if keep is None else [complement] if keep else []
     transit = Transition("transit", placed, placed, held if containing else placed, kept)
     if chain:
         way = State("way", [placement], waypoint=True)
         parts = [Transition("out", placed, way, placed, [complement]), Transition("in", way, placed, placed, kept)]
         transit = Transition("transit", placed, placed, placed, inner=parts)
     transitions = [transit, Transition("transfer", held, held, held)]
-    foliations = [Foliation("placement", placement, complement, hold)] if foliation else []
+    leaves = None if one_leaf else complement
+    foliations = [Foliation("placement", placement, leaves, hold)] if foliation else []
     return ConstraintGraph(robot, [placed, held, *([way] if chain else [])], transitions, foliations)
 
 
@@ -100,6 +102,8 @@ def test_a_graph_that_is_right_asks_nothing(caplog: pytest.LogCaptureFixture) ->
         np.testing.assert_allclose(target.q[7:10], q[7:10], atol=1e-4)
         assert graph.questions == ()
         assert graph.validate(np.random.default_rng(3), 4).success
+    assert made(keep=None, rows=Comparison.EQUALITY).questions == ()  # paths keep the whole pose
+    assert made(keep=False, one_leaf=True).questions == ()
     assert not caplog.messages
 
 
@@ -292,6 +296,7 @@ def boxed(
         ({"hand": "ball/body"}, "is on joint 'ball/root_joint', which carries the gripper hand"),
         ({"table": 1e3 * np.array([0.55, 0.35, 0.25]) + TABLE}, "'table' is 695.792 m out of the bounds of object 'bo"),
         ({"table": 1e3 * np.array(TABLE)}, "surface 'table' is 1697.06 m wide, and the bounds of object 'box' 3 m: is"),
+        ({"table": 1e2 * np.array(TABLE)}, ()),
         ({"table": np.array([0.0, 2.0, 0.0]) + TABLE}, "0.4 m out of the bounds of object 'box': can nothing stand th"),
         ({"bottom": 1e3 * np.array(BOX)}, "a surface of object 'box' is 86.6025 m away from its origin, and its bound"),
         ({"clearance": 50.0}, "clearance 50 m of gripper 'hand', where gripper 'hand' reaches"),

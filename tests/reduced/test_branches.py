@@ -10,7 +10,7 @@ import pytest
 from constraints import ConstraintError, errors
 from constraints.models import Mechanism, mechanisms
 from constraints.reduced import Branches, OpenMechanismError, branches, minimal_coordinates
-from constraints.reduced.sweeps.branches import _without_turns  # pyright: ignore[reportPrivateUsage]
+from constraints.reduced.sweeps.branches import _restart, _without_turns  # pyright: ignore[reportPrivateUsage]
 
 TURN = 2.0 * np.pi
 
@@ -48,6 +48,14 @@ def test_all_ways_of_small_mechanisms(name: str, ways: int) -> None:
         assert (
             f"  {i}: sign {'+' if way.sign > 0.0 else '-'}, least singular value {way.least:.3g}," in found.describe()
         )
+
+
+def test_searches_start_anew_within_a_turn_and_with_what_is_held() -> None:
+    mechanism, rng = mechanisms.four_bar(), np.random.default_rng(0)
+    parts = mechanism.minimal_coordinates(closed(mechanism), independent=["crank"])
+    for drawn in (_restart(parts, closed(mechanism), rng) for _ in range(20)):
+        assert np.abs(drawn).max() <= np.pi
+        np.testing.assert_array_equal(drawn[parts.held], closed(mechanism)[parts.held])
 
 
 def test_the_ways_of_a_lift_are_those_of_its_loops() -> None:
