@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import re
@@ -16,7 +17,8 @@ from each_choice import a_few
 from constraints import ConstraintError, Projector, Robot
 from constraints.errors import OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
 from constraints.loops import Closure, Hinge, PointClosure
-from constraints.models import Mechanism, mechanisms, sample_two_arms
+from constraints.models import Mechanism, mechanisms, sample_arm, sample_humanoid, sample_two_arms
+from constraints.models.structure.assemblies import assemblies
 from constraints.models.structure.mechanism import Unread
 
 MADE: list[tuple[str, dict[str, Any], tuple[int, int, int, int]]] = [
@@ -206,6 +208,43 @@ def test_ball_and_free_joints_are_split_by_coordinate() -> None:
     bare = Mechanism(platform.robot, platform.closures, postures=platform.postures)
     assert any("[" in name for name in (*bare.judge(q).independent, *bare.judge(q).dependent))
     assert bare.mobility(q) == 6
+
+
+def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
+    arm, humanoid = sample_arm(), sample_humanoid()
+    np.testing.assert_array_equal(arm.reference("home"), [0.0, 0.5, 0.0, 1.2, 0.0, 0.8, 0.0])
+    np.testing.assert_array_equal(arm.bounds.upper, [2.9, 2.0, 2.9, 2.6, 2.9, 2.0, 2.9])
+    np.testing.assert_array_equal(arm.bounds.lower, [-2.9, -2.0, -2.9, -0.1, -2.9, -2.0, -2.9])
+    assert [body.mass for body in arm.model.inertias][1:] == [3.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5]
+    tool = arm.at(arm.neutral).placement(arm.frame("tool"))
+    np.testing.assert_allclose(tool.translation, [0.0, 0.0, 1.33 - 0.02], atol=1e-14)
+    bent = {f"{side}leg_{joint}_joint": x for side in "lr" for joint, x in
+            (("shoulder2", 0.4), ("elbow", -0.8), ("wrist1", 0.4))}  # fmt: skip
+    np.testing.assert_array_equal(humanoid.reference("home"), humanoid.configuration(bent))
+    delta = mechanisms.delta_robot().robot
+    for i, end in itertools.product((1, 2, 3), ("elbow", "ankle")):
+        left, right = (delta.frame(f"{end}{i}_{side}").placement.translation for side in ("left", "right"))
+        assert np.linalg.norm(left - right) == pytest.approx(0.08)
+    assert mechanisms.bennett().robot.model.jointPlacements[2].translation[0] == 0.3
+    platform = mechanisms.stewart_platform(spread=0.2).robot
+    anchors = [platform.frame(f"anchor{i}").placement.translation for i in range(1, 7)]
+    np.testing.assert_allclose(np.linalg.norm(anchors, axis=1), 0.3)
+    pairs = [np.arccos(anchors[i] @ anchors[(i + 1) % 6] / 0.09) for i in (1, 3, 5)]  # of the gaps of the base
+    np.testing.assert_allclose(pairs, 2 * 0.2)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "stewart_platform"])
+def test_of_several_starts_one_that_closes_with_the_largest_rank_is_chosen(name: str) -> None:
+    mechanism = getattr(mechanisms, name)()
+    found = assemblies(mechanism, seed=1, count=6)
+    judged = [mechanism.judge(q) for q in found.ends]
+    assert found.closed[found.chosen]
+    assert any(found.closed) == found.success
+    assert found.judged.rank == max(one.rank for one, closed in zip(judged, found.closed, strict=True) if closed)
+    tree = Mechanism(mechanism.robot)
+    alone = assemblies(tree)
+    np.testing.assert_array_equal(alone.q, tree.robot.neutral)
+    assert (alone.iterations, len(alone.ends)) == ((0,), 1)
 
 
 def test_inverse_kinematics_of_the_stewart_platform() -> None:

@@ -96,6 +96,7 @@ MISTAKES: dict[str, Mistake] = {
         lambda f: beside(f, "fourbar.yaml", "name_mot: [j1]\n"), ("fourbar.yaml", "name_mot", "closed_loop"),
     ),
     "the text of the sidecar for its path": (lambda f: load(URDF, YAML), ("path", "text")),
+    "one line of the sidecar for its path": (lambda f: load(URDF, "closed_loop: [tip]"), ("path", "text")),
     "a mapping for the path of the sidecar": (lambda f: load(URDF, WRONG), ("loops", "path")),
     "a loop in <gazebo>": (
         lambda f: urdf(f, "</robot>", '<gazebo><joint name="j4" type="revolute"><parent>tip_a</parent>'

@@ -38,7 +38,8 @@ HARD = """
         <site name="tip" pos="0.1 0.1 0.4" euler="1 0 0.4"/>
       </body>
       <body name="welded" pos="0 0 0.2" euler="0 0 1"><geom size="0.05" pos="0 0.3 0"/>
-        <body name="arm" pos="0 0.1 0"><joint name="a" axis="1 0 0"/><joint name="b" axis="0 1 0" pos="0 0.1 0"/>
+        <body name="arm" pos="0 0.1 0"><joint name="a" axis="1 0 0" ref="0.25"/>
+          <joint name="b" axis="0 1 0" pos="0 0.1 0"/>
           <geom size="0.05"/>
           <body name="finger"><joint name="c" type="slide" axis="0 0 1" ref="-0.2"/><geom size="0.03"/></body>
         </body>
