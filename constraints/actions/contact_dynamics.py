@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Self, cast, final
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ..dynamics.methods.row_space import in_balance
 from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import open_words_at, status_of, wanted
-from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, Sole
 from ..loops.baumgarte import too_stiff
@@ -27,15 +25,15 @@ from ..point import place_motion
 from ..robot import Motion, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
-from ..rows.row_owner import RowOwner
 from ..rows.stacking import check_sides
 from ..words import counted, first_names
 from ..workspace import Kept, Pool, Workspace
 from .action import DifferentialAction, NodeSlopes, Pair, own
 from .actuators import Actuators
+from .constrained_action import ConstrainedAction
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
-from .equations import armature_of, damping_of, slopes_at
+from .equations import slopes_at
 from .fused import Fused, fused_of
 from .quasi_static import Cones, QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
@@ -44,9 +42,12 @@ from .state_space import StateSpace, of_one_robot
 SETS = 64
 """Subsets, stabilisations and dampings that an action and those made from it keep pinocchio's contacts of."""
 
+_LIGHT = ("constraint_set", "damping", "armature", "with_force_derivatives", "rhs")
+"""What `replace` changes without building anything."""
+
 
 @final
-class ContactForwardDynamics(DifferentialAction):
+class ContactForwardDynamics(ConstrainedAction, DifferentialAction):
     r"""Constrained forward dynamics as a node: accelerations from states and controls, with costs and constraints.
 
     .. math:: (M + A)\,a + h = B u + J^T \lambda, \qquad J a + \mu\lambda = \gamma
@@ -81,11 +82,8 @@ class ContactForwardDynamics(DifferentialAction):
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """
 
-    robot: Robot
+    _light, _what = frozenset(_LIGHT), "contact dynamics"
     actuators: Actuators
-    constraint_set: ConstraintSet
-    damping: float
-    armature: Vector
     with_force_derivatives: bool
     rhs: RightHandSide | None
 
@@ -106,27 +104,16 @@ class ContactForwardDynamics(DifferentialAction):
         of_one_robot(self.robot, self.actuators.robot, "actuators")
         self._kept: Kept[tuple[Fused | None]] = Kept(SETS)
         self._memory = Pool(Workspace)
-        self._set(
-            constraint_set=ConstraintSet(robot, []) if constraint_set is None else constraint_set,
-            damping=damping,
-            armature=armature,
-            with_force_derivatives=with_force_derivatives,
-            rhs=rhs,
-        )
+        rows = ConstraintSet(robot, []) if constraint_set is None else constraint_set
+        given = rows, damping, armature, with_force_derivatives, rhs
+        self._set(dict(zip(_LIGHT, given, strict=True)))
         stage = StateSpace(self.robot).with_controls(self.actuators.nu, self.constraint_set)
         super().__init__(stage, costs, constraints)
 
-    def _set(self, **given: Any) -> None:
-        """Check and take what may change without building anything."""
-        if "constraint_set" in given:
-            found = given["constraint_set"]
-            self.constraint_set = expect(found, ConstraintSet, "constraint set of contact dynamics", "a ConstraintSet")
-            of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
-        if "damping" in given:
-            self.damping = damping_of(given["damping"], "contact dynamics")
-        if "armature" in given:
-            self.armature = armature_of(given["armature"], self.robot.nv)
-            self._has_armature = bool(self.armature.any())
+    def _set(self, given: Mapping[str, Any]) -> None:
+        """As `ConstrainedAction._set`."""
+        super()._set(given)
+        self._has_armature = bool(self.armature.any())
         if "with_force_derivatives" in given:
             self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
         if "rhs" in given:
@@ -146,46 +133,9 @@ class ContactForwardDynamics(DifferentialAction):
 
     # Other actions.
 
-    def replace(self, **changes: Any) -> Self:
-        """The same action with other arguments of the constructor.
-
-        Changes that keep all sizes (damping, armature, with_force_derivatives, rhs, and the same set switched or
-        stabilised) build nothing: costs, constraints and memory are shared.
-
-        Args:
-            **changes: arguments of the constructor by name.
-
-        Raises:
-            UnknownOptionError: no such argument; and the errors of the constructor.
-        """
-        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
-        for name in changes:
-            if name not in arguments:
-                raise UnknownOptionError(name, tuple(arguments))
-        rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
-        if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
-            other = copy.copy(self)
-            vars(other).pop("_fused", None)
-            other._set(**changes)
-            return other
-        arguments["costs"], arguments["constraints"] = self.costs.costs, self.constraints.constraints
-        return type(self)(**{**arguments, **changes})
-
-    def switched(
-        self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
-    ) -> Self:
-        """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built.
-
-        Sizes stay the same: multipliers of constraints that are off are zero.
-
-        Args:
-            on: only these are on; by default those that are on now.
-            off: these are off.
-
-        Raises:
-            UnknownNameError: lists the names that come closest.
-        """
-        return self.replace(constraint_set=self.constraint_set.switched(on, off))
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("robot", "actuators", *self._light)}
 
     def asked_of_step(self, h: float) -> tuple[str, ...]:
         """As `DifferentialAction.asked_of_step`: gains that are too large for it, or that act on nothing."""
@@ -377,9 +327,3 @@ def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Mat
 _SOLVED, _DIFFERENTIATED, _REPEATED = DynamicsStatus.SOLVED, DynamicsStatus.SOLVED, DynamicsStatus.RANK_DEFICIENT
 """Members of enumerations, read once: 0.1 us each."""
 _NONE = read_only(np.zeros(0))
-
-_LIGHT = frozenset(("constraint_set", "damping", "armature", "with_force_derivatives", "rhs"))
-"""What `replace` changes without building anything."""
-
-_ARGUMENTS = ("robot", "actuators", "constraint_set", "costs", "constraints", *sorted(_LIGHT - {"constraint_set"}))
-"""Arguments of the constructor."""

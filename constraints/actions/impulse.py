@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -22,18 +20,17 @@ from ..dynamics.methods.saddle_point import solve_direct
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import status_of
 from ..dynamics.multipliers import Multipliers, WithMultipliers
-from ..errors import UnknownOptionError
 from ..loops import ConstraintSet
 from ..loops.set_slopes import set_slopes
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..rows.row_owner import RowOwner
 from .action import Calculation, DiscreteAction, own
+from .constrained_action import ConstrainedAction
 from .contact_calculation import ContactDerivatives
 from .costs import Cost
-from .equations import armature_of, damping_of, slopes_at
+from .equations import slopes_at
 from .stage_constraints import StageConstraint
-from .state_space import StateSpace, of_one_robot
+from .state_space import StateSpace
 
 
 @final
@@ -73,7 +70,7 @@ class ImpulseCalculation(Calculation, WithMultipliers):
 
 
 @final
-class ImpulseDynamics(DiscreteAction):
+class ImpulseDynamics(ConstrainedAction, DiscreteAction):
     r"""An impact: :math:`(M + A)(v^+ - v) = J^T \Lambda`, :math:`J v^+ + \mu \Lambda = -e\,J v`.
 
     There are no controls: `calc(x)` and `calc(x, [])` are the same, and there is no terminal node. As the last node of
@@ -100,11 +97,8 @@ class ImpulseDynamics(DiscreteAction):
     """
 
     has_terminal = False
-    robot: Robot
-    constraint_set: ConstraintSet
+    _light, _what = frozenset(("constraint_set", "restitution", "damping", "armature")), "an impact"
     restitution: Vector
-    damping: float
-    armature: Vector
 
     def __init__(
         self,
@@ -117,49 +111,21 @@ class ImpulseDynamics(DiscreteAction):
         armature: ArrayLike | float = 0.0,
     ) -> None:
         self.robot = as_robot(robot, "robot of an impact")
-        self._set(constraint_set=constraint_set, restitution=restitution, damping=damping, armature=armature)
+        self._set(
+            {"constraint_set": constraint_set, "restitution": restitution, "damping": damping, "armature": armature}
+        )
         super().__init__(StateSpace(self.robot).with_controls(0, self.constraint_set), costs, constraints)
 
-    def _set(self, **given: Any) -> None:
-        """Check and take what may change without building anything."""
-        if "constraint_set" in given:
-            found = given["constraint_set"]
-            self.constraint_set = expect(found, ConstraintSet, "constraint set of an impact", "a ConstraintSet")
-            of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
+    def _set(self, given: Mapping[str, Any]) -> None:
+        """As `ConstrainedAction._set`."""
+        super()._set(given)
         if "restitution" in given:
             self._given = given["restitution"]
             self.restitution = read_only(restitutions(self.constraint_set, self._given))
-        if "damping" in given:
-            self.damping = damping_of(given["damping"], "an impact")
-        if "armature" in given:
-            self.armature = armature_of(given["armature"], self.robot.nv)
 
-    def replace(self, **changes: Any) -> Self:
-        """The same action with other arguments of the constructor, as `ContactForwardDynamics.replace`."""
-        arguments: dict[str, Any] = {
-            "robot": self.robot,
-            "constraint_set": self.constraint_set,
-            "restitution": self._given,
-            "costs": self.costs.costs,
-            "constraints": self.constraints.constraints,
-            "damping": self.damping,
-            "armature": self.armature,
-        }
-        for name in changes:
-            if name not in arguments:
-                raise UnknownOptionError(name, tuple(arguments))
-        rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
-        if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
-            other = copy.copy(self)
-            other._set(**changes)
-            return other
-        return type(self)(**{**arguments, **changes})
-
-    def switched(
-        self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
-    ) -> Self:
-        """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built."""
-        return self.replace(constraint_set=self.constraint_set.switched(on, off))
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("robot", *self._light)} | {"restitution": self._given}
 
     @property
     def u_lower(self) -> Vector:
@@ -264,7 +230,3 @@ class ImpulseDynamics(DiscreteAction):
     def __repr__(self) -> str:
         e = self.restitution.max(initial=0.0)
         return f"ImpulseDynamics({self.robot.name!r}, {self.constraint_set!r}, restitution {e:g})"
-
-
-_LIGHT = frozenset(("constraint_set", "restitution", "damping", "armature"))
-"""What `replace` changes without building anything."""
