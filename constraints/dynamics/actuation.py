@@ -16,7 +16,9 @@ from ..errors import OptionError, SizeError, UnknownNameError, WrongObjectError
 from ..loops import Closure, ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
+from .laws.external_force import Force
 from .laws.hinge_forces import HingeForce, check_robot, relative_jacobian
+from .methods.system import Question
 
 Actuated: TypeAlias = "Iterable[str | Segments | Closure] | Segments | Closure"
 """What is actuated: names of joints and closures, Segments, closures."""
@@ -59,6 +61,38 @@ class Actuation:
     def hinge_forces(self, u: Vector) -> tuple[HingeForce, ...]:
         """The forces u of the actuated closures."""
         return tuple(HingeForce(owner, u[s]) for owner, s in self.owners if isinstance(owner, Closure))
+
+
+class ByActuators:
+    """A result that has forces u of actuators.
+
+    Attributes:
+        effort: u (na,) [N, N m].
+        actuators: B with the names of its columns.
+        question: arguments of the call.
+    """
+
+    effort: Vector
+    actuators: Actuation
+    question: Question
+
+    @property
+    def tau(self) -> Vector:
+        """Joint forces of the actuators (nv,), B u: with them forward dynamics gives the same acceleration."""
+        return self.actuators.matrix @ self.effort
+
+    @property
+    def acting(self) -> tuple[Force, ...]:
+        """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
+        return (*self.question.external, *self.actuators.hinge_forces(self.effort))
+
+    def effort_of(self, which: Closure | str) -> Vector:
+        """Numbers (k,) of u for one actuated joint or closure: the object, or its name.
+
+        Raises:
+            UnknownNameError: it is not actuated; the message lists what is.
+        """
+        return self.effort[self.actuators.slice_of(which)]
 
 
 def actuation_at(constraint_set: ConstraintSet, motion: Motion, actuated: Any, matrix: ArrayLike | None) -> Actuation:

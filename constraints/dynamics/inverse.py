@@ -13,13 +13,13 @@ from liegroups.arrays import ArrayLike, TangentLike, Vector
 from liegroups.by_name import block_of
 
 from ..dynamics.methods.status import DynamicsStatus
-from ..loops import Closure, ConstraintSet
+from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names, taking_part
 from ..robot import Motion
 from ..robot.bounds import limits_of
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
-from .actuation import Actuated, Actuation, actuation_at
+from .actuation import Actuated, Actuation, ByActuators, actuation_at
 from .laws.external_force import Force, as_external
 from .methods.least_deviation import completed, solve_inverse
 from .methods.row_space import in_balance
@@ -74,7 +74,7 @@ def beyond_words(beyond: Sequence[EffortBeyond]) -> list[str]:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class InverseDynamics(RowForces):
+class InverseDynamics(ByActuators, RowForces):
     r"""Forces of actuators: :math:`M a + h = \tau + B u + J^T \lambda`, :math:`J a = \gamma`, a near :math:`a^*`.
 
     It is neither true nor false (`if result:` raises): `success` says whether both equations hold and a is the target.
@@ -112,11 +112,6 @@ class InverseDynamics(RowForces):
     solved: ConstrainedSystem | None
 
     @property
-    def tau(self) -> Vector:
-        """Joint forces of the actuators (nv,), B u: with them `forward_dynamics` gives the same acceleration."""
-        return self.actuators.matrix @ self.effort
-
-    @property
     def deviation(self) -> Vector:
         """A - a* (nv,): how far the acceleration is from the wanted one; zero up to rounding if that was met."""
         return self.acceleration - self.target
@@ -126,11 +121,6 @@ class InverseDynamics(RowForces):
         r"""Kinetic distance from the target, :math:`|a - a^*|_M = \sqrt{(a - a^*)^T M (a - a^*)}`, which is minimal."""
         gap = self.deviation
         return float(np.sqrt(max(gap @ self.system.mass_matrix @ gap, 0.0)))
-
-    @property
-    def acting(self) -> tuple[Force, ...]:
-        """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
-        return (*self.question.external, *self.actuators.hinge_forces(self.effort))
 
     @property
     def beyond_limits(self) -> tuple[EffortBeyond, ...]:
@@ -144,14 +134,6 @@ class InverseDynamics(RowForces):
         B, known = self.actuators.matrix, self.actuators.names
         driven = np.array([bool(B[i].any()) and name in known for i, name in enumerate(names)], dtype=np.bool_)
         return efforts_beyond(names, np.where(driven, self.tau, 0.0), -np.abs(lower), np.abs(upper))
-
-    def effort_of(self, which: Closure | str) -> Vector:
-        """Numbers (k,) of u for one actuated joint or closure: the object, or its name.
-
-        Raises:
-            UnknownNameError: it is not actuated; the message lists what is.
-        """
-        return self.effort[self.actuators.slice_of(which)]
 
     def describe(self) -> str:
         """The result in words: status, open state, contacts that pull, actuation, deviation, what has no actuator."""

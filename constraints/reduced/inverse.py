@@ -10,13 +10,12 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Matrix, TangentLike, Vector
 
-from ..dynamics.actuation import Actuated, Actuation, actuation_at
+from ..dynamics.actuation import Actuated, Actuation, ByActuators, actuation_at
 from ..dynamics.laws.external_force import Force, as_external
 from ..dynamics.methods.status import DynamicsStatus
 from ..dynamics.methods.system import Question
 from ..errors import ConstraintError, OptionError
 from ..linear_algebra import is_finite, largest, numerical_rank, pivots
-from ..loops import Closure
 from ..words import counted, first_names
 from .dynamics import missing_force
 from .reduced_forces import ReducedForces
@@ -55,7 +54,7 @@ class UnderactuatedError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ReducedInverseDynamics(ReducedForces):
+class ReducedInverseDynamics(ByActuators, ReducedForces):
     r"""Forces of actuators and drives: :math:`M a + h = \tau + A\,Q_a + Q_c + J^T \lambda`.
 
     It is neither true nor false (`if result:` raises): `success` says whether all equations hold.
@@ -88,27 +87,9 @@ class ReducedInverseDynamics(ReducedForces):
     question: Question
 
     @property
-    def tau(self) -> Vector:
-        """Joint forces of the actuators (nv,), A Q_a: with them `reduced_forward_dynamics` gives the same motion."""
-        return self.actuators.matrix @ self.effort
-
-    @property
     def by_name(self) -> dict[str, float]:
         """Q_a by what each number drives: "elbow", "hip[2]", a closure's "cut"."""
         return dict(zip(self.actuators.names, self.effort.tolist(), strict=True))
-
-    @property
-    def acting(self) -> tuple[Force, ...]:
-        """The forces besides joint forces and constraints: external forces, and those of actuated closures."""
-        return (*self.question.external, *self.actuators.hinge_forces(self.effort))
-
-    def effort_of(self, which: Closure | str) -> Vector:
-        """Numbers (k,) of Q_a for one actuated joint or closure: the object, or its name.
-
-        Raises:
-            UnknownNameError: it is not actuated; the message lists what is.
-        """
-        return self.effort[self.actuators.slice_of(which)]
 
     def describe(self) -> str:
         """As that of forward dynamics, and the forces of the actuators."""
