@@ -59,6 +59,9 @@ MAKERS = {"constraints/solvers/machine/jit.py": "tests/compiled/test_cache.py",
 """What makes kernels and keeps them is judged with numba's compiler, by these tests alone."""
 PLAIN = {"NUMBA_DISABLE_JIT": "1", "PYTEST_ADDOPTS": "-W ignore::RuntimeWarning"}
 """Kernels as Python functions: numpy warns of an overflow that they look at themselves."""
+OF_SOLIDS = ("tests/collisions/test_covers.py", "tests/collisions/test_clouds.py", "tests/collisions/test_division.py")
+ELSEWHERE = {"constraints/solvers/kernels/covers.py": OF_SOLIDS, "constraints/solvers/kernels/division.py": OF_SOLIDS}
+"""Kernels of solids, in Python too, are judged where their pairs and legs are."""
 CASES = "not browser and not long"
 """Tests of programs judge too."""
 FIRST = 20
@@ -95,10 +98,12 @@ def parts_of(room: str, files: list[str]) -> list[Part]:
     folders = dict.fromkeys(f"tests/{name}" for name in names)
     plain = PLAIN if "tests/compiled" in folders else {}
     left_out = [f"--ignore={tests}" for tests in dict.fromkeys(MAKERS.values())] if plain else []
-    others = [file for file in files if file not in MAKERS]
+    others = [file for file in files if file not in {**MAKERS, **ELSEWHERE}]
     found = [Part(others, [*folders, "tests/house/test_values.py", *left_out], plain)]
     for tests in dict.fromkeys(MAKERS.values()):
         found.append(Part([f for f in files if MAKERS.get(f) == tests], [tests], {}))
+    for elsewhere in dict.fromkeys(ELSEWHERE.values()):
+        found.append(Part([f for f in files if ELSEWHERE.get(f) == elsewhere], [*elsewhere], PLAIN))
     return [part for part in found if part.files]
 
 

@@ -147,6 +147,9 @@ def test_kernels_are_judged_as_python_and_what_makes_them_as_it_is() -> None:
     assert kernels.variables["NUMBA_DISABLE_JIT"] == "1"
     assert "tests/compiled" in kernels.tests
     assert makers.variables == {}
+    of_solids = mutants.parts_of("solvers/kernels", list(mutants.sources("solvers/kernels")))[1]
+    assert {Path(file).name for file in of_solids.files} == {"covers.py", "division.py"}
+    assert of_solids.variables["NUMBA_DISABLE_JIT"] == "1"
     assert {Path(file).name for file in makers.files} == {"jit.py", "cache.py"}
 
 
