@@ -74,6 +74,9 @@ def test_a_record_names_the_times_at_half_a_turn() -> None:
     assert list(record.half_turns) == ["JointSpring wheel"]
     assert np.allclose(record.half_turns["JointSpring wheel"], [first, 3 * first, 5 * first], atol=2e-4)
     assert "passed half a turn from rest at 0.167" in record.describe()
+    weak = Forces(robot, [JointSpring(robot, "wheel", 1e-9)])
+    coarse = simulate(ConstraintSet(robot, []), robot.neutral, [2.0], 2.0, 0.3, forces=weak)
+    assert coarse.half_turns["JointSpring wheel"] == pytest.approx([np.pi / 2.0], abs=1e-6)
     calm = simulate(ConstraintSet(robot, []), robot.neutral, [1.0], 1.0, forces=forces)
     assert calm.half_turns == {}
     assert "half a turn" not in calm.describe()

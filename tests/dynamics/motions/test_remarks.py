@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,9 @@ def test_a_law_that_feeds_energy_is_named_where_a_motion_fails() -> None:
     record = simulate(rows, CLOSED, STILL, 0.25, 0.005, forces=wrong)
     assert not record.success
     assert "Forces did a work of" in record.reason
-    assert "JointLaw left_inner did a work of" in record.describe()
+    said = re.search("JointLaw left_inner did a work of (.*) J while", record.describe())
+    assert said is not None
+    assert np.abs(record.work / float(said[1]) - 1.0).min() < 0.3  # a trapezoid, of a motion that runs away
 
 
 @pytest.mark.parametrize(("time", "named"), [(0.001, True), (0.1, False)])
