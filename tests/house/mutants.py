@@ -95,7 +95,8 @@ def parts_of(room: str, files: list[str]) -> list[Part]:
     while not names:
         name = NEIGHBOURS.get(room, room)
         names, room = ([name], room) if (ROOT / "tests" / name).is_dir() else ([], _above(room))
-    folders = dict.fromkeys(f"tests/{name}" for name in names)
+    rules = ["solvers"] if files[0].startswith("constraints/solvers/") else []  # by number, each for both engines
+    folders = dict.fromkeys(f"tests/{name}" for name in [*names, *rules])
     plain = PLAIN if "tests/compiled" in folders else {}
     left_out = [f"--ignore={tests}" for tests in dict.fromkeys(MAKERS.values())] if plain else []
     others = [file for file in files if file not in {**MAKERS, **ELSEWHERE}]
