@@ -17,7 +17,6 @@ from constraints.errors import FileError, OptionError, UnknownJointError
 from constraints.models import Mechanism, load
 from constraints.models.files.mjcf import from_qpos
 from constraints.models.files.sdf_document import read_sdf
-from constraints.models.files.visuals import visuals_of
 from constraints.robot import Base
 from constraints.robot.frame_table import FrameKind
 
@@ -481,18 +480,3 @@ def test_a_sidecar_may_only_name_motors(tmp_path: Path) -> None:
     assert (given.motors, len(given.cut)) == (("motor",), 1)
     beside.write_text("closed_loop: []\nname_mot: [motor]")
     assert load(tmp_path / "loop.urdf").motors == ("motor",)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<robot name='r'><link name='l'>{0}<mesh filename='package://none/a.stl'/>{1}</link></robot>",
-        "<sdf version='1.7'><model name='m'><link name='l'>{0}<mesh><uri>package://none/a.stl</uri></mesh>{1}</link>"
-        "</model></sdf>",
-    ],
-    ids=["URDF", "SDF"],
-)
-def test_meshes_have_the_address_that_their_file_gives(text: str) -> None:
-    robot = load(text.format("<visual name='v'><geometry>", "</geometry></visual>")).robot
-    (words,) = visuals_of(robot.visuals[0]).missing
-    assert "package://none/a.stl" in words
