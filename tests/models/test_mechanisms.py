@@ -221,6 +221,10 @@ def test_what_is_built_in_has_the_sizes_that_it_is_described_with() -> None:
     bent = {f"{side}leg_{joint}_joint": x for side in "lr" for joint, x in
             (("shoulder2", 0.4), ("elbow", -0.8), ("wrist1", 0.4))}  # fmt: skip
     np.testing.assert_array_equal(humanoid.reference("home"), humanoid.configuration(bent))
+    for name in ("four_bar", "five_bar", "slider_crank"):  # uniform bars of 2 kg/m from joint to joint
+        inertias = getattr(mechanisms, name)().robot.model.inertias
+        for body in [*inertias][1 : -1 if name == "slider_crank" else None]:
+            assert body.mass == pytest.approx(2.0 * np.linalg.norm(2.0 * body.lever))
     delta = mechanisms.delta_robot().robot
     for i, end in itertools.product((1, 2, 3), ("elbow", "ankle")):
         left, right = (delta.frame(f"{end}{i}_{side}").placement.translation for side in ("left", "right"))

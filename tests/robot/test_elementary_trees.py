@@ -1,0 +1,128 @@
+"""Trees of elementary joints: the same motions and forces as plain pinocchio's, with derivatives by differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import mixed_tree
+
+from constraints import Robot
+from constraints.robot import Frame
+
+STEP = 1e-5
+PLACES = [pin.SE3(pin.exp3(np.array(turn)), np.array([0.1, -0.2, 0.3])) for turn in ([0.4, -0.7, 1.1], [1.0, 0.2, 0.3])]
+
+
+def tree_of(*joints: tuple[int, Any]) -> Robot:
+    """Each joint with its parent's number, and a body."""
+    model = pin.Model()
+    for i, (parent, joint) in enumerate(joints):
+        model.addJoint(parent, joint, PLACES[i % 2], f"j{i + 1}")
+        model.appendBodyToJoint(i + 1, pin.Inertia.FromBox(1.0 + i, 0.1, 0.2, 0.3), PLACES[(i + 1) % 2])
+    return Robot(model)
+
+
+def composite() -> Any:
+    joint = pin.JointModelComposite(pin.JointModelRX())
+    joint.addJoint(pin.JointModelPY(), PLACES[0])
+    joint.addJoint(pin.JointModelRZ(), PLACES[1])
+    return joint
+
+
+UNIVERSAL = pin.JointModelUniversal(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+ALL = "of all types, an ellipsoid too, which has no parts"
+TREES = {
+    ALL: mixed_tree,
+    "of one joint": lambda: tree_of((0, pin.JointModelRX())),
+    "not depth-first": lambda: tree_of(
+        (0, pin.JointModelRX()), (0, UNIVERSAL), (1, pin.JointModelSpherical()), (2, composite())
+    ),
+    "of several": lambda: tree_of((0, pin.JointModelSphericalZYX()), (1, composite()), (2, UNIVERSAL)),
+}
+
+
+def seen(robot: Robot, a: Frame, b: Frame, q: np.ndarray, v: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Pose and body twist of b relative to a, by plain pinocchio."""
+    model: Any = robot.model
+    data = model.createData()
+    pin.forwardKinematics(model, data, q, v)
+    oMa, oMb = (data.oMi[frame.joint] * frame.placement for frame in (a, b))
+    X = oMa.actInv(oMb)
+    v_a, v_b = (frame.placement.actInv(data.v[frame.joint]) for frame in (a, b))
+    return X, (v_b - X.actInv(v_a)).vector
+
+
+@pytest.mark.parametrize("name", [name for name in TREES if name != ALL])
+def test_motions_and_what_they_change_by(name: str) -> None:
+    robot, rng = TREES[name](), np.random.default_rng(3)
+    tree, space, n = robot.space.elementary, robot.space, robot.nv
+    last = robot.model.njoints - 1
+    for a in (Frame("a", 0, PLACES[0]), Frame("a", 1, PLACES[0])):
+        b = Frame("b", last, PLACES[1])
+        q = space.random(rng)
+        v, acceleration = rng.standard_normal((2, n))
+
+        def found(q: np.ndarray, v: np.ndarray, a: Frame = a, b: Frame = b, at: np.ndarray = acceleration) -> Any:
+            moving = tree.moving(q, v, at)
+            result = moving.relative(a, b)
+            tree.datas.give(moving.data)
+            return result
+
+        here = found(q, v)
+        X, twist = seen(robot, a, b, q, v)
+        np.testing.assert_allclose(here.pose.homogeneous, X.homogeneous, atol=1e-12)
+        np.testing.assert_allclose(here.twist, twist, atol=1e-12)
+        later, before = (
+            seen(robot, a, b, space.integrate(q, s * v + 0.5 * s * s * acceleration), v + s * acceleration)[1]
+            for s in (STEP, -STEP)
+        )
+        np.testing.assert_allclose(here.acceleration, (later - before) / (2.0 * STEP), atol=1e-7)
+        for i, e in enumerate(STEP * np.eye(n)):
+            ahead, behind = (found(space.integrate(q, s * e), v) for s in (1.0, -1.0))
+            turned = pin.log6(behind.pose.actInv(ahead.pose)).vector
+            np.testing.assert_allclose(here.jacobian[:, i], turned / (2.0 * STEP), atol=1e-8)
+            for slope, what in ((here.twist_q, "twist"), (here.acceleration_q, "acceleration")):
+                difference = getattr(ahead, what) - getattr(behind, what)
+                np.testing.assert_allclose(slope[:, i], difference / (2.0 * STEP), atol=1e-6)
+            ahead, behind = (found(q, v + s * e) for s in (1.0, -1.0))
+            by_v = (ahead.acceleration - behind.acceleration) / (2.0 * STEP)
+            np.testing.assert_allclose(here.acceleration_v[:, i], by_v, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_forces_and_what_they_change_by(name: str) -> None:
+    robot, rng = TREES[name](), np.random.default_rng(4)
+    tree, space, model = robot.space.elementary, robot.space, robot.model
+    q = space.random(rng)
+    v, a = rng.standard_normal((2, robot.nv))
+    data = tree.datas.take()
+    by_q, by_v = tree.force_slopes(data, q, v, a)
+    tree.datas.give(data)
+
+    def forces(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return np.array(pin.rnea(model, model.createData(), q, v, a))
+
+    for i, e in enumerate(STEP * np.eye(robot.nv)):
+        moved = (forces(space.integrate(q, e), v) - forces(space.integrate(q, -e), v)) / (2.0 * STEP)
+        scale = 1.0 + np.abs(moved).max()
+        np.testing.assert_allclose(by_q[:, i], moved, atol=1e-7 * scale)
+        np.testing.assert_allclose(by_v[:, i], (forces(q, v + e) - forces(q, v - e)) / (2.0 * STEP), atol=1e-7 * scale)
+
+
+def test_which_joints_carry_which_and_where_they_are() -> None:
+    robot = TREES["of several"]()
+    tree, q = robot.space.elementary, robot.space.random(np.random.default_rng(5), size=3)
+    assert tree.is_exact
+    assert tree.model.njoints == 1 + 3 + 3 + 2
+    assert tree.joints == (0, 3, 6, 8)
+    np.testing.assert_array_equal(tree.carries, np.triu(np.ones((9, 9))))  # a chain
+    origins, turns = tree.placements(q)
+    for k in range(3):
+        data = robot.model.createData()
+        pin.forwardKinematics(robot.model, data, q[k])
+        for i, j in enumerate(tree.joints):
+            np.testing.assert_allclose(origins[k, j], data.oMi[i].translation, atol=1e-12)
+            np.testing.assert_allclose(turns[k, j], data.oMi[i].rotation, atol=1e-12)
