@@ -10,6 +10,7 @@ import pytest
 from robots import mixed_tree
 
 from constraints import Robot
+from constraints.errors import WrongObjectError
 from constraints.robot import Frame
 
 STEP = 1e-5
@@ -126,3 +127,10 @@ def test_which_joints_carry_which_and_where_they_are() -> None:
         for i, j in enumerate(tree.joints):
             np.testing.assert_allclose(origins[k, j], data.oMi[i].translation, atol=1e-12)
             np.testing.assert_allclose(turns[k, j], data.oMi[i].rotation, atol=1e-12)
+
+
+@pytest.mark.parametrize("joint", [True, -1, "j1", 1.0, None])
+def test_what_is_no_index_of_a_joint_has_no_frame(joint: Any) -> None:
+    with pytest.raises(WrongObjectError, match="joint of frame 'tip': expected the index of a joint, 0 or more"):
+        Frame("tip", joint)
+    assert Frame("tip", np.int64(1)).joint == 1
