@@ -65,7 +65,7 @@ class ConstrainedAction(Action):
             UnknownOptionError: no such argument; and the errors of the constructor.
         """
         terms = {"costs": self.costs.costs, "constraints": self.constraints.constraints}
-        arguments = self._arguments | terms
+        arguments: dict[str, Any] = {**self._arguments, **terms}
         for name in changes:
             if name not in arguments:
                 raise UnknownOptionError(name, tuple(arguments))

@@ -133,4 +133,5 @@ def test_which_joints_carry_which_and_where_they_are() -> None:
 def test_what_is_no_index_of_a_joint_has_no_frame(joint: Any) -> None:
     with pytest.raises(WrongObjectError, match="joint of frame 'tip': expected the index of a joint, 0 or more"):
         Frame("tip", joint)
-    assert Frame("tip", np.int64(1)).joint == 1
+    index: Any = np.int64(1)
+    assert Frame("tip", index).joint == 1
