@@ -95,14 +95,6 @@ def _panda() -> DemoScene:
     return _onto_a_pose("Panda: hand at a pose", robot, "panda_hand_tcp", robot.reference("default"))
 
 
-def _ur5() -> DemoScene:
-    return _onto_a_pose("UR5: tool at a pose", _bare_ur5(), "tool0", [0.4, -1.2, 1.7, -2.07, -1.57, 0.4])
-
-
-def _bare_ur5() -> Robot:
-    return Robot.from_urdf(ROBOTS + "ur_description/urdf/ur5_joint_limited_robot.urdf")
-
-
 def _pr2() -> DemoScene:
     """Both grippers point the same way, side by side."""
     robot = Robot.from_urdf(ROBOTS + "pr2_description/urdf/pr2.urdf")
@@ -115,10 +107,6 @@ def _talos() -> DemoScene:
     robot = Robot.from_urdf(folder + "robots/talos_reduced.urdf", folder + "srdf/talos.srdf", base=Base.FREE_FLYER)
     feet = ("left_sole_link", "right_sole_link")
     return _on_two_feet("Talos: balanced on two feet", robot, feet, robot.reference("half_sitting"), (0.05, 0.1))
-
-
-def _ur5_with_a_box() -> DemoScene:
-    return _carrying("UR5: carries a box upright", _bare_ur5(), "tool0", 0.5)
 
 
 def _arm() -> DemoScene:
@@ -138,10 +126,6 @@ def _humanoid() -> DemoScene:
     robot = sample_humanoid()
     feet = ("lleg_effector_body", "rleg_effector_body")
     return _on_two_feet("Sample humanoid: balanced", robot, feet, robot.reference("home"), (0.1, 0.2))
-
-
-def _arm_with_a_box() -> DemoScene:
-    return _carrying("Sample arm: carries a box upright", sample_arm(), "tool", 0.6)
 
 
 def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> DemoScene:
@@ -272,7 +256,10 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> DemoScene:
 def scenes() -> tuple[list[DemoScene], str]:
     """The problems, and a line that says which robots are not there, or nothing."""
     try:
-        return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box(), _stewart(), _cassie()], ""
+        ur5 = Robot.from_urdf(ROBOTS + "ur_description/urdf/ur5_joint_limited_robot.urdf")
+        reaching = _onto_a_pose("UR5: tool at a pose", ur5, "tool0", [0.4, -1.2, 1.7, -2.07, -1.57, 0.4])
+        carrying = _carrying("UR5: carries a box upright", ur5, "tool0", 0.5)
+        return [_panda(), reaching, _pr2(), _talos(), carrying, _stewart(), _cassie()], ""
     except FileError:
         missing = "The robots of example-robot-data are not installed (the extra [robots], 131 MB): "
         return sample_scenes(), missing + "sample robots are used instead."
@@ -280,7 +267,8 @@ def scenes() -> tuple[list[DemoScene], str]:
 
 def sample_scenes() -> list[DemoScene]:
     """The problems on robots built in Python."""
-    return [_arm(), _two_arms(), _humanoid(), _arm_with_a_box(), _stewart()]
+    carrying = _carrying("Sample arm: carries a box upright", sample_arm(), "tool", 0.6)
+    return [_arm(), _two_arms(), _humanoid(), carrying, _stewart()]
 
 
 # Measuring, without this library's functions.

@@ -182,7 +182,8 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
     asked, multipliers = result.question, result.multipliers
     if not result.success:
         return DynamicsDerivatives(DynamicsStatus.NOT_SOLVED, asked, multipliers, None, ())
-    motion = _motion_of(asked)
+    space = asked.constraint_set.robot.space
+    motion = space.move(space.place_alone(asked.q), asked.v)
     fused = _by_pinocchio(result, motion)
     if fused is not None:
         return DynamicsDerivatives(DynamicsStatus.SOLVED, asked, multipliers, fused, ())
@@ -192,12 +193,6 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
     whole = result.status is DynamicsStatus.SOLVED
     status = DynamicsStatus.SOLVED if whole else DynamicsStatus.RANK_DEFICIENT
     return DynamicsDerivatives(status, asked, multipliers, found, names)
-
-
-def _motion_of(asked: Question) -> Motion:
-    """The state, which has been checked."""
-    space = asked.constraint_set.robot.space
-    return space.move(space.place_alone(asked.q), asked.v)
 
 
 def _by_pinocchio(result: ForwardDynamics, motion: Motion) -> SolutionSlopes | None:

@@ -320,7 +320,7 @@ class CompiledFunction(Function):
         signature = str(self.code._sig)
         source = (function.__module__, function.__qualname__)
         travels: Any = function if _by_name(*source) is function else None
-        if travels is None and not _is_at(self.code, *source):
+        if travels is None and _by_name(*source) is not self.code:
             travels = function  # a function without a name: cloudpickle takes it, pickle says what it does not
         made = sys.modules["numba"].cfunc, signature
         return _made_again, (travels, source, made, self.inputs, self.outputs, self.used, self.label)
@@ -346,11 +346,6 @@ def _by_name(module: str, name: str) -> Any:
         return resolve_name(f"{module}:{name}")
     except (AttributeError, ImportError, ValueError):
         return None
-
-
-def _is_at(code: Any, module: str, name: str) -> bool:
-    """Whether a name of a module stands for this very code: a function that was decorated."""
-    return _by_name(module, name) is code
 
 
 def _made_again(

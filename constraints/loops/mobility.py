@@ -186,14 +186,9 @@ def mobility_at(
         weak=weak_rows(U, S, rank, labels),
         idle=idle_motions(robot, point, J, rank),
         on_one_line=tuple(on_one_line(stack)),
-        askew=_askew(stack, point.q),
+        askew=tuple(filter(None, (odd_axis(owner, point.q) for owner in stack))),
         **(_held(J, held, parts, columns) if held.any() else {}),
     )
-
-
-def _askew(stack: Stack, q: Vector) -> tuple[str, ...]:
-    """The odd axis of each loop that has one."""
-    return tuple(filter(None, (odd_axis(owner, q) for owner in stack)))
 
 
 def _rank_beside(robot: Robot, stack: Stack, q: Vector, rank: int, tolerance: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, final
 
@@ -112,11 +113,7 @@ class Foliation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.name, self.constraint, self.complement, self.hold, dict(self.variants), self.pair)
-        return _foliation, (parts, self.proven)
-
-
-def _foliation(parts: tuple[Any, ...], proven: bool) -> Foliation:
-    return Foliation(*parts, proven=proven)
+        return partial(Foliation, proven=self.proven), parts
 
 
 def missing_rows(foliation: Foliation) -> int:

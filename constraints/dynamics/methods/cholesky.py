@@ -107,7 +107,7 @@ def by_blocks(
     if damping:
         K.flat[:: k + 1] += damping
     C, failed = _potrf(K, lower=1)
-    if failed or not (damping or independent or _least_square(C) > REPEATED * longest):
+    if failed or not (damping or independent or min(C.diagonal().tolist()) ** 2 > REPEATED * longest):
         return None
 
     def solve(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
@@ -138,11 +138,6 @@ def corrected(
         more, push = solve(force, rows)
         a, mu = a + more, mu + push
     return a, mu
-
-
-def _least_square(C: Matrix) -> float:
-    pivot = min(C.diagonal().tolist())
-    return pivot * pivot
 
 
 def _finite(a: Vector, mu: Vector) -> tuple[Vector, Vector] | None:

@@ -106,16 +106,12 @@ def _graph(dependencies: Sequence[Dependency]) -> _Graph:
 
 def _placed(graph: _Graph) -> tuple[dict[str, Place], float, float]:
     """Centres of the nodes [inch], and the size of the whole."""
-    sizes = {key: _height(node) for key, node in graph.nodes.items()}
+    sizes = {key: ROOM + _box_height(it.label) + _box_height(it.computes) for key, it in graph.nodes.items()}
     columns = {key: graph.nodes[key].column for key in reversed(graph.nodes)}  # the first one above the others
     y = heights(columns, graph.arrows, sizes)
     places = {key: (column * (WIDTH + GAP) + 0.5 * WIDTH, y[key]) for key, column in columns.items()}
     width = max(columns.values(), default=0) * (WIDTH + GAP) + WIDTH
     return places, width, max((y[key] + 0.5 * sizes[key] for key in y), default=0.0)
-
-
-def _height(node: _Node) -> float:
-    return ROOM + _box_height(node.label) + _box_height(node.computes)
 
 
 def _box_height(lines: Sequence[str]) -> float:
@@ -162,7 +158,7 @@ def _draw_arrows(axes: Any, graph: _Graph, places: dict[str, Place]) -> None:
     """Lines from column to column, level at both ends, with a head where they reach a constraint."""
     for (a, b), colour in graph.arrows.items():
         x0, x1 = places[a][0] + 0.5 * WIDTH, places[b][0] - 0.5 * WIDTH
-        y0, y1 = _leaves_at(places[a][1], graph.nodes[a]), _enters_at(places[b][1], graph.nodes[b])
+        y0, y1 = _leaves_at(places[a][1], graph.nodes[a]), places[b][1] + 0.5 * _box_height(graph.nodes[b].computes)
         points = [(x0, y0), (x0 + 0.5 * GAP, y0), (x1 - 0.5 * GAP, y1), (x1, y1)]
         if not graph.nodes[a].label:  # a line that passes this column
             points.insert(0, (x0 - WIDTH, y0))
@@ -174,10 +170,6 @@ def _draw_arrows(axes: Any, graph: _Graph, places: dict[str, Place]) -> None:
 def _leaves_at(y: float, node: _Node) -> float:
     """Where lines leave a box: at what it computes."""
     return y - 0.5 * _box_height(node.label) if node.computes else y
-
-
-def _enters_at(y: float, node: _Node) -> float:
-    return y + 0.5 * _box_height(node.computes)
 
 
 def _draw_headings(axes: Any, graph: _Graph, height: float) -> None:

@@ -50,12 +50,8 @@ def inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
 
     It overwrites the joint Jacobians in the data, by the same numbers.
     """
-    return _by_branches if is_depth_first(model) else _by_bodies
-
-
-def _by_branches(model: Any, data: Any, q: Vector) -> Matrix:
-    M: Matrix = pin.crba(model, data, q)  # a copy, whole; what stays in the data is half
-    return M
+    compute: Any = pin.crba  # gives a copy, whole; what stays in the data is half
+    return compute if is_depth_first(model) else _by_bodies
 
 
 def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
@@ -71,7 +67,8 @@ def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
 def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
     """What computes the inverse of it by articulated bodies; not finite where a joint moves no mass."""
     if is_depth_first(model):
-        return _inverse_by_branches
+        compute: Any = pin.computeMinverse  # gives a copy, whole
+        return compute
     still = pin.Model(model)
     still.gravity = pin.Motion.Zero()
     own, rest = data_of(still), np.zeros(model.nv)
@@ -80,8 +77,3 @@ def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
         return np.array([pin.aba(still, own, q, rest, force) for force in np.eye(model.nv)]).T
 
     return by_forces
-
-
-def _inverse_by_branches(model: Any, data: Any, q: Vector) -> Matrix:
-    M: Matrix = pin.computeMinverse(model, data, q)  # a copy, whole
-    return M
