@@ -89,7 +89,7 @@ class Affine(Straight):
         self.declare(inputs, Rn(A.shape[0]), used, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        value[:] = self._from_q @ point.q
+        value[:] = self._from_q.dot(point.q)
         value += self._b
         if jacobian is not None:
             jacobian[:] = self._A

@@ -15,11 +15,12 @@ from liegroups.frozen import set_fields
 from ..errors import OptionError, SizeError, UndefinedError, UnknownNameError, WrongObjectError
 from ..workspace import Workspace
 from .affine import Constant
+from .algebra import Difference
 from .combined import Combined
 from .enclosures import operators as enclosing
 from .enclosures.box import Enclosure, TangentBox
 from .expressions.jets import Jet
-from .expressions.operators import OPERATORS
+from .expressions.operators import OPERATORS, rotated_back
 from .formula import named
 from .function import Function, as_functions
 from .lifted import common_inputs
@@ -41,6 +42,11 @@ class Expression(Combined):
         functions: its operands, of one robot or space.
         number: the exponent of a power, the width of a `smooth_abs`; else None.
         name: name in messages.
+
+    Attributes:
+        turns_back: whether it is a vector rotated by an inverse: it is made of the rotation, which is not inverted.
+        known: the one function that it is, seen from a frame by hand: a position or a centre of mass p in
+            `rotated(inverse(R), p - o)`, with R and o the rotation and position of one frame. None for all others.
 
     Raises:
         UnknownNameError: no operator of that name.
@@ -65,6 +71,8 @@ class Expression(Combined):
     number: float | None = None
     name: str = field(default="", kw_only=True)
 
+    turns_back: bool = field(init=False)
+    known: Function | None = field(init=False)
     _number: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,32 +88,51 @@ class Expression(Combined):
             )
         number = 0.0 if self.number is None else finite_number(self.number, f"number of '{row.name}'")
         set_fields(self, functions=functions, number=None if self.number is None else number, _number=number)
+        first, *others = functions
+        turn = first.functions[0] if isinstance(first, Expression) and first.operator == "inverse" else None
+        back = row.name == "rotated" and turn is not None
         what = self.name or named(self)
         inputs = common_inputs(functions, f"inputs of {what}")
+        outputs = row.outputs([f.outputs for f in functions], what)
+        known = None
+        if back and turn is not None and isinstance(apart := others[0], Difference):
+            known = apart.left.relative(turn, apart.right)
+        set_fields(self, turns_back=back, known=known)
         self.declare(
             inputs,
-            row.outputs([f.outputs for f in functions], what),
-            np.logical_or.reduce([f.columns for f in functions]),
+            outputs,
+            np.logical_or.reduce([f.columns for f in ([known] if known else functions)]),
             periodic=np.logical_and.reduce([f.periodic for f in functions]),
             name=what,
         )
 
     @property
     def operands(self) -> Sequence[Function]:
-        """The operands."""
-        return self.functions
+        """The functions whose values are taken: of an inverse that rotates a vector, the rotation itself."""
+        if self.known is not None:
+            return (self.known,)
+        first: Any = self.functions[0]
+        return (first.functions[0], *self.functions[1:]) if self.turns_back else self.functions
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """By the row of the table."""
+        if self.known is not None:
+            return jets[0]
         try:
-            return OPERATORS[self.operator].combine(jets, self._number, self.outputs)
+            combine = rotated_back if self.turns_back else OPERATORS[self.operator].combine
+            return combine(jets, self._number, self.outputs)
         except UndefinedError as error:
             raise UndefinedError(f"{self.name}: {error}") from None
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """By the rule of the operator."""
+        first, *others = parts
+        if self.known is not None:
+            return first
         try:
-            return enclosing.enclose(self.operator, parts, self._number, self.outputs, box)
+            if self.turns_back:
+                first = enclosing.enclose("inverse", [first], 0.0, self.operands[0].outputs, box)
+            return enclosing.enclose(self.operator, [first, *others], self._number, self.outputs, box)
         except UndefinedError as error:
             raise UndefinedError(f"{self.name}: {error}", error.where) from None
 

@@ -218,6 +218,10 @@ class Function(Signs, Answering, ABC):
 
         return RightTranslation(self.outputs, element) @ self
 
+    def relative(self, turn: Function, origin: Function) -> Function | None:
+        """The one function that `rotated(inverse(turn), self - origin)` is, where a subclass knows it."""
+        return None
+
     # What follows from it.
 
     @property

@@ -10,6 +10,7 @@ from liegroups.arguments import integers
 from liegroups.arrays import Matrix
 from liegroups.frozen import set_fields
 
+from ..point import part_vector
 from ..words import bracketed
 from ..workspace import Workspace
 from .combined import Combined
@@ -63,7 +64,8 @@ class Restriction(Combined):
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
         """Rows of all."""
-        return linear(jets[0].value[self._rows.q_indices], jets, self._taken)
+        rows = self._rows
+        return linear(part_vector(jets[0].value, rows.q_slice, rows.q_indices), jets, self._taken)
 
     def enclose(self, parts: Sequence[Enclosure], box: TangentBox) -> Enclosure:
         """Rows of all."""
@@ -73,4 +75,4 @@ class Restriction(Combined):
         return Enclosure(value, rounding, jacobian, lambda: whole.error[..., v], lambda: whole.bend.rows(v))
 
     def _taken(self, whole: Matrix) -> Matrix:
-        return whole[self._rows.v_indices]
+        return part_vector(whole, self._rows.v_slice, self._rows.v_indices)

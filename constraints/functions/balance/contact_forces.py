@@ -25,10 +25,10 @@ from .support import Support
 
 
 class Shared(NamedTuple):
-    """Forces at one point, and what they change by.
+    r"""Forces at one point, and what they change by.
 
     Attributes:
-        forces: x (n,), in parts of the weight.
+        forces: :math:`S^{-1} x` (n,), in parts of the weight: those of `ContactForces.wrenches`.
         missing: b - G x (6,).
         by_q, missing_by_q: (n, nv), (6, nv); None where only values are asked for.
     """
@@ -103,23 +103,23 @@ class ContactForces(GraspFunction):
         robot = self.lean(self.joints, self.subtrees)
         wrenches = tuple(support.columns(_axes_of(support)) for support in self._standing)
         shares, damping = _shares(self.shares, len(wrenches), type(self).__name__), f"damping of {type(self).__name__}"
-        roots = np.concatenate([np.full(each.shape[1], np.sqrt(s)) for each, s in zip(wrenches, shares, strict=True)])
+        wrenches = tuple(np.sqrt(s) * each for each, s in zip(wrenches, shares, strict=True))
+        roots = np.sqrt(np.repeat(shares, [each.shape[1] for each in wrenches]))
         set_fields(
             self,
             shares=None if self.shares is None else read_only(shares),
             damping=as_tolerance(finite_number(self.damping, damping), damping),
-            wrenches=wrenches,
             _needed=read_only(np.concatenate([self.up, np.zeros(3)])),
             _roots=read_only(roots),
         )
-        self.declare(robot.space, Rn(roots.size + 6), self.leaning_columns(), periodic=True, name=self.name or None)
+        self.declare(robot.space, Rn(roots.size + 6), self.lean_on(wrenches), periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         found = self.shared(kinematics_at(point, jacobian, self._last), slopes=jacobian is not None)
         n = found.forces.size
-        value[:n], value[n:] = found.forces, found.missing
-        if jacobian is not None:
-            jacobian[:n], jacobian[n:] = found.by_q, found.missing_by_q
+        value[:n], value[n:] = self._roots * found.forces, found.missing
+        if jacobian is not None and found.by_q is not None:
+            jacobian[:n], jacobian[n:] = self._roots[:, None] * found.by_q, found.missing_by_q
 
     @property
     def pyramids(self) -> Function:
@@ -141,28 +141,24 @@ class ContactForces(GraspFunction):
             k: its kinematics, with Jacobians for slopes.
             slopes: whether to say what they change by.
         """
-        grasp, S, d = self.grasp(k, slopes=slopes), self._roots, self.damping
-        G, b = grasp.matrix, self._needed
-        H: Matrix = G * S
-        y: Vector
+        grasp, d, b = self.grasp(k, slopes=slopes), self.damping, self._needed
+        H = grasp.matrix
+        span: Matrix | None = None
         if d:
             damped: Any = np.linalg.solve(H @ H.T + d * d * np.eye(6), np.column_stack([b, H]))
             y, inverse = damped[:, 0], damped[:, 1:].T
         else:
-            parts = pseudo_inverse(H)
-            inverse = parts.inverse
-            y = inverse.T @ (inverse @ b)
-        x = S * (H.T @ y)
-        missing = b - G @ x
+            inverse, span = pseudo_inverse(H)
+            y = inverse.T.dot(inverse.dot(b))
+        x: Vector = inverse.dot(b)
+        missing = b - H.dot(x)
         if not slopes:
             return Shared(x, missing)
-        moved = self.moved(grasp, x)
-        turned = S[:, None] * self.pulled(grasp, y)
-        change = turned - inverse @ (moved + H @ turned)
-        if not d:
-            change += inverse @ (inverse.T @ (S[:, None] * self.pulled(grasp, missing)))
-        by_q = S[:, None] * change
-        return Shared(x, missing, by_q, -moved - G @ by_q)
+        moved, turned = self.moved(grasp, x), self.pulled(grasp, y)
+        change = turned - inverse.dot(moved + H.dot(turned))
+        if span is not None:
+            change += inverse.dot(inverse.T.dot(self.pulled(grasp, missing)))
+        return Shared(x, missing, change, -moved - H.dot(change))
 
 
 def _axes_of(support: Support) -> Matrix:

@@ -7,15 +7,14 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
-from liegroups.arrays import Matrix, Vector
-from liegroups.formulas.second_order import cross
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import ModelError
 from ...ranges import positive_number
 from ...robot import Robot
-from ...robot.model.pinocchio import pin
 from ...robot.posture import Kinematics
 from ..frames.frame_function import supporting_columns
 from ..frames.mass import MassFunction
@@ -24,21 +23,26 @@ from .support import Support, as_supports
 RANK_OF_WRENCHES = 1e-9
 """Singular values of wrenches below this part of the largest are zero: forces there carry nothing."""
 
+SURE_RANK = 1e-6
+"""Diagonal entries of a pivoted QR that are all more than this part of the first leave no doubt about the rank."""
+
 
 class Grasp(NamedTuple):
     r"""Wrenches G (6, n) about the centre of mass, in the axes of the world, of unit forces at the supports.
 
     Attributes:
         matrix: G: force over weight, moment over weight times length, by force over weight.
-        places: (R, t - c) of each frame: its rotation, its origin seen from the centre of mass [m].
-        jacobians: body Jacobians (6, nv) of the frames; None where only values are asked for.
+        wrenches: the same about the origin of the world, force over weight and moment over weight.
+        about: (6, 6) what takes those to G.
+        jacobian: spatial Jacobian (6, nv) of the joints, in the world; None where only values are asked for.
         center: Jacobian (3, nv) of the centre of mass, or None.
     """
 
     matrix: Matrix
-    places: list[tuple[Matrix, Vector]]
-    jacobians: list[Matrix] | None
-    center: Matrix | None
+    wrenches: Matrix
+    about: Matrix
+    jacobian: Any
+    center: Any
 
 
 class GraspFunction(MassFunction):
@@ -65,6 +69,10 @@ class GraspFunction(MassFunction):
 
     _standing: tuple[Support, ...]
     _last: int
+    _starts: Indices
+    _scales: Vector
+    _carried: Matrix
+    _moving: Matrix
 
     def lean(self, joints: Sequence[str] | None, subtrees: Sequence[str] | None) -> Robot:
         """Choose the bodies, check supports and length, find the weight (from `__post_init__`).
@@ -93,17 +101,28 @@ class GraspFunction(MassFunction):
         )
         return robot
 
-    def leaning_columns(self) -> Any:
-        """Columns on which centre of mass and supports depend."""
-        columns = self.columns_seen_from(0)
-        for support in self._standing:
-            columns |= supporting_columns(self.robot, support.frame.joint)
-        return columns
+    def lean_on(self, wrenches: tuple[Matrix, ...]) -> BoolVector:
+        """Set the wrenches; the columns on which centre of mass and supports depend."""
+        carried = np.array([supporting_columns(self.robot, support.frame.joint) for support in self._standing])
+        counts = [each.shape[1] for each in wrenches]
+        set_fields(
+            self,
+            wrenches=wrenches,
+            _scales=read_only(np.array([1.0] * 3 + [1.0 / self.length] * 3)),
+            _starts=read_only(np.cumsum([0, *counts[:-1]])),
+            _carried=read_only(carried[:, None, :].astype(np.float64)),
+            _moving=read_only(np.repeat(carried, counts, axis=0).astype(np.float64)),
+        )
+        return self.columns_seen_from(0) | carried.any(axis=0)
 
     def slices(self) -> list[slice]:
         """The forces of each support."""
         ends = accumulate((each.shape[1] for each in self.wrenches), initial=0)
         return [slice(start, end) for start, end in pairwise(ends)]
+
+    def frames(self, k: Kinematics) -> list[Any]:
+        """The frame of each support in the world."""
+        return [k.oMi[support.frame.joint] * support.frame.placement for support in self._standing]
 
     def grasp(self, k: Kinematics, *, slopes: bool) -> Grasp:
         """The wrenches at a point.
@@ -113,34 +132,26 @@ class GraspFunction(MassFunction):
             slopes: whether `moved` and `pulled` will be asked for.
         """
         center = np.array(self.center_jacobian(k)) if slopes else None
-        c = np.array(self.center(k))
-        places: list[tuple[Matrix, Vector]] = []
-        columns: list[Matrix] = []
-        for support, local in zip(self._standing, self.wrenches, strict=True):
-            oMf: Any = k.oMi[support.frame.joint] * support.frame.placement
-            R, r = np.array(oMf.rotation), np.array(oMf.translation) - c
-            forces = R @ local[:3]
-            columns.append(np.concatenate([forces, (R @ local[3:] + pin.skew(r) @ forces) / self.length]))
-            places.append((R, r))
-        bodies = [k.frame_jacobian(support.frame) for support in self._standing] if slopes else None
-        return Grasp(np.hstack(columns), places, bodies, center)
+        about: Matrix = np.diag(self._scales)
+        about[3:, :3] = skew(self.center(k)) * -self._scales[3]
+        parts = [oMf.toDualActionMatrix().dot(w) for oMf, w in zip(self.frames(k), self.wrenches, strict=True)]
+        wrenches = np.concatenate(parts, axis=1)
+        return Grasp(about.dot(wrenches), wrenches, about, k.world_jacobian if slopes else None, center)
 
     def moved(self, grasp: Grasp, x: Vector) -> Matrix:
-        """What the wrench G x changes by (6, nv), with x kept.
+        r"""What the wrench G x changes by (6, nv), with x kept.
+
+        A wrench (F, M) about the origin of the world that moves with the twist (v, w) of a body changes by
+        :math:`(w \times F,\; w \times M + v \times F)`.
 
         Args:
             grasp: with slopes.
             x: forces (n,), in parts of the weight.
         """
-        out = np.zeros((6, self.inputs.nv))
-        for (R, r), J, local, s in self._each(grasp):
-            w = local @ x[s]
-            force = R @ w[:3]
-            turned = -(R @ pin.skew(w[:3])) @ J[3:]
-            apart = R @ J[:3] - grasp.center
-            out[:3] += turned
-            out[3:] += -(R @ pin.skew(w[3:])) @ J[3:] - pin.skew(force) @ apart + pin.skew(r) @ turned
-        out[3:] /= self.length
+        each = np.add.reduceat(grasp.wrenches * x, self._starts, axis=1)
+        turned = np.matmul(each.T, _BY_TWIST).reshape(6, -1)
+        out: Matrix = grasp.about.dot(turned.dot((self._carried * grasp.jacobian).reshape(-1, self.inputs.nv)))
+        out[3:] += skew(grasp.wrenches[:3].dot(x) * self._scales[3]).dot(grasp.center)
         return out
 
     def pulled(self, grasp: Grasp, y: Vector) -> Matrix:
@@ -150,38 +161,62 @@ class GraspFunction(MassFunction):
             grasp: with slopes.
             y: (6,).
         """
-        turn = y[3:] / self.length
-        rows: list[Matrix] = []
-        for (R, r), J, local, _ in self._each(grasp):
-            along, about = R.T @ (y[:3] + cross(turn, r)), R.T @ turn
-            apart = R @ J[:3] - grasp.center
-            linear = pin.skew(along) @ J[3:] + R.T @ pin.skew(turn) @ apart
-            rows.append(local[:3].T @ linear + local[3:].T @ pin.skew(about) @ J[3:])
-        return np.vstack(rows)
-
-    def _each(self, grasp: Grasp) -> Any:
-        return zip(grasp.places, grasp.jacobians or [], self.wrenches, self.slices(), strict=True)
+        twist = grasp.about.T.dot(y)
+        turned = _BY_WRENCH.dot(twist).dot(grasp.wrenches)
+        pushed = grasp.wrenches[:3].T.dot(skew(twist[3:]).dot(grasp.center))
+        return turned.T.dot(grasp.jacobian) * self._moving - pushed
 
 
 class PseudoInverse(NamedTuple):
-    """A matrix G by its singular values, without those that are zero.
+    """A matrix G (m, n) with its pseudo-inverse.
 
     Attributes:
         inverse: pseudo-inverse (n, m).
-        span: orthonormal columns (m, rank) of what it reaches.
+        span: orthonormal columns (m, rank) of what it reaches; None where that is all of R^m.
     """
 
     inverse: Matrix
-    span: Matrix
+    span: Matrix | None
 
     def left(self, rows: Matrix) -> Matrix:
         """Rows or a vector (m, ...) without what G reaches."""
-        return rows - self.span @ (self.span.T @ rows)
+        return np.zeros(rows.shape) if self.span is None else rows - self.span @ (self.span.T @ rows)
 
 
 def pseudo_inverse(G: Matrix) -> PseudoInverse:
-    """The pseudo-inverse of a matrix (m, n), and what it reaches."""
+    """The pseudo-inverse of a matrix (m, n), and what it reaches.
+
+    By a pivoted QR of the transposed where its rank is m without a doubt, else by singular values.
+    """
+    m, n = G.shape
+    if 0 < m <= n:
+        qr, order, tau, _, _ = lapack.dgeqp3(G.T)
+        sizes = list(map(abs, qr.diagonal().tolist()))
+        if min(sizes) > SURE_RANK * sizes[0]:
+            inverse, Q = np.zeros((n, m)), lapack.dorgqr(qr, tau)[0]
+            inverse[:, order - 1] = lapack.dtrtrs(qr[:m], Q.T)[0].T
+            return PseudoInverse(inverse, None)
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
     kept = s > RANK_OF_WRENCHES * s.max(initial=0.0)
     span = U[:, kept]
     return PseudoInverse((Vt[kept].T / s[kept]) @ span.T, span)
+
+
+def skew(v: Vector) -> Matrix:
+    """The matrix of cross products with a vector (3,)."""
+    x, y, z = v.tolist()
+    return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+
+
+def _crosses() -> tuple[Any, Any]:
+    """By entries of a wrench: what it changes by with a twist. By entries of a twist: the same with a wrench."""
+    zero, skews = np.zeros((3, 3)), [skew(e) for e in np.eye(3)]
+    by_force = [np.block([[zero, -e], [-e, zero]]) for e in skews]
+    by_moment = [np.block([[zero, zero], [zero, -e]]) for e in skews]
+    along = [np.block([[zero, zero], [-e, zero]]) for e in skews]
+    about = [np.block([[-e, zero], [zero, -e]]) for e in skews]
+    by_wrench = np.array([*along, *about]).transpose(1, 2, 0)
+    return np.array([*by_force, *by_moment]).transpose(1, 0, 2).copy(), by_wrench.copy()
+
+
+_BY_TWIST, _BY_WRENCH = _crosses()

@@ -90,12 +90,9 @@ class StaticStability(GraspFunction):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot = self.lean(self.joints, self.subtrees)
-        set_fields(
-            self,
-            wrenches=tuple(support.columns(support.cone.rays) for support in self._standing),
-            _needed=read_only(np.concatenate([self.up, np.zeros(3)])),
-        )
-        self.declare(robot.space, Rn(6), self.leaning_columns(), periodic=True, name=self.name or None)
+        set_fields(self, _needed=read_only(np.concatenate([self.up, np.zeros(3)])))
+        columns = self.lean_on(tuple(support.columns(support.cone.rays) for support in self._standing))
+        self.declare(robot.space, Rn(6), columns, periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self._last)
@@ -124,9 +121,9 @@ class StaticStability(GraspFunction):
         grasp = self.grasp(k, slopes=False)
         x = self.weight * self._least(grasp.matrix)
         found: list[Matrix] = []
-        for support, (R, _), s in zip(self._standing, grasp.places, self.slices(), strict=True):
+        for support, oMf, s in zip(self._standing, self.frames(k), self.slices(), strict=True):
             rays = support.cone.rays
-            found.append(x[s].reshape(-1, len(rays)) @ rays @ R.T)
+            found.append(x[s].reshape(-1, len(rays)) @ rays @ oMf.rotation.T)
         return tuple(found)
 
     def _least(self, G: Matrix) -> Vector:

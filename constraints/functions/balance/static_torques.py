@@ -81,6 +81,7 @@ class StaticTorques(MassFunction):
 
     limits: tuple[Vector, Vector] = field(init=False)
     _forces: ContactForces = field(init=False)
+    _pushes: tuple[Matrix, ...] = field(init=False)
     _standing: tuple[Support, ...] = field(init=False)
     _rows: Indices = field(init=False)
 
@@ -107,6 +108,10 @@ class StaticTorques(MassFunction):
             actuated=None if self.actuated is None else driven,
             limits=_limits(robot, rows),
             _forces=forces,
+            _pushes=tuple(
+                forces.weight * support.frame.placement.toDualActionMatrix().dot(wrenches)
+                for support, wrenches in zip(standing, forces.wrenches, strict=True)
+            ),
             _standing=standing,
             _rows=rows,
         )
@@ -119,19 +124,18 @@ class StaticTorques(MassFunction):
         posture = posture_of(point)
         k = posture.placed() if jacobian is None else posture.with_jacobians()
         shared = self._forces.shared(k, slopes=jacobian is not None)
-        tree, still, weight = self.robot.space.elementary, self.robot.space.zero_velocity, self._forces.weight
-        pushes = pin.StdVec_Force(tree.model.njoints * [pin.Force.Zero()])
-        parts = list(zip(self._standing, self._forces.wrenches, self._forces.slices(), strict=True))
-        for support, local, s in parts:
-            frame = support.frame
-            pushes[tree.joints[frame.joint]] += frame.placement.act(pin.Force(weight * (local @ shared.forces[s])))
+        tree, still = self.robot.space.elementary, self.robot.space.zero_velocity
+        pushes, slices = pin.StdVec_Force(tree.model.njoints * [pin.Force.Zero()]), self._forces.slices()
+        for support, wrenches, s in zip(self._standing, self._pushes, slices, strict=True):
+            pushes[tree.joints[support.frame.joint]] += pin.Force(wrenches.dot(shared.forces[s]))
         data = tree.datas.take()
         value[:] = pin.rnea(tree.model, data, posture.q, still, still, pushes)[self._rows]
         if jacobian is not None and shared.by_q is not None:
-            slopes = tree.force_slopes(data, posture.q, still, still, pushes)[0]
-            for support, local, s in parts:
-                slopes -= weight * (k.frame_jacobian(support.frame).T @ (local @ shared.by_q[s]))
-            jacobian[...] = slopes[self._rows] * self.columns
+            slopes = tree.force_slopes(data, posture.q, still, still, pushes)[0][self._rows]
+            for support, wrenches, s in zip(self._standing, self._pushes, slices, strict=True):
+                J = k.joint_jacobian(support.frame.joint)[:, self._rows]
+                slopes -= J.T.dot(wrenches.dot(shared.by_q[s]))
+            np.multiply(slopes, self.columns, jacobian)
         tree.datas.give(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from ...point import Point
 from ...robot import Robot
 from ...robot.model.pinocchio import pin
 from ..frames.frame_function import kinematics_at
-from .grasp import GraspFunction
+from .grasp import GraspFunction, skew
 from .support import Support
+
+LEAST_EDGE = 1e-9
+"""Of the extent of the polygon: nearer points are one corner, and a thinner polygon is none."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +59,8 @@ class SupportPolygon(GraspFunction):
         SizeError: fewer than three points.
         UndefinedError: when evaluated where all points are on one line, seen along gravity.
 
-    Source: McGhee and Frank, On the stability properties of quadruped creeping gaits; hulls by Qhull
-    (`scipy.spatial.ConvexHull`).
+    Source: McGhee and Frank, On the stability properties of quadruped creeping gaits; Andrew, Another efficient
+    algorithm for convex hulls in two dimensions.
 
     Example:
         >>> from constraints import Implicit
@@ -76,68 +79,91 @@ class SupportPolygon(GraspFunction):
 
     length = 1.0
     _level: Matrix = field(init=False)
-    _skews: tuple[Matrix, ...] = field(init=False)
+    _turned: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, who = self.lean(self.joints, self.subtrees), type(self).__name__
-        wrenches = tuple(np.asarray(support.points).T for support in self._standing)
-        count = sum(each.shape[1] for each in wrenches)
+        points = tuple(np.asarray(support.points).T for support in self._standing)
+        count = sum(each.shape[1] for each in points)
         if count < 3:
             raise SizeError(f"points of the supports of {who}", "at least 3", count)
-        skews = tuple(np.array([pin.skew(p) for p in each.T]) for each in wrenches)
-        set_fields(self, wrenches=wrenches, _level=read_only(_level_axes(self.up)), _skews=skews)
-        self.declare(robot.space, Rn(count), self.leaning_columns(), periodic=True, name=self.name or None)
+        level = _level_axes(self.up)
+        turned = np.array([-level.dot(skew(e)) for e in np.eye(3)]).reshape(3, 6)
+        set_fields(self, _level=read_only(level), _turned=read_only(turned))
+        self.declare(robot.space, Rn(count), self.lean_on(points), periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self._last)
         Jc = None if jacobian is None else np.array(self.center_jacobian(k))
-        c, points = np.array(self.center(k)), list[Matrix]()
-        for support, local in zip(self._standing, self.wrenches, strict=True):
-            oMf: Any = k.oMi[support.frame.joint] * support.frame.placement
-            points.append((self._level @ (oMf.rotation @ local + (oMf.translation - c)[:, None])).T)
-        at = np.concatenate(points)
-        edges = self._edges(at)
-        starts, ends = np.array(edges).T
-        u = at[ends] - at[starts]
+        c, level = np.array(self.center(k)), self._level
+        parts = [
+            oMf.rotation.dot(local) + oMf.translation[:, None]
+            for oMf, local in zip(self.frames(k), self.wrenches, strict=True)
+        ]
+        points: Matrix = np.concatenate(parts, axis=1)
+        at = level.dot(points - c[:, None]).T
+        starts = _corners(list(map(tuple, at.tolist())))
+        if not starts:
+            raise UndefinedError(
+                f"{self.name}: seen along gravity, the points of the supports are on one line: there is no polygon; "
+                "StaticStability takes such supports"
+            )
+        ends = [*starts[1:], starts[0]]
+        p = at[starts]
+        u = at[ends] - p
         sizes = np.sqrt((u * u).sum(axis=1))
-        rows = (at[starts, 0] * u[:, 1] - at[starts, 1] * u[:, 0]) / sizes  # u x (c - p), c the origin
+        rows = (p[:, 0] * u[:, 1] - p[:, 1] * u[:, 0]) / sizes  # u x (c - p), c the origin
         worst = int(rows.argmin())
         value[:] = rows[worst]
         value[starts] = rows
         if jacobian is None or Jc is None:
             return
-        J = self._point_jacobians(k, Jc)
-        turned = np.stack([-u[:, 1], u[:, 0]], axis=1) / sizes[:, None]  # inwards
-        along = u / sizes[:, None]
-        across = np.stack([-at[starts, 1], at[starts, 0]], axis=1) - rows[:, None] * along  # by u, times sizes
-        slopes = -np.einsum("ei,eij->ej", turned, J[starts])
-        slopes += np.einsum("ei,eij->ej", across, J[ends] - J[starts]) / sizes[:, None]
-        jacobian[...] = slopes[worst]
-        jacobian[starts] = slopes
+        along = (u / sizes[:, None]).T
+        inwards = np.stack([-along[1], along[0]])
+        by_end = (np.stack([-p[:, 1], p[:, 0]]) - rows * along) / sizes
+        slopes = np.zeros((len(starts), len(at), 2))  # of rows by the points, seen from the centre of mass
+        each = np.arange(len(starts))
+        slopes[each, starts] = -(inwards + by_end).T
+        slopes[each, ends] = by_end.T
+        J = self._point_jacobians(points, k.world_jacobian)
+        found = slopes.reshape(len(starts), -1).dot(J) + inwards.T.dot(level.dot(Jc))
+        jacobian[...] = found[worst]
+        jacobian[starts] = found
 
-    def _edges(self, at: Matrix) -> list[tuple[int, int]]:
-        """The edges of the hull of points (k, 2), counter-clockwise, each by its two points."""
-        from scipy.spatial import ConvexHull, QhullError
+    def _point_jacobians(self, points: Matrix, J: Matrix) -> Matrix:
+        """What the points (3, k) in the world, seen along gravity, change by (2 k, nv)."""
+        by_twist = np.empty((points.shape[1], 2, 6))
+        by_twist[:, :, :3] = self._level
+        by_twist[:, :, 3:] = points.T.dot(self._turned).reshape(-1, 2, 3)
+        found: Matrix = by_twist.reshape(-1, 6).dot(J)
+        return (found.reshape(-1, 2, J.shape[1]) * self._moving[:, None]).reshape(found.shape)
 
-        try:
-            hull: Any = ConvexHull(at)
-            corners: list[int] = hull.vertices.tolist()
-        except QhullError as error:
-            raise UndefinedError(
-                f"{self.name}: seen along gravity, the points of the supports are on one line: there is no polygon; "
-                "StaticStability takes such supports"
-            ) from error
-        return list(zip(corners, [*corners[1:], corners[0]], strict=True))
 
-    def _point_jacobians(self, k: Any, Jc: Matrix) -> Any:
-        """What the points, seen from the centre of mass along gravity, change by (k, 2, nv)."""
-        found: list[Matrix] = []
-        for support, skews in zip(self._standing, self._skews, strict=True):
-            oMf: Any = k.oMi[support.frame.joint] * support.frame.placement
-            J, seen = k.frame_jacobian(support.frame), self._level @ oMf.rotation
-            found.append((seen @ J[:3] - self._level @ Jc) - seen @ skews @ J[3:])
-        return np.concatenate(found)
+def _corners(points: list[tuple[float, float]]) -> list[int]:
+    """The corners of the convex hull of points, counter-clockwise; none where they are on one line."""
+    order, corners = sorted(range(len(points)), key=points.__getitem__), list[int]()
+    for walk in (order, order[::-1]):
+        side = [walk[0]]
+        for k in walk[1:]:
+            while len(side) > 1 and _doubled_area(points[side[-2]], points[side[-1]], points[k]) <= 0.0:
+                side.pop()
+            side.append(k)
+        corners += side[:-1]
+    extent = max(max(side) - min(side) for side in zip(*points, strict=True))
+    least, after = LEAST_EDGE * extent, [*corners[1:], corners[0]]
+    apart = [i for i, k in zip(corners, after, strict=True) if _apart(points[i], points[k]) > least]
+    area = sum(_doubled_area(points[apart[0]], points[i], points[k]) for i, k in pairwise(apart[1:]))
+    return apart if area > least * extent else []
+
+
+def _apart(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
+
+
+def _doubled_area(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    """Of the triangle, positive counter-clockwise."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
 def _level_axes(up: Vector) -> Matrix:

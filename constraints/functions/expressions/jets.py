@@ -50,7 +50,9 @@ def linear(value: Any, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Je
         apply: the map, of columns of derivatives.
     """
     if parts[0].velocity is None:  # the inside of the solver's loop
-        return Jet(value, None if parts[0].jacobian is None else apply(*[part.jacobian for part in parts]))
+        if parts[0].jacobian is None:
+            return Jet(value)
+        return Jet(value, apply(parts[0].jacobian) if len(parts) == 1 else apply(*[part.jacobian for part in parts]))
     return Jet(
         value, *(None if some[0] is None else apply(*some) for some in zip(*(p[1:] for p in parts), strict=True))
     )
@@ -98,15 +100,18 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
     Raises:
         UndefinedError: a value, or a derivative that is asked for, is too large a number; the first one always is.
     """
-    found = [derivatives(s) for s in x.value.tolist()]
-    for s, row in zip(x.value.tolist(), found, strict=True):
-        if not sum(map(abs, row[: 2 + (x.velocity is not None) + (x.rate_q is not None)])) < math.inf:
+    numbers, J, v, a = x.value.tolist(), x.jacobian, x.velocity, x.acceleration
+    found, asked = [derivatives(s) for s in numbers], 2 + (v is not None) + (x.rate_q is not None)
+    for s, row in zip(numbers, found, strict=True):
+        if not (abs(row[0]) + abs(row[1]) if asked == 2 else sum(map(abs, row[:asked]))) < math.inf:
             raise UndefinedError(f"of {s:.6g} it is too large a number, or its derivative is")
+    if v is None:  # the inside of the solver's loop
+        value = np.array([row[0] for row in found])
+        if J is None:
+            return Jet(value)
+        return Jet(value, (found[0][1] if len(found) == 1 else np.array([row[1:2] for row in found])) * J)
     y, first, second, third = np.array(found).T[:, :, None]
-    J, v, a = x.jacobian, x.velocity, x.acceleration
     made = Jet(y[:, 0], None if J is None else first * J)
-    if v is None:
-        return made
     made = made._replace(velocity=first * v, acceleration=first * a + second * v * v)
     if x.rate_q is None:
         return made
@@ -118,8 +123,10 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
 
 
 def cross_columns(a: Any, b: Any) -> Any:
-    """Cross products of columns (3, c) and of one (3, 1), or of one and of columns."""
-    return -_skew(b).dot(a) if b.shape[1] == 1 else _skew(a).dot(b)
+    """Cross products of columns (3, c) and (3, c), or of all of them and one."""
+    if b.shape[1] == 1:
+        return _skew(-b).dot(a)
+    return _skew(a).dot(b) if a.shape[1] == 1 else a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
 
 
 def _skew(column: Any) -> Matrix:

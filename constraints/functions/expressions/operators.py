@@ -145,6 +145,13 @@ def _reciprocal(s: float) -> tuple[float, ...]:
     return d, -d * d, 2.0 * d * d * d, -6.0 * d * d * d * d
 
 
+def _angle_of(y: float, x: float) -> tuple[float, float, float]:
+    if x * x + y * y == 0.0:
+        _none("there is no angle of the vector (0, 0)")
+    r = math.hypot(x, y)
+    return math.atan2(y, x), x / r / r, -y / r / r
+
+
 def _complex_logarithm(z: complex) -> tuple[complex, ...]:
     if z.real * z.real + z.imag * z.imag == 0.0:
         _none("there is no angle of the vector (0, 0)")
@@ -198,7 +205,9 @@ def _bilinear_of(times: Callable[[Any, Any], Any]) -> Combination:
 
 
 def _dot_columns(a: Any, b: Any) -> Any:
-    return (a * b).sum(axis=0, keepdims=True)
+    if b.shape[1] == 1:
+        return b.T.dot(a)
+    return a.T.dot(b) if a.shape[1] == 1 else (a * b).sum(axis=0, keepdims=True)
 
 
 def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
@@ -216,6 +225,11 @@ def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:
 def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     """The imaginary part of the logarithm of x + iy."""
     y, x = jets
+    if y.velocity is None:  # the inside of the solver's loop
+        ys, xs = y.value.tolist(), x.value.tolist()
+        n = max(len(ys), len(xs))  # one row goes with all rows
+        angle, by_y, by_x = np.array(list(map(_angle_of, ys * (n // len(ys)), xs * (n // len(xs))))).T
+        return Jet(angle, None if y.jacobian is None else by_y[:, None] * y.jacobian + by_x[:, None] * x.jacobian)
     log = pointwise(_complex_logarithm, linear(x.value + 1j * y.value, [x, y], _as_complex))
     return linear(np.arctan2(y.value, x.value), [log], np.imag)
 
@@ -240,6 +254,16 @@ def _extreme(first: Callable[[Vector, Vector], Any]) -> Combination:
 def _rotated(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     R, p = jets
     return rotated_jet(SO3.adjoint(R.value), R, p)
+
+
+def rotated_back(jets: Sequence[Jet], number: float, space: Space) -> Jet:
+    r"""The vector :math:`z = R^T p`, whose velocity is :math:`R^T \dot p + z \times \omega`: R is not inverted."""
+    R, p = jets
+    if R.velocity is not None:
+        return _rotated([_inverse([R], number, SO3), p], number, space)
+    A = SO3.adjoint(R.value).T
+    z = A.dot(p.value)
+    return Jet(z, None if p.jacobian is None else A.dot(p.jacobian) + cross_columns(z[:, None], R.jacobian))
 
 
 def _inverse(jets: Sequence[Jet], number: float, space: Space) -> Jet:

@@ -17,9 +17,11 @@ from ...robot.model.pinocchio import Placement, pin
 from ..differences import force_derivative_by_differences
 from ..enclosures.box import Bend, Enclosure, TangentBox, of_many
 from ..enclosures.interval import UNIT, rounded_up
+from ..function import Function
 from .chain_bounds import seen
 from .frame_function import kinematics_at, motion_of, posture_of, world_or_frame
 from .mass import MassFunction
+from .position import frame_of
 from .slopes import pose_rows
 
 _WORLD = Frame("world", 0)
@@ -100,6 +102,10 @@ class CenterOfMass(MassFunction):
         if self.frame_a.joint != 0:
             np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, frames.translation)[:3], J)
         np.multiply(J, self._mask, J)
+
+    def relative(self, turn: Function, origin: Function) -> CenterOfMass | None:
+        frame = frame_of(turn, origin, self.frame_a)
+        return None if frame is None else CenterOfMass(self.robot, self.joints, self.subtrees, reference=frame)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         k = motion_of(motion).with_drift()

@@ -11,9 +11,12 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ...point import MovingPoint, Point
+from ...robot import Frame
 from ..enclosures.box import Enclosure, TangentBox, of_many
+from ..function import Function
 from .chain_bounds import seen
 from .frame_function import FrameOfRobot, kinematics_at
+from .rotation import Rotation
 from .slopes import TwistRowSlopes, pose_rows
 
 
@@ -56,9 +59,29 @@ class Position(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
 
+    def relative(self, turn: Function, origin: Function) -> Position | None:
+        frame = frame_of(turn, origin, self.frame_a)
+        return None if frame is None else Position(self.robot, self.frame_b, frame)
+
     @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         return seen(self.robot, self.frame_a, [self.frame_b], box.on(self.inputs, self.name)).place(box)
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)
+
+
+def frame_of(turn: Function, origin: Function, frame_a: Frame) -> Frame | None:
+    """The frame whose rotation and origin two functions are, both seen from frame a; None where they are none's.
+
+    Args:
+        turn, origin: the functions.
+        frame_a: what both are seen from.
+    """
+    if type(turn) is not Rotation or type(origin) is not Position:
+        return None
+    pairs = (turn.frame_a, frame_a), (origin.frame_a, frame_a), (turn.frame_b, origin.frame_b)
+    alike = all(
+        a.joint == b.joint and np.array_equal(a.placement.homogeneous, b.placement.homogeneous) for a, b in pairs
+    )
+    return turn.frame_b if alike else None

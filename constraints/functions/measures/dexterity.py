@@ -41,8 +41,8 @@ class _Dexterity(Function):
     _moving: BoolVector = field(init=False)
 
     @abstractmethod
-    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
-        """The number, and what it changes by with each entry of the Jacobian (m, columns)."""
+    def _of(self, factors: _Factors) -> tuple[float, Matrix, Matrix]:
+        """The number; with rows y (k, m) and w (k, columns), what it changes by with the Jacobian J: sum of y^T J w."""
 
     def __post_init__(self) -> None:
         """Check the function and the joints."""
@@ -67,12 +67,12 @@ class _Dexterity(Function):
         J: Matrix = point.scratch(self, "J", (f.outputs.nv, f.inputs.nv))
         f.evaluate(point, own, J)
         U, s, V = np.linalg.svd(J[:, self._moving], full_matrices=False)
-        value[0], weights = self._of(_Factors(U, s, V))
+        value[0], left, right = self._of(_Factors(U, s, V))
         if jacobian is None:
             return
         slope: Matrix = point.scratch(self, "slope", (f.inputs.nv, f.inputs.nv))
         jacobian[:] = 0.0
-        for y, along in zip(np.eye(f.outputs.nv), weights, strict=True):
+        for y, along in zip(left, right, strict=True):
             f.force_derivative(point, y, slope)  # of J^T y, by q
             jacobian[0] += along @ slope[self._moving]
 
@@ -109,11 +109,11 @@ class Manipulability(_Dexterity):
     `Manipulability` of hpp-constraints, which gives the logarithm to base 10, and its gradient by differences.
     """
 
-    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
+    def _of(self, factors: _Factors) -> tuple[float, Matrix, Matrix]:
         U, s, V = factors
         if not s[-1] > SINGULAR * s[0]:
             raise UndefinedError(f"{self.name}: {self.function.name} is singular, there is no logarithm of its volume")
-        return float(np.log(s).sum()), (U / s) @ V
+        return float(np.log(s).sum()), U.T / s[:, None], V
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,5 +143,5 @@ class SmallestSingularValue(_Dexterity):
     manipulators, International Journal of Robotics Research 6 (1987).
     """
 
-    def _of(self, factors: _Factors) -> tuple[float, Matrix]:
-        return float(factors.s[-1]), factors.U[:, -1:] @ factors.V[-1:]
+    def _of(self, factors: _Factors) -> tuple[float, Matrix, Matrix]:
+        return float(factors.s[-1]), factors.U[:, -1:].T, factors.V[-1:]

@@ -209,6 +209,9 @@ def _difference(packer: Packer, f: Difference, argument: Argument, result: Packe
 
 
 def _expression(packer: Packer, f: Expression, argument: Argument, result: PackedResult) -> None:
+    if f.known is not None:
+        pack_function(packer, f.known, argument, result)
+        return
     columns = packer.counted(packer.columns_of(f, argument))
     if f.operator == "inverse":  # the instruction writes into the Jacobian that it reads
         inside, group = packer.own_result(f.functions[0], argument), f.outputs
@@ -217,7 +220,7 @@ def _expression(packer: Packer, f: Expression, argument: Argument, result: Packe
         fields = inside.jacobian, packer.filled(group.neutral), one.jacobian, packer.group(group)
         packer.emit(layout.TWIN, inside.value, result, columns, *fields)
         return
-    emit_operator(packer, f, [operand(packer, part, argument) for part in f.functions], result, columns)
+    emit_operator(packer, f, [operand(packer, part, argument) for part in f.operands], result, columns)
 
 
 def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result: PackedResult) -> None:

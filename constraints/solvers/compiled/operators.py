@@ -44,7 +44,7 @@ def emit_operator(
         result: where its value goes.
         columns: at in I: count, then the columns of its Jacobian.
     """
-    x, rows, sizes = operands[0], f.outputs.nv, [g.outputs.nv for g in f.functions]
+    x, rows, sizes = operands[0], f.outputs.nv, [g.outputs.nv for g in f.operands]
     if f.operator in OF_ONE_NUMBER:
         number = 0.0 if f.number is None else f.number
         numbers, slopes = packer.constants([number, float(number == int(number))]), packer.memory(rows)
@@ -60,4 +60,5 @@ def emit_operator(
         packer.emit(layout.PAIRED, x.value, result, columns, OF_TWO_NUMBERS[f.operator], x.jacobian, y.value, table)
         return
     operation = layout.DOT if f.operator == "dot" else OF_VECTORS[f.operator]
-    packer.emit(operation, x.value, result, columns, sizes[0], x.jacobian, y.value, y.jacobian)
+    a = int(f.turns_back) if f.operator == "rotated" else sizes[0]
+    packer.emit(operation, x.value, result, columns, a, x.jacobian, y.value, y.jacobian)

@@ -29,7 +29,7 @@ def _whole_power(s: float, exponent: int) -> float:
 
 @kernel
 def _power(s: float, whole: int, is_whole: int, exponent: float) -> tuple[bool, float, float]:
-    """With a whole exponent by products, else by the logarithm."""
+    """With a whole exponent by products, else by the logarithm; the slope by its own, which is there where y is 0."""
     if is_whole != 0:
         if whole == 0:
             return s == s, 1.0, 0.0
@@ -37,10 +37,11 @@ def _power(s: float, whole: int, is_whole: int, exponent: float) -> tuple[bool, 
         return s == s, y, exponent * _whole_power(s, whole - 1)
     positive = s > 0.0
     base = chosen(positive, s, 1.0)
-    height = exponent * logarithm_by_library(base)
-    small = height <= LARGEST_EXPONENT
-    y = exponential_by_library(chosen(small, height, 0.0))
-    return positive & small, y, exponent * y / base
+    log = logarithm_by_library(base)
+    height, steep = exponent * log, (exponent - 1.0) * log
+    small = (height <= LARGEST_EXPONENT) & (steep <= LARGEST_EXPONENT)
+    y, slope = exponential_by_library(chosen(small, height, 0.0)), exponential_by_library(chosen(small, steep, 0.0))
+    return positive & small, y, exponent * slope
 
 
 @kernel
@@ -203,9 +204,15 @@ def cross_product(I: Integers, W: Floats, r: int, jacobian: int) -> None:
 
 @kernel
 def rotated_vector(I: Integers, W: Floats, r: int, jacobian: int) -> None:
-    r"""The vector :math:`R p`: quaternion at [X], vector at [C]; :math:`R (J_p + J_R \times p)`, at [B] and [D]."""
+    r"""The vector :math:`R p`: quaternion at [X], vector at [C]; :math:`R (J_p + J_R \times p)`, at [B] and [D].
+
+    With [A] it is :math:`z = R^T p`, with :math:`R^T J_p - J_R \times z`.
+    """
     x, z, y, columns = I[r + at.X], I[r + at.C], I[r + at.Y], I[r + at.COLS]
+    back = I[r + at.A] != 0
     a, b, c, w = W[x], W[x + 1], W[x + 2], W[x + 3]
+    if back:
+        a, b, c = -a, -b, -c
     d, e, f = W[z], W[z + 1], W[z + 2]
     W[y], W[y + 1], W[y + 2] = rotate(a, b, c, w, d, e, f)
     if jacobian != 0:
@@ -213,8 +220,14 @@ def rotated_vector(I: Integers, W: Floats, r: int, jacobian: int) -> None:
             k = I[columns + 1 + n]
             o, g, h = I[r + at.J] + k * I[r + at.JS], I[r + at.B] + 3 * k, I[r + at.D] + 3 * k
             p, q, s = W[g], W[g + 1], W[g + 2]
-            u, v, t = W[h] + (q * f - s * e), W[h + 1] + (s * d - p * f), W[h + 2] + (p * e - q * d)
-            W[o], W[o + 1], W[o + 2] = rotate(a, b, c, w, u, v, t)
+            if back:
+                u, v, t = rotate(a, b, c, w, W[h], W[h + 1], W[h + 2])
+                W[o] = u - (q * W[y + 2] - s * W[y + 1])
+                W[o + 1] = v - (s * W[y] - p * W[y + 2])
+                W[o + 2] = t - (p * W[y + 1] - q * W[y])
+            else:
+                u, v, t = W[h] + (q * f - s * e), W[h + 1] + (s * d - p * f), W[h + 2] + (p * e - q * d)
+                W[o], W[o + 1], W[o + 2] = rotate(a, b, c, w, u, v, t)
 
 
 @kernel
