@@ -275,6 +275,10 @@ _EXPRESSIONS: dict[str, Callable[[], Function]] = {
     "rotated, an axis": lambda: rotated(Rotation(arm_frames(), "b"), [0.0, 0.0, 1.0])[2],
     "inverse": lambda: inverse(Rotation(arm_frames(), "b")),
     "inverse, of a pose": lambda: inverse(Pose(two_arms_frames(), "b", reference="a")),
+    "rotated back": lambda: rotated(inverse(Rotation(mixed_frames(), "a")), Position(mixed_frames(), "b")),
+    "centre of mass, by hand": lambda: rotated(
+        inverse(Rotation(arm_frames(), "a")), CenterOfMass(arm_frames()) - Position(arm_frames(), "a")
+    ),
     "relative, by hand": lambda: rotated(inverse(Rotation(arm_frames(), "a")), _point() - Position(arm_frames(), "a")),
     "minimum": lambda: minimum(_point(), _other()),
     "maximum": lambda: maximum(_point(), 0.1),

@@ -1,7 +1,8 @@
-"""Derivatives of functions without formulas: second-order maps by differences, first ones by complex steps too."""
+"""Derivatives of functions without formulas: second-order maps by differences, first ones by exact ways too."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ TRIED_COMPLEX = 8
 """Random configurations at which complex steps must give the derivatives, half of them with a value at least."""
 TRIED_COLUMNS = 2
 """At so many of them in each column alone, then in one random direction."""
+LIBRARIES = {"autograd": "jacobian", "jax": "jacfwd"}
+"""What differentiates Python functions, where the program has imported it, and by which name."""
 COMPLEX_STEP = 1e-20
 """Of an imaginary part: its square is nothing beside 1."""
 TEST_STEP = 3e-6
@@ -236,3 +239,51 @@ def why_not_complex(f: Callable[..., ArrayLike], inputs: Space, outputs: Space, 
             return f"it raises {type(error).__name__} for {taken}"
         agreed += 1
     return "" if 2 * agreed >= TRIED_COMPLEX else "it has a value at few configurations"
+
+
+def automatic_slopes(library: str, f: Callable[..., ArrayLike], q: Vector, entries: Indices) -> Matrix:
+    """Derivatives (outputs.nv, entries) of a function by some coordinates, by automatic differentiation.
+
+    Args:
+        library: one of `LIBRARIES`, whose numpy the function calls.
+        f, q, entries: as for `complex_slopes`.
+    """
+    differentiate = getattr(sys.modules[library], LIBRARIES[library])
+    J: Matrix = np.asarray(differentiate(f)(q.copy()), dtype=np.float64)
+    return J.reshape(-1, q.size)[:, entries]
+
+
+def differentiated_by(f: Callable[..., ArrayLike], inputs: Space, outputs: Space, columns: BoolVector) -> str:
+    """The library that differentiates a function by coordinates that are numbers; empty where none does.
+
+    Its derivatives must be the central differences at 8 random configurations, of which 4 have a value at least.
+
+    Args:
+        f, inputs, outputs, columns: as for `why_not_complex`.
+    """
+    entries, used = inputs.vector_q[columns[inputs.vector_v]], columns & np.isin(np.arange(inputs.nv), inputs.vector_v)
+    for library in LIBRARIES if outputs.is_flat and entries.size else ():
+        if library not in sys.modules:
+            continue
+        rng, agreed = np.random.default_rng(1), 0
+        for _ in range(TRIED_COMPLEX):
+            q = inputs.integrate(inputs.neutral, rng.uniform(-REACH_OF_READING, REACH_OF_READING, inputs.nv))
+            try:
+                value = called(f, q)
+                if not np.isfinite(value).all():
+                    continue
+                J = automatic_slopes(library, f, q, entries)
+                expected = slopes_of_numbers(f, q, inputs, value.size)[:, used]
+            except UndefinedError:
+                continue
+            except Exception:  # numbers of the library are no numbers for it
+                agreed = 0
+                break
+            sizes = 1.0 + np.abs(value) + np.abs(expected).max(axis=1, initial=0.0)
+            if J.shape != expected.shape or not (np.abs(J - expected) <= SAME_SLOPE * sizes[:, None]).all():
+                agreed = 0
+                break
+            agreed += 1
+        if 2 * agreed >= TRIED_COMPLEX:
+            return library
+    return ""

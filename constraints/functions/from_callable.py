@@ -20,7 +20,13 @@ from liegroups.space import as_space
 
 from ..errors import FunctionError, NotPicklableError, SizeError, UndefinedError, WrongObjectError
 from ..point import MovingPoint, Point
-from .differences import complex_slopes, force_derivative_by_differences, why_not_complex
+from .differences import (
+    automatic_slopes,
+    complex_slopes,
+    differentiated_by,
+    force_derivative_by_differences,
+    why_not_complex,
+)
 from .function import Function
 
 if TYPE_CHECKING:
@@ -45,7 +51,9 @@ class FromCallable(Function):
     complex steps, exact to rounding: :math:`J e_i = \mathrm{Im}\,f(q + i h e_i) / h` with h = 1e-20. They are tested
     at 8 random configurations (26 + 6 n calls for n numbers), and in one direction wherever a Jacobian is made, each
     row by its own size: a function that takes an absolute value, a norm or a conjugate is told by that. `describe()`
-    says why there are none. Elsewhere, and along rotations, derivatives are
+    says why there are none. Where it calls the numpy of `autograd` or of `jax` (in double precision), that library
+    differentiates it, if it agrees with differences at 8 random configurations. Elsewhere, and along rotations,
+    derivatives are
 
     .. math:: J e_i \approx \frac{f(q \oplus h e_i) \ominus f(q \oplus -h e_i)}{2h}
 
@@ -62,7 +70,8 @@ class FromCallable(Function):
 
     Attributes:
         read: the formula; None where there is none.
-        complex_columns: (inputs.nv,) true for those by complex steps.
+        exact_columns: (inputs.nv,) true for those by complex steps or by a library.
+        library: what differentiates it, "autograd" or "jax"; else empty.
 
     Raises:
         SizeError: the callable returns something of another size.
@@ -79,7 +88,8 @@ class FromCallable(Function):
     trace: bool = field(default=True, kw_only=True)
 
     read: Function | None = field(init=False)
-    complex_columns: BoolVector = field(init=False)
+    exact_columns: BoolVector = field(init=False)
+    library: str = field(init=False)
     _unread: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,14 +108,15 @@ class FromCallable(Function):
         set_fields(self, read=reading.formula, _unread=reading.reason)
         if reading.formula is not None:
             self.declare(self.inputs, self.outputs, reading.formula.columns, name=name)
-        by_complex = np.zeros(self.inputs.nv, dtype=np.bool_)
+        exact, library = np.zeros(self.inputs.nv, dtype=np.bool_), ""
         if self.read is None and self.jac is None:
             reason = why_not_complex(self.f, self.inputs, self.outputs, self.columns)
             if reason:
                 set_fields(self, _unread=f"{self._unread}; {reason}")
-            else:
-                by_complex[self.inputs.vector_v] = self.columns[self.inputs.vector_v]
-        set_fields(self, complex_columns=by_complex)
+                library = differentiated_by(self.f, self.inputs, self.outputs, self.columns)
+            if library or not reason:
+                exact[self.inputs.vector_v] = self.columns[self.inputs.vector_v]
+        set_fields(self, exact_columns=exact, library=library)
 
     def _reading(self, used: BoolVector | None) -> Reading:
         from .reading import Reading, read
@@ -121,9 +132,10 @@ class FromCallable(Function):
         if self.read is not None:
             return f"{self.name}: read as {self.read.name}, with what it captured when it was made"
         by = "central differences" if self.jac is None else "the Jacobian that was given"
-        if self.complex_columns.any():
-            along = self.columns & ~self.complex_columns
-            by = "complex steps" + (", along rotations central differences" if along.any() else "")
+        if self.exact_columns.any():
+            along = self.columns & ~self.exact_columns
+            by = f"derivatives by {self.library}" if self.library else "complex steps"
+            by += ", along rotations central differences" if along.any() else ""
         return f"{self.name}: in Python, with {by} ({self._unread})"
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -150,11 +162,14 @@ class FromCallable(Function):
         jacobian[:, self.columns] = J.reshape(shape)[:, self.columns]
 
     def _difference(self, q: Vector, value: Vector, jacobian: Matrix) -> None:
-        """The Jacobian by complex steps, where they are right, and central differences."""
-        exact = self.complex_columns
+        """The Jacobian by complex steps, where they are right, or by a library, and by central differences."""
+        exact = self.exact_columns
         if exact.any():
-            space = self.inputs
-            J = complex_slopes(self.f, q, value, space.vector_q[exact[space.vector_v]])
+            entries = self.inputs.vector_q[exact[self.inputs.vector_v]]
+            if self.library:
+                J = automatic_slopes(self.library, self.f, q, entries)
+            else:
+                J = complex_slopes(self.f, q, value, entries)
             if J is None:
                 exact = np.zeros_like(exact)
             else:
@@ -170,8 +185,8 @@ class FromCallable(Function):
     @property
     def calls_for_jacobian(self) -> int:
         """How often the function is called for a Jacobian that was not given."""
-        exact = int(np.count_nonzero(self.complex_columns))
-        return exact + (2 if exact else 0) + 2 * int(np.count_nonzero(self.columns & ~self.complex_columns))
+        exact, others = (int(np.count_nonzero(c)) for c in (self.exact_columns, self.columns & ~self.exact_columns))
+        return (1 if self.library else exact + (2 if exact else 0)) + 2 * others
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         (super() if self.read is None else self.read).drift(motion, out)

@@ -18,6 +18,7 @@ from scipy.spatial import ConvexHull
 from constraints import Implicit, Problem, Projector, Robot, Surface
 from constraints.errors import ConstraintError, ModelError, OptionError, SizeError, UndefinedError
 from constraints.functions import ContactForces, StaticStability, StaticTorques, Support, SupportPolygon
+from constraints.functions.balance.grasp import pseudo_inverse
 from constraints.testing import check_function
 
 LEVEL = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -247,6 +248,41 @@ def test_rows_of_the_polygon_while_a_point_becomes_a_corner() -> None:
     assert before.min() == pytest.approx(after.min(), abs=1e-8) == pytest.approx(0.05)
     assert before[4] == before.min()
     assert after[4] == pytest.approx(0.15)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-17, -1e-17, 1e-12])
+def test_corners_that_two_supports_share_are_one(off: float) -> None:
+    """Between two points that are one but for rounding there is no edge, whose direction would be anything."""
+    outside = np.array([0.35, 0.25, *LEVEL[2:]])  # past a corner, where the lines through it differ
+    world, double = boulder().frame("universe"), np.vstack([SQUARE, SQUARE + np.array([off, -off, 0.0])])
+    once, twice = (SupportPolygon(boulder(), Support(world, points)) for points in (SQUARE, double))
+    rows, J = twice.linearise(outside)
+    np.testing.assert_allclose(np.unique(rows.round(9)), np.unique(once.value(outside).round(9)), rtol=0, atol=1e-9)
+    assert np.abs(J).max() < 10.0
+
+
+@pytest.mark.parametrize("thin", [0.0, 1e-12])
+def test_points_on_one_line_in_any_direction_have_no_polygon(thin: float) -> None:
+    line = np.outer(np.linspace(-1.0, 1.0, 5), [np.cos(0.5), np.sin(0.5), 0.0])
+    line[2, 1] += thin
+    f = SupportPolygon(boulder(), Support(boulder().frame("universe"), line))
+    with pytest.raises(UndefinedError, match="on one line"):
+        f.value(LEVEL)
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-3, 1e-5, 1e-7, 1e-12, 0.0])
+def test_pseudo_inverses_are_numpys(least: float) -> None:
+    """With a smallest singular value, by QR where that leaves no doubt; the singular values below 1e-9 are zero."""
+    rng = np.random.default_rng(3)
+    for rows, columns in ((6, 20), (6, 6), (6, 4)):
+        U, V = (np.linalg.qr(rng.normal(size=(n, n)))[0] for n in (rows, columns))
+        s = np.array([2.0, 1.5, 1.0, least, 0.5, 0.7][: min(rows, columns)])
+        G = (U[:, : s.size] * s) @ V[: s.size]
+        parts = pseudo_inverse(G)
+        expected = np.linalg.pinv(G, rcond=1e-9)
+        np.testing.assert_allclose(parts.inverse, expected, rtol=0, atol=1e-14 / s[s > 1e-9].min() ** 2)
+        y = rng.normal(size=rows)
+        np.testing.assert_allclose(parts.left(y), y - G @ (expected @ y), rtol=0, atol=1e-8)
 
 
 def test_gravity_that_is_not_along_z() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiled.test_functions import Packed
 from expression_trees import Tree
 from mpmath import mp
 from robots import arm, two_arms
@@ -202,7 +203,38 @@ def test_a_relative_position_may_be_written_down() -> None:
         np.testing.assert_allclose(by_hand.jacobian(q), own.jacobian(q), rtol=0, atol=1e-14)
         np.testing.assert_allclose(by_hand.drift_at(q, v), own.drift_at(q, v), rtol=0, atol=1e-12)
     assert by_hand.periodic.all()
-    assert (by_hand.columns | own.columns == by_hand.columns).all()
+    np.testing.assert_array_equal(by_hand.columns, own.columns)
+
+
+def test_what_is_seen_from_a_frame_by_hand_is_known_and_nothing_else() -> None:
+    """A point or a centre of mass less the origin of the frame whose rotation is inverted, all seen from one frame."""
+    robot, moving = arm_frames(), robot_frame_on("wrist_pitch")
+    turn, origin, p, c = Rotation(robot, "a"), Position(robot, "a"), Position(robot, "b"), CenterOfMass(robot)
+    seen = {"reference": moving}
+    known: list[tuple[Function, Function, Function]] = [
+        (turn, p, origin),
+        (turn, c, origin),
+        (Rotation(robot, "a", **seen), Position(robot, "b", **seen), Position(robot, "a", **seen)),
+    ]
+    other: list[tuple[Function, Function, Function]] = [
+        (Rotation(robot, "b"), p, origin),
+        (turn, p, Position(robot, "a", **seen)),
+        (Rotation(robot, "a", **seen), p, origin),
+        (turn, p, c),
+        (turn, p, Constant([0.1, 0.2, 0.3], inputs=robot.space)),
+    ]
+    rng = np.random.default_rng(2)
+    for i, (R, f, g) in enumerate(known + other):
+        by_hand: Any = rotated(inverse(R), f - g)
+        assert (by_hand.known is None) == (i >= len(known))
+        for q in robot.random(rng, 3):
+            expected = SO3.adjoint(R.value(q)).T @ (f.value(q) - g.value(q))
+            np.testing.assert_allclose(by_hand.value(q), expected, rtol=0, atol=1e-14)
+            np.testing.assert_allclose(Packed(by_hand).linearise(q)[0], expected, rtol=0, atol=1e-14)
+
+
+def robot_frame_on(joint: str) -> Any:
+    return arm_frames().frame(joint)
 
 
 def test_an_inverse_undoes_a_pose_and_a_norm_is_a_distance() -> None:
@@ -453,6 +485,19 @@ def test_where_there_is_no_value_the_reason_is_said(f: Function, x: list[float],
         f.jacobian(x)
     with pytest.raises(UndefinedError, match=said):
         f.drift_at(x, np.ones(3))
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1.0, 1e160, 1e200, 1e300])
+def test_lengths_and_angles_of_any_size_are_those_of_their_ratio(scale: float) -> None:
+    """Squares of numbers beyond 1e154, and below 1e-162, are none; both engines."""
+    x = np.array([3.0, 4.0, 0.0])
+    for f, value, slopes in (
+        (atan2(scale * X[0], scale * X[1]), math.atan2(3.0, 4.0), np.array([4.0, -3.0, 0.0]) / 25.0),
+        (smooth_abs(scale * X[0], 4.0 * scale), scale, [0.6 * scale, 0.0, 0.0]),
+    ):
+        for found in (f.linearise(x), Packed(f).linearise(x)):
+            np.testing.assert_allclose(found[0], [value], rtol=1e-14)
+            np.testing.assert_allclose(found[1], [slopes], rtol=1e-14, atol=0)
 
 
 @pytest.mark.parametrize(("f", "exponent"), [(sqrt(X), 0.5), *((X**p, p) for p in (0.5, 1.5, 0.25))], ids=str)

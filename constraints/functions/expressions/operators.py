@@ -146,14 +146,17 @@ def _reciprocal(s: float) -> tuple[float, ...]:
 
 
 def _angle_of(y: float, x: float) -> tuple[float, float, float]:
-    if x * x + y * y == 0.0:
-        _none("there is no angle of the vector (0, 0)")
     r = math.hypot(x, y)
-    return math.atan2(y, x), x / r / r, -y / r / r
+    if r == 0.0:
+        _none("there is no angle of the vector (0, 0)")
+    by_y, by_x = x / r / r, -y / r / r
+    if not abs(by_y) + abs(by_x) < math.inf:
+        _none(f"the angle of a vector of norm {r:.6g} has too large a derivative")
+    return math.atan2(y, x), by_y, by_x
 
 
 def _complex_logarithm(z: complex) -> tuple[complex, ...]:
-    if z.real * z.real + z.imag * z.imag == 0.0:
+    if z == 0.0:
         _none("there is no angle of the vector (0, 0)")
     d = 1.0 / z
     return cmath.log(z), d, -d * d, 2.0 * d * d * d
@@ -183,8 +186,9 @@ def _raised(s: float, exponent: float) -> float:
 def _smooth_abs_of(width: float) -> Callable[[float], tuple[float, ...]]:
     def derivatives(s: float) -> tuple[float, ...]:
         root = math.hypot(s, width)
-        bent = width * width / (root * root * root)
-        return s * (s / (root + width)), s / root, bent, -3.0 * bent * s / (root * root)
+        part, slope = width / root, s / root
+        bent = part * part / root
+        return s * (s / (root + width)), slope, bent, -3.0 * bent * slope / root
 
     return derivatives
 
@@ -211,8 +215,12 @@ def _dot_columns(a: Any, b: Any) -> Any:
 
 
 def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
-    made = bilinear(np.multiply, jets[0], pointwise(_reciprocal, jets[1]))
-    return made._replace(value=jets[0].value / jets[1].value)
+    x, y = jets
+    inverse, value = pointwise(_reciprocal, y), x.value / y.value
+    if x.velocity is None:  # the inside of the solver's loop
+        J = x.jacobian
+        return Jet(value, None if J is None else inverse.value[:, None] * (J - value[:, None] * y.jacobian))
+    return bilinear(np.multiply, x, inverse)._replace(value=value)
 
 
 def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:

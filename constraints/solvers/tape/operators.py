@@ -11,7 +11,7 @@ from math import inf, sqrt
 from ...functions.expressions.domains import LARGEST_EXPONENT, LEAST_NORM
 from ..machine import layout as at
 from ..machine.jit import Floats, Integers, chosen, exponential_by_library, kernel, logarithm_by_library
-from .elementary import arc_tangent, sine_and_cosine
+from .elementary import arc_tangent, length, sine_and_cosine
 from .groups import rotate
 
 
@@ -46,7 +46,8 @@ def _power(s: float, whole: int, is_whole: int, exponent: float) -> tuple[bool, 
 
 @kernel
 def _smooth_abs(s: float, width: float) -> tuple[bool, float, float]:
-    root = sqrt(s * s + width * width)
+    most = max(abs(s), width)  # squares of numbers beyond 1e154 are none
+    root = most * length(s / most, width / most)
     return root < inf, s * (s / (root + width)), s / root
 
 
@@ -119,9 +120,13 @@ def _pair(kind: int, s: float, t: float) -> tuple[bool, float, float, float]:
         has = (t != 0.0) & (d * d < inf)
         return has, s / chosen(has, t, 1.0), d, -(s * d) * d
     if kind == at.ANGLE_OF:
-        has = s * s + t * t > 0.0
-        square = chosen(has, s * s + t * t, 1.0)
-        return has, arc_tangent(s, t), t / square, -s / square
+        most = max(abs(s), abs(t))
+        has = most > 0.0
+        most = chosen(has, most, 1.0)
+        a, b = s / most, t / most
+        square = chosen(has, a * a + b * b, 1.0) * most
+        by_s, by_t = b / square, -a / square
+        return has & (abs(by_s) + abs(by_t) < inf), arc_tangent(s, t), by_s, by_t
     first = (s <= t) if kind == at.LESSER_OF else (s >= t)
     return s == s, chosen(first, s, t), chosen(first, 1.0, 0.0), chosen(first, 0.0, 1.0)
 
