@@ -144,7 +144,7 @@ class Identity(Straight):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Straight):
-    """A function that does not depend on its argument: value c, Jacobian zero.
+    """A function that does not depend on its argument: :math:`f(q) = c`, :math:`J = 0`.
 
     Args:
         constant: the value, a point of the outputs.

@@ -47,6 +47,8 @@ class Composition(Combined):
 
     Raises:
         SpaceMismatchError: if the outputs of g are not the inputs of f.
+
+    Source: `CalculusBase` of hpp-constraints.
     """
 
     outer: Function
@@ -216,6 +218,8 @@ class Sum(Combined):
     Raises:
         SpaceMismatchError, RobotMismatchError: if inputs or outputs differ, or the outputs are not a vector space.
         SizeError, DtypeError, NotFiniteError: what is wrong with the factors.
+
+    Source: `CalculusBase` of hpp-constraints.
 
     Example:
         >>> from constraints import Position

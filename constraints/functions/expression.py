@@ -48,11 +48,16 @@ class Expression(Combined):
         known: the one function that it is, seen from a frame by hand: a position or a centre of mass p in
             `rotated(inverse(R), p - o)`, with R and o the rotation and position of one frame. None for all others.
 
+    Shapes:
+        value (outputs.nq,), jacobian (outputs.nv, inputs.nv): sizes and units are the operator's.
+
     Raises:
         UnknownNameError: no operator of that name.
         SizeError, SpaceMismatchError: operands that do not fit it.
         RobotMismatchError: functions of two robots.
         UndefinedError: when evaluated where it has no value: the message says why.
+
+    Source: `CalculusBase` of hpp-constraints, for products, dot, cross and rotated vectors.
 
     Example:
         >>> from constraints import Position, Rotation
@@ -187,17 +192,17 @@ def expression(operator: str, *candidates: object, number: float | None = None) 
 
 
 def dot(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
-    """The scalar product of two vectors: functions, or one and numbers."""
+    """The scalar product of two vectors, :math:`f^T g`: functions, or one and numbers."""
     return expression("dot", f, g)
 
 
 def cross(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
-    """The cross product of two vectors of three numbers: functions, or one and numbers."""
+    r"""The cross product of two vectors of three numbers, :math:`f \times g`: functions, or one and numbers."""
     return expression("cross", f, g)
 
 
 def norm(f: Function) -> Expression:
-    """The Euclidean norm of a vector. It has no value below 1e-12, where it has no derivative."""
+    r"""The Euclidean norm of a vector, :math:`\sqrt{f^T f}`. It has no value below 1e-12, where it has no derivative."""
     return expression("norm", f)
 
 
@@ -212,7 +217,7 @@ def inverse(f: Function) -> Expression:
 
 
 def stack(*functions: Function | ArrayLike) -> Stacked:
-    """Several functions one under the other, numbers among them: `Stacked`."""
+    r"""Several functions one under the other, :math:`(f, g, \dots)`, numbers among them: `Stacked`."""
     beside = next((f for f in functions if isinstance(f, Function)), None)
     if beside is None:
         raise WrongObjectError("operand of stack", "a Function", functions)
@@ -220,12 +225,12 @@ def stack(*functions: Function | ArrayLike) -> Stacked:
 
 
 def minimum(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
-    """The lesser of two values, by row; where they are equal, with the derivatives of the first one."""
+    r"""The lesser of two values, :math:`\min(f_i, g_i)`, by row; of equal ones with the derivatives of the first."""
     return expression("minimum", f, g)
 
 
 def maximum(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
-    """The greater of two values, by row; where they are equal, with the derivatives of the first one."""
+    r"""The greater of two values, :math:`\max(f_i, g_i)`, by row; of equal ones with the derivatives of the first."""
     return expression("maximum", f, g)
 
 
@@ -243,17 +248,17 @@ def smooth_abs(f: Function, width: float) -> Expression:
 
 
 def sqrt(f: Function) -> Expression:
-    """Square roots, by row. There is none of 0 or less."""
+    r"""Square roots :math:`\sqrt{f_i}`, by row. There is none of 0 or less."""
     return expression("sqrt", f)
 
 
 def sin(f: Function) -> Expression:
-    """Sines, by row."""
+    r"""Sines :math:`\sin f_i` of angles [rad], by row."""
     return expression("sin", f)
 
 
 def cos(f: Function) -> Expression:
-    """Cosines, by row."""
+    r"""Cosines :math:`\cos f_i` of angles [rad], by row."""
     return expression("cos", f)
 
 
@@ -263,10 +268,10 @@ def atan2(y: Function | ArrayLike, x: Function | ArrayLike) -> Expression:
 
 
 def exp(f: Function) -> Expression:
-    """Exponentials, by row."""
+    """Exponentials :math:`e^{f_i}`, by row. There is none of more than 709.78."""
     return expression("exp", f)
 
 
 def log(f: Function) -> Expression:
-    """Natural logarithms, by row. There is none of 0 or less."""
+    r"""Natural logarithms :math:`\ln f_i`, by row. There is none of 0 or less."""
     return expression("log", f)

@@ -73,10 +73,15 @@ class FromCallable(Function):
         exact_columns: (inputs.nv,) true for those by complex steps or by a library.
         library: what differentiates it, "autograd" or "jax"; else empty.
 
+    Shapes:
+        value (outputs.nq,), jacobian (outputs.nv, inputs.nv).
+
     Raises:
         SizeError: the callable returns something of another size.
         FunctionError: it writes into q, or gives two values for one q; looked at once, when its first Jacobian is made.
         NotNormalizedError: it returns a rotation or pose with a unit vector that does not have norm 1.
+
+    Source: Squire and Trapp, Using complex variables to estimate derivatives of real functions, 1998, for the steps.
     """
 
     f: Callable[[Vector], ArrayLike]

@@ -22,7 +22,9 @@ from .group_motion import force_derivative_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lifted(Function):
-    """A function of one block of a space as a function of the whole space: it receives the point of its block.
+    r"""A function of one block of a space as a function of the whole space: it receives the point of its block.
+
+    .. math:: h(q) = f(q_{block}), \quad J = J_f(q_{block}) \text{ in the columns of the block}
 
     Args:
         function: function of the block's space.
@@ -34,6 +36,8 @@ class Lifted(Function):
 
     Raises:
         SpaceMismatchError: if the space of the block is not the input space of the function.
+
+    Source: `function::OfParameterSubset` of hpp-constraints.
     """
 
     function: Function

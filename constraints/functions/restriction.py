@@ -21,7 +21,9 @@ from .function import Function, as_function
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Restriction(Combined):
-    """Some rows of the value of a function: coordinates of vectors, rotations and poses as a whole.
+    r"""Some rows of the value of a function: coordinates of vectors, rotations and poses as a whole.
+
+    .. math:: h(q) = (f_i(q))_{i \in rows}, \quad J = (J_i)_{i \in rows}
 
     Args:
         function: the function.
@@ -32,6 +34,8 @@ class Restriction(Combined):
 
     Raises:
         OverlapError, SizeError: rows that cut a rotation in two, or do not exist.
+
+    Source: masks of the functions of hpp-constraints.
     """
 
     function: Function

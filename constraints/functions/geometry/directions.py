@@ -85,6 +85,8 @@ def angle_about(
         UnknownFrameError: a frame that the robot does not have.
         NotNormalizedError: the axis is no unit vector.
         UndefinedError: when evaluated where the axis is tilted by half a turn.
+
+    Source: the twist of a swing and a twist; Dobrowolski, Swing-twist decomposition in Clifford algebra, 2015.
     """
     R = Rotation(robot, frame, reference)
     first, second = beside(unit_axis(axis, "axis of an angle"))

@@ -40,6 +40,8 @@ def off_segment(p: Function, start: Function | ArrayLike, end: Function | ArrayL
         SizeError: not of three rows.
         OptionError: fixed ends at one point.
         UndefinedError: when evaluated where ends that move are at one point.
+
+    Source: the nearest point of a segment; Ericson, Real-Time Collision Detection, 2005, section 5.1.2.
     """
     point = vector_of(p, "point of a segment", 3)
     a, b = (
@@ -157,6 +159,8 @@ def in_view(target: Function, half_angles: ArrayLike, axis: ArrayLike = "z", rig
         SizeError: not a point of three rows, or not two angles.
         NotNormalizedError: an axis is no unit vector.
         OptionError: an angle out of its range, or axes that are not at right angles.
+
+    Source: the four sides of a view frustum.
     """
     p = vector_of(target, "target in a view", 3)
     z, x = unit_axis(axis, "axis of a view"), unit_axis(right, "right of a view")

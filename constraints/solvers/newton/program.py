@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import inf
 from typing import final
 
+import numpy as np
+
 from liegroups.arrays import Vector
 from liegroups.frozen import read_only_copy
 
@@ -31,6 +33,9 @@ CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 last."""
 UNIT_OF_START = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
+
+_QUIET = np.errstate(over="ignore", invalid="ignore")
+"""Numbers of a function that are not finite are said once, by the status."""
 
 
 @final
@@ -123,6 +128,7 @@ class NewtonProgram(Resumable):
             q = self._space.normalize(q0)
         return self._substitution.start(self._box.clamp(q), rhs, workspace)
 
+    @_QUIET
     def _at_start(self, q0: Vector, state: ProjectionState, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
         point, worst, computes = state.buffers.point, 0.0, moved or self._substitution.has_maps
@@ -147,6 +153,7 @@ class NewtonProgram(Resumable):
 
     # Tries.
 
+    @_QUIET
     def _tries(self, q: Vector, start: Vector, rows: Sequence[Rows] | None, state: ProjectionState) -> Outcome:
         """One try after the other until one succeeds or the budget is spent.
 
