@@ -15,6 +15,7 @@ from liegroups.arrays import BoolVector, Indices, Vector
 from ..functions import Function, Orientation, Position, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import (
+    circle_columns,
     curved_blocks,
     exp_jacobian_bound,
     exp_jacobian_rest,
@@ -23,13 +24,16 @@ from ..functions.enclosures.group_bounds import (
     walked,
 )
 from ..functions.enclosures.interval import Interval, one_rounding, rounded_up
-from ..functions.enclosures.maps import logarithm
+from ..functions.enclosures.maps import NEARLY_HALF, logarithm
 from ..loops.hinges.pose_map import Split
 from ..loops.hinges.relative_pose import OfRelativePose
 from ..loops.hinges.rotation_rows import Swing
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
+
+FARTHEST_ANGLE = 4.5
+"""Of an angle on a circle that is to be zero: its target moves by 1.5 rad more at most, and they are not a turn."""
 
 
 @final
@@ -213,5 +217,8 @@ def _rows(
     g = np.asarray(group.compose(group.inverse(rhs), f.value))
     way = f.rounding + map_rounding(group, rhs, f.value, g)
     near = walked(group, np.where(way > 0.0, rounded_up(way), 0.0))
-    log = logarithm(group, Enclosure(g, near, f.jacobian, lambda: f.error, lambda: f.bend), box)
+    around = Enclosure(g, near, f.jacobian, lambda: f.error, lambda: f.bend)
+    rows, angles = owner.rows, np.isin(np.arange(group.nv), circle_columns(group)) & mask
+    to_be_zero = not (np.abs(rows.lower[angles]) + np.abs(rows.upper[angles])).any()
+    log = logarithm(group, around, box, FARTHEST_ANGLE if to_be_zero else NEARLY_HALF)
     return log.at_center[..., mask], log.jacobian[..., mask, :], lambda: log.bend.rows(mask)

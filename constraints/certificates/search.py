@@ -125,11 +125,11 @@ class CertificateSearch:
                 found = self.rows.on(self.at.box(self.space, self.center, size))
                 self._insist_on_settled(found)
             except UndefinedError:
-                if best is not None:
-                    break
-                if self.radius is not None or size < 1e-9:
+                if best is None and (self.radius is not None or size < 1e-9):
                     raise
-                size *= 0.2
+                if best is not None and size < 2.4 * best.size:
+                    break
+                size = 0.2 * size if best is None else float(np.sqrt(size * best.size))
                 continue
             if best is None and (self._activate(found) or self._step(found)):
                 continue  # a proof is of the centre and the rows that it was found with

@@ -33,9 +33,9 @@ from constraints import (
 from constraints.certificates import Certificate, CertificateStatus, certify
 from constraints.certificates.batch import certify_batch
 from constraints.errors import NotFiniteError, OptionError, SizeError, WrongObjectError
-from constraints.functions import Enclosure, Interval, TangentBox, norm
+from constraints.functions import Enclosure, Interval, TangentBox, norm, squared_distance
 from constraints.functions.affine import Identity
-from liegroups import Rn
+from liegroups import SO2, Rn
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
 
@@ -89,6 +89,19 @@ def test_rows_that_are_straight_are_proved_far_around() -> None:
 
 
 # Inequalities, bounds, frozen dofs.
+
+
+def test_on_a_circle_no_ball_holds_the_solution_on_the_other_way_round() -> None:
+    """A squared distance of 9 from the angle 0 is met at 3 and at -3, which is 0.283 farther on; 3 itself but once."""
+    far = Problem(SO2, [Implicit.equal(squared_distance(SO2, SO2.neutral), [9.0])])
+    found = certify(far, SO2.exp(np.array([3.0])))
+    assert found.status is PROVED
+    assert 0.02 < found.R < 2.0 * np.pi - 6.0
+    refused = certify(far, SO2.exp(np.array([3.0])), radius=0.3)
+    assert refused.status is NOT_PROVED
+    assert "angle near half a turn" in refused.reason
+    at = Problem(SO2, [Implicit.equal(Identity(SO2), SO2.exp(np.array([3.0])))])
+    assert np.pi < certify(at, SO2.exp(np.array([2.9]))).R < 2.0 * np.pi
 
 
 def test_a_problem_without_rows_in_play_is_proved_by_saying_so() -> None:

@@ -117,6 +117,10 @@ def test_boxes_without_a_value_are_told_among_several() -> None:
     with pytest.raises(UndefinedError, match="half a turn") as refused:
         angles.enclosed(TangentBox(SO3, turned, 0.01))
     assert refused.value.where.tolist() == [False, True, False]
+    away = Identity(SO2) - Constant(SO2.neutral, SO2, SO2)
+    with pytest.raises(UndefinedError, match="angle near half a turn") as refused:
+        away.enclosed(TangentBox(SO2, SO2.exp(np.array([[1.0], [3.0], [-3.1], [-2.9]])), 0.2))
+    assert refused.value.where.tolist() == [False, True, True, False]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import NoEnclosureError, UndefinedError
 from .interval import UNIT, applied, one_rounding, rounded_up
@@ -70,6 +70,12 @@ def curved_blocks(space: Space) -> tuple[tuple[slice, str], ...]:
         if known[leaf.space.atoms]:
             found.append((leaf.v, known[leaf.space.atoms]))
     return tuple(found)
+
+
+@cache
+def circle_columns(space: Space) -> Indices:
+    """Tangent columns of the angles that are kept as cosine and sine."""
+    return np.array([leaf.v.start for leaf in space.leaves() if leaf.space.atoms == SO2.atoms], dtype=np.intp)
 
 
 def ad_bound(kind: str, D: Vector) -> Matrix:

@@ -12,7 +12,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 
 from ...errors import UndefinedError
 from .box import Bend, Enclosure, TangentBox
-from .group_bounds import OF_MAPS, adjoint_bound, curved_blocks, map_rounding, structure, walked
+from .group_bounds import OF_MAPS, adjoint_bound, circle_columns, curved_blocks, map_rounding, structure, walked
 from .interval import UNIT, Interval, applied, lengths, rounded_up
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 LARGEST_LOG = 5.0
 """Of the norm of the adjoint of a logarithm up to which its Jacobian is bounded; the series ends at 2 pi."""
+
+NEARLY_HALF = pi - 1e-6
+"""Of a turn: logarithms beyond it may be those of the other way round."""
 
 OF_LOGS = 2.0**-40
 """Rounding of Jacobians of logarithms, relative to 1 + lengths. `tests/functions/test_enclosures.py` finds less than a
@@ -65,7 +68,7 @@ def seen_from(group: Space, h: Enclosure, r: Enclosure, box: TangentBox) -> Encl
     return Enclosure.centred(group, box, value, walked(group, way), h.jacobian - over @ r.jacobian)
 
 
-def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
+def logarithm(group: Space, g: Enclosure, box: TangentBox, farthest: float = NEARLY_HALF) -> Enclosure:
     r"""Of :math:`\log g`, with :math:`J_{\log}(\log g)\, J_g`; a vector.
 
     With :math:`a \ge \|\mathrm{ad}_e\|_2` on the box, the Jacobian differs from that at the centre by at most
@@ -73,10 +76,11 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     sum of the absolute values of the terms of its series. Vectors are their own logarithm. What it changes by with e is
     :math:`\tfrac12 \mathrm{ad}_{e'}` and at most :math:`(\gamma'(a) - \tfrac12)\,\|\mathrm{ad}_{e'}\|_2` more, with
     :math:`e' = J_{\log} J_g`. Motions of a plane, known to be so without rounding, have logarithms in the plane, and
-    their turns are numbers.
+    their turns are numbers. Angles on a circle are counted on, up to `farthest`: with more than half a turn the result
+    is not the logarithm, but zero only where that is.
 
     Raises:
-        UndefinedError: a rotation may be half a turn, or a pose too far away.
+        UndefinedError: a rotation, or an angle on a circle, may be half a turn, or a pose too far away.
     """
     value = np.asarray(group.log(g.value))
     n, leading = group.nv, value.shape[:-1]
@@ -90,6 +94,13 @@ def logarithm(group: Space, g: Enclosure, box: TangentBox) -> Enclosure:
     J, plain = Interval.around(middle, over), group.vector_v
     jacobian = (J @ g.jacobian).with_rows(plain, g.jacobian[..., plain, :])
     rounding[..., plain] = g.rounding[..., plain]
+    circles = circle_columns(group)
+    if circles.size:
+        size = np.abs(value[..., circles])
+        lost = ~(size + g.error[..., circles] < farthest).all(axis=-1)
+        if lost.any():
+            raise UndefinedError(f"the logarithm of an angle near half a turn, in {group.name}", lost)
+        rounding[..., circles] = rounded_up(g.rounding[..., circles] + OF_MAPS * (1.0 + size))
     for across, turn in _planes(group, value, g):
         for rows in (turn, across):
             jacobian = jacobian.with_rows(rows, g.jacobian[..., rows, :])
@@ -161,7 +172,7 @@ def _log_jacobian(
         step = rounded_up(lengths(way))
         a, moved, lost, settled = center, np.zeros(step.shape), *np.zeros((2, *step.shape), dtype=np.bool_)
         for _ in range(40):
-            lost = lost | (a > LARGEST_LOG) | ~(angle + moved < pi - 1e-6)
+            lost = lost | (a > LARGEST_LOG) | ~(angle + moved < NEARLY_HALF)
             reached = (1.0 + _gamma(np.minimum(a, LARGEST_LOG))) * step
             settled = lost | (reached <= moved)
             if settled.all():
