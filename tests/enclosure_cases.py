@@ -28,6 +28,9 @@ from constraints.testing.functions import _random as random_configuration  # pyr
 NEAR = 1e-9
 """Samples this near to an end, or beyond it, are looked at in 50 digits."""
 
+NOTHING = 1e-250
+"""Entries that are zero but for what radii are rounded up by: they are not near an end."""
+
 
 @functools.cache
 def every_joint() -> Robot:
@@ -90,11 +93,18 @@ def tree(seed: int, depth: int = 5) -> tuple[Function, np.ndarray]:
 
 def box_of(f: Function, rng: np.random.Generator, least: float, most: float, q: Any = None) -> TangentBox:
     """A box whose size is 10 to a power between two; some columns stay."""
-    center = random_configuration(f, rng) if q is None else q
-    moving = rng.random(f.inputs.nv) < rng.choice([0.3, 1.0])
-    radius = 10.0 ** rng.uniform(least, most) * moving * rng.uniform(0.1, 1.0, f.inputs.nv)
-    ball = radius * rng.uniform(0.2, 1.0) if rng.random() < 0.5 else None
-    return TangentBox(f.inputs, center, radius, ball)
+    several = boxes_of(f, rng, 1, least, most, q)
+    return TangentBox(f.inputs, several.q[0], several.r[0], None if several.ball is None else several.ball[0])
+
+
+def boxes_of(f: Function, rng: np.random.Generator, count: int, least: float, most: float, q: Any = None) -> TangentBox:
+    """Several boxes as one object, drawn as of `box_of`; all have a ball, or none."""
+    centers = np.array([random_configuration(f, rng) if q is None else q for _ in range(count)])
+    shape = (count, f.inputs.nv)
+    moving = rng.random(shape) < rng.choice([0.3, 1.0], (count, 1))
+    radius = 10.0 ** rng.uniform(least, most, (count, 1)) * moving * rng.uniform(0.1, 1.0, shape)
+    ball = radius * rng.uniform(0.2, 1.0, (count, 1)) if rng.random() < 0.5 else None
+    return TangentBox(f.inputs, centers, radius, ball)
 
 
 def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
@@ -103,6 +113,27 @@ def enclosed(f: Function, box: TangentBox) -> Enclosure | None:
         return f.enclosure(box)
     except UndefinedError:
         return None
+
+
+def enclosed_together(f: Function, boxes: TangentBox) -> list[tuple[TangentBox, Enclosure]]:
+    """Those of several boxes on which the function has a value, enclosed as one object; then one by one."""
+    while len(boxes.q):
+        try:
+            e = f.enclosed(boxes)
+        except UndefinedError as why:
+            if why.where is None or not np.any(why.where):
+                raise
+            boxes = boxes.some(~np.broadcast_to(why.where, boxes.leading))
+            continue
+        return [(boxes.some(i), _one_of(e, i)) for i in range(len(boxes.q))]
+    return []
+
+
+def _one_of(e: Enclosure, i: int) -> Enclosure:
+    def bend() -> Bend:
+        return Bend(e.bend.straight[i], e.bend.slopes[i])
+
+    return Enclosure(e.value[i], e.rounding[i], e.jacobian[i], lambda: e.error[i], bend)
 
 
 def has_enclosure(f: Function) -> bool:
@@ -126,16 +157,25 @@ def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarr
     return (box.r - box.ball) * drawn + box.ball * w / max(np.linalg.norm(w), 1e-9) * (1.0 - 1e-12)
 
 
+class Near(NamedTuple):
+    """A sample near an end: how near, its tangent vector, and the column of the Jacobian that is nearest, or any."""
+
+    gap: float
+    v: np.ndarray
+    column: int
+
+
 class Found(NamedTuple):
-    """Samples of one box: how many, how many near an end, and how many outside."""
+    """Samples of one box: how many, how many near an end, outside, and judged in 50 digits."""
 
     samples: int
     near: int
     outside: int
+    judged: int
 
 
 def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator, count: int, judged: int = 2) -> Found:
-    """Samples in doubles; what is near an end is judged in 50 digits, so many a box at most, and what is far outside.
+    """Samples in doubles; those that are nearest to an end are judged in 50 digits, so many a box at most.
 
     Args:
         f: the function.
@@ -145,9 +185,15 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
         count: how many.
         judged: of those near an end.
     """
-    near = outside = 0
-    bend = e.bend
-    turned = not f.outputs.is_flat and float(np.max(e.error, initial=0.0)) > 1.5  # logarithms are the shortest ones
+    near, outside = nearest(f, box, e, rng, count)
+    outside += sum(outside_in_digits(f, box, e, one.v, one.column) for one in near[:judged])
+    return Found(count, len(near), outside, min(len(near), judged))
+
+
+def nearest(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator, count: int) -> tuple[list[Near], int]:
+    """Samples in doubles: those near an end, the nearest one first, and how many are clearly outside."""
+    n, outside = f.inputs.nv, 0
+    V, values, jacobians = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
     for i in range(count):
         v = step_in(box, rng, i % 2 == 1)
         try:
@@ -155,23 +201,34 @@ def sampled(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
         except UndefinedError:
             outside += 1
             continue
-        gap = np.inf if turned else np.min(e.error - np.abs(f.outputs.difference(e.value, value)), initial=np.inf)
-        for bounds in (e.jacobian, bent(bend, v)):
-            gap = min(gap, np.min(J - bounds.lower, initial=np.inf), np.min(bounds.upper - J, initial=np.inf))
-        if gap < -NEAR:
-            outside += 1
-        elif gap < NEAR:
-            near += 1
-            if near <= judged:
-                outside += outside_in_digits(f, box, e, v, int(rng.integers(max(f.inputs.nv, 1))))
-    return Found(count, near, outside)
+        V.append(v), values.append(value), jacobians.append(J)
+    if not V:
+        return [], outside
+    gaps, J = np.full((len(V), 1 + n), np.inf), np.array(jacobians)
+    if f.outputs.is_flat or float(np.max(e.error, initial=0.0)) <= 1.5:  # logarithms are the shortest ones
+        off = np.abs(f.outputs.difference(np.broadcast_to(e.value, (len(V), len(e.value))), np.array(values)))
+        gaps[:, 0] = np.where(off + e.error > NOTHING, e.error - off, np.inf).min(axis=1, initial=np.inf)
+    for bounds in (e.jacobian, bent(e.bend, np.array(V))):
+        inside = np.minimum(J - bounds.lower, bounds.upper - J)
+        known = np.abs(J) + np.abs(bounds.lower) + np.abs(bounds.upper) <= NOTHING
+        gaps[:, 1:] = np.minimum(gaps[:, 1:], np.where(known, np.inf, inside).min(axis=1, initial=np.inf))
+    least, at = gaps.min(axis=1), gaps.argmin(axis=1) - 1
+    near = [
+        Near(float(least[i]), V[i], int(at[i]) if at[i] >= 0 else int(rng.integers(max(n, 1))))
+        for i in np.argsort(least).tolist()
+        if abs(least[i]) < NEAR
+    ]
+    return near, outside + int((least <= -NEAR).sum())
 
 
 def bent(bend: Bend, v: np.ndarray) -> Interval:
-    """The Jacobian at v, by how it changes."""
+    """The Jacobian at v (nv,), by how it changes; or at several (samples, nv)."""
     if not v.size:
         return bend.straight
-    return bend.straight + (bend.slopes @ v[:, None]).reshaped(*bend.straight.shape)
+    slopes, n = bend.slopes, bend.slopes.shape[-1]
+    changes = (slopes.reshaped(-1, n) @ v.reshape(-1, n).T).reshaped(*slopes.shape[:-1], -1)
+    every = Interval(np.moveaxis(changes.lower, -1, 0), np.moveaxis(changes.upper, -1, 0)) + bend.straight
+    return every if v.ndim == 2 else every[0]
 
 
 def outside_in_digits(

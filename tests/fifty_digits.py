@@ -7,6 +7,7 @@ the rotation next to them. Jacobians are central differences with a step of 1e-1
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -83,7 +84,7 @@ def rotation(w: Any) -> Any:
     if angle == 0:
         return eye(3)
     K = skew([s / angle for s in w])
-    return eye(3) + mp.sin(angle) * K + (1 - mp.cos(angle)) * (K @ K)
+    return eye(3) + K * mp.sin(angle) + (K @ K) * (1 - mp.cos(angle))  # mpmath takes long over a number times an array
 
 
 def rotation_vector(R: Any) -> Any:
@@ -101,14 +102,20 @@ def of_quaternion(x: Sequence[float]) -> Any:
     n = _norm(v)
     a, b, c, d = (s / n for s in v)
     u = np.array([a, b, c], dtype=object)
-    return (d * d - u @ u) * eye(3) + 2 * np.outer(u, u) + 2 * d * skew(u)
+    return eye(3) * (d * d - u @ u) + 2 * np.outer(u, u) + skew(u) * (2 * d)
 
 
 def next_rotation(R: Any) -> Any:
     """The rotation next to a matrix of doubles: Newton's iteration for the polar factor."""
-    A = exact(R)
+    return _polar(np.ascontiguousarray(R, dtype=np.float64).tobytes())
+
+
+@functools.cache
+def _polar(R: bytes) -> Any:
+    A = exact(np.frombuffer(R).reshape(3, 3))
     for _ in range(6):
         A = A @ (3 * eye(3) - A.T @ A) / 2
+    A.setflags(write=False)
     return A
 
 
@@ -133,7 +140,7 @@ def left_jacobian(w: Any) -> Any:
     K = skew(w)
     a = (1 - mp.cos(angle)) / angle**2
     b = (angle - mp.sin(angle)) / angle**3
-    return eye(3) + a * K + b * (K @ K)
+    return eye(3) + K * a + (K @ K) * b
 
 
 def solved(A: Any, b: Any) -> Any:
