@@ -121,8 +121,8 @@ class SweepCertificate(Result):
     order of the sweep, beside the straight way between configurations; as long as the driver goes one way (a crank by
     at most a radian) these are one continuous curve, and where two curves meet, both are within r of the configuration
     there. The rows have full rank with the driver held: there is no dead point on them. COMPLETE: moreover all closed
-    configurations at the first value are known, and each of them is followed by such a proof. Others may still begin on
-    the way, at dead points of their own: these are not looked for.
+    configurations at the first value are known, each of them is followed by such a proof, and between the values there
+    is no other one within the bounds: none begins on the way, and there is no dead point.
 
     At a dead point, and where branches cross, rows lose rank with the driver held. So a proof ends before it, and
     `reason`, or `ends`, names it.

@@ -32,6 +32,10 @@ NARROW = 1e-5
 """Of the widest coordinate: narrower boxes are not divided, only cut as long as that helps [rad, m]."""
 
 
+OFF_TUBE = 1e-12
+"""Of rounding of stops and of values of a driver, relative to 1 + their size [rad, m]."""
+
+
 @final
 @dataclass(frozen=True)
 class SearchLimits:
@@ -73,6 +77,50 @@ class Ball(NamedTuple):
         return np.asarray(np.sqrt((way * way).sum(axis=1)) * (1.0 + 1e-9) + 1e-12 <= self.R)
 
 
+class Tube(NamedTuple):
+    r"""Where the solutions of a certified branch are the only ones: around its legs, by the value t of a driver.
+
+    On a leg, :math:`x_0 + (t - t_0)\, s` leads from stop to stop; to each t one solution alone is within R of it.
+
+    Attributes:
+        driver: number of the coordinate t.
+        begin, end: least and greatest t of each leg (legs,); together they have all values between.
+        start, slope: :math:`x_0` at the first of them, and s (legs, n).
+        R: (legs,) of each.
+        off: (legs,) how far t of its stops may be off.
+    """
+
+    driver: int
+    begin: Matrix
+    end: Matrix
+    start: Matrix
+    slope: Matrix
+    R: Matrix
+    off: Matrix
+
+    @staticmethod
+    def through(x: Matrix, driver: int, R: Matrix, off: Matrix) -> Tube:
+        """From stops (legs, 2, n) at both ends of each leg."""
+        legs, rises = np.arange(len(x)), x[:, 1, driver] > x[:, 0, driver]
+        first, last = x[legs, 1 - rises], x[legs, 1 * rises]
+        t0, t1 = first[:, driver], last[:, driver]
+        return Tube(driver, t0, t1, first, (last - first) / (t1 - t0)[:, None], R, off + OFF_TUBE)
+
+    def holds(self, boxes: Boxes) -> BoolVector:
+        """(N,) whether a box is within it, on each leg that has values of its driver."""
+        lower, upper = (end[:, None, self.driver] for end in boxes)
+        low, high = np.maximum(lower, self.begin - self.off), np.minimum(upper, self.end + self.off)
+        middle = 0.5 * (low + high)
+        way = np.abs(boxes.center[:, None] - self.start - (middle - self.begin)[..., None] * self.slope)
+        way += boxes.radius[:, None] + np.abs(self.slope) * 0.5 * (high - low)[..., None]
+        way[..., self.driver] = 0.0  # t is that of the point on the leg, but for `off`
+        rates = 1.0 + np.abs(self.slope).sum(axis=1)
+        off = 4.0 * self.off * rates * (1.0 + np.abs(self.start).max(axis=1))
+        inside = np.sqrt((way * way).sum(axis=2)) * (1.0 + 1e-9) + off <= self.R
+        covered = (lower >= self.begin.min() - OFF_TUBE) & (upper <= self.end.max() + OFF_TUBE)
+        return np.asarray((inside | (low > high)).all(axis=1) & covered[:, 0])
+
+
 class Searched(NamedTuple):
     """What a search found.
 
@@ -112,7 +160,7 @@ class BoxSearch:
         if self.loops:
             self.sizes = np.maximum(self._of_loops(coordinates.boxes).shares.sum(axis=2), 1e-12)[..., None]
 
-    def run(self, balls: Sequence[Ball] = (), boxes: int | None = None) -> Searched:
+    def run(self, balls: Sequence[Ball | Tube] = (), boxes: int | None = None) -> Searched:
         """Go on until no box is left, or a limit is reached.
 
         Args:

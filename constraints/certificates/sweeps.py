@@ -1,9 +1,10 @@
-"""Proofs along a sweep: its branch, and all others that close the mechanism at its first value."""
+"""Proofs along a sweep: its branch, all others from its first value, and that no other one begins on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -24,15 +25,19 @@ from ..robot.space import RobotSpace
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..solvers import Options
+from ..solvers import Options, Projector
 from .along import certify_path
+from .boxes import Boxes
 from .certificate import Certificate, CertificateStatus
 from .check import lengths
 from .leg import FARTHEST_TURN
 from .path_certificate import PathCertificate, Stuck, SweepCertificate
 from .path_check import begins_within
-from .searching import SearchLimits
-from .solutions import all_solutions
+from .reading import Coordinates, Read
+from .refutation import FIRST_BOXES, asked
+from .rows import ProblemRows
+from .searching import BoxSearch, SearchLimits, Tube
+from .solutions import PRECISE, TRIALS, all_solutions
 
 SAME_START = 1e-6
 """A value that is met twice, by configurations that are nearer, was asked for twice on one branch [rad, m]."""
@@ -42,16 +47,17 @@ LONGEST_TURN = 1.0
 
 
 def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0) -> SweepCertificate:
-    """Prove that a sweep stays on one branch, and which others close the mechanism at its first value.
+    """Prove that a sweep stays on one branch, which others there are at its first value, and that none begins later.
 
     The driver, and what was held, are rows with right-hand sides that move from value to value; `certify_path` proves
     the curve of solutions. `all_solutions` finds all closed configurations at the first value; from each other one a
-    sweep over the same values is proved in the same way.
+    sweep over the same values is proved in the same way. Then boxes of all coordinates, the driver too, are divided and
+    cut until none is left but those in the balls of legs, in which the branch is alone.
 
     Args:
         swept: with two values or more that were reached.
         branches: whether the others are looked for.
-        seconds: wall time of the search for all configurations at the first value.
+        seconds: wall time of the search at the first value, and of that between the values.
 
     Raises:
         WrongObjectError: an argument of another type.
@@ -74,8 +80,9 @@ def certify_sweep(swept: Sweep, *, branches: bool = True, seconds: float = 30.0)
         return SweepCertificate(CertificateStatus.PROVED, "", "", ends, along, (), ())
     start, why = driven.start(search)
     others, unproved = driven.others(start, along)
-    status = CertificateStatus.PROVED if why or unproved else CertificateStatus.COMPLETE
-    return SweepCertificate(status, "", why or unproved, ends, along, start, others)
+    why = why or unproved or driven.left((along, *others), search)
+    status = CertificateStatus.PROVED if why else CertificateStatus.COMPLETE
+    return SweepCertificate(status, "", why, ends, along, start, others)
 
 
 class _Driven:
@@ -142,23 +149,65 @@ class _Driven:
         words = f"'{swept.driver.name}' from {values[0]:.6g} to {values[1]:.6g}"
         return f"{words}, at a {near[0]}" if near else words
 
+    def between(self, first: float, last: float) -> tuple[Problem, RightHandSide, Bounds]:
+        """The closed mechanism with what is held; its driver too, where both values are one.
+
+        Coordinates of vectors are held by bounds, angles on a circle by rows.
+        """
+        robot, q = self.whole.robot, self.swept.qs[0]
+        entries = {int(v): int(e) for v, e in zip(robot.space.vector_v, robot.space.vector_q, strict=True)}
+        lower, upper = (np.array(end) for end in (self.bounds.lower, self.bounds.upper))
+        frozen, rows = np.zeros(robot.nv, dtype=np.bool_), list[RowOwner]()
+        for row, k in zip(self.rows, self.columns.tolist(), strict=True):
+            is_free = first < last and k == self.swept.driver.column
+            if k in entries:
+                frozen[k] = not is_free
+                lower[entries[k]], upper[entries[k]] = (first, last) if is_free else (q[entries[k]],) * 2
+            elif not is_free:
+                rows.append(row)
+        problem = Problem(robot, [*rows, *self.whole.anchored], self.bounds, frozen=frozen)
+        return problem, self.sides(problem, rows, q), Bounds(robot.space, lower, upper)
+
     def start(self, search: SearchLimits) -> tuple[tuple[Certificate, ...], str]:
         """Closed configurations at the first value, and why these may not be all."""
-        robot, q = self.whole.robot, self.swept.qs[0]
-        numbers = {int(v): int(e) for v, e in zip(robot.space.vector_v, robot.space.vector_q, strict=True)}
-        lower, upper = (np.array(end) for end in (self.bounds.lower, self.bounds.upper))
-        columns: list[int] = self.columns.tolist()
-        frozen = np.isin(np.arange(robot.nv), [k for k in columns if k in numbers])
-        for k in np.flatnonzero(frozen).tolist():
-            lower[numbers[k]] = upper[numbers[k]] = q[numbers[k]]
-        rows = [row for row, k in zip(self.rows, columns, strict=True) if not frozen[k]]
-        problem = Problem(robot, [*rows, *self.whole.anchored], self.bounds, frozen=frozen)
+        value = float(self.swept.values[0])
         try:
-            box = Bounds(robot.space, lower, upper)
-            found = all_solutions(problem, self.sides(problem, list(rows), q), box, search)
+            found = all_solutions(*self.between(value, value), search)
         except OptionError as why:
             return (), f"{why} (SweepOptions.bounds)"
         return found.certificates, "" if found.success else found.reason
+
+    def left(self, proofs: Sequence[PathCertificate], limits: SearchLimits) -> str:
+        """Why other closed configurations may be left between the values, on none of the proved branches.
+
+        Boxes of the driver and of all other coordinates are divided; in the balls of legs the branch is alone.
+        """
+        driver, ends = self.swept.driver, (float(self.swept.values.min()), float(self.swept.values.max()))
+        problem, sides = asked(*self.between(*ends))
+        rows = ProblemRows.of(problem, sides)
+        found = Coordinates.of(rows)
+        if len(found.columns) < problem.space.nv or any(proof.active or proof.held for proof in proofs):
+            return f"between the values none is looked for: {found.whole or 'some coordinate does not turn or slide'}"
+        at = int(np.flatnonzero(found.columns == driver.column)[0])
+        if driver.is_circle:
+            found.lower[at], found.upper[at] = ends[0], min(ends[1], ends[0] + 2.0 * np.pi * (1.0 + 1e-14))
+        tubes = [tube for proof in proofs for tube in _tubes(proof, found, at, float(self.swept.values[0]))]
+        search, looked = BoxSearch(rows, found, Read.of(rows, found), limits), FIRST_BOXES
+        projector = Projector(self.problem, Options.local(threshold=PRECISE))
+        while True:
+            searched = search.run(tubes, looked)
+            if not searched.reason:
+                return ""
+            boxes = search.pending.and_also(search.narrow)
+            for x in boxes.center[:: -(-boxes.number // TRIALS)]:
+                q = found.configuration(x)
+                result = projector.project(q, self.sides(self.problem, list(self.rows), q))
+                value = _elsewhere(found, result.q, tubes) if result.success else ""
+                if value:
+                    return f"a closed configuration at '{driver.name}' {value} is on none of these branches"
+            if search.looked < looked:
+                return f"between the values, {searched.reason}; {searched.open:.3g} of the volume is left"
+            looked *= 4
 
     def others(self, start: tuple[Certificate, ...], along: PathCertificate) -> tuple[tuple[PathCertificate, ...], str]:
         """Proofs of the branches from the other configurations than that of the own one, and why one has none."""
@@ -243,6 +292,32 @@ def _begins_at(space: RobotSpace, along: PathCertificate, certificate: Certifica
     q = along.stops[0]
     apart = space.difference(certificate.center, q) - _turns(space, certificate.center, q)
     return float(lengths(apart)) + begins_within(along.legs[0]) < certificate.R
+
+
+def _elsewhere(found: Coordinates, q: Vector, tubes: Sequence[Tube]) -> str:
+    """The value of the driver, if a configuration is in none of the tubes; else nothing."""
+    x = found.of_configuration(q)
+    x -= np.where(found.whole_turns, 2.0 * np.pi * np.floor((x - found.lower) / (2.0 * np.pi)), 0.0)
+    at = Boxes(x[None], x[None])
+    return "" if any(tube.holds(at)[0] for tube in tubes) else f"{x[tubes[0].driver]:.6g}"
+
+
+def _tubes(proof: PathCertificate, found: Coordinates, driver: int, begin: float) -> list[Tube]:
+    """Where a proved branch is the only one; and whole turns of other joints away, as far as these are searched."""
+    legs = proof.legs
+    first = np.arange(len(legs)) + np.cumsum([not leg.joined for leg in legs]) - 1  # a piece has a stop more than legs
+    x = np.array([found.of_configuration(q) for q in proof.stops])
+    ways = found.space.difference(proof.stops[:-1], proof.stops[1:])[:, found.columns]
+    x[1:] += 2.0 * np.pi * np.cumsum(np.round((ways - np.diff(x, axis=0)) / (2.0 * np.pi)), axis=0)
+    x[:, driver] += 2.0 * np.pi * np.round((begin - x[0, driver]) / (2.0 * np.pi))
+    R, off = np.array([leg.numbers.size for leg in legs]), np.array([np.abs(leg.at_stops).max() for leg in legs])
+    shifts = [(0,)] * len(found.columns)
+    for k in np.flatnonzero(found.whole_turns).tolist():
+        less, more = (found.lower[k] - x[:, k].max() - R.max()), (found.upper[k] - x[:, k].min() + R.max())
+        if k != driver:
+            shifts[k] = (*range(int(np.ceil(less / (2.0 * np.pi))), int(np.floor(more / (2.0 * np.pi))) + 1),)
+    each = np.stack([x[first], x[first + 1]], axis=1)
+    return [Tube.through(each + 2.0 * np.pi * np.array(shift), driver, R, off) for shift in product(*shifts)]
 
 
 def _turns(space: RobotSpace, a: Vector, b: Vector) -> Vector:

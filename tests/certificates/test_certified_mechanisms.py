@@ -12,6 +12,8 @@ from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
 from constraints.certificates import CertificateStatus, all_solutions, certify, refute
+from constraints.certificates.boxes import Boxes
+from constraints.certificates.searching import Tube
 from constraints.certificates.solutions import Solutions
 from constraints.errors import OptionError
 from constraints.functions import TangentBox
@@ -178,6 +180,127 @@ def test_what_cannot_be_searched_is_said_and_the_own_branch_is_proved() -> None:
     assert "'slider' has no bounds" in found.open
     with pytest.raises(OptionError, match="two values"):
         swept("slider_crank", "crank", 1.0, steps=1).certify()
+
+
+# No other branch begins between the values.
+
+
+def two_loops(way: float) -> Sweep:
+    """A four-bar whose rocker drives two more links, to a pivot that not all of its postures reach."""
+    model = pin.Model()
+    joints = dict[str, int]()
+    for name, parent, place in (
+        ("crank", "", [0.0, 0.0]), ("coupler", "crank", [0.15, 0.0]), ("rocker", "", [0.4, 0.0]),
+        ("second", "rocker", [0.3, 0.0]), ("output", "", PIVOT),
+    ):  # fmt: skip
+        at = pin.SE3(np.eye(3), np.array([*place, 0.0]))
+        joints[name] = model.addJoint(joints.get(parent, 0), pin.JointModelRZ(), at, name)
+    robot = Robot(model, "two loops")
+    for joint, length in (("coupler", 0.35), ("rocker", 0.3), ("second", 0.2), ("output", 0.25)):
+        robot = robot.with_frame(f"{joint} end", joint, pin.SE3(np.eye(3), np.array([length, 0.0, 0.0])))
+    ends = (("coupler end", "rocker end"), ("second end", "output end"))
+    rows = ConstraintSet(robot, [Closure(robot, a, b, Hinge.pin(), name=a) for a, b in ends])
+    crank = 1.0
+    first = postures_at(crank)[0]
+    q = np.array([crank, first[0] - crank, first[1], first[2] - first[1], first[3]])
+    return sweep(rows, q, "crank", crank + np.linspace(0.0, way, 40))
+
+
+BASE, PIVOT = np.array([0.4, 0.0]), np.array([0.0, -0.15])
+"""Of the rocker, and of the output."""
+
+
+def met(a: np.ndarray, b: np.ndarray, lengths: tuple[float, float]) -> list[tuple[float, float]]:
+    """Angles in space of two links from a and b whose ends meet: two circles."""
+    way = b - a
+    far = float(np.hypot(*way))
+    cosine = (far**2 + lengths[0] ** 2 - lengths[1] ** 2) / (2.0 * far * lengths[0])
+    found = list[tuple[float, float]]()
+    for sign in (1.0, -1.0) if abs(cosine) < 1.0 else ():
+        angle = float(np.arctan2(way[1], way[0]) + sign * np.arccos(cosine))
+        back = a + lengths[0] * np.array([np.cos(angle), np.sin(angle)]) - b
+        found.append((angle, float(np.arctan2(back[1], back[0]))))
+    return found
+
+
+def postures_at(crank: float) -> list[tuple[float, ...]]:
+    """Of two loops: angles in space of coupler, rocker, second link and output."""
+    end, pivot = 0.15 * np.array([np.cos(crank), np.sin(crank)]), BASE
+    found = list[tuple[float, ...]]()
+    for coupler, rocker in met(end, pivot, (0.35, 0.3)):
+        tip = pivot + 0.3 * np.array([np.cos(rocker), np.sin(rocker)])
+        found += [(coupler, rocker, *rest) for rest in met(tip, PIVOT, (0.2, 0.25))]
+    return found
+
+
+def test_boxes_in_a_tube_are_within_its_legs() -> None:
+    """Judged by points of boxes, and where the leg is at their value of the driver."""
+    rng, seen = np.random.default_rng(0), np.zeros(2, dtype=int)
+    for sign in (1.0, -1.0):
+        stops = np.cumsum(rng.uniform(0.05, 0.3, (9, 3)) * [0.5, sign, -1.0], axis=0)
+        R = rng.uniform(0.1, 0.2, 8)
+        tube = Tube.through(np.stack([stops[:-1], stops[1:]], axis=1), 1, R, np.full(8, 1e-10))
+        at = rng.integers(8, size=4000)
+        center = stops[at] + rng.random((4000, 1)) * (stops[at + 1] - stops[at]) + rng.uniform(-0.1, 0.1, (4000, 3))
+        radius = 10.0 ** rng.uniform(-3.0, -0.7, (4000, 1)) * rng.random((4000, 3))
+        held = tube.holds(Boxes(center - radius, center + radius))
+        points = center[:, None] + radius[:, None] * rng.choice([-1.0, -0.5, 0.5, 1.0], (4000, 30, 3))
+        far = np.zeros((4000, 30))
+        for a, b, size in zip(stops[:-1], stops[1:], R, strict=True):
+            share = (points[..., 1] - a[1]) / (b[1] - a[1])
+            way = points - a - share[..., None] * (b - a)
+            on = (share >= 0.0) & (share <= 1.0)
+            far = np.maximum(far, np.where(on, np.sqrt((way * way).sum(axis=-1)) / size, 0.0))
+        t = points[..., 1]
+        far = np.where((t < stops[:, 1].min()) | (t > stops[:, 1].max()), np.inf, far)
+        assert far[held].max() < 1.0
+        seen += [held.sum(), (far.max(axis=1) < 0.9).sum()]
+    assert seen[0] > 0.6 * seen[1] > 300
+
+
+@pytest.mark.parametrize("way", [0.3, -0.5])
+def test_a_five_bar_with_one_crank_held_has_two_branches_and_no_other_begins(way: float) -> None:
+    linkage = mechanisms.five_bar()
+    q = linkage.postures["closed"]
+    values = q[0] + np.linspace(0.0, way, 20)
+    found = sweep(linkage.constraint_set(), q, "left_inner", values, independent=["right_inner"]).certify()
+    assert found.status is CertificateStatus.COMPLETE, found.describe()
+    assert len(found.others) == 1
+
+
+def test_a_branch_that_comes_in_over_a_bound_is_found() -> None:
+    """The other posture of the coupler is at -2.95 from the crank at first, at -2.27 at last, by circles."""
+    linkage = mechanisms.four_bar()
+    own, other = (
+        [coupler - crank for coupler, _ in met(0.15 * np.array([np.cos(crank), np.sin(crank)]), BASE, (0.35, 0.3))]
+        for crank in (2.0, 1.0)
+    )
+    assert own[1] < -2.9
+    assert other[1] > -2.3
+    q = sweep(linkage.constraint_set(), linkage.postures["closed"], "crank", [1.0, 2.0]).qs[-1]
+    for least, status in ((-2.0, CertificateStatus.COMPLETE), (-2.5, CertificateStatus.PROVED)):
+        bounds = Bounds(linkage.robot.space, [0.0, least, -9.0], [3.0, 1.0, 9.0])
+        options = SweepOptions(bounds=bounds)
+        found = sweep(linkage.constraint_set(), q, "crank", np.linspace(2.0, 1.0, 20), options=options).certify()
+        assert found.status is status, found.describe()
+        assert len(found.start) == 1
+    assert "on none of these branches" in found.open
+
+
+def test_a_pair_of_branches_that_is_born_on_the_way_is_found() -> None:
+    """Judged by circles: two postures at first, four behind a dead point that the sweep does not meet."""
+    before, behind = two_loops(0.7), two_loops(1.5)
+    assert {len(postures_at(float(t))) for t in before.values} == {2}
+    assert {len(postures_at(float(t))) for t in behind.values} == {2, 4}
+    found = before.certify()
+    assert found.status is CertificateStatus.COMPLETE, found.describe()
+    assert len(found.others) == 1
+    found = behind.certify()
+    assert found.status is CertificateStatus.PROVED, found.describe()
+    assert len(found.others) == 1
+    value = float(found.open.split("'crank' ")[1].split()[0])
+    assert "on none of these branches" in found.open
+    assert len(postures_at(value)) == 4
 
 
 # Planar mechanisms made of closures.
