@@ -40,7 +40,7 @@ import enclosure_cases as cases
 import path_claims
 import planning_leaves
 from problem_files import Refused, Skipped, build, read
-from proving import run_parts
+from proving import Progress, run_parts
 
 from constraints import Options, Projector
 from constraints.certificates import CertificateStatus, certify
@@ -67,9 +67,9 @@ def functions() -> dict[str, Any]:
     return found
 
 
-def _sampled(what: str, drawn: Iterable[tuple[str, Any, TangentBox]], rng: np.random.Generator) -> bool:
-    """Samples of boxes of functions, several at once; whether none is outside."""
-    boxes, total = 0, Counter[str]()
+def _sampled(what: str, drawn: Iterable[tuple[str, Any, TangentBox]], rng: np.random.Generator, calls: int) -> bool:
+    """Samples of boxes of functions, several at once, so many times; whether none is outside."""
+    boxes, total, progress = 0, Counter[str](), Progress(calls)
     for name, f, several in drawn:
         boxes += len(several.q)
         pairs, near = cases.enclosed_together(f, several), list[tuple[float, Any]]()
@@ -83,7 +83,8 @@ def _sampled(what: str, drawn: Iterable[tuple[str, Any, TangentBox]], rng: np.ra
             wrong = cases.outside_in_digits(f, box, e, one.v, one.column)
             total.update({"judged in 50 digits": 1, "outside": wrong})
         if total["outside"] > before:
-            print(f"outside: {name}, of the {len(several.q)} boxes up to {boxes}")
+            print(f"outside: {name}, of the {len(several.q)} boxes up to {boxes}", flush=True)
+        progress.one_more()
     print(f"{what}: {boxes} boxes, {dict(total)}")
     return total["outside"] == 0
 
@@ -92,17 +93,17 @@ def boxes(count: int) -> bool:
     """Samples of boxes over all functions."""
     rng, listed = np.random.default_rng(1), [*functions().items()]
     each = min(max(count // len(listed), 1), TOGETHER)
-    some = (listed[i % len(listed)] for i in range(-(-count // each)))
-    return _sampled("boxes", ((name, f, cases.boxes_of(f, rng, each, -6.0, 0.0)) for name, f in some), rng)
+    calls = -(-count // each)
+    some = (listed[i % len(listed)] for i in range(calls))
+    return _sampled("boxes", ((name, f, cases.boxes_of(f, rng, each, -6.0, 0.0)) for name, f in some), rng, calls)
 
 
 def formulas(count: int) -> bool:
     """Samples of boxes of random formulas, five each."""
     rng = np.random.default_rng(2)
-    some = ((seed, *cases.tree(seed)) for seed in range(count))
-    return _sampled(
-        "formulas", ((f"formula {n}", f, cases.boxes_of(f, rng, 5, -6.0, -1.0, q)) for n, f, q in some), rng
-    )
+    some = ((f"formula {seed}", *cases.tree(seed)) for seed in range(count))
+    drawn = ((name, f, cases.boxes_of(f, rng, 5, -6.0, -1.0, q)) for name, f, q in some)
+    return _sampled("formulas", drawn, rng, count)
 
 
 def digits(count: int) -> bool:

@@ -150,11 +150,22 @@ def has_enclosure(f: Function) -> bool:
 def step_in(box: TangentBox, rng: np.random.Generator, corner: bool) -> np.ndarray:
     """A tangent vector of the box, or of its corners; of a box with a ball, of the ball around one."""
     n = box.space.nv
-    drawn = rng.choice([-1.0, 1.0], n) if corner else rng.uniform(-1.0, 1.0, n)
+    return _placed(box, rng, rng.choice([-1.0, 1.0], (1, n)) if corner else rng.uniform(-1.0, 1.0, (1, n)))[0]
+
+
+def steps_in(box: TangentBox, rng: np.random.Generator, corners: np.ndarray) -> np.ndarray:
+    """Several, as of `step_in`."""
+    shape = (len(corners), box.space.nv)
+    drawn = np.where(corners[:, None], rng.choice([-1.0, 1.0], shape), rng.uniform(-1.0, 1.0, shape))
+    return _placed(box, rng, drawn)
+
+
+def _placed(box: TangentBox, rng: np.random.Generator, drawn: np.ndarray) -> np.ndarray:
     if box.ball is None:
         return box.r * drawn
-    w = rng.normal(size=n) * (rng.random(n) < 0.5)
-    return (box.r - box.ball) * drawn + box.ball * w / max(np.linalg.norm(w), 1e-9) * (1.0 - 1e-12)
+    w = rng.normal(size=drawn.shape) * (rng.random(drawn.shape) < 0.5)
+    size = np.maximum(np.sqrt((w * w).sum(axis=1, keepdims=True)), 1e-9)
+    return (box.r - box.ball) * drawn + box.ball * w / size * (1.0 - 1e-12)
 
 
 class Near(NamedTuple):
@@ -194,10 +205,10 @@ def nearest(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
     """Samples in doubles: those near an end, the nearest one first, and how many are clearly outside."""
     n, outside = f.inputs.nv, 0
     V, values, jacobians = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
-    for i in range(count):
-        v = step_in(box, rng, i % 2 == 1)
+    steps = steps_in(box, rng, np.arange(count) % 2 == 1)
+    for v, q in zip(steps, f.inputs.integrate(np.tile(box.q, (count, 1)), steps), strict=True):
         try:
-            value, J = f.linearise(f.inputs.integrate(box.q, v))
+            value, J = f.linearise(q)
         except UndefinedError:
             outside += 1
             continue

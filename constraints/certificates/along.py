@@ -25,7 +25,7 @@ def certify_path(
     *,
     limits: PathLimits | None = None,
 ) -> PathCertificate:
-    r"""Prove that a path does not jump: one continuous curve of exact solutions leads along each piece.
+    r"""Prove that a path does not jump: one continuous curve of exact solutions leads along each piece, or several.
 
     Between two stops the way is straight in the space. Around it Krawczyk's form of Newton-Kantorovich's theorem is
     proved for all times at once, and where two legs meet, that their curves are the same (`path_check.py`;
@@ -52,6 +52,8 @@ def certify_path(
     for piece, model in zip(path.pieces, models, strict=True):
         searches.append(PieceSearch(piece, model, limits, limits.legs - sum(len(s.proved) for s in searches)))
         searches[-1].run()
+        if len(searches) > 1:
+            searches[-2].go_on(searches[-1])
         if searches[-1].reason:
             break
     return _together(path, searches, collisions is not None)
@@ -86,14 +88,15 @@ def _together(path: Path, searches: list[PieceSearch], looked: bool) -> PathCert
         searches: on its pieces, in order; nothing is looked at behind the first one with a reason.
         looked: whether collisions were looked at.
     """
-    last, begun = searches[-1], np.cumsum((0.0, *path.durations)).tolist()
+    last, begun, goes_on = searches[-1], np.cumsum((0.0, *path.durations)).tolist(), False
     legs, times, stops, moved = list[LegPremises](), [np.zeros(0)], list[Matrix](), 0.0
     for search, t0, duration in zip(searches, begun, path.durations, strict=False):
-        legs += [proof.leg._replace(joined=i > 0) for i, proof in enumerate(search.proved)]
+        legs += [proof.leg._replace(joined=i > 0 or goes_on) for i, proof in enumerate(search.proved)]
         parts = [proof.part for proof in search.proved]
         if parts:
-            times.append(t0 + duration * np.array([parts[0].t0, *(part.t1 for part in parts)]))
-            stops.append(np.array([parts[0].q0, *(part.q1 for part in parts)]))
+            times.append(t0 + duration * np.array([parts[0].t0, *(part.t1 for part in parts)])[goes_on:])
+            stops.append(np.array([parts[0].q0, *(part.q1 for part in parts)])[goes_on:])
+        goes_on = search.onward is not None
         moved = max(moved, search.moved)
     stuck, status = None, CertificateStatus.PROVED
     if last.reason:

@@ -15,6 +15,7 @@ from ..errors import UndefinedError
 from ..functions.enclosures.box import TangentBox
 from ..functions.enclosures.interval import UNIT, Interval, lengths
 from ..paths.path import Piece
+from ..words import first_names
 from .check import Premises, contraction
 from .leg import Rooms, Turning, Way, legs_of, rooms_along
 from .path_check import LegPremises, LegReach
@@ -38,6 +39,9 @@ MOST_HALVES = 3
 
 NUMBERS = 600_000
 """Slopes of rows that are held at once, of all legs together."""
+
+HALVED_IF_DEPENDENT = 2
+"""How often a leg is halved where rows depend on others: by chance in its middle, or as the problem has them."""
 
 SIZES = 5
 """Of balls, and coordinates that are held, that are tried on one leg, together."""
@@ -197,9 +201,11 @@ class LegSearch:
             return self._told_apart(parts, alike)
         at = Slice.of(found, np.flatnonzero(played[0]), held)
         if len(at.dependent):
-            name = self.rows.names[int(at.dependent[0])]
-            why = f"{name} depends on other rows to first order"
-            return self._told_apart(parts, first) if first.any() else [NoLeg(why)]
+            if first.any():
+                return self._told_apart(parts, first)
+            names = first_names([self.rows.names[k] for k in at.dependent.tolist()])
+            why = f"rows that depend on others to first order are not proved: {names}"
+            return [NoLeg(why, int(parts[0].halved < HALVED_IF_DEPENDENT))]
         rooms = rooms_along(way, rows, found, self.active, held, moved)
         legs = legs_of(way, found, at, self.target, moved, self._ends(parts), rooms)
         tried = _Tried(way, found, at, rooms, legs, contraction(legs.numbers)[1])

@@ -45,8 +45,9 @@ class PathCertificate(Result):
     leg, all that is as near to its way as the curve may be there.
 
     The stops are the samples of the path, put where the rows hold to 1e-10, and more of them where samples are too far
-    apart; no stop is farther than `moved` from its sample. Pieces are proved one by one: where two meet, both curves
-    are within r of the stop, but may be two.
+    apart; no stop is farther than `moved` from its sample. Where two pieces of one problem meet with the same
+    right-hand sides, their curves are proved to be one if that can be shown; else, as of pieces that ask for different
+    things, both are within r of the stop, but may be two: see `curves`.
 
     Attributes:
         status: PROVED or NOT_PROVED.
@@ -55,7 +56,7 @@ class PathCertificate(Result):
         r: largest distance of the curve from the straight way [rad, m]; infinite if nothing is proved.
         R: least distance within which it is alone; 0 if nothing is proved.
         moved: of stops from samples, at most [rad, m].
-        times: of the stops on the path (n,) [s]; where two pieces meet, both.
+        times: of the stops on the path (n,) [s]; where two curves meet, both.
         stops: configurations (n, nq), of the part that is proved.
         legs: premises of the check, one for each part between two stops of a piece.
         active: names of the inequalities that are held at an end.
@@ -76,6 +77,11 @@ class PathCertificate(Result):
     active: tuple[str, ...]
     held: tuple[str, ...]
     rests_on: tuple[str, ...]
+
+    @property
+    def curves(self) -> int:
+        """How many there are, one after the other: pieces, less those that are proved to go on on the same curve."""
+        return sum(not leg.joined for leg in self.legs)
 
     def check(self) -> list[str]:
         """Prove it again from its numbers, by `constraints/certificates/path_check.py`.
@@ -106,7 +112,8 @@ class PathCertificate(Result):
     def __str__(self) -> str:
         if not self.success:
             return f"NOT_PROVED: {self.told}"
-        return f"PROVED: one curve of solutions, within {self.r:.3g} of the way, alone in slices within {self.R:.3g}"
+        curves = "one curve" if self.curves == 1 else f"{self.curves} curves, one after the other,"
+        return f"PROVED: {curves} of solutions, within {self.r:.3g} of the way, alone in slices within {self.R:.3g}"
 
     def __repr__(self) -> str:
         return f"PathCertificate({self})"
@@ -118,11 +125,11 @@ class SweepCertificate(Result):
     """What is proved of a sweep.
 
     PROVED: the driver determines one exact closed configuration at each of its values between the reached ones, in the
-    order of the sweep, beside the straight way between configurations; as long as the driver goes one way (a crank by
-    at most a radian) these are one continuous curve, and where two curves meet, both are within r of the configuration
-    there. The rows have full rank with the driver held: there is no dead point on them. COMPLETE: moreover all closed
-    configurations at the first value are known, each of them is followed by such a proof, and between the values there
-    is no other one within the bounds: none begins on the way, and there is no dead point.
+    order of the sweep, beside the straight way between configurations; these are one continuous curve, or several that
+    meet, as `along.curves` says: then both are within r of the configuration there. The rows have full rank with the
+    driver held: there is no dead point on them. COMPLETE: moreover all closed configurations at the first value are
+    known, each of them is followed by such a proof, and between the values there is no other one within the bounds:
+    none begins on the way, and there is no dead point.
 
     At a dead point, and where branches cross, rows lose rank with the driver held. So a proof ends before it, and
     `reason`, or `ends`, names it.

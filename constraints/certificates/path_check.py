@@ -52,7 +52,7 @@ class LegPremises(NamedTuple):
         numbers: as of a certificate; `displaced` (1,) is zero, `spread` (1, n) a row whose length is the stretch.
         pull: bound of :math:`\|C J\|`.
         at_stops: (2, 2, n) residuals at its start and at its end, lower and upper ends of each.
-        joined: whether the branch goes on from the leg before, by the theorem; False where a new piece begins.
+        joined: whether the branch goes on from the leg before, by the theorem; False where a new curve begins.
     """
 
     numbers: Premises

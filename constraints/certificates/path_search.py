@@ -71,6 +71,7 @@ class PieceSearch:
         stuck: where that is.
         legs: what is tried of them.
         moved: of stops from samples, at most.
+        onward: the first leg of the next piece, where its curve is proved to be the same one.
     """
 
     def __init__(self, piece: Piece, collisions: CollisionModel | None, limits: PathLimits, most: int) -> None:
@@ -79,6 +80,7 @@ class PieceSearch:
         self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
         self.legs = LegSearch(piece, collisions)
         self.proved, self.moved, self.reason = list[Proof](), 0.0, ""
+        self.onward: LegReach | None = None
         self.stuck: WayPart = WayPart(0.0, 1.0, piece.samples[0], piece.samples[-1], 0, problem.frozen)
 
     @property
@@ -235,6 +237,23 @@ class PieceSearch:
             self.stuck = parts[0]
         raise SearchStop("it is not shown that it goes on to the next part on the same curve")
 
+    def go_on(self, following: PieceSearch) -> None:
+        """Look whether the curve is that of the next piece, where both ask for the same at one stop.
+
+        What is active here has to be so there, then solutions there are solutions of all rows in play here.
+        """
+        pieces, active = (self.piece, following.piece), self.legs.active
+        if self.problem is not following.problem or not (self.proved and following.proved):
+            return
+        if any(piece.sides.constant is None and piece.sides.window != (0.0, 1.0) for piece in pieces):
+            return  # between its ends a target that moves is known but for rounding
+        last, first = self.proved[-1], following.proved[0]
+        alike = [(last.part.q1, first.part.q0), (self.legs.target[active], following.legs.target[active])]
+        alike += zip(self.legs.rows_at(1.0).points, following.legs.rows_at(0.0).points, strict=True)
+        far = float(last.reach.joined(first.reach))
+        if far <= last.most and following.legs.active[active].all() and all(np.array_equal(*pair) for pair in alike):
+            self.onward = first.reach
+
     @property
     def reaches(self) -> list[float]:
         """How far the curve is from each way at most, and where it meets the next one; as `farthest`."""
@@ -242,7 +261,9 @@ class PieceSearch:
             return []
         every = LegReach(*(np.array(each) for each in zip(*(proof.reach for proof in self.proved), strict=True)))
         first, following = (LegReach(*(each[some] for each in every)) for some in (slice(None, -1), slice(1, None)))
-        return [*first.joined(following).tolist(), float(every.within[-1])]
+        last = self.proved[-1].reach
+        end = last.within if self.onward is None else last.joined(self.onward)
+        return [*first.joined(following).tolist(), float(end)]
 
     @property
     def distance(self) -> float:

@@ -305,7 +305,7 @@ def _elsewhere(found: Coordinates, q: Vector, tubes: Sequence[Tube]) -> str:
 def _tubes(proof: PathCertificate, found: Coordinates, driver: int, begin: float) -> list[Tube]:
     """Where a proved branch is the only one; and whole turns of other joints away, as far as these are searched."""
     legs = proof.legs
-    first = np.arange(len(legs)) + np.cumsum([not leg.joined for leg in legs]) - 1  # a piece has a stop more than legs
+    first = np.arange(len(legs)) + np.cumsum([not leg.joined for leg in legs]) - 1  # a curve has a stop more than legs
     x = np.array([found.of_configuration(q) for q in proof.stops])
     ways = found.space.difference(proof.stops[:-1], proof.stops[1:])[:, found.columns]
     x[1:] += 2.0 * np.pi * np.cumsum(np.round((ways - np.diff(x, axis=0)) / (2.0 * np.pi)), axis=0)

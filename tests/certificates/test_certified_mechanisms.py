@@ -137,6 +137,7 @@ def test_a_crank_without_bounds_goes_the_way_round_that_its_values_go(way: float
     assert found.success, found.describe()
     angles = np.unwrap(np.arctan2(found.along.stops[:, 1], found.along.stops[:, 0]))
     assert abs(angles[-1] - angles[0] - way) < 1e-9
+    assert found.along.curves == 1  # of pieces of a radian
     assert (np.diff(angles) * np.sign(way) > -1e-9).all()
     assert found.along.check() == []
     few = turned_round(way, 2).certify(branches=False)

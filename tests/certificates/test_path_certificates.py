@@ -135,13 +135,29 @@ def test_targets_that_move_in_a_vector_are_followed() -> None:
     assert "sample 1 is" in Path((wrong,)).certify().reason
 
 
-def test_pieces_are_proved_one_by_one() -> None:
-    problem = circle()
-    path = Path.through(problem, arc(0.0, 0.6, 3), max_length=0.1)
+def test_pieces_of_one_problem_go_on_on_one_curve() -> None:
+    path = Path.through(circle(), arc(0.0, 0.6, 3), max_length=0.1)
     found = path.certify()
     assert found.status is PROVED
-    assert sum(not leg.joined for leg in found.legs) == len(path.pieces) == 2
+    assert (found.curves, len(path.pieces)) == (1, 2)
+    assert len(found.stops) == len(found.times) == len(found.legs) + 1
+    assert found.check() == []
     assert found.times[-1] == pytest.approx(path.duration)
+
+
+def test_pieces_that_ask_for_different_things_are_curves_of_their_own() -> None:
+    """Of another problem, with another target where they meet, or with an inequality at its end on one of them."""
+    q, problem = arc(0.0, 0.6, 3), circle()
+    first, second = (Path.through(problem, part, max_length=0.1).pieces[0] for part in (q[:2], q[1:]))
+    other = Path.through(circle(), q[1:], max_length=0.1).pieces[0]
+    assert Path((first, other)).certify().curves == 2
+    end = problem.check_rhs(problem.rhs_from(q[1]).vector + 1e-12)
+    moved = Piece(problem, MovingRightHandSide(end), second.samples, second.times, Options.local())
+    found = Path((first, moved)).certify()
+    assert found.status is PROVED
+    assert (found.curves, found.check()) == (2, [])
+    assert len(found.stops) == len(found.legs) + 2
+    assert "2 curves, one after the other, of solutions" in str(found)
 
 
 def test_without_rows_the_way_is_the_curve() -> None:
