@@ -246,6 +246,18 @@ def test_a_singular_arm_on_the_way_is_named() -> None:
     assert "singular" in found.reason or "contraction" in found.reason or "depends" in found.reason
 
 
+def test_rows_that_depend_on_others_are_named_without_many_halvings() -> None:
+    x = Identity(Rn(2))
+    square = x[0] * x[0] + x[1] * x[1]
+    rows = [Implicit.equal(square, [1.0], name="circle"), Implicit.equal(3.0 * square, [3.0], name="again")]
+    found = claims.path_through(Problem(Rn(2), rows), arc(0.0, 1.0, 20)).certify()
+    assert found.status is NOT_PROVED
+    assert "depend on others to first order" in found.reason
+    assert "row 0 of 'again'" in found.reason or "row 0 of 'circle'" in found.reason
+    assert found.stuck is not None
+    assert found.stuck.end - found.stuck.begin == pytest.approx(1.0 / 19.0 / 4.0)
+
+
 def test_functions_without_enclosure_are_named() -> None:
     f = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q, name="my circle")
     found = claims.path_through(Problem(Rn(2), [Implicit.zero(f)]), arc(0.0, 0.1)).certify()
