@@ -212,7 +212,9 @@ def nearest(f: Function, box: TangentBox, e: Enclosure, rng: np.random.Generator
         except UndefinedError:
             outside += 1
             continue
-        V.append(v), values.append(value), jacobians.append(J)
+        V.append(v)
+        values.append(value)
+        jacobians.append(J)
     if not V:
         return [], outside
     gaps, J = np.full((len(V), 1 + n), np.inf), np.array(jacobians)

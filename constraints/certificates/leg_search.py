@@ -203,8 +203,8 @@ class LegSearch:
         if len(at.dependent):
             if first.any():
                 return self._told_apart(parts, first)
-            names = first_names([self.rows.names[k] for k in at.dependent.tolist()])
-            why = f"rows that depend on others to first order are not proved: {names}"
+            names = [self.rows.names[int(k)] for k in at.dependent]
+            why = f"rows that depend on others to first order are not proved: {first_names(names)}"
             return [NoLeg(why, int(parts[0].halved < HALVED_IF_DEPENDENT))]
         rooms = rooms_along(way, rows, found, self.active, held, moved)
         legs = legs_of(way, found, at, self.target, moved, self._ends(parts), rooms)

@@ -186,8 +186,12 @@ class _Driven:
         problem, sides = asked(*self.between(*ends))
         rows = ProblemRows.of(problem, sides)
         found = Coordinates.of(rows)
-        if len(found.columns) < problem.space.nv or any(proof.active or proof.held for proof in proofs):
-            return f"between the values none is looked for: {found.whole or 'some coordinate does not turn or slide'}"
+        nv, legs = problem.space.nv, [leg for proof in proofs for leg in proof.legs]
+        why = found.whole or "no row depends on some of the coordinates" * bool((~found.seen & ~problem.frozen).any())
+        if any(proof.active or proof.held for proof in proofs) or any(len(leg.numbers.spread[0]) < nv for leg in legs):
+            why = "in the slices of a branch some coordinates stay"
+        if why:
+            return f"between the values no other is looked for: {why}"
         at = int(np.flatnonzero(found.columns == driver.column)[0])
         if driver.is_circle:
             found.lower[at], found.upper[at] = ends[0], min(ends[1], ends[0] + 2.0 * np.pi * (1.0 + 1e-14))
@@ -311,7 +315,7 @@ def _tubes(proof: PathCertificate, found: Coordinates, driver: int, begin: float
     x[1:] += 2.0 * np.pi * np.cumsum(np.round((ways - np.diff(x, axis=0)) / (2.0 * np.pi)), axis=0)
     x[:, driver] += 2.0 * np.pi * np.round((begin - x[0, driver]) / (2.0 * np.pi))
     R, off = np.array([leg.numbers.size for leg in legs]), np.array([np.abs(leg.at_stops).max() for leg in legs])
-    shifts = [(0,)] * len(found.columns)
+    shifts: list[tuple[int, ...]] = [(0,)] * len(found.columns)
     for k in np.flatnonzero(found.whole_turns).tolist():
         less, more = (found.lower[k] - x[:, k].max() - R.max()), (found.upper[k] - x[:, k].min() + R.max())
         if k != driver:

@@ -89,20 +89,30 @@ def test_a_crank_that_turns_has_two_branches_all_the_way() -> None:
     np.testing.assert_allclose(np.sin(own.stops[-1]), np.sin(own.stops[0]), atol=1e-9)
 
 
-def turned_round(way: float, steps: int) -> Sweep:
-    """Of a four-bar whose crank has no bounds: its angle is kept as cosine and sine."""
+def turned_round(way: float, steps: int, crank: Any = None, beside: Any = None) -> Sweep:
+    """Of a four-bar whose crank has no bounds: its angle is kept as cosine and sine; or of another one.
+
+    Args:
+        way, steps: of the crank.
+        crank: another joint for it.
+        beside: a joint that moves nothing of it, and is held.
+    """
     model = pin.Model()
-    crank = model.addJoint(0, pin.JointModelRUBZ(), pin.SE3.Identity(), "crank")
+    first = model.addJoint(0, crank or pin.JointModelRUBZ(), pin.SE3.Identity(), "crank")
     at = pin.SE3(np.eye(3), np.array([0.15, 0.0, 0.0]))
-    model.addJoint(crank, pin.JointModelRZ(), at, "coupler")
+    model.addJoint(first, pin.JointModelRZ(), at, "coupler")
     model.addJoint(0, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([0.4, 0.0, 0.0])), "rocker")
+    if beside is not None:
+        model.addJoint(0, beside, pin.SE3.Identity(), "beside")
     robot = Robot(model, "continuous")
     ends = (pin.SE3(np.eye(3), np.array([length, 0.0, 0.0])) for length in (0.35, 0.3))
     robot = robot.with_frame("tip", "coupler", next(ends)).with_frame("top", "rocker", next(ends))
     rows = ConstraintSet(robot, [Closure(robot, "tip", "top", Hinge.pin(), name="pin")])
-    q = assemble_position(rows, robot.space.integrate(robot.neutral, [1.0, -0.5, 1.6])).or_raise().q
-    start = float(np.arctan2(q[1], q[0]))
-    return sweep(rows, q, "crank", start + np.linspace(0.0, way, steps))
+    start = [1.0, -0.5, 1.6, *np.full(robot.nv - 3, 0.3)]
+    q = assemble_position(rows, robot.space.integrate(robot.neutral, start)).or_raise().q
+    start = float(np.arctan2(q[1], q[0])) if crank is None else float(q[0])
+    held = [] if beside is None else ["beside"]
+    return sweep(rows, q, "crank", start + np.linspace(0.0, way, steps), independent=held)
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -259,6 +269,13 @@ def test_boxes_in_a_tube_are_within_its_legs() -> None:
     assert seen[0] > 0.6 * seen[1] > 300
 
 
+@pytest.mark.parametrize(("beside", "first"), [(pin.JointModelPX(), None), (pin.JointModelRX(), pin.JointModelRZ())])
+def test_a_joint_that_no_row_sees_and_that_is_held_is_none_of_the_search(beside: Any, first: Any) -> None:
+    found = turned_round(1.0, 20, first, beside).certify()
+    assert found.status is CertificateStatus.COMPLETE, found.describe()
+    assert len(found.others) == 1
+
+
 @pytest.mark.parametrize("way", [0.3, -0.5])
 def test_a_five_bar_with_one_crank_held_has_two_branches_and_no_other_begins(way: float) -> None:
     linkage = mechanisms.five_bar()
@@ -280,7 +297,7 @@ def test_a_branch_that_comes_in_over_a_bound_is_found() -> None:
     assert other[1] > -2.3
     q = sweep(linkage.constraint_set(), linkage.postures["closed"], "crank", [1.0, 2.0]).qs[-1]
     for least, status in ((-2.0, CertificateStatus.COMPLETE), (-2.5, CertificateStatus.PROVED)):
-        bounds = Bounds(linkage.robot.space, [0.0, least, -9.0], [3.0, 1.0, 9.0])
+        bounds = Bounds(linkage.robot.space, np.array([0.0, least, -9.0]), np.array([3.0, 1.0, 9.0]))
         options = SweepOptions(bounds=bounds)
         found = sweep(linkage.constraint_set(), q, "crank", np.linspace(2.0, 1.0, 20), options=options).certify()
         assert found.status is status, found.describe()
