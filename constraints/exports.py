@@ -11,11 +11,11 @@ from typing import Any
 from .errors import MissingExtraError
 
 ABOVE = {
-    "certificates.along": "certify_path",
+    "certificates.paths.along": "certify_path",
     "certificates.batch": "certify_batch",
     "certificates.refutation": "beyond_lengths",
     "certificates.search": "certify",
-    "certificates.sweeps": "certify_sweep",
+    "certificates.paths.sweeps": "certify_sweep",
     "files.motions": "save_motion",
     "files.options": "load_options save_options",
     "files.problems": "load_problem save_problem",

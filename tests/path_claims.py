@@ -75,9 +75,27 @@ def between_arms(seed: int) -> Path:
     return Path((piece,))
 
 
+def between_elbows_of_a_tool(seed: int) -> Path:
+    """A UR5 whose tool stays where it is, by all six rows of its pose; its elbow, nearly stretched, flips."""
+    rng, robot = np.random.default_rng(seed), ur5()
+    problem = Problem(robot, [Implicit.equal(Pose(robot, robot.frame_names[-1]))], Bounds.none(robot.space))
+    while True:
+        q = rng.uniform(-2.0, 2.0, 6)
+        q[2] = 10.0 ** rng.uniform(-4.0, -1.5)
+        mirrored = q * np.where(np.arange(6) == 2, -1.0, 1.0)
+        sides = problem.rhs_from(q)
+        found = Projector(problem, Options.local(threshold=1e-9)).project(mirrored, sides)
+        if found.success and found.q[2] < 0.0 and np.abs(found.q - q).max() < 0.3:
+            break
+    samples = np.array([q] * int(rng.integers(1, 3)) + [found.q] * int(rng.integers(1, 3)))
+    times = np.linspace(0.0, 1.0, len(samples))
+    return Path((Piece(problem, MovingRightHandSide(sides), samples, times, Options.local()),))
+
+
 JUMPING: dict[str, Callable[[int], Path]] = {
     "elbow of two links": between_elbows,
     "two sheets": between_sheets,
     "elbow of a UR5": between_arms,
+    "elbow of a UR5 whose tool stays": between_elbows_of_a_tool,
 }
 """Paths that jump, by kind."""

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
-    from .along import certify_path as certify_path
     from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
-    from .path_search import PathLimits as PathLimits
+    from .paths.along import certify_path as certify_path
+    from .paths.path_search import PathLimits as PathLimits
     from .refutation import refute as refute
     from .search import certify as certify
     from .searching import SearchLimits as SearchLimits
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "along": "certify_path",
+        "paths.along": "certify_path",
         "certificate": "Certificate CertificateStatus",
-        "path_search": "PathLimits",
+        "paths.path_search": "PathLimits",
         "refutation": "refute",
         "search": "certify",
         "searching": "SearchLimits",

@@ -16,8 +16,7 @@ from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .certificate import Certificate
 from .check import Premises, contraction, lengths, spent, within
-from .leg_search import NUMBERS
-from .rows import ProblemRows, RowsOn
+from .rows import NUMBERS, ProblemRows, RowsOn
 from .search import COARSE_STEP, FINE_STEP, FIRST_SIZE, NEAR_END, CertificateSearch, has_branches, other_size
 from .slice import Moves, Place, Room, Slice
 

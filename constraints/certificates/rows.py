@@ -34,6 +34,8 @@ from ..rows.row_owner import RowOwner
 
 FARTHEST_ANGLE = 4.5
 """Of an angle on a circle that is to be zero: its target moves by 1.5 rad more at most, and they are not a turn."""
+NUMBERS = 600_000
+"""Slopes of rows that are held at once, of all legs together."""
 
 
 @final

@@ -133,16 +133,16 @@ class Slice(NamedTuple):
         size = about.shape[-1]
         by_rows = norm_bound(np.swapaxes(about.reshape(*leading, m, size * size), -2, -1))
         way = np.minimum(norm_bound(about.reshape(*leading, m * size, size)), by_rows)
-        return rounded_up(way + _all(off))
+        return rounded_up(way + all_entries(off))
 
     def stretch_of(self, A: Interval) -> Any:
         r"""A bound of :math:`\|C A\|`, of rows in play (n, m)."""
         gamma = 2.0 * (len(self.chosen) + 3) * UNIT
         rest = np.abs(self.preconditioner) @ (A.radius + gamma * np.abs(A.middle))
-        return rounded_up(norm_bound(self.preconditioner @ A.middle) + _all(rest))
+        return rounded_up(norm_bound(self.preconditioner @ A.middle) + all_entries(rest))
 
 
-def _all(matrices: Matrix) -> Any:
+def all_entries(matrices: Matrix) -> Any:
     """Roots of sums of all squares, over leading axes."""
     return lengths(matrices.reshape(*matrices.shape[:-2], -1))
 
@@ -154,7 +154,7 @@ def norm_bound(A: Matrix) -> Any:
     power = np.swapaxes(scaled, -2, -1) @ scaled
     for _ in range(3):
         power = power @ power  # what it stretches by is at least 1, and at most the number of entries
-    return rounded_up(largest * _all(power) ** (1.0 / 16.0)) * (largest > 0.0)
+    return rounded_up(largest * all_entries(power) ** (1.0 / 16.0)) * (largest > 0.0)
 
 
 def _independent(J: Matrix) -> tuple[Indices, Indices]:

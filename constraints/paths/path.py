@@ -28,7 +28,7 @@ from .moving_rhs import MovingRightHandSide
 
 if TYPE_CHECKING:
     from ..certificates.path_certificate import PathCertificate
-    from ..certificates.path_search import PathLimits
+    from ..certificates.paths.path_search import PathLimits
     from ..collisions.model import CollisionModel
 
 TOGETHER = 1e-6

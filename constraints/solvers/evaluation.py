@@ -48,6 +48,18 @@ class Evaluation:
         """
         return stack_rows(self.stack, self._place(q, workspace), rhs=rhs, jacobian=jacobian)
 
+    def rows_of_many(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> tuple[Matrix, Matrix]:
+        """Errors (n, size) and Jacobians (n, size, nv) as of `rows`, new arrays, at configurations (n, nq).
+
+        Other arguments and errors are those of `rows`.
+        """
+        shape = len(Q), self.stack.size
+        errors, jacobians = np.zeros(shape), np.zeros((*shape, self.stack.owners[0].space.nv))
+        for i, q in enumerate(Q):
+            rows = self.rows(q, rhs, workspace)
+            errors[i], jacobians[i] = rows.error, rows.jacobian
+        return errors, jacobians
+
     def residuals(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """Largest error norm of a constraint (n,) at configurations (n, nq).
 

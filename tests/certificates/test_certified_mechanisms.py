@@ -126,7 +126,7 @@ def test_the_own_branch_is_told_by_the_ball_of_a_certificate(monkeypatch: pytest
         own, other = sorted(found.certificates, key=lambda each: float(np.abs(each.q - turning.qs[0]).max()))
         return replace(found, certificates=(replace(own, R=1e-14), other) if is_there else (other,))
 
-    monkeypatch.setattr("constraints.certificates.sweeps.all_solutions", changed)
+    monkeypatch.setattr("constraints.certificates.paths.sweeps.all_solutions", changed)
     found = turning.certify()
     assert found.status is CertificateStatus.PROVED
     assert "is that of the sweep is not proved" in found.open

@@ -32,12 +32,13 @@ from constraints import (
     Robot,
     Rotation,
 )
-from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path, leg_search
+from constraints.certificates import CertificateStatus, PathLimits, certify, certify_path
 from constraints.certificates.batch import certify_batch
-from constraints.certificates.leg import Way
-from constraints.certificates.leg_search import LegSearch
 from constraints.certificates.path_certificate import PathCertificate
-from constraints.certificates.path_search import PieceSearch
+from constraints.certificates.paths import leg_search
+from constraints.certificates.paths.leg import Way
+from constraints.certificates.paths.leg_search import LegSearch
+from constraints.certificates.paths.path_search import PieceSearch
 from constraints.collisions import CollisionModel, Shape
 from constraints.errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions.affine import Affine, Identity

@@ -19,7 +19,7 @@ HALL = "hall"  # the loose files of constraints/: every room may import them, an
 DOORS = (
     *("constraints", "constraints.__main__", "constraints.functions", "constraints.solvers", "constraints.dynamics"),
     *("constraints.reduced", "constraints.loops", "constraints.manipulation", "constraints.paths"),
-    *("constraints.collisions", "constraints.planning"),
+    *("constraints.collisions", "constraints.planning", "constraints.certificates"),
 )
 """Packages that offer names of rooms inside them, and the entrances: they import what they offer, and no room them."""
 

@@ -43,7 +43,7 @@ def applied(A: Any, x: Any) -> Any:
 
 def lengths(vectors: Any) -> Any:
     """Euclidean norms over the last axis, before they are rounded up."""
-    return np.sqrt((vectors * vectors).sum(axis=-1))
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
 
 
 def rounded_up(radius: Any) -> Any:

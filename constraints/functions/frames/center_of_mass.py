@@ -125,12 +125,17 @@ class CenterOfMass(MassFunction):
             out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
             out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)
 
+    @property
+    def centers(self) -> tuple[list[Frame], Vector]:
+        """Of the bodies: frames there, and their shares of the mass."""
+        frames = [Frame("center", part.joint, part.placement) for part in self._parts]
+        return frames, np.array([part.share for part in self._parts])
+
     @of_many
     def enclosure(self, box: TangentBox) -> Enclosure:
         """The mean of the centres of the bodies, seen from frame a."""
         box.on(self.inputs, self.name)
-        frames = [Frame("center", part.joint, part.placement) for part in self._parts]
-        shares = np.array([part.share for part in self._parts])
+        frames, shares = self.centers
         found = seen(self.robot, self.frame_a, frames, box)
         off = 4.0 * (len(frames) + 2) * UNIT  # shares are quotients by a sum of n masses
         small = rounded_up(found.near @ shares + off * np.abs(found.position).sum(axis=-1) @ shares)

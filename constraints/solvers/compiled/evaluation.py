@@ -99,6 +99,21 @@ class CompiledEvaluation(Evaluation):
             memory.rows.jacobian[:, self._tables.live] = memory.jacobian
         return memory.rows
 
+    def rows_of_many(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> tuple[Matrix, Matrix]:
+        """As `Evaluation.rows_of_many`."""
+        memory, tables, run = self._memory(workspace), self._tables, self._kernels.rows_of
+        if memory is None or tables is None:
+            return super().rows_of_many(Q, rhs, workspace)
+        live = np.zeros((len(Q), self.stack.size, tables.live.size))
+        errors, whole = np.zeros(live.shape[:2]), np.zeros((*live.shape[:2], self.stack.owners[0].space.nv))
+        for q, error, jacobian in zip(Q, errors, live, strict=True):
+            memory.take(q, rhs)
+            if not run(memory.where, error, jacobian):
+                memory.raise_stopped()
+                return super().rows_of_many(Q, rhs, workspace)
+        whole[..., tables.live] = live
+        return errors, whole
+
     def residuals(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Evaluation.residuals`."""
         memory, found = self._memory(workspace), np.empty(len(Q))

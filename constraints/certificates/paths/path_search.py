@@ -7,18 +7,20 @@ from typing import final
 
 import numpy as np
 
-from ..collisions.model import CollisionModel
-from ..errors import NoEnclosureError
-from ..functions.enclosures.interval import lengths
-from ..paths.path import Piece
-from ..ranges import whole_number
-from ..solvers import Options, Projector
-from .check import raised
+from ...collisions.model import CollisionModel
+from ...errors import NoEnclosureError
+from ...functions.enclosures.interval import lengths
+from ...paths.path import Piece
+from ...ranges import whole_number
+from ...solvers import Options, Projector
+from ...workspace import Kept
+from ..check import raised
+from ..path_check import LegReach, leg_failures
+from ..search import SearchStop, refuse_branches
+from ..slice import Moves
 from .leg import Turning
-from .leg_search import SPARE, AtEnd, LegSearch, NoLeg, Proof, WayPart
-from .path_check import LegReach, leg_failures
-from .search import SearchStop, refuse_branches
-from .slice import Moves
+from .leg_search import SPARE, LegSearch
+from .parts import AtEnd, NoLeg, Proof, WayPart
 
 FINE_THRESHOLD = 1e-10
 """Of the projections that put samples, and configurations between them, where the legs meet [m, rad]."""
@@ -31,6 +33,8 @@ FAR_MIDDLE = 0.75
 
 ROUNDS_OF_JOINTS = 12
 """Of legs that get a larger ball, or are halved, as they do not meet the next one."""
+
+_FINE: Kept[Projector] = Kept(8)
 
 
 @final
@@ -77,8 +81,9 @@ class PieceSearch:
     def __init__(self, piece: Piece, collisions: CollisionModel | None, limits: PathLimits, most: int) -> None:
         problem = piece.problem
         self.piece, self.problem, self.space, self.limits, self.most = piece, problem, problem.space, limits, most
-        self.projector = Projector(problem, Options.local(threshold=FINE_THRESHOLD))
-        self.legs = LegSearch(piece, collisions)
+        fine = Options.local(threshold=FINE_THRESHOLD)
+        self.projector = _FINE.get(problem, lambda: Projector(problem, fine))
+        self.legs = LegSearch(piece, collisions, limits.halvings)
         self.proved, self.moved, self.reason = list[Proof](), 0.0, ""
         self.onward: LegReach | None = None
         self.stuck: WayPart = WayPart(0.0, 1.0, piece.samples[0], piece.samples[-1], 0, problem.frozen)

@@ -12,32 +12,32 @@ from liegroups import SO2, Segments
 from liegroups.arguments import as_flag, expect
 from liegroups.arrays import Vector
 
-from ..errors import ConstraintError, OptionError
-from ..functions.affine import Identity
-from ..functions.lifted import lifted
-from ..paths.moving_rhs import MovingRightHandSide
-from ..paths.path import Path, Piece
-from ..problem.problem import Problem
-from ..reduced.sweeps.sweep import sweep
-from ..reduced.sweeps.sweep_result import Sweep
-from ..robot import Bounds
-from ..robot.space import RobotSpace
-from ..rows.implicit import Implicit
-from ..rows.right_hand_side import RightHandSide
-from ..rows.row_owner import RowOwner
-from ..solvers import Options, Projector
+from ...errors import ConstraintError, OptionError
+from ...functions.affine import Identity
+from ...functions.lifted import lifted
+from ...paths.moving_rhs import MovingRightHandSide
+from ...paths.path import Path, Piece
+from ...problem.problem import Problem
+from ...reduced.sweeps.sweep import sweep
+from ...reduced.sweeps.sweep_result import Sweep
+from ...robot import Bounds
+from ...robot.space import RobotSpace
+from ...rows.implicit import Implicit
+from ...rows.right_hand_side import RightHandSide
+from ...rows.row_owner import RowOwner
+from ...solvers import Options, Projector
+from ..boxes import Boxes
+from ..certificate import Certificate, CertificateStatus
+from ..check import lengths
+from ..path_certificate import PathCertificate, Stuck, SweepCertificate
+from ..path_check import begins_within
+from ..reading import Coordinates, Read
+from ..refutation import FIRST_BOXES, asked
+from ..rows import ProblemRows
+from ..searching import BoxSearch, SearchLimits, Tube
+from ..solutions import PRECISE, TRIALS, all_solutions
 from .along import certify_path
-from .boxes import Boxes
-from .certificate import Certificate, CertificateStatus
-from .check import lengths
 from .leg import FARTHEST_TURN
-from .path_certificate import PathCertificate, Stuck, SweepCertificate
-from .path_check import begins_within
-from .reading import Coordinates, Read
-from .refutation import FIRST_BOXES, asked
-from .rows import ProblemRows
-from .searching import BoxSearch, SearchLimits, Tube
-from .solutions import PRECISE, TRIALS, all_solutions
 
 SAME_START = 1e-6
 """A value that is met twice, by configurations that are nearer, was asked for twice on one branch [rad, m]."""

@@ -9,13 +9,19 @@ import numpy as np
 from liegroups import SE2, SO2, Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ..functions.enclosures.box import Bend, TangentBox
-from ..functions.enclosures.group_bounds import OF_MAPS, exp_jacobian_bound, log_jacobian_bound, walked
-from ..functions.enclosures.interval import Interval, applied, lengths, rounded_up
-from .check import Premises
-from .path_check import LegPremises
-from .rows import ProblemRows, RowsOn
-from .slice import Place, Slice, norm_bound, rounded_down
+from ...functions.enclosures.box import Bend, TangentBox
+from ...functions.enclosures.group_bounds import OF_MAPS, curved_blocks, exp_jacobian_bound, log_jacobian_bound, walked
+from ...functions.enclosures.interval import Interval, applied, lengths, rounded_up
+from ..check import Premises
+from ..path_check import LegPremises
+from ..rows import ProblemRows, RowsOn
+from ..slice import Place, Slice, norm_bound, rounded_down
+
+SIZE_OF_WAY = 0.3
+"""Of the ball around a way, as a part of half its length."""
+
+LEAST_SIZE = 1e-5
+"""Of that ball [rad, m]."""
 
 
 class Way(NamedTuple):
@@ -50,6 +56,11 @@ class Way(NamedTuple):
         off[:, space.vector_v] = np.where(a == b, 0.0, 4.0 * np.spacing(np.abs(a) + np.abs(b)))
         return Way(space, start, end, middle, d, off, ~frozen, size)
 
+    def some(self, which: Any) -> Way:
+        """Of some of them."""
+        each = (x[which] for x in (self.start, self.end, self.middle, self.d, self.off))
+        return Way(self.space, *each, self.moving, self.size[which])
+
     @property
     def box(self) -> TangentBox:
         """All of each."""
@@ -62,10 +73,11 @@ class Way(NamedTuple):
         w of one chart is :math:`(1 + E) w` as a motion of the body, and at most :math:`(1 + L)` of that in another,
         with the bounds of the Jacobians of exponential and logarithm.
         """
-        r = self.box.r
-        bounds = (exp_jacobian_bound(self.space, r), log_jacobian_bound(self.space, r))
-        each = [norm_bound(np.eye(r.shape[-1]) + B) if B.any() else np.ones(len(r)) for B in bounds]
-        return np.asarray(rounded_up(each[0] * each[1]))
+        r, found = self.box.r, np.ones((2, len(self.d)))
+        bounds = np.stack([exp_jacobian_bound(self.space, r), log_jacobian_bound(self.space, r)])
+        for v, _ in curved_blocks(self.space):
+            found = np.maximum(found, norm_bound(np.eye(v.stop - v.start) + bounds[..., v, v]))
+        return np.asarray(rounded_up(found[0] * found[1]))
 
 
 class Rooms(NamedTuple):
@@ -98,7 +110,7 @@ def legs_of(
         ends: (ways, 2, 2, m) all rows at the start and at the end, lower and upper ends of each.
         rooms: room along them.
     """
-    count, n, which = len(way.d), len(at.chosen), at.chosen
+    which = at.chosen
     (J, H), d = found.bend.rows(which), way.d
     along = (H @ d[:, None, :, None])[..., 0]  # H(d, .)
     half = 0.5 * along.applied(d)
@@ -108,14 +120,30 @@ def legs_of(
     on = way.moving.astype(np.float64)
     variation = at.stretch_of(along * on) + at.bend(found, way.moving) * (way.size + lengths(way.off))
     M, pull = J @ at.basis, at.stretch_of(J * on) + variation
+    off = Interval(ends[:, :, 0, which], ends[:, :, 1, which]) - target[which]
+    at_stops = np.stack([off.lower, off.upper], axis=2)
+    return premises(way, at, residual, M, variation, pull, at_stops, rooms)
+
+
+def premises(
+    way: Way,
+    at: Slice,
+    residual: Interval,
+    M: Interval,
+    variation: Vector,
+    pull: Vector,
+    at_stops: Matrix,
+    rooms: Rooms,
+) -> LegPremises:
+    """Of legs, from their parts: as of `LegPremises` and `Premises`."""
+    count, n = residual.shape
     row, rates = np.zeros((count, 1, n)), np.zeros((*rooms.rates.shape, n))
     row[..., :1], rates[..., :1] = way.stretch()[:, None, None], rooms.rates[..., None]
     numbers = Premises(
         at.preconditioner, residual.lower, residual.upper, M.lower, M.upper, rounded_up(variation), way.size,
         np.zeros((count, 1)), row, rooms.margins, rates,
     )  # fmt: skip
-    off = Interval(ends[:, :, 0, which], ends[:, :, 1, which]) - target[which]
-    return LegPremises(numbers, rounded_up(pull), np.stack([off.lower, off.upper], axis=2), False)
+    return LegPremises(numbers, rounded_up(pull), at_stops, False)
 
 
 def rooms_along(

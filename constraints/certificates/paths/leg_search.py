@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..collisions.model import CollisionModel
-from ..collisions.motion import MotionBounds
-from ..errors import UndefinedError
-from ..functions.enclosures.box import TangentBox
-from ..functions.enclosures.interval import UNIT, Interval, lengths
-from ..paths.path import Piece
-from ..words import first_names
-from .check import Premises, contraction
-from .leg import Rooms, Turning, Way, legs_of, rooms_along
-from .path_check import LegPremises, LegReach
-from .rows import ProblemRows, RowsOn
-from .slice import Place, Slice
-
-SIZE_OF_WAY = 0.3
-"""Of the ball around a way, as a part of half its length."""
-
-LEAST_SIZE = 1e-5
-"""Of that ball [rad, m]."""
+from ...collisions.model import CollisionModel
+from ...collisions.motion import MotionBounds
+from ...errors import NoEnclosureError, UndefinedError
+from ...functions.enclosures.box import TangentBox
+from ...functions.enclosures.interval import UNIT, Interval, lengths
+from ...paths.path import Piece
+from ...words import first_names
+from ..check import contraction
+from ..path_check import LegPremises, LegReach
+from ..rows import NUMBERS, ProblemRows, RowsOn
+from ..slice import Place, Slice
+from .leg import LEAST_SIZE, SIZE_OF_WAY, Rooms, Turning, Way, legs_of, rooms_along
+from .parts import Answer, AtEnd, NoLeg, Proof, WayPart
+from .tubes import OF_VARIATION, Tubes
 
 SPARE = 1.2
 """Factor on what a leg needs of its ball: where it meets the next one it may need more."""
@@ -37,8 +35,8 @@ CROSSING_BETA = 0.95
 MOST_HALVES = 3
 """How often a leg is halved at once, at most: as often as its beta, which falls faster than its length."""
 
-NUMBERS = 600_000
-"""Slopes of rows that are held at once, of all legs together."""
+HALVED_FIRST = 2
+"""How often a part is halved where samples do not prove it, before it is enclosed as a whole."""
 
 HALVED_IF_DEPENDENT = 2
 """How often a leg is halved where rows depend on others: by chance in its middle, or as the problem has them."""
@@ -56,71 +54,6 @@ OF_DISTANCES = 1e-6
 """What coal's distances are taken to be off by at most [m]."""
 
 
-class AtEnd(Exception):  # the search begins anew
-    """An inequality is at an end: it is held there on the whole piece."""
-
-    def __init__(self, row: int, end: float) -> None:
-        super().__init__(row, end)
-        self.row, self.end = row, end
-
-
-class WayPart(NamedTuple):
-    """What is between two stops, and how a leg there is tried next.
-
-    Attributes:
-        t0, t1: times in the piece.
-        q0, q1: configurations.
-        halved: how often it was.
-        held: (nv,) coordinates that stay.
-        size: of the ball around the way; 0 for `SIZE_OF_WAY` of half its length.
-        tries: how many there were.
-    """
-
-    t0: float
-    t1: float
-    q0: Vector
-    q1: Vector
-    halved: int
-    held: BoolVector
-    size: float = 0.0
-    tries: int = 0
-
-
-class NoLeg(NamedTuple):
-    """Why there is no leg on a part; how often it is to be halved, or not at all."""
-
-    why: str
-    halves: int = 1
-
-
-class Proof(NamedTuple):
-    """A part, of which something is proved.
-
-    Attributes:
-        part: of the path.
-        legs, at: premises of several legs, and which of them is its own.
-        reach: how far its solutions are.
-        most: how far they may be for all that is claimed.
-    """
-
-    part: WayPart
-    legs: LegPremises
-    at: int
-    reach: LegReach
-    most: float
-
-    @property
-    def leg(self) -> LegPremises:
-        """Its premises."""
-        numbers, pull, at_stops, _ = self.legs
-        own = Premises(*(each[self.at] for each in numbers))
-        return LegPremises(own, pull[self.at], at_stops[self.at], False)
-
-
-Answer = Proof | WayPart | NoLeg
-"""Of a part: a leg that is proved, the part with what is to be tried next, or why there is neither."""
-
-
 @final
 class LegSearch:
     """What is tried of the legs of a piece.
@@ -128,6 +61,7 @@ class LegSearch:
     Args:
         piece: of a path.
         collisions: what must be free, or None.
+        halvings: how often parts may be halved.
 
     Attributes:
         rows: at its begin.
@@ -137,8 +71,9 @@ class LegSearch:
         turning: number of a constraint -> its rows, of those whose right-hand sides move on a group.
     """
 
-    def __init__(self, piece: Piece, collisions: CollisionModel | None) -> None:
+    def __init__(self, piece: Piece, collisions: CollisionModel | None, halvings: int = 0) -> None:
         self.piece, self.problem, self.collisions = piece, piece.problem, collisions
+        self.halvings = min(halvings, HALVED_FIRST)
         self.space = piece.problem.space
         ends = [ProblemRows.of(self.problem, self.problem.check_rhs(piece.sides.at(t))) for t in (0.0, 1.0)]
         still = [np.array_equal(a, b) for a, b in zip(ends[0].points, ends[1].points, strict=True)]
@@ -177,8 +112,59 @@ class LegSearch:
 
     def looked_at(self, parts: list[WayPart]) -> list[Answer]:
         """What is found of each part, with so many at a time as fit into fast memory."""
-        size = self._together
-        return [found for k in range(0, len(parts), size) for found in self._legs(parts[k : k + size])]
+        size, answers = self._together, self._in_tubes(parts)
+        others = [i for i in range(len(parts)) if i not in answers]
+        for k in range(0, len(others), size):
+            some = others[k : k + size]
+            answers.update(zip(some, self._legs([parts[i] for i in some]), strict=True))
+        return [answers[i] for i in range(len(parts))]
+
+    @cached_property
+    def _tubes(self) -> Tubes | None:
+        """What proves legs by samples, where there are bounds for it."""
+        if self.piece.sides.constant is None or not self.rows.equalities.all() or not len(self.rows.lower):
+            return None
+        try:
+            return Tubes(self.rows, self.piece)
+        except (NoEnclosureError, UndefinedError):
+            return None
+
+    def _in_tubes(self, parts: list[WayPart]) -> dict[int, Answer]:
+        """What samples say of parts, by number: those that are proved, or are to be halved first."""
+        new = [i for i, part in enumerate(parts) if part.size == 0.0]
+        if not new or self._tubes is None:
+            return {}
+        some, answers = [parts[i] for i in new], dict[int, Answer]()
+        Q0, Q1 = np.array([part.q0 for part in some]), np.array([part.q1 for part in some])
+        way = Way.between(self.space, Q0, Q1, self.problem.frozen, np.zeros(len(some)))
+        held = np.array([part.held for part in some])
+        try:
+            begun = self._tubes.begun(way, held)
+        except UndefinedError:
+            begun = None
+        if begun is None:
+            return {}
+        open_parts = begun.fits.copy()
+        with suppress(UndefinedError):
+            for change in OF_VARIATION:
+                for which, ways, legs, rooms, holds in self._tubes.legs(begun, np.flatnonzero(open_parts), change):
+                    reach, need, clear = _clear(ways, legs, rooms)
+                    short = rooms.short(need) & np.isfinite(need)[:, None]
+                    open_parts[which] = ~(clear & holds) & ~short.any(axis=1)
+                    for i in np.flatnonzero(clear & holds).tolist():
+                        k = int(which[i])
+                        if not self._met(ways, i, float(need[i])):
+                            answers[new[k]] = Proof(some[k], legs, i, reach[i], float(need[i]))
+                            self.held |= held[k] & ~self.problem.frozen
+                    for i in np.flatnonzero(short.any(axis=1)).tolist():
+                        k, on = int(which[i]), self._columns(rooms, short[i])
+                        if len(on) and not held[k, on].any():
+                            held[k, on] = True
+                            answers[new[k]] = some[k]._replace(held=held[k], tries=some[k].tries + 1)
+        for k in np.flatnonzero(open_parts).tolist():
+            if some[k].halved < self.halvings:
+                answers[new[k]] = NoLeg("the Jacobian changes too fast between samples")
+        return answers
 
     def _legs(self, parts: list[WayPart]) -> list[Answer]:
         """Of each part: a leg that is proved, with room for where it meets the next one; what to try next; or neither.
@@ -209,13 +195,10 @@ class LegSearch:
         rooms = rooms_along(way, rows, found, self.active, held, moved)
         legs = legs_of(way, found, at, self.target, moved, self._ends(parts), rooms)
         tried = _Tried(way, found, at, rooms, legs, contraction(legs.numbers)[1])
-        reach = LegReach.of(legs)
-        need = SPARE * reach.joined(reach)
+        each, need, clear = _clear(way, legs, rooms)
         far = np.abs(found.value.middle - self.target) > FAR_FROM_END
-        clear = (tried.beta < CROSSING_BETA) & (need <= way.size) & ~(self.active & far).any(axis=1)
-        clear &= ~rooms.short(need).any(axis=1) & (self.collisions is None)
+        clear &= ~(self.active & far).any(axis=1) & (self.collisions is None)
         self.held |= held[clear].any(axis=0) & ~self.problem.frozen
-        each = [LegReach(*numbers) for numbers in zip(*(x.tolist() for x in reach), strict=True)]
         return [
             Proof(part, legs, i, each[i], float(need[i])) if clear[i] else self._answer(part, tried, i, each[i])
             for i, part in enumerate(parts)
@@ -288,8 +271,8 @@ class LegSearch:
         """
         rooms, values = tried.rooms, tried.found.value.middle[i]
         places = [rooms.places[k] for k in np.flatnonzero(rooms.short(need)[i]).tolist()]
-        columns = [int(self.space.vector_v[place.at]) for place in places if place.kind == "coordinate"]
-        if columns and not held[columns].any():
+        columns = self._columns(rooms, rooms.short(need)[i])
+        if len(columns) and not held[columns].any():
             held[columns] = True
             return AGAIN
         for place in places:
@@ -298,6 +281,11 @@ class LegSearch:
             if place.kind == "row" and abs(end - x) < AT_END:
                 raise AtEnd(place.at, float(end))
         return f"{self._name(places[0])} may be passed" if places else ""
+
+    def _columns(self, rooms: Rooms, short: BoolVector) -> Indices:
+        """Of coordinates that may be missed."""
+        places = [rooms.places[k] for k in np.flatnonzero(short).tolist()]
+        return self.space.vector_v[[place.at for place in places if place.kind == "coordinate"]]
 
     def _name(self, place: Place) -> str:
         if place.kind == "row":
@@ -325,6 +313,14 @@ class LegSearch:
                 a, b = self.collisions.pairs[pair]
                 return f"'{a}' {'collides with' if met else 'may meet'} '{b}'"
         return ""
+
+
+def _clear(way: Way, legs: LegPremises, rooms: Rooms) -> tuple[list[LegReach], Vector, BoolVector]:
+    """How far solutions of legs are, how far they may be, and which legs are proved for that, with room."""
+    reach = LegReach.of(legs)
+    need = SPARE * reach.joined(reach)
+    clear = (contraction(legs.numbers)[1] < CROSSING_BETA) & (need <= way.size) & ~rooms.short(need).any(axis=1)
+    return [LegReach(*numbers) for numbers in zip(*(x.tolist() for x in reach), strict=True)], need, clear
 
 
 class _Tried(NamedTuple):

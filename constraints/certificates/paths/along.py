@@ -9,14 +9,14 @@ import numpy as np
 from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import Matrix
 
-from ..collisions.model import CollisionModel
-from ..errors import SizeError, SpaceMismatchError
-from ..paths.path import Path
-from .certificate import CertificateStatus
-from .path_certificate import PathCertificate, Stuck
-from .path_check import LegPremises
+from ...collisions.model import CollisionModel
+from ...errors import SizeError, SpaceMismatchError
+from ...paths.path import Path
+from ..certificate import CertificateStatus
+from ..path_certificate import PathCertificate, Stuck
+from ..path_check import LegPremises
+from ..search import coordinate_names, of_users
 from .path_search import PathLimits, PieceSearch
-from .search import coordinate_names, of_users
 
 
 def certify_path(

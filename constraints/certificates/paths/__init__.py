@@ -1,0 +1,1 @@
+"""Certificates of paths and sweeps: legs, what is tried of them, and the premises of their check."""

@@ -1,0 +1,301 @@
+"""Legs that are proved by samples: bounds by lengths, premises by differences, and what they must refuse."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import path_claims as claims
+import pinocchio as pin
+import pytest
+from robots import humanoid, mixed_tree, panda, ur5
+
+from constraints import (
+    Bounds,
+    CenterOfMass,
+    Function,
+    Implicit,
+    Orientation,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Rotation,
+    Transformation,
+)
+from constraints.certificates import CertificateStatus
+from constraints.certificates.paths import leg_search, tubes
+from constraints.certificates.paths.leg import Way
+from constraints.certificates.paths.leg_search import LegSearch
+from constraints.certificates.paths.parts import NoLeg, Proof, WayPart
+from constraints.certificates.paths.samples import Samples
+from constraints.certificates.paths.tubes import Tubes
+from constraints.functions.frames.levers import Levers, Norms
+from constraints.paths import Path
+from liegroups import SE3, R3xSO3
+
+PROVED = CertificateStatus.PROVED
+
+
+# Lengths.
+
+
+def differences(f: Function, q: np.ndarray, w: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """What J u changes by along a motion w of bodies, by central differences."""
+    t, space = 1e-5, f.inputs
+    return (f.jacobian(space.integrate(q, t * w)) - f.jacobian(space.integrate(q, -t * w))) @ u / (2.0 * t)
+
+
+def unit(rng: np.random.Generator, columns: np.ndarray) -> np.ndarray:
+    """Of length 1, along some columns, few of them as often as many."""
+    v = rng.normal(size=columns.size) * columns * (rng.uniform(size=columns.size) < rng.uniform(0.1, 1.0))
+    return v / max(float(np.linalg.norm(v)), 1e-9)
+
+
+def pairs_of_frames() -> list[tuple[Any, Any, Any]]:
+    found = list[tuple[Any, Any, Any]]()
+    locked = mixed_tree().model
+    mixed = pin.buildReducedModel(locked, [locked.getJointId("ellipsoid")], pin.neutral(locked))
+    for robot in (ur5(), humanoid(), Robot(mixed)):
+        names = list(robot.frame_names)
+        for a, b in (("universe", names[-1]), (names[len(names) // 2], names[-1]), (names[-1], names[1])):
+            found += [(robot, a, b)] if Position(robot, b, a).columns.any() else []
+    return found
+
+
+@pytest.mark.parametrize(("robot", "a", "b"), pairs_of_frames())
+def test_columns_and_their_slopes_are_no_longer_than_lengths_say(robot: Any, a: str, b: str) -> None:
+    rng = np.random.default_rng(5)
+    Q = np.array([robot.random(rng) for _ in range(3)])
+    place, turn = Position(robot, b, a), Rotation(robot, b, a)
+    pose = Pose(robot, b, a)
+    moving = np.ones(robot.nv, dtype=np.bool_)
+    levers = Levers.between(robot, place.frame_a, [place.frame_b], Q, moving)
+    known = [(place, levers.place(np.ones(1))), (turn, levers.turn), (pose, levers.carried.beside(levers.turn))]
+    largest = np.zeros((len(known), 3))
+    for q in Q:
+        for _ in range(20):
+            w, u = unit(rng, place.columns), unit(rng, place.columns)
+            for k, (f, norms) in enumerate(known):
+                along, across = differences(f, q, w, u), differences(f, q, u, w)
+                sizes = np.linalg.norm([f.jacobian(q) @ u, along, 0.5 * (along + across)], axis=1)
+                assert (sizes <= np.array(norms) * (1.0 + 1e-9) + 1e-8).all()
+                largest[k] = np.maximum(largest[k], sizes / np.maximum(norms, 1e-9))
+    assert largest[0].max() > 0.03  # they are not too long to be of use
+
+
+def test_a_mean_is_no_farther_than_the_mean_of_lengths() -> None:
+    robot, rng = humanoid(), np.random.default_rng(6)
+    f, q = CenterOfMass(robot), robot.random(rng)
+    frames, shares = f.centers
+    norms = Levers.between(robot, f.frame_a, frames, q[None], np.ones(robot.nv, dtype=np.bool_)).place(shares)
+    for _ in range(40):
+        w, u = unit(rng, f.columns), unit(rng, f.columns)
+        along, across = differences(f, q, w, u), differences(f, q, u, w)
+        sizes = np.linalg.norm([f.jacobian(q) @ u, along, 0.5 * (along + across)], axis=1)
+        assert (sizes <= np.array(norms) + 1e-8).all()
+
+
+# Rows by v, on a tube.
+
+
+def kept(robot: Any, rows: Any, seed: int = 0, step: float = 0.03) -> tuple[Path, Any]:
+    """A short path on constraints that hold at a configuration, and the search of its legs."""
+    rng = np.random.default_rng(seed)
+    q = 0.5 * robot.random(rng) + 0.5 * robot.neutral if robot.nq == robot.nv else robot.random(rng)
+    problem = Problem(robot, [make(robot, q) for make in rows], Bounds.none(robot.space))
+    projector = Projector(problem)
+    Q, v = [q], problem.project_tangent(q, rng.normal(size=robot.nv))
+    for _ in range(4):
+        v = problem.project_tangent(Q[-1], v)
+        Q.append(projector.project(robot.space.integrate(Q[-1], step * v / np.linalg.norm(v))).or_raise().q)
+    path = claims.path_through(problem, np.array(Q))
+    return path, LegSearch(path.pieces[0], None)
+
+
+def held(kind: Any, *frames: str, mask: Any = None, **options: Any) -> Any:
+    return lambda robot, q: Implicit.equal(
+        f := kind(robot, *frames, **options), f.value(q), mask=mask, name=kind.__name__
+    )
+
+
+def upright(robot: Any, q: np.ndarray) -> Implicit:
+    """Two rows of a rotation vector, which stand for the tilt of an axis, seen from where the tool is."""
+    last = robot.frame_names[-1]
+    here = Pose(robot, last).value(q)
+    return Implicit.equal(Orientation(robot, last, here), mask=[True, True, False], name="upright")
+
+
+def placed(robot: Any, q: np.ndarray) -> Implicit:
+    last = robot.frame_names[-1]
+    here = Pose(robot, last).value(q)
+    return Implicit.equal(Transformation(robot, last, here), mask=[False, True, True, True, False, True], name="slide")
+
+
+@cache
+def cases() -> dict[str, tuple[Path, Any]]:
+    last, feet = panda().frame_names[-1], ("rleg6_joint", "lleg6_joint")
+    return {
+        "pose": kept(panda(), [held(Pose, last)]),
+        "place and rotation": kept(panda(), [held(Pose, last, outputs=R3xSO3)]),
+        "rotation": kept(panda(), [held(Rotation, last)]),
+        "upright": kept(panda(), [upright, held(Position, last, mask=[False, False, True])]),
+        "slide": kept(panda(), [placed]),
+        "feet": kept(
+            humanoid(), [*(held(Pose, foot) for foot in feet), held(CenterOfMass, mask=[True, True, False])], step=6e-3
+        ),
+        "foot on foot": kept(humanoid(), [held(Pose, *feet)]),
+    }
+
+
+@pytest.mark.parametrize("name", ["pose", "place and rotation", "rotation", "upright", "slide", "feet", "foot on foot"])
+def test_rows_change_no_faster_than_their_bounds(name: str) -> None:
+    """First and second derivatives by v of the rows, by differences, at places of the tube."""
+    path, search = cases()[name]
+    found, problem, rng = search._tubes, path.pieces[0].problem, np.random.default_rng(8)
+    assert isinstance(found, Tubes)
+    columns, t = problem.implicit_dofs.astype(float), 2e-4
+
+    def errors(q: np.ndarray, V: np.ndarray) -> np.ndarray:
+        return found._samples.at(problem.space.integrate(np.repeat(q[None], len(V), axis=0), V))[0]
+
+    largest = np.zeros(2)
+    for q in path.samples:
+        for _ in range(30):
+            v, x = 0.02 * rng.uniform() * unit(rng, columns), unit(rng, columns)
+            before, here, after = errors(q, np.array([v - t * x, v, v + t * x]))
+            for block in found.blocks:
+                if np.linalg.norm(here[block.rows]) > 0.9 * block.farthest:
+                    continue
+                a, b, c = (e[block.rows] for e in (before, here, after))
+                sizes = np.linalg.norm([(c - a) / (2.0 * t), (a - 2.0 * b + c) / t**2], axis=1)
+                assert (sizes <= [block.slope, block.bend + 1e-6]).all()
+                largest = np.maximum(largest, sizes / [block.slope, block.bend])
+    assert (largest > 0.005).all()
+
+
+def proofs(search: Any) -> list[Proof]:
+    samples, times = search.piece.samples, search.piece.times
+    frozen = search.problem.frozen
+    parts = [WayPart(times[i], times[i + 1], samples[i], samples[i + 1], 0, frozen) for i in range(len(samples) - 1)]
+    found = search._in_tubes(parts)
+    return [found[i] for i in range(len(parts)) if isinstance(found.get(i), Proof)]
+
+
+def missed(search: Any, proof: Proof, rng: np.random.Generator) -> float:
+    """The largest part of what its premises allow that is used, at random places: more than 1 where they do not hold.
+
+    Of how far C times the Jacobian is from that in the middle, and of residuals.
+    """
+    part, leg, space = proof.part, proof.leg, search.space
+    way = Way.between(space, part.q0[None], part.q1[None], search.problem.frozen, np.array([leg.numbers.size]))
+    n, columns = leg.numbers, way.moving.astype(float)
+
+    def G(v: np.ndarray) -> np.ndarray:
+        return search._tubes._samples.at(space.integrate(way.middle, v[None]))[0][0]
+
+    def slopes(v: np.ndarray, t: float = 1e-5) -> np.ndarray:
+        return np.array([(G(v + t * e) - G(v - t * e)) / (2.0 * t) for e in np.diag(columns)]).T
+
+    here, used = slopes(np.zeros(space.nv)), 0.0
+    for _ in range(6):
+        tau, w = rng.choice([-1.0, 1.0, rng.uniform(-1.0, 1.0)]), n.size * unit(rng, columns)
+        turned = n.preconditioner @ (slopes(tau * way.d[0] + w) - here)
+        used = max(used, float(np.linalg.norm(turned, 2)) / float(n.variation))
+        residual = G(tau * way.d[0])
+        middle, radius = 0.5 * (n.residual_lower + n.residual_upper), 0.5 * (n.residual_upper - n.residual_lower)
+        used = max(used, float((np.abs(residual - middle) / radius).max()))
+    return used
+
+
+@pytest.mark.parametrize("name", ["pose", "upright", "slide", "feet"])
+def test_premises_hold_at_places_of_the_tube(name: str) -> None:
+    _, search = cases()[name]
+    found, rng = proofs(search), np.random.default_rng(9)
+    assert len(found) == 4
+    assert max(missed(search, proof, rng) for proof in found) <= 1.0
+
+
+@pytest.mark.parametrize("name", ["pose", "upright", "slide"])
+def test_premises_by_too_small_a_slope_do_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a tenth of a thousandth of it, and three samples: what is looked at above is seen to fail."""
+    _, search = cases()[name]
+    less = [block._replace(bend=1e-4 * block.bend, farthest=np.inf) for block in search._tubes.blocks]
+    monkeypatch.setattr(search._tubes, "blocks", less)
+    monkeypatch.setattr(tubes, "MOST_PARTS", 2)
+    rng = np.random.default_rng(9)
+    assert max(missed(search, proof, rng) for proof in proofs(search)) > 1.0
+
+
+# What must be refused.
+
+
+def test_samples_that_are_off_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows that are rounded a thousand times worse than is said nothing is proved by samples; it is by boxes."""
+    path, _ = kept(panda(), [held(Pose, panda().frame_names[-1])], 1)
+    right = Samples.at
+
+    def off(self: Samples, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        errors, jacobians = right(self, Q)
+        return errors, jacobians + 1e-7
+
+    monkeypatch.setattr(Samples, "at", off)
+    assert LegSearch(path.pieces[0], None)._tubes is None
+    assert path.certify().status is PROVED
+
+
+@pytest.mark.parametrize(("limit", "value"), [("LONGEST_WAY", 0.01), ("MOST_TURNED", 1e-3), ("FARTHEST_TILT", 1e-3)])
+def test_what_leaves_the_tube_is_not_proved_by_it(limit: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tubes, limit, value)
+    rows = [upright] if limit == "FARTHEST_TILT" else [held(Pose, panda().frame_names[-1])]
+    _, search = kept(panda(), rows, 2)
+    assert proofs(search) == []
+
+
+def test_with_too_few_samples_nothing_is_proved_and_the_part_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two samples the curve may then leave its ball, and the Jacobian lose its rank."""
+    _, search = kept(panda(), [held(Pose, panda().frame_names[-1])], 3)
+    parts, search.halvings = [proof.part for proof in proofs(search)], 1
+    assert len(parts) == 4
+    monkeypatch.setattr(leg_search, "OF_VARIATION", (30.0,))
+    assert [type(answer) for answer in search._in_tubes(parts).values()] == [NoLeg] * 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_pose_of_a_tool_does_not_hide_an_elbow_that_flips(seed: int) -> None:
+    """All six rows of a pose, the tool stays, and the elbow jumps, between two legs that are looked at together."""
+    path = claims.between_elbows_of_a_tool(seed)
+    assert isinstance(LegSearch(path.pieces[0], None)._tubes, Tubes)
+    assert path.certify().status is not PROVED
+
+
+def test_rows_that_do_not_say_where_all_of_a_rotation_is_are_enclosed_by_boxes() -> None:
+    """Five rows of a pose: the sixth may be anywhere, and the slope of the logarithm with it."""
+    last = ur5().frame_names[-1]
+    mask = [True, True, True, True, True, False]
+    for outputs in (SE3, R3xSO3):
+        path, search = kept(ur5(), [held(Pose, last, mask=mask, outputs=outputs)], 4)
+        assert search._tubes is None
+        assert path.certify().check() == []
+
+
+def test_what_is_proved_by_samples_is_where_it_is_said_to_be() -> None:
+    """Solutions at right angles to the way, by Newton's method, are within r, and one of them is not much nearer."""
+    path, _ = cases()["pose"]
+    found, problem = path.certify().or_raise(), path.pieces[0].problem
+    assert found.check() == []
+    farthest = 0.0
+    for k, leg in enumerate(found.legs):
+        assert leg.numbers.size > 0.0
+        for tau in (0.25, 0.5, 0.75):
+            way = q = problem.space.interpolate(found.stops[k], found.stops[k + 1], tau)
+            for _ in range(6):
+                q = problem.space.integrate(q, -np.linalg.pinv(problem.jacobian(q)) @ problem.error(q))
+            farthest = max(farthest, float(np.abs(problem.space.difference(way, q)).max()))
+    assert 0.005 * found.r < farthest <= found.r
+
+
+def test_norms_of_two_are_those_of_all_rows() -> None:
+    assert np.allclose(Norms(3.0, 5.0, 8.0).beside(Norms(4.0, 12.0, 15.0)), [5.0, 13.0, 17.0])
