@@ -123,10 +123,8 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
 
 
 def cross_columns(a: Any, b: Any) -> Any:
-    """Cross products of columns (3, c) and (3, c), or of all of them and one."""
-    if b.shape[1] == 1:
-        return _skew(-b).dot(a)
-    return _skew(a).dot(b) if a.shape[1] == 1 else a[_NEXT] * b[_AFTER] - a[_AFTER] * b[_NEXT]
+    """Cross products of columns (3, c) and of one (3, 1), or of one and of columns."""
+    return _skew(-b).dot(a) if b.shape[1] == 1 else _skew(a).dot(b)
 
 
 def _skew(column: Any) -> Matrix:
