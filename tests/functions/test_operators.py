@@ -167,3 +167,9 @@ def test_what_frames_and_masses_tell_is_periodic_in_every_joint(name: str) -> No
     assert SAMPLES[name]().periodic.all()
     for f in (Identity(Rn(2)), Affine(np.eye(2)), Polynomial([0.0, 1.0], [1.0, 1.0])):
         assert not f.periodic.any()
+
+
+def test_whole_powers_have_values_and_slopes_at_zero() -> None:
+    for exponent, value, slope in ((0, 1.0, 0.0), (1, 0.0, 1.0), (2, 0.0, 0.0)):
+        f = Identity(Rn(1)) ** exponent
+        assert (f.value([0.0]).tolist(), f.jacobian([0.0]).tolist()) == ([value], [[slope]])
