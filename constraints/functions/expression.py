@@ -202,7 +202,7 @@ def cross(f: Function | ArrayLike, g: Function | ArrayLike) -> Expression:
 
 
 def norm(f: Function) -> Expression:
-    r"""The Euclidean norm of a vector, :math:`\sqrt{f^T f}`; undefined below 1e-12, where it has no derivative."""
+    r"""The norm of a vector, :math:`\sqrt{f^T f}`. It has no value below 1e-12, where it has no derivative."""
     return expression("norm", f)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import as_callable, real_numbers, truth_values
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
@@ -171,16 +171,19 @@ class FromCallable(Function):
         exact = self.exact_columns
         if exact.any():
             entries = self.inputs.vector_q[exact[self.inputs.vector_v]]
-            if self.library:
-                J = automatic_slopes(self.library, self.f, q, entries)
-            else:
-                J = complex_slopes(self.f, q, value, entries)
+            J = self._slopes(q, value, entries)
             if J is None:
                 exact = np.zeros_like(exact)
             else:
                 jacobian[:, exact] = J
         for i in np.flatnonzero(self.columns & ~exact).tolist():
             jacobian[:, i] = self._slope(q, np.eye(self.inputs.nv)[i])
+
+    def _slopes(self, q: Vector, value: Vector, entries: Indices) -> Matrix | None:
+        """Derivatives (outputs.nv, entries) by the library, or by complex steps where these are right."""
+        if self.library:
+            return automatic_slopes(self.library, self.f, q, entries)
+        return complex_slopes(self.f, q, value, entries)
 
     def _slope(self, q: Vector, direction: Vector) -> Vector:
         """The derivative along a tangent vector (inputs.nv,), by a central difference."""

@@ -191,8 +191,8 @@ def pseudo_inverse(G: Matrix) -> PseudoInverse:
     m, n = G.shape
     if 0 < m <= n:
         qr, order, tau, _, _ = lapack.dgeqp3(G.T)
-        sizes = list(map(abs, qr.diagonal().tolist()))
-        if min(sizes) > SURE_RANK * sizes[0]:
+        sizes: list[float] = qr.diagonal().tolist()
+        if min(map(abs, sizes)) > SURE_RANK * abs(sizes[0]):
             inverse, Q = np.zeros((n, m)), lapack.dorgqr(qr, tau)[0]
             inverse[:, order - 1] = lapack.dtrtrs(qr[:m], Q.T)[0].T
             return PseudoInverse(inverse, None)
