@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -38,6 +40,15 @@ def by_jax(q: Any) -> Any:
 
 
 OF = {"autograd": by_autograd, "jax": by_jax}
+LOADED: dict[str, Any] = {}
+"""Libraries that a test here has imported: others are not to find them."""
+
+
+@pytest.fixture(autouse=True)
+def _libraries_for_these_tests_alone() -> Iterator[None]:
+    sys.modules.update(LOADED)
+    yield
+    LOADED.update({name: sys.modules.pop(name) for name in OF if name in sys.modules})
 
 
 def function(library: str) -> FromCallable:
