@@ -121,8 +121,6 @@ class _Answer:
         was = f", {before:.4g} before it was shortened" if path.length < before else ""
         lines.append(f"  length {path.length:.4g}{was}")
         lines += [f"  held: {held}" for held in path.held()]
-        if self.collisions is None:
-            lines.append("  collisions were not looked at: a problem file has no solids")
         return "\n".join([*lines, f"  found in {spent:.3g} s"])
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import GraphError
+from ..functions.contact.contact import ConvexShapeContact
 from ..linear_algebra import norm
 from ..problem import Problem
 from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import label
@@ -143,8 +145,19 @@ class StateSelector:
         """The constraints of a state that are not satisfied, in words; nothing where all are."""
         owners = [*self._everywhere, *state.constraints]
         names = [owner.name for owner in owners]
-        off = [(label(o.name, i, names), errors[id(o)]) for i, o in enumerate(owners) if errors[id(o)] > self.threshold]
-        return ", ".join(f"{name} is off by {error:.3g}" for name, error in off)
+        return ", ".join(
+            f"{label(owner.name, i, names)} is off by {errors[id(owner)]:.3g}{_of_margin(owner, errors[id(owner)])}"
+            for i, owner in enumerate(owners)
+            if errors[id(owner)] > self.threshold
+        )
+
+
+def _of_margin(owner: RowOwner, error: float) -> str:
+    """That an object that is off by its margin is to stand so far above its floor, in words; else nothing."""
+    contact = owner.function if isinstance(owner, Implicit) else None
+    if not isinstance(contact, ConvexShapeContact) or not 0.99 <= error / (contact.margin or np.inf) <= 1.01:
+        return ""
+    return f", the margin: it stands {contact.margin:.3g} above its floor"
 
 
 @final

@@ -18,7 +18,7 @@ from ..problem.problem import Problem
 from ..solvers import Projector
 from ..words import counted
 from .edges import EdgeJudge
-from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, rows_of, usable
+from .ends import Goal, Goals, Refused, check_space, goals_of, in_words, left_unasked, rows_of, usable
 from .leaf import LeafOfProblem, path_projector
 from .limits import Clock, Limits
 from .status import PlanningStatus
@@ -42,6 +42,10 @@ TRIAL_SEED = 0
 """Of that trial, which has random numbers of its own: the search does not depend on it."""
 ROUNDS_BETWEEN_GOALS = 10
 """Rounds after which more goals are looked for, where they are not given."""
+NODES_OF_A_RANGE = 1000
+"""Nodes that a tree must have if the ranges of its coordinates shall say something."""
+OUTSIDE_A_RANGE = 0.01
+"""Part of them that is left out at either end of a range: trees grow towards each other where they come near."""
 ROUNDS_WITHOUT_GOAL = 200
 """Rounds of looking for a goal in vain after which there is none."""
 
@@ -91,7 +95,8 @@ class Connection(WithPath):
         status: why the search ended.
         problem: the constraints that are held along the path.
         effort: what it took.
-        reason: what is wrong with an end, in words; else empty.
+        reason: what is wrong with an end, or what keeps the trees apart, in words; of a path, that no collisions were
+            looked at; else empty.
         collisions: pairs that collide at an end.
         refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
         meets_without_collisions: whether the trees meet where nothing collides; None where this was not tried.
@@ -279,10 +284,10 @@ class LeafSearch:
             if here.still >= TARGETS_WITHOUT_NEWS:
                 self._reason = self._in_the_way(here)
                 return PlanningStatus.STUCK if self._would_meet() else PlanningStatus.BRANCHES
-            if start.count + goal.count >= self._nodes:
-                return PlanningStatus.NODES
-            if self._clock.is_over:
-                return PlanningStatus.TIME
+            full = start.count + goal.count >= self._nodes
+            if full or self._clock.is_over:
+                self._reason = self._gap()
+                return PlanningStatus.NODES if full else PlanningStatus.TIME
             here, there = there, here
 
     def _in_the_way(self, tree: SearchTree) -> str:
@@ -299,6 +304,21 @@ class LeafSearch:
         met = Counter((c.a, c.b) for row in q[on] for c in leaf.collisions.collisions(row))
         pairs = ", ".join(f"{a} with {b} in {count}" for (a, b), count in met.most_common(3))
         return f"{words}; of {int(on.sum())} steps further collide: {pairs or 'none'}"
+
+    def _gap(self) -> str:
+        """The coordinate whose ranges in the two trees are farthest apart, in words; empty where all overlap."""
+        start, goal = (tree.q for tree in self._trees)
+        if min(len(start), len(goal)) < NODES_OF_A_RANGE:
+            return ""
+        (a0, a1), (b0, b1) = (np.quantile(q, (OUTSIDE_A_RANGE, 1.0 - OUTSIDE_A_RANGE), axis=0) for q in (start, goal))
+        i = int(np.argmax(np.maximum(a0, b0) - np.minimum(a1, b1)))
+        if max(a0[i], b0[i]) <= min(a1[i], b1[i]):
+            return ""
+        name = self._leaf.problem.bounds.name_of(i)
+        return (
+            f"the trees stay apart: of most nodes '{name}' is {a0[i]:.3g} to {a1[i]:.3g} "
+            f"in the tree from the start, {b0[i]:.3g} to {b1[i]:.3g} in that from the goal; these may be two branches"
+        )
 
     def _round(self, here: SearchTree, there: SearchTree) -> None:
         """Targets for one tree, and for the other the nodes that came nearest."""
@@ -356,6 +376,7 @@ class LeafSearch:
         if trees:
             start, goal = trees
             shown = Branchings(start.q.copy(), start.parents.copy(), goal.q.copy(), goal.parents.copy())
+        reason = self._reason if path is None else left_unasked(self._leaf.collisions)
         return Connection(
-            path, status, self._leaf.problem, effort, self._reason, meets_without_collisions=self._meets, trees=shown
+            path, status, self._leaf.problem, effort, reason, meets_without_collisions=self._meets, trees=shown
         )

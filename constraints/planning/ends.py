@@ -169,6 +169,13 @@ def in_words(pairs: Sequence[Collision]) -> str:
     return ", ".join(f"{pair.a} collides with {pair.b}" for pair in pairs)
 
 
+def left_unasked(collisions: CollisionModel | None) -> str:
+    """That nothing was asked about collisions, in words; empty where it was."""
+    if collisions is None:
+        return "collisions were not looked at"
+    return "" if collisions.pairs else "the collision model has no pairs: no collisions were looked at"
+
+
 def check_space(space: Space, collisions: CollisionModel | None) -> None:
     """Refuse a collision model of another robot.
 

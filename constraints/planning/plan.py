@@ -29,11 +29,11 @@ from ..solvers import Projector
 from ..words import counted
 from .attempt import Attempts, Guess, Tried, loop_of
 from .connection import Connection
-from .ends import check_space, in_words
+from .ends import check_space, in_words, left_unasked
 from .guesses import Guesses
 from .limits import Clock, Limits
 from .marks import Sites
-from .refusals import StepProofs, elsewhere, met_at_end, refuse_off
+from .refusals import StepProofs, elsewhere, met_at_end, refuse_off, state_at
 from .sequences import Sequences
 from .status import PlanningStatus
 
@@ -65,7 +65,8 @@ class Plan(WithPath):
         cases: by (name, reason) the last search for a target or motion that failed so.
         impossible: why what is struck out cannot be done, in words: objects that collide where start and goal put
             them; what is out of reach for certain; a state that neither targets nor random configurations reach.
-        reason: what is wrong with an end, or why no sequence leads to the goal, in words; else empty.
+        reason: what is wrong with an end, or why no sequence leads to the goal, in words; of a path, that no collisions
+            were looked at; else empty.
         collisions: pairs that collide at an end.
         refused: the end (nq,) of which `reason` and `collisions` are; None where no end was refused, or none was found.
         on: for each piece of the path the name of the transition that it is a part of; where that leads through
@@ -317,6 +318,8 @@ class PlanSearch:
                 sequences.strike_out(step)
             else:
                 sequences.failed(step, proofs.penalty(step))
+        if found.path is not None:
+            reason = left_unasked(self.collisions)
         counts, refusals = attempts.counts, attempts.refusals
         return Plan(
             found.path, status, names, tried, attempts.targets, refusals.counts, refusals.cases,
@@ -350,7 +353,7 @@ class PlanSearch:
             GraphError: it is in no state, or too far off its own.
         """
         graph, model = self.graph, self.collisions
-        state = graph.state_of(q)
+        state = state_at(graph, q, f"{what} of a plan")
         outside = graph.robot.bounds.violations(q)
         if outside:
             words = f"out of bounds: {', '.join(map(str, outside))}"

@@ -43,6 +43,18 @@ PENALTY_OF_CROWDED = 10.0
 """The same where many targets were found from the goal, and something collides at each."""
 
 
+def state_at(graph: ConstraintGraph, q: Vector, who: str) -> State:
+    """The state of an end.
+
+    Raises:
+        GraphError: it is in none; which end, the nearest state, and what is off.
+    """
+    try:
+        return graph.state_of(q)
+    except GraphError as error:
+        raise GraphError(f"the {who}: {error}") from None
+
+
 def refuse_off(graph: ConstraintGraph, q: Vector, state: State, who: str) -> None:
     """Refuse an end that is in its state, but too far off for paths.
 

@@ -17,7 +17,7 @@ from ..manipulation.states import State, Transition
 from .attempt import Guess
 from .limits import Limits
 from .plan import Plan, task_of
-from .refusals import refuse_off
+from .refusals import refuse_off, state_at
 
 
 def walk(
@@ -77,7 +77,7 @@ def walk(
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: State, what: str) -> None:
     """Refuse an end that is in another state, or where no path ends: too far off its own, or out of bounds."""
-    found = graph.state_of(q)
+    found = state_at(graph, q, f"{what} of a walk")
     if found is not state:
         raise GraphError(f"the {what} of a walk is in the state '{found}', expected '{state}'")
     outside = graph.robot.bounds.violations(q)

@@ -270,6 +270,35 @@ def test_limits_end_a_search() -> None:
             Limits(**bad)  # pyright: ignore[reportArgumentType]
 
 
+def test_a_joint_that_keeps_the_trees_apart_is_named() -> None:
+    """So low the arm reaches only leaning forward or back: where limits end the search, the reason says so."""
+    low = Implicit.equal(Position(ARM, "tool"), [0.0, 0.0, 0.05], mask=[False, False, True], name="low")
+    pitch = ARM.joint_names.index("shoulder_pitch")
+
+    def solved(least: float, most: float) -> list[np.ndarray]:
+        bounds = ARM.with_bounds({"shoulder_pitch": (least, most)}).bounds
+        projector, starts = Projector(Problem(ARM, [low], bounds=bounds)), ARM.random(generator(), 20)
+        return [found.q for found in map(projector.project, starts) if found.success]
+
+    (back, *_), upright, (forward, *_) = solved(-2.0, -1.2), solved(-0.5, 0.5), solved(1.2, 2.0)
+    assert not upright
+    found = connect(Problem(ARM, [low]), back, forward, rng=generator(), limits=Limits(seconds=None, nodes=8000))
+    assert found.status is PlanningStatus.NODES
+    assert "the trees stay apart: of most nodes 'shoulder_pitch' is -2 to -" in found.reason
+    assert found.trees is not None
+    assert found.trees.from_start[:, pitch].max() < 0.0 < found.trees.from_goal[:, pitch].min()
+
+
+def test_what_was_not_asked_is_said() -> None:
+    problem, model, q0, q1 = arm_scene()
+    assert connect(problem, q0, q1, rng=generator(), collisions=model).reason == ""
+    blind = connect(problem, q0, q1, rng=generator())
+    empty = connect(problem, q0, q1, rng=generator(), collisions=model.among([]))
+    assert blind.success
+    assert "collisions were not looked at" in str(blind)
+    assert "the collision model has no pairs" in str(empty)
+
+
 def test_bad_input_is_named() -> None:
     problem, model, q0, q1 = arm_scene()
     with pytest.raises(TypeError, match="rng"):

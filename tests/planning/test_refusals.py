@@ -152,7 +152,7 @@ def test_a_state_out_of_reach_and_an_end_in_no_state() -> None:
 def test_what_can_be_done_is_not_ruled_out() -> None:
     found = walk(graph(), np.full(7, 0.2), ["to near", "from near"], rng=generator(3))
     assert found.success
-    assert (found.impossible, found.reason, found.collisions) == ((), "", ())
+    assert (found.impossible, found.reason, found.collisions) == ((), "collisions were not looked at", ())
 
 
 def made(scene: Any, floors: Sequence[Surface], held: Sequence[str] = ("s0", "s1")) -> ConstraintGraph:

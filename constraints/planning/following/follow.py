@@ -22,7 +22,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
 from ...words import counted
 from ..connection import Effort
-from ..ends import Refused, check_space, in_words, rows_of, usable
+from ..ends import Refused, check_space, in_words, left_unasked, rows_of, usable
 from ..leaf import LeafOfProblem, path_projector
 from ..limits import Clock, Limits
 from ..status import PlanningStatus
@@ -56,7 +56,8 @@ class Following(WithPath):
         rows_reached: how many of the rows of targets were reached; None if a function was given.
         problem: the constraints that are held along the path.
         effort: what it took.
-        reason: what stops the longest branch, or what is wrong with the starts, in words with names; empty on success.
+        reason: what stops the longest branch, or what is wrong with the starts, in words with names; on success that
+            no collisions were looked at, or nothing.
         collisions: pairs that collide there.
         joints: names of joints that stop it: at a bound, or since they would jump.
         branches: where and why the branches of the starts stop, the longest first; empty on success.
@@ -92,7 +93,7 @@ class Following(WithPath):
 
     def __str__(self) -> str:
         if self.success:
-            return str(self.status)
+            return f"{self.status} ({self.reason})" if self.reason else str(self.status)
         far = f"followed up to {self.reached:.4g} of the way" if self.path is not None else "nothing is followed"
         rows = "" if self.rows_reached is None else f", {counted(self.rows_reached, 'row')} of targets"
         return f"{self.status} ({far}{rows}: {self.reason})"
@@ -239,7 +240,7 @@ class _Follower:
             None if self._targets.rows is None else rows,
             self._leaf.problem,
             effort,
-            "" if why is None else why.reason,
+            left_unasked(self._leaf.collisions) if why is None else why.reason,
             () if why is None else why.collisions,
             () if why is None else why.joints,
             branches,

@@ -226,7 +226,9 @@ class Sweep(Result):
 
     def __repr__(self) -> str:
         singular = counted(len(self.singularities), "singular point")
-        return f"Sweep({self.driver.name!r}, {self.status.name}, {counted(len(self.values), 'value')}, {singular})"
+        outside = ", out of bounds" if self.violations else ""
+        values = counted(len(self.values), "value")
+        return f"Sweep({self.driver.name!r}, {self.status.name}, {values}, {singular}{outside})"
 
 
 def passive_columns(coordinates: MinimalCoordinates, actuated: Wished) -> Indices:
