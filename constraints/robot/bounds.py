@@ -328,7 +328,7 @@ def _joint_side(value: object, size: int, what: str) -> Vector:
     array = real_numbers(value, what, expected)
     if array.shape not in ((), (1,), (size,)):
         raise SizeError(what, expected, array.shape)
-    return np.broadcast_to(array.reshape(-1) if array.size == 1 else array, (size,))
+    return np.broadcast_to(array, (size,))
 
 
 def _joint_of(space: Space, entry: int) -> str:

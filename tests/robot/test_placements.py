@@ -75,6 +75,12 @@ def test_a_rotation_is_read_from_what_scipy_pinocchio_and_mink_users_have(given:
     assert abs(abs(problem.rhs.replace(0, ROTATIONS[given]).of(0) @ TURN.as_quat()) - 1.0) < 1e-14
 
 
+def test_a_quaternion_of_a_few_digits_makes_a_rotation_to_the_last_one() -> None:
+    for off in (1e-7, -1e-7):
+        R = lc.rigid_transform(rotation=(1.0 + off) * TURN.as_quat()).rotation
+        np.testing.assert_allclose(R, TURN.as_matrix(), atol=1e-15)
+
+
 @pytest.mark.parametrize("given", [name for name in ROTATIONS if name != "quaternion xyzw"])  # four numbers
 def test_a_rotation_turns_a_frame_in_its_place(given: str) -> None:
     """Mend 17: a rotation is a placement without translation, for frames and references."""
