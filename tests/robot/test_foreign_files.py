@@ -106,13 +106,15 @@ def test_comments_are_told_from_what_is_within_them() -> None:
     assert without_comments(text) == b" x "
 
 
-def test_two_limits_that_differ_are_told_and_a_pipe_is_no_file(
+def test_slips_in_links_and_joints_are_told_and_a_pipe_is_no_file(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     Robot.from_urdf(arm(LIMIT + LIMIT))
     assert said(caplog) == ""
     Robot.from_urdf(arm(LIMIT + LIMIT.replace("2", "3")))
     assert "joint 'turn': <limit> is given twice with different content: one was expected" in said(caplog)
+    Robot.from_urdf("<robot name='r'><link name='l'><inertal><mass value='1'/></inertal></link></robot>")
+    assert "link 'l': no element is named 'inertal'; the nearest names are inertial" in said(caplog)
     os.mkfifo(tmp_path / "pipe.urdf")
     with pytest.raises(FileError, match="is a pipe or a device, but a file was expected"):
         read_bytes(tmp_path / "pipe.urdf")
