@@ -34,6 +34,8 @@ from constraints.certificates.paths.samples import Samples
 from constraints.certificates.paths.tubes import Tubes
 from constraints.functions.frames.levers import Levers, Norms
 from constraints.paths import Path
+from constraints.solvers.evaluation import Evaluation
+from constraints.workspace import Workspace
 from liegroups import SE3, R3xSO3
 
 PROVED = CertificateStatus.PROVED
@@ -56,7 +58,7 @@ def unit(rng: np.random.Generator, columns: np.ndarray) -> np.ndarray:
 
 def pairs_of_frames() -> list[tuple[Any, Any, Any]]:
     found = list[tuple[Any, Any, Any]]()
-    locked = mixed_tree().model
+    locked: Any = mixed_tree().model
     mixed = pin.buildReducedModel(locked, [locked.getJointId("ellipsoid")], pin.neutral(locked))
     for robot in (ur5(), humanoid(), Robot(mixed)):
         names = list(robot.frame_names)
@@ -227,6 +229,17 @@ def test_premises_by_too_small_a_slope_do_not_hold(name: str, monkeypatch: pytes
     monkeypatch.setattr(tubes, "MOST_PARTS", 2)
     rng = np.random.default_rng(9)
     assert max(missed(search, proof, rng) for proof in proofs(search)) > 1.0
+
+
+@pytest.mark.parametrize("name", ["pose", "rotation", "feet"])
+def test_samples_are_rows_and_jacobians_of_the_problem(name: str) -> None:
+    """By kernels for many configurations, by the functions for many, and by the problem for each."""
+    path, search = cases()[name]
+    problem, Q, samples = path.pieces[0].problem, path.samples, search._tubes._samples
+    plain = Evaluation(problem.robot, problem.constraints).rows_of_many(Q, problem.rhs, Workspace())
+    for E, J in (samples.at(Q), plain):
+        np.testing.assert_allclose(E, [problem.error(q) for q in Q], atol=1e-12)
+        np.testing.assert_allclose(J, [problem.jacobian(q) for q in Q], atol=1e-12)
 
 
 # What must be refused.

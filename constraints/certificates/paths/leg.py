@@ -58,8 +58,8 @@ class Way(NamedTuple):
 
     def some(self, which: Any) -> Way:
         """Of some of them."""
-        each = (x[which] for x in (self.start, self.end, self.middle, self.d, self.off))
-        return Way(self.space, *each, self.moving, self.size[which])
+        names = "start", "end", "middle", "d", "off", "size"
+        return self._replace(**{name: getattr(self, name)[which] for name in names})
 
     @property
     def box(self) -> TangentBox:

@@ -184,7 +184,7 @@ class Tubes:
     def _add(self, owner: RowOwner, point: Vector, axis: int | None) -> None:
         """The rows of one constraint."""
         f: Any = owner.measured
-        kind, mask = type(f), owner.rows.mask
+        kind, mask = type(owner.measured), owner.rows.mask
         if kind is CenterOfMass:
             frames, shares = f.centers
             self._block(mask, *_bounds(self._levers(f, frames).place(shares), 0.0, self._curved))
@@ -239,7 +239,7 @@ class Tubes:
         E, J = self._samples.at(way.middle)
         middle = Interval.around(J, self.small)
         found = RowsOn(Interval.around(E, self.small), middle, lambda: Bend(middle, middle))
-        at = Slice.of(found, np.arange(E.shape[1]), held)
+        at = Slice.of(found, np.arange(len(self.rows.lower)), held)
         if len(at.dependent):
             return None
         sizes = np.array([norm_bound(at.preconditioner[..., block.rows]) for block in self.blocks])
@@ -260,7 +260,7 @@ class Tubes:
         parts = 2.0 * np.maximum(np.ceil(begun.rate * lengths(begun.way.d) / (2.0 * change)), 1.0)
         some = some[parts[some] <= MOST_PARTS]
         each = np.unique(np.quantile(parts[some], GROUPS, method="higher")) if len(some) else parts[some]
-        group = np.searchsorted(each, parts[some])
+        group = np.asarray(np.searchsorted(each, parts[some]), dtype=np.intp)
         for i, k in enumerate(each.astype(int).tolist()):
             every = some[group == i]
             count = max(int(SAMPLED_AT_ONCE // ((k + 1) * begun.stops[0][1][0].size)), 1)

@@ -98,7 +98,7 @@ class Levers(NamedTuple):
         angular = np.abs(chains.signs) * moving * lengths(S[3:].T)
         linear = np.abs(chains.signs) * moving * lengths(S[:3].T) + angular * arms
         whole = float(steps.sum() + ends.max() + lengths(a.placement.translation))
-        return Levers(*map(rounded_up, (linear, angular)), chains.first, chains.second, whole)
+        return Levers(rounded_up(linear), rounded_up(angular), chains.first, chains.second, whole)
 
     def place(self, shares: Vector) -> Norms:
         """Of the mean of the origins, in the axes of a; shares (n,) are not negative."""
@@ -108,7 +108,8 @@ class Levers(NamedTuple):
 
     @property
     def _turns(self) -> Matrix:
-        return np.outer(self.angular[0], self.angular[0])
+        angular: Vector = self.angular[0]
+        return np.outer(angular, angular)
 
     @property
     def turn(self) -> Norms:

@@ -101,18 +101,18 @@ class CompiledEvaluation(Evaluation):
 
     def rows_of_many(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> tuple[Matrix, Matrix]:
         """As `Evaluation.rows_of_many`."""
-        memory, tables, run = self._memory(workspace), self._tables, self._kernels.rows_of
-        if memory is None or tables is None:
+        memory, tables = self._memory(workspace), self._tables
+        if memory is None or tables is None or not len(Q):
             return super().rows_of_many(Q, rhs, workspace)
-        live = np.zeros((len(Q), self.stack.size, tables.live.size))
-        errors, whole = np.zeros(live.shape[:2]), np.zeros((*live.shape[:2], self.stack.owners[0].space.nv))
-        for q, error, jacobian in zip(Q, errors, live, strict=True):
-            memory.take(q, rhs)
-            if not run(memory.where, error, jacobian):
-                memory.raise_stopped()
-                return super().rows_of_many(Q, rhs, workspace)
-        whole[..., tables.live] = live
-        return errors, whole
+        memory.take(Q[0], rhs)
+        rows, shape = Q if Q.flags.carray else np.array(Q, order="C"), (len(Q), self.stack.size)
+        errors, live = np.zeros(shape), np.zeros((*shape, tables.live.size))
+        if not self._kernels.rows_of_many(memory.where, rows, errors.reshape(-1), live.reshape(-1, tables.live.size)):
+            memory.raise_stopped()
+            return super().rows_of_many(Q, rhs, workspace)
+        jacobians = np.zeros((*shape, self.stack.owners[0].space.nv))
+        jacobians[..., tables.live] = live
+        return errors, jacobians
 
     def residuals(self, Q: Matrix, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Evaluation.residuals`."""

@@ -80,6 +80,24 @@ def on_leaf(where: Numbers) -> bool:
     return True
 
 
+@kernel
+def _rows_into(I: Integers, F: Floats, W: Floats, errors: Vector, jacobian: Matrix, first: int, asked: int) -> bool:
+    """Errors and Jacobian of all levels at Q_TRIAL, from a row on; False where a function has no value."""
+    ask_for(I, W, True)
+    if not rows_at(I, F, W, I[at.Q_TRIAL], asked):
+        return False
+    row = first
+    for n in range(I[at.LEVELS]):
+        level = I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n
+        for i in range(I[level + at.ROWS]):
+            errors[row] = W[I[level + at.ERROR] + i]
+            if asked != at.VALUES:
+                for c in range(I[at.LIVE]):
+                    jacobian[row, c] = W[I[level + at.JACOBIAN] + c * I[level + at.ROWS] + i]
+            row += 1
+    return True
+
+
 @entrance
 def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
     """Errors of all levels, and their reduced Jacobian, at the configuration and right-hand sides in the memory.
@@ -95,17 +113,29 @@ def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
     asked = at.WITH_JACOBIAN if jacobian.shape[0] > 0 else at.VALUES
     ask_for(I, W, True)
-    if not (run_tape(I, F, W, I[at.PREPARE], at.VALUES) and rows_at(I, F, W, I[at.Q_TRIAL], asked)):
+    return run_tape(I, F, W, I[at.PREPARE], at.VALUES) and _rows_into(I, F, W, errors, jacobian, 0, asked)
+
+
+@entrance
+def rows_of_many(where: Numbers, Q: Matrix, errors: Vector, jacobians: Matrix) -> bool:
+    """As `rows_of`, at many configurations, one after the other.
+
+    Args:
+        where: as for `rows_of`.
+        Q: configurations (n, nq).
+        errors: (n rows,), to be filled.
+        jacobians: (n rows, live columns), to be filled.
+    """
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    ask_for(I, W, True)
+    if not run_tape(I, F, W, I[at.PREPARE], at.VALUES):
         return False
-    row = 0
-    for n in range(I[at.LEVELS]):
-        level = I[at.LEVEL_TABLE] + at.LEVEL_SIZE * n
-        for i in range(I[level + at.ROWS]):
-            errors[row] = W[I[level + at.ERROR] + i]
-            if asked != 0:
-                for c in range(I[at.LIVE]):
-                    jacobian[row, c] = W[I[level + at.JACOBIAN] + c * I[level + at.ROWS] + i]
-            row += 1
+    rows = errors.size // max(Q.shape[0], 1)
+    for n in range(Q.shape[0]):
+        for i in range(I[at.NQ]):
+            W[I[at.Q_TRIAL] + i] = Q[n, i]
+        if not _rows_into(I, F, W, errors, jacobians, n * rows, at.WITH_JACOBIAN):
+            return False
     return True
 
 

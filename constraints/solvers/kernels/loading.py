@@ -41,7 +41,7 @@ PARTS = {
     ),
     "evaluation": KernelPart(
         "errors and Jacobians", 5, _TAPE, lambda: import_module(".evaluation", __package__),
-        ("rows_of", "residuals_of", "on_leaf"),
+        ("rows_of", "rows_of_many", "residuals_of", "on_leaf"),
     ),
     "many": KernelPart("batches", 40, _TAPE, lambda: import_module(".many", __package__), ("project_rows",)),
     "covers": KernelPart(
