@@ -9,6 +9,7 @@
     python benchmarks/certificates.py --false 2000          # claims that do not hold
     python benchmarks/certificates.py --paths 100           # of scenes of the planner: proved, or refused by name; cost
     python benchmarks/certificates.py --jumps 200           # paths made to jump between branches: none may be proved
+    python benchmarks/certificates.py --sweeps 100          # of linkages with known postures: complete where they are
     python benchmarks/certificates.py --check               # a little of each
 
 Samples are at corners of boxes and inside, half each. Boxes of one function are drawn and enclosed up to 50 at once; of
@@ -36,6 +37,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import certificate_claims as claims
+import crank_chain
 import enclosure_cases as cases
 import path_claims
 import planning_leaves
@@ -288,10 +290,31 @@ def jumps(count: int) -> bool:
     return passed == 0
 
 
+def sweeps(count: int) -> bool:
+    """Random linkages of two loops: complete only where the number of postures is that of the proved branches."""
+    rng, ended, wrong, times = np.random.default_rng(6), Counter[str](), 0, list[float]()
+    while sum(ended.values()) < count:
+        pivot, way = rng.uniform([-0.3, -0.5], [0.5, 0.2]), rng.uniform(0.3, 2.0) * rng.choice([-1.0, 1.0])
+        if not crank_chain.postures_at(pivot, crank_chain.CRANK):
+            continue
+        swept = crank_chain.two_loops(pivot, way)
+        if len(swept.values) < 2:
+            continue
+        begun = time.process_time()
+        found = swept.certify()
+        times.append(time.process_time() - begun)
+        values = np.linspace(swept.values[0], swept.values[-1], 4000)
+        numbers = {len(crank_chain.postures_at(pivot, float(value))) for value in values}
+        ended[f"{found.status.name}, {'as many all the way' if len(numbers) == 1 else 'some begin or end'}"] += 1
+        wrong += found.status is CertificateStatus.COMPLETE and numbers != {1 + len(found.others)}
+    print(f"sweeps: {dict(ended)}, complete wrongly: {wrong}; median {np.median(times):.2f} s")
+    return wrong == 0
+
+
 PARTS: dict[str, tuple[Callable[[int], bool], int]] = {
     "boxes": (boxes, 20), "formulas": (formulas, 1), "digits": (digits, 2), "widths": (widths, 30),
     "projections": (projections, 32), "off": (off, 1), "false": (false, 24),
-    "paths": (paths, 0), "jumps": (jumps, 9),
+    "paths": (paths, 0), "jumps": (jumps, 9), "sweeps": (sweeps, 2),
 }  # fmt: skip
 """By option: what runs, and how much of it with `--check`."""
 

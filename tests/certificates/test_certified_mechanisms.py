@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from crank_chain import BASE, PIVOT, met, postures_at, two_loops
 from enclosure_cases import bent, box_of, outside_in_digits, sampled, step_in
 
 from constraints import Affine, Bounds, Implicit, Pose, Position, Problem, Robot, Rotation, Transformation
@@ -196,54 +197,6 @@ def test_what_cannot_be_searched_is_said_and_the_own_branch_is_proved() -> None:
 # No other branch begins between the values.
 
 
-def two_loops(way: float) -> Sweep:
-    """A four-bar whose rocker drives two more links, to a pivot that not all of its postures reach."""
-    model = pin.Model()
-    joints = dict[str, int]()
-    for name, parent, place in (
-        ("crank", "", [0.0, 0.0]), ("coupler", "crank", [0.15, 0.0]), ("rocker", "", [0.4, 0.0]),
-        ("second", "rocker", [0.3, 0.0]), ("output", "", PIVOT),
-    ):  # fmt: skip
-        at = pin.SE3(np.eye(3), np.array([*place, 0.0]))
-        joints[name] = model.addJoint(joints.get(parent, 0), pin.JointModelRZ(), at, name)
-    robot = Robot(model, "two loops")
-    for joint, length in (("coupler", 0.35), ("rocker", 0.3), ("second", 0.2), ("output", 0.25)):
-        robot = robot.with_frame(f"{joint} end", joint, pin.SE3(np.eye(3), np.array([length, 0.0, 0.0])))
-    ends = (("coupler end", "rocker end"), ("second end", "output end"))
-    rows = ConstraintSet(robot, [Closure(robot, a, b, Hinge.pin(), name=a) for a, b in ends])
-    crank = 1.0
-    first = postures_at(crank)[0]
-    q = np.array([crank, first[0] - crank, first[1], first[2] - first[1], first[3]])
-    return sweep(rows, q, "crank", crank + np.linspace(0.0, way, 40))
-
-
-BASE, PIVOT = np.array([0.4, 0.0]), np.array([0.0, -0.15])
-"""Of the rocker, and of the output."""
-
-
-def met(a: np.ndarray, b: np.ndarray, lengths: tuple[float, float]) -> list[tuple[float, float]]:
-    """Angles in space of two links from a and b whose ends meet: two circles."""
-    way = b - a
-    far = float(np.hypot(*way))
-    cosine = (far**2 + lengths[0] ** 2 - lengths[1] ** 2) / (2.0 * far * lengths[0])
-    found = list[tuple[float, float]]()
-    for sign in (1.0, -1.0) if abs(cosine) < 1.0 else ():
-        angle = float(np.arctan2(way[1], way[0]) + sign * np.arccos(cosine))
-        back = a + lengths[0] * np.array([np.cos(angle), np.sin(angle)]) - b
-        found.append((angle, float(np.arctan2(back[1], back[0]))))
-    return found
-
-
-def postures_at(crank: float) -> list[tuple[float, ...]]:
-    """Of two loops: angles in space of coupler, rocker, second link and output."""
-    end, pivot = 0.15 * np.array([np.cos(crank), np.sin(crank)]), BASE
-    found = list[tuple[float, ...]]()
-    for coupler, rocker in met(end, pivot, (0.35, 0.3)):
-        tip = pivot + 0.3 * np.array([np.cos(rocker), np.sin(rocker)])
-        found += [(coupler, rocker, *rest) for rest in met(tip, PIVOT, (0.2, 0.25))]
-    return found
-
-
 def test_boxes_in_a_tube_are_within_its_legs() -> None:
     """Judged by points of boxes, and where the leg is at their value of the driver."""
     rng, seen = np.random.default_rng(0), np.zeros(2, dtype=int)
@@ -307,9 +260,9 @@ def test_a_branch_that_comes_in_over_a_bound_is_found() -> None:
 
 def test_a_pair_of_branches_that_is_born_on_the_way_is_found() -> None:
     """Judged by circles: two postures at first, four behind a dead point that the sweep does not meet."""
-    before, behind = two_loops(0.7), two_loops(1.5)
-    assert {len(postures_at(float(t))) for t in before.values} == {2}
-    assert {len(postures_at(float(t))) for t in behind.values} == {2, 4}
+    before, behind = two_loops(PIVOT, 0.7), two_loops(PIVOT, 1.5)
+    assert {len(postures_at(PIVOT, float(t))) for t in before.values} == {2}
+    assert {len(postures_at(PIVOT, float(t))) for t in behind.values} == {2, 4}
     found = before.certify()
     assert found.status is CertificateStatus.COMPLETE, found.describe()
     assert len(found.others) == 1
@@ -318,7 +271,7 @@ def test_a_pair_of_branches_that_is_born_on_the_way_is_found() -> None:
     assert len(found.others) == 1
     value = float(found.open.split("'crank' ")[1].split()[0])
     assert "on none of these branches" in found.open
-    assert len(postures_at(value)) == 4
+    assert len(postures_at(PIVOT, value)) == 4
 
 
 # Planar mechanisms made of closures.
