@@ -220,7 +220,8 @@ def _rows(
     way = f.rounding + map_rounding(group, rhs, f.value, g)
     near = walked(group, np.where(way > 0.0, rounded_up(way), 0.0))
     around = Enclosure(g, near, f.jacobian, lambda: f.error, lambda: f.bend)
-    rows, angles = owner.rows, np.isin(np.arange(group.nv), circle_columns(group)) & mask
-    to_be_zero = not (np.abs(rows.lower[angles]) + np.abs(rows.upper[angles])).any()
+    angles = circle_columns(group)
+    asked = angles[mask[angles]]
+    to_be_zero = not (np.abs(owner.rows.lower[asked]) + np.abs(owner.rows.upper[asked])).any()
     log = logarithm(group, around, box, FARTHEST_ANGLE if to_be_zero else NEARLY_HALF)
     return log.at_center[..., mask], log.jacobian[..., mask, :], lambda: log.bend.rows(mask)
