@@ -236,7 +236,7 @@ def test_samples_are_rows_and_jacobians_of_the_problem(name: str) -> None:
     """By kernels for many configurations, by the functions for many, and by the problem for each."""
     path, search = cases()[name]
     problem, Q, samples = path.pieces[0].problem, path.samples, search._tubes._samples
-    plain = Evaluation(problem.robot, problem.constraints).rows_of_many(Q, problem.rhs, Workspace())
+    plain = Evaluation(problem.robot or problem.space, problem.constraints).rows_of_many(Q, problem.rhs, Workspace())
     for E, J in (samples.at(Q), plain):
         np.testing.assert_allclose(E, [problem.error(q) for q in Q], atol=1e-12)
         np.testing.assert_allclose(J, [problem.jacobian(q) for q in Q], atol=1e-12)

@@ -122,7 +122,8 @@ class LegSearch:
     @cached_property
     def _tubes(self) -> Tubes | None:
         """What proves legs by samples, where there are bounds for it."""
-        if self.piece.sides.constant is None or not self.rows.equalities.all() or not len(self.rows.lower):
+        looked = self.collisions is not None  # the balls of samples are larger, and leave less room to what is near
+        if looked or self.piece.sides.constant is None or not len(self.rows.lower) or not self.rows.equalities.all():
             return None
         try:
             return Tubes(self.rows, self.piece)
