@@ -155,8 +155,9 @@ def clocked(name: str, scene: Scene, count: int) -> list[str]:
     for i in range(count):
         query, rng = scene.queries[i % len(scene.queries)], np.random.default_rng(2000 + i)
         found = scene.solve(query, rng, Limits(seconds=scene.seconds))
-        trajectory = timed(found.path if isinstance(found, Connection) else found, *limits)
-        measured, threshold = kept(trajectory, limits), found.path.pieces[0].options.threshold
+        path = found.or_raise()
+        trajectory = timed(path if isinstance(found, Connection) else found, *limits)
+        measured, threshold = kept(trajectory, limits), path.pieces[0].options.threshold
         measured["toppra"] = trajectory.duration / leaves.judge.toppras_duration(trajectory, *limits, joints, places)
         words = ", ".join(f"{what} {number:.4g}" for what, number in measured.items())
         print(f"{name}, seed {2000 + i}: {trajectory.duration:.2f} s, {words}", flush=True)
