@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
 from ..words import counted
-from .check import Premises, failures
+from .check import Premises, contradictions, failures
 
 
 class CertificateStatus(StatusEnum, successes=("PROVED", "REFUTED", "COMPLETE")):
@@ -93,7 +93,18 @@ class Certificate(Result):
         if self.numbers is None:
             return [self.reason or "there are no numbers"]
         found = failures(self.numbers, self.r, self.R)
+        found = found or contradictions(self.numbers, self.q, self.center, self.basis) or self._miscounted()
         return [*found, *([] if self.status is CertificateStatus.PROVED or found else [self.reason])]
+
+    def _miscounted(self) -> list[str]:
+        """Which counts and names contradict the basis, or the status."""
+        still = int((self.basis == 0.0).all(axis=1).sum())
+        wrong = {
+            f"rows is {self.rows}, but the numbers are of {self.basis.shape[1]}": self.rows != self.basis.shape[1],
+            f"{len(self.held)} coordinates are held, but only {still} stay": len(self.held) > still,
+            "a proof has no reason, and no row that is open": self.success and bool(self.reason or self.open),
+        }
+        return [words for words, is_so in wrong.items() if is_so]
 
     def describe(self) -> str:
         """What is proved, or what is in the way, in words."""

@@ -21,6 +21,8 @@ Then, with :math:`\|y\| \le \rho`: nothing is farther from the given configurati
 :math:`\|` `spread` :math:`\|\,\rho`, by its row, which is compared with r; what has to stay at least zero, room to
 bounds and to the ends of inequalities, is at least `margins` less :math:`\|` `rates` :math:`\|\,\rho`.
 
+**Where.** That configuration q, the centre and B stand beside the numbers: `contradictions` says where they differ.
+
 **Rounding.** Sums of products of n doubles are within :math:`\gamma_{n+2}` of the sum of their absolute values
 (Higham); what is not negative is summed and then raised by a factor that covers all its roundings.
 """
@@ -33,6 +35,12 @@ import numpy as np
 
 UNIT = 2.0**-53
 """The relative error of one rounding."""
+
+OFF_UNIT = 2e-6
+"""At least what an entry of a unit vector may change by as it is normalized: it is given to 1e-6."""
+
+OFF_BASIS = 1e-10
+"""Of the columns of a basis from orthonormal ones, by rounding."""
 
 
 class Premises(NamedTuple):
@@ -138,6 +146,41 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
     used = spent(numbers.rates, rho)
     if not (numbers.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")
+    return found
+
+
+def contradictions(numbers: Premises, q: Any, center: Any, basis: Any) -> list[str]:
+    """What of a configuration, a centre and a basis contradicts the numbers, in words; nothing if they agree.
+
+    In a space of vectors each coordinate has an entry of `displaced` and a row of `spread`. Elsewhere rotations and
+    bodies have theirs: the largest of `displaced` bounds each entry of q, a unit vector up to its sign, and the squares
+    of a column of `spread` have the sum of those of `basis`.
+
+    Args:
+        numbers: premises, whose arrays have been looked at by `failures`.
+        q, center: (nq,).
+        basis: (nv, n).
+    """
+    nq, nv, n, m = len(q), len(basis), len(numbers.residual_lower), len(numbers.displaced)
+    shapes = ((nq,), (nq,), (nv, n))
+    for name, entry, shape in zip(("q", "center", "basis"), (q, center, basis), shapes, strict=True):
+        if np.shape(entry) != shape:
+            return [f"{name} has shape {np.shape(entry)}, not {shape}"]
+    is_flat = nv == nq
+    if nv > nq or m > nq or is_flat != (m == nq):
+        return [f"{nq} coordinates, {nv} of tangents and {m} displaced ones are those of no space"]
+    found, off, moved = list[str](), np.abs(center - q), np.abs(basis)
+    if is_flat:
+        near, carried = off <= numbers.displaced, moved <= numbers.spread
+    else:
+        near = np.minimum(off, np.abs(center + q)) <= numbers.displaced.max(initial=0.0) + OFF_UNIT
+        carried = (moved * moved).sum(axis=0) <= (numbers.spread * numbers.spread).sum(axis=0) + OFF_BASIS
+    if not near.all():
+        found.append(f"q is {float(off.max()):.3g} from the center, which is more than what is displaced")
+    if not carried.all():
+        found.append("the basis moves more than spread")
+    if not (np.abs(basis.T @ basis - np.eye(n)) <= OFF_BASIS).all():
+        found.append("the columns of the basis are not orthonormal")
     return found
 
 

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 from ..solvers.result import Result
 from ..words import counted
 from .certificate import Certificate, CertificateStatus
-from .path_check import LegPremises, path_failures
+from .path_check import LegPremises, path_failures, unmet
 
 
 class Stuck(NamedTuple):
@@ -89,7 +89,11 @@ class PathCertificate(Result):
         Returns:
             What does not hold, in words; an empty list if all that is claimed follows from the numbers.
         """
-        found = path_failures(self.legs, self.r, self.R)
+        if not self.legs and not self.success:
+            return [self.reason]
+        found = path_failures(self.legs, self.r, self.R) or unmet(self.legs, self.times, self.stops, self.moved)
+        if self.success and (self.reason or self.stuck is not None):
+            found.append("a proof has no reason, and no part that is not proved")
         return [*found, *([] if self.status is CertificateStatus.PROVED or found else [self.reason])]
 
     def describe(self) -> str:

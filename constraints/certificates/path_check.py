@@ -1,12 +1,13 @@
 r"""The check of a certificate of a path. It needs numpy, and `check.py`.
 
 **What is claimed.** A path is cut into legs, which meet at *stops*. On a leg, with a time :math:`\tau` from -1 to 1,
-configurations are :math:`m \oplus (v(\tau) + w)`, v a straight line; at w = 0 they go from one stop to the next. G is
-the error of n rows in play, C the `preconditioner`, B (nv, n) a basis of orthonormal columns. For all :math:`\tau` and
-:math:`\|w\| \le` `size` the derivative J of G by w has :math:`J B = M + W` as in `check.py`, and :math:`\|C J\| \le`
-`pull`; :math:`G(\tau, 0)` is between the two residuals, and at the stops between `at_stops`. *Stretch* is the length of
-the row of `spread`: in space nothing is farther than :math:`\|w\|` times it from where w = 0. In the chart of the leg
-before, a point at w from the stop where both meet is at most :math:`\|w\|` times the stretches of both away from it.
+configurations are :math:`m \oplus (v(\tau) + w)`, v a straight line; at w = 0 they go from one stop to the next, its
+`ends`. G is the error of n rows in play, C the `preconditioner`, B (nv, n) a basis of orthonormal columns. For all
+:math:`\tau` and :math:`\|w\| \le` `size` the derivative J of G by w has :math:`J B = M + W` as in `check.py`, and
+:math:`\|C J\| \le` `pull`, so :math:`1 - \beta \le` `pull`; :math:`G(\tau, 0)` is between the two residuals, and at
+the stops between `at_stops`. *Stretch*, at least 1, is the length of the row of `spread`: in space nothing is farther
+than :math:`\|w\|` times it from where w = 0. In the chart of the leg before, a point at w from the stop where both meet
+is at most :math:`\|w\|` times the stretches of both away from it.
 
 **Theorem.** Let :math:`\alpha, \beta, \rho` of each leg be as in `check.py`, :math:`\beta < 1` and :math:`\rho \le`
 `size`. Then for each :math:`\tau` there is exactly one y with :math:`\|y\| \le` `size` and :math:`G(\tau, B y) = 0`; it
@@ -44,6 +45,9 @@ import numpy as np
 
 from .check import Premises, contraction, failures, lengths, raised, spent, within
 
+OFF_PIECES = 1e-5
+"""At least what samples may differ by, in an entry up to its sign, where two pieces of a path meet."""
+
 
 class LegPremises(NamedTuple):
     r"""A part of a path, as numbers.
@@ -53,12 +57,14 @@ class LegPremises(NamedTuple):
         pull: bound of :math:`\|C J\|`.
         at_stops: (2, 2, n) residuals at its start and at its end, lower and upper ends of each.
         joined: whether the branch goes on from the leg before, by the theorem; False where a new curve begins.
+        ends: (2, nq) configurations at its start and at its end.
     """
 
     numbers: Premises
     pull: Any
     at_stops: Any
     joined: bool
+    ends: Any
 
 
 class LegReach(NamedTuple):
@@ -121,11 +127,14 @@ def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
         r: within which of the straight way between stops the branch is claimed to be.
         R: within which it is claimed to be the only one in its slices.
     """
-    found = list[str]()
+    found = [] if len(legs) else ["there are no legs"]
     for k, leg in enumerate(legs):
         wrong = [f"pull is {leg.pull:g}"] if not 0.0 <= leg.pull < np.inf else []
         wrong += [] if _are_bounds(leg.at_stops, len(leg.numbers.residual_lower)) else ["at_stops are no bounds"]
         wrong += failures(leg.numbers, np.inf, leg.numbers.size)
+        if not wrong and len(leg.numbers.residual_lower):
+            wrong += [] if _stretch(leg) >= 1.0 else ["its stretch is below 1"]
+            wrong += [] if leg.pull >= 1.0 - contraction(leg.numbers)[1] else [f"pull is only {leg.pull:g}"]
         found += [f"leg {k}: {words}" for words in wrong]
     if found:
         return found
@@ -134,8 +143,40 @@ def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:
         near, size = float(raised(_stretch(leg) * far)), leg.numbers.size
         if not near <= r:
             found.append(f"leg {k}: the branch is only shown to be within {near:.3g}, not r = {r:.3g}")
-        if not R <= size:
-            found.append(f"leg {k}: R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {size:.3g}")
+        if not 0.0 < R <= size:
+            found.append(f"leg {k}: R = {R:.3g} is not in the ball on which the Jacobian is enclosed, {size:.3g}")
+    return found
+
+
+def unmet(legs: Sequence[LegPremises], times: Any, stops: Any, moved: float) -> list[str]:
+    """Where legs do not meet, or not at the stops and times of a path, in words; nothing if all do.
+
+    Args:
+        legs: in the order of time.
+        times: of the stops (n,): they rise from 0 along a curve, and the next one begins when it ends.
+        stops: configurations (n, nq), both where one curve ends and another begins.
+        moved: of stops from samples, at most; these meet to `OFF_PIECES`.
+    """
+    if any(np.shape(leg.ends) != (2, np.shape(legs[0].ends)[-1]) for leg in legs):
+        return ["ends of legs are no two configurations of one size"]
+    if not 0.0 <= moved < np.inf:
+        return [f"moved is {moved:g}"]
+    found, ends, rises = list[str](), list[Any](), list[bool]()
+    for k, leg in enumerate(legs):
+        before = legs[k - 1].ends[1] if k else None
+        if leg.joined and (before is None or not np.array_equal(before, leg.ends[0])):
+            found.append(f"leg {k}: it does not begin where the leg before ends")
+        elif not leg.joined and before is not None:
+            apart = np.minimum(np.abs(before - leg.ends[0]), np.abs(before + leg.ends[0])).max()
+            if not apart <= 2.0 * moved + OFF_PIECES:
+                found.append(f"leg {k}: its curve begins {apart:.3g} from where the one before ends")
+        ends.extend(leg.ends[1:] if leg.joined else leg.ends)
+        rises.extend([True] if leg.joined else [False, True])
+    if not np.array_equal(stops, np.array(ends)):
+        found.append("the stops are not the ends of the legs")
+    steps = np.diff(times, prepend=0.0)
+    if not (np.shape(times) == (len(ends),) and (steps >= 0.0).all() and np.array_equal(steps > 0.0, rises)):
+        found.append("the times of the stops do not rise from 0 along each curve, from the end of the one before")
     return found
 
 

@@ -38,7 +38,7 @@ _PREMISES = record(
     rates=NUMBERS,
 )  # fmt: skip
 _AT_STOPS = Entry(lambda ends: np.asarray(ends).tolist(), lambda data: np.array([x.matrix() for x in data.items(2)]))
-_LEG = record(LegPremises, numbers=_PREMISES, pull=NUMBER, at_stops=_AT_STOPS, joined=FLAG)
+_LEG = record(LegPremises, numbers=_PREMISES, pull=NUMBER, at_stops=_AT_STOPS, joined=FLAG, ends=NUMBERS)
 _OF_STATUS = {"status": member(CertificateStatus), "reason": TEXT, "r": _EXTENDED, "R": NUMBER}
 _OF_NAMES = {"active": _NAMES, "held": _NAMES, "rests_on": _NAMES}
 _CERTIFICATE = record(

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arguments import expect
+from liegroups.arrays import Vector
 
 from ..certificates.certificate import Certificate
 from ..errors import NotSavableError, WrongObjectError
@@ -148,6 +149,7 @@ def save_report(projection: Projection, path: str | os.PathLike[str], certificat
 
     Raises:
         NotSavableError: a constraint, or the engine, is not data; nothing is written.
+        WrongObjectError: no certificate, or one of another configuration.
         FileError: the file cannot be written.
     """
     result = _result(projection.q.size).write(projection)
@@ -157,7 +159,9 @@ def save_report(projection: Projection, path: str | os.PathLike[str], certificat
     content |= {"rhs": rhs_data(projection.rhs), "options": options_data(projection.options)}
     content |= _engine_data(projection.engine)
     if certificate is not None:
-        expect(certificate, Certificate, "certificate of a report")
+        what = "certificate of a report"
+        if not _is_of(expect(certificate, Certificate, what), projection.q, projection.problem):
+            raise WrongObjectError(what, "one of its result, of the same q bit for bit", "one of another configuration")
         content["certificate"] = certificate_data(certificate)
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
@@ -192,8 +196,15 @@ def report_from_data(data: JsonValue) -> Report:
     certificate = certificate_from_data(data.entry("certificate")) if data.has("certificate") else None
     if not isinstance(certificate, Certificate | NoneType):
         data.entry("certificate").refuse("is one of a path, expected one of a configuration")
+    if certificate is not None and not _is_of(certificate, outcome.q, problem):
+        data.entry("certificate").refuse("is one of another configuration, expected one of the q of the result")
     versions = {name: entry.text() for name, entry in data.entry("versions").entries()}
     return Report(case, outcome, versions, certificate)
+
+
+def _is_of(certificate: Certificate, q: Vector, problem: Problem) -> bool:
+    """Whether it is of this configuration, in a space of this size."""
+    return certificate.q.tobytes() == q.tobytes() and len(certificate.basis) == problem.space.nv
 
 
 def _result(n: int) -> Entry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
@@ -10,16 +11,22 @@ import certificate_claims as claims
 import numpy as np
 import path_claims
 import pytest
-from robots import arm
+from robots import arm, ur5
 
-from constraints import Implicit, Pose, Position, Problem, Report, project
-from constraints.certificates import Certificate, certify, certify_path
+from constraints import Bounds, Implicit, Options, Pose, Position, Problem, Report, project
+from constraints.certificates import Certificate, CertificateStatus, certify, certify_path
 from constraints.certificates.path_certificate import PathCertificate
 from constraints.errors import FileContentError, WrongObjectError
 from constraints.files import load_certificate, save_certificate
+from constraints.files.certificates import certificate_data
+from constraints.files.documents import text_of
 from constraints.functions import stack
 from constraints.functions.affine import Identity
+from constraints.paths import MovingRightHandSide, Path
+from constraints.paths.path import Piece
 from liegroups import Rn
+
+NOT_PROVED = CertificateStatus.NOT_PROVED
 
 
 def of_a_configuration() -> Certificate:
@@ -93,6 +100,119 @@ def test_every_number_that_is_changed_for_the_worse_is_found(make: Any, tmp_path
         with_changes(lambda e, n: n.update(residual_lower="lower"))
     with pytest.raises(FileContentError, match="of"):
         with_changes(lambda e, n: e.update(of="nothing"))
+
+
+def of_two_curves() -> PathCertificate:
+    """Two pieces that ask for different things: on circles whose radii differ by 1e-12."""
+    x = Identity(Rn(2))
+    problem, angles = Problem(Rn(2), [Implicit.equal(x[0] * x[0] + x[1] * x[1], [1.0])]), np.linspace(0.0, 0.4, 5)
+    Q = np.column_stack((np.cos(angles), np.sin(angles)))
+    other = problem.check_rhs(problem.rhs.vector + 1e-12)
+    sides = (MovingRightHandSide(problem.rhs), MovingRightHandSide(other))
+    times = np.array([0.0, 0.5, 1.0])
+    parts = zip(sides, (Q[:3], Q[2:]), strict=True)
+    found = certify_path(Path(tuple(Piece(problem, side, part, times, Options.local()) for side, part in parts)))
+    assert (found.success, found.curves) == (True, 2)
+    return found
+
+
+def of_a_humanoid() -> Certificate:
+    problem, q, sides = claims.well_posed(3)
+    return certify(problem, problem.space.integrate(q, claims.noise(3, problem, 1e-6)), sides)
+
+
+def at_a_bound() -> Certificate:
+    x = Identity(Rn(3))
+    circle = Implicit.equal(x[0] * x[0] + x[1] * x[1], [1.0])
+    found = certify(Problem(Rn(3), [circle], Bounds(Rn(3), [-2.0] * 3, [2.0, 2.0, 0.5])), [1.0, 0.1, 0.6])
+    assert found.held
+    return found
+
+
+def _without(entry: Any, first: int, last: int) -> None:
+    """Without some legs, and the stops at their ends."""
+    del entry["legs"][first:last], entry["stops"][first:last], entry["times"][first:last]
+
+
+def _curve_elsewhere(entry: Any) -> None:
+    """The second curve is 1e-3 farther, and so are its stops."""
+    for ends in [entry["stops"][3:], *(leg["ends"] for leg in entry["legs"][2:])]:
+        for end in ends:
+            end[0] += 1e-3
+
+
+TAMPERED: list[tuple[Any, str, Any]] = [
+    (of_a_path, "no legs", lambda e: e.update(legs=[])),
+    (of_a_path, "no legs", lambda e: e.update(legs=[], stops={"shape": [0, 2]}, times=[])),
+    (of_a_path, "stops are not the ends", lambda e: e["legs"].pop()),
+    (of_a_path, "begin where the leg before ends", lambda e: e["legs"].pop(1)),
+    (of_a_path, "begin where the leg before ends", lambda e: _without(e, 1, 2)),
+    (of_a_path, "begin where the leg before ends", lambda e: e["legs"].reverse()),
+    (of_a_path, "begin where the leg before ends", lambda e: e["legs"][0].update(joined=True)),
+    (of_a_path, "stops are not the ends", lambda e: e["legs"][1].update(joined=False)),
+    (of_a_path, "stops are not the ends", lambda e: e["stops"][-1].__setitem__(0, e["stops"][-1][0] + 1.0)),
+    (of_a_path, "stops are not the ends", lambda e: e["stops"][1].__setitem__(1, e["stops"][1][1] + 1e-15)),
+    (of_a_path, "no two configurations", lambda e: e["legs"][1].update(ends=[0.0, 1.0])),
+    (of_a_path, "times", lambda e: e["times"].reverse()),
+    (of_a_path, "times", lambda e: e.update(times=[0.0] * 4)),
+    (of_a_path, "times", lambda e: e.update(times=[0.1, 0.2, 0.3, 0.4])),
+    (of_a_path, "times", lambda e: e["times"].pop()),
+    (of_a_path, "moved", lambda e: e.update(moved=-1.0)),
+    (of_a_path, "R = 0", lambda e: e.update(R=0.0)),
+    (of_a_path, "stretch", lambda e: e["legs"][0]["numbers"].update(spread=[[0.5]])),
+    (of_a_path, "pull", lambda e: e["legs"][0].update(pull=0.0)),
+    (of_a_path, "no reason", lambda e: e.update(reason="why")),
+    (of_two_curves, "times", lambda e: e["times"].__setitem__(3, e["times"][3] + 0.1)),
+    (of_two_curves, "its curve begins", _curve_elsewhere),
+    (of_two_curves, "stops are not the ends", lambda e: e["legs"][2].update(joined=True)),
+    (of_a_configuration, "from the center", lambda e: e.update(q=[0.0] * len(e["q"]))),
+    (of_a_configuration, "from the center", lambda e: e["q"].__setitem__(2, e["q"][2] + 1e-9)),
+    (of_a_configuration, "center has shape", lambda e: e["center"].pop()),
+    (of_a_configuration, "no space", lambda e: (e["q"].pop(), e["center"].pop())),
+    (of_a_configuration, "orthonormal", lambda e: e.update(basis=[[0.0] * 5] * 7)),
+    (of_a_configuration, "basis has shape", lambda e: e.update(basis=[[0.0] * 4] * 7)),
+    (of_a_configuration, "spread", lambda e: e["numbers"].update(spread=[[0.0] * 5] * 7)),
+    (of_a_configuration, "rows is 0", lambda e: e.update(rows=0)),
+    (of_a_configuration, "held", lambda e: e.update(held=["j1"])),
+    (of_a_configuration, "no reason", lambda e: e.update(open=["row 0 of 'tool'"])),
+    (of_a_humanoid, "from the center", lambda e: e["q"].__setitem__(0, e["q"][0] + 0.01)),
+    (of_a_humanoid, "from the center", lambda e: e.update(q=[0.0] * len(e["q"]))),
+    (of_a_humanoid, "spread", lambda e: e["numbers"].update(spread=[[0.0] * len(x) for x in e["numbers"]["spread"]])),
+    (at_a_bound, "held", lambda e: e["held"].extend(["a", "b"])),
+]
+
+
+@pytest.mark.parametrize("make", dict.fromkeys(entry[0] for entry in TAMPERED))
+def test_a_file_that_contradicts_itself_is_refused(make: Any, tmp_path: File) -> None:
+    file = tmp_path / "certificate.json"
+    save_certificate(make(), file)
+    text = file.read_text(encoding="utf-8")
+    assert load_certificate(file).success
+    for _, words, change in (entry for entry in TAMPERED if entry[0] is make):
+        data = json.loads(text)
+        change(data["certificate"])
+        file.write_text(json.dumps(data), encoding="utf-8")
+        with pytest.raises(FileContentError, match=f"do not prove it: .*{words}"):
+            load_certificate(file)
+
+
+def test_a_report_holds_the_certificate_of_its_own_result(tmp_path: File) -> None:
+    robot, file = ur5(), tmp_path / "report.json"
+    far = project(robot, [Implicit.equal(Position(robot, "tool0"), [9.0, 0.0, 0.0])], robot.neutral)
+    near = project(robot, [Implicit.equal(Position(robot, "tool0"), [0.3, 0.2, 0.3])], robot.neutral + 0.5).or_raise()
+    for other in (near.certify(), of_a_configuration()):
+        assert other.success
+        with pytest.raises(WrongObjectError, match="of the same q bit for bit, got one of another configuration"):
+            far.report(file, other)
+    assert not file.exists()
+    far.report(file, far.certify())
+    assert Report.load(file).certificate is not None
+    near.report(file, near.certify())
+    data, own = json.loads(file.read_text(encoding="utf-8")), near.certify()
+    for other in (far.certify(), of_a_configuration(), replace(own, basis=np.zeros((7, 0)), status=NOT_PROVED)):
+        file.write_text(text_of({**data, "certificate": certificate_data(other)}), encoding="utf-8")
+        with pytest.raises(FileContentError, match=r"\$\.certificate: is one of another configuration"):
+            Report.load(file)
 
 
 def test_reports_keep_a_certificate(tmp_path: File) -> None:

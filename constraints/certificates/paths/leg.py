@@ -143,7 +143,7 @@ def premises(
         at.preconditioner, residual.lower, residual.upper, M.lower, M.upper, rounded_up(variation), way.size,
         np.zeros((count, 1)), row, rooms.margins, rates,
     )  # fmt: skip
-    return LegPremises(numbers, rounded_up(pull), at_stops, False)
+    return LegPremises(numbers, rounded_up(pull), at_stops, False, np.stack([way.start, way.end], axis=1))
 
 
 def rooms_along(

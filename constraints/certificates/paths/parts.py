@@ -66,9 +66,9 @@ class Proof(NamedTuple):
     @property
     def leg(self) -> LegPremises:
         """Its premises."""
-        numbers, pull, at_stops, _ = self.legs
+        numbers, pull, at_stops, joined, ends = self.legs
         own = Premises(*(each[self.at] for each in numbers))
-        return LegPremises(own, pull[self.at], at_stops[self.at], False)
+        return LegPremises(own, pull[self.at], at_stops[self.at], joined, ends[self.at])
 
 
 Answer = Proof | WayPart | NoLeg

@@ -242,6 +242,7 @@ class Projection(Solved, ByJoint):
         Raises:
             NotSavableError: a constraint is not data (a Python function, a Target), or the engine is user-defined;
                 nothing is written.
+            WrongObjectError: no certificate, or one of another configuration than `q`.
             FileError: the file cannot be written.
         """
         from_above("save_report")(self, path, certificate)
