@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from liegroups import SE3
 from liegroups.arrays import BoolVector, Indices, Vector
 
-from ..functions import Function, Orientation, Position, Transformation
+from ..functions import Function, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
 from ..functions.enclosures.group_bounds import (
     circle_columns,
@@ -175,13 +176,15 @@ def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
 
     A rotation vector is along e, or zero, if and only if the rotation leaves e where it is: :math:`R e = e`. So the
     tilt of e vanishes where these rows do, and nowhere else, and it has a derivative where the vector jumps, at half a
-    turn about e. It stands for these rows.
+    turn about e. It stands for these rows. So it does where the target is a quaternion of no turn, or of one about e.
     """
     rows, function = owner.rows, owner.measured
-    if not isinstance(function, Orientation | Transformation):
+    if not isinstance(function, Orientation | Transformation | Rotation | Pose):
         return None
-    asked = rows.mask[-3:]
-    zero = (rows.lower[-3:] == 0.0) & (rows.upper[-3:] == 0.0) & (rhs[-3:] == 0.0)
+    if isinstance(function, Pose) and function.outputs == SE3 and rows.mask[:3].any():
+        return None
+    asked, target = rows.mask[-3:], rhs[-3:] if owner.group.is_flat else rhs[-4:-1]
+    zero = (rows.lower[-3:] == 0.0) & (rows.upper[-3:] == 0.0) & (target == 0.0)
     return int(np.argmin(asked)) if asked.sum() == 2 and zero[asked].all() else None
 
 
@@ -204,15 +207,18 @@ def _rows(
 ) -> tuple[Interval, Interval, Callable[[], Bend]]:
     """The rows of one constraint that count: value at the centre, Jacobian on the box, how that changes."""
     function, group, mask = owner.measured, owner.group, owner.rows.mask
+    is_flat = group.is_flat or axis is not None
     if isinstance(function, Transformation) and not mask[3:].any():
         # nobody asks for the rotation, which has no enclosure near a half turn
         function = Position(function.robot, function.frame_b, function.frame_a)
         rhs, mask = rhs[..., :3], mask[:3]
     if axis is not None:
-        every = np.ones(int(mask.sum()), dtype=np.bool_)
-        function, rhs, mask = _tilted(function, mask[:-3], axis), rhs[..., mask], every
+        places = mask[:-3]
+        function = _tilted(function, places, axis)
+        rhs = np.concatenate([rhs[..., : len(places)][..., places], np.zeros((*rhs.shape[:-1], 2))], axis=-1)
+        mask = np.ones(rhs.shape[-1], dtype=np.bool_)
     f = function.enclosed(box)
-    if group.is_flat:
+    if is_flat:
         value = f.value - rhs
         around = Interval.around(value, f.rounding + one_rounding(value))
         return around[..., mask], f.jacobian[..., mask, :], lambda: f.bend.rows(mask)

@@ -16,7 +16,7 @@ import published_postures
 import pytest
 from certificate_claims import planar
 from each_choice import draws
-from robots import arm, humanoid
+from robots import arm, humanoid, ur5
 
 import constraints.certificates.path_check as check_module
 from constraints import (
@@ -46,7 +46,7 @@ from constraints.paths import MovingRightHandSide, Path, interpolate
 from constraints.paths.path import Piece
 from constraints.planning import PlanningStatus, connect
 from constraints.solvers import Options
-from liegroups import R3xSO3, Rn
+from liegroups import SE3, R3xSO3, Rn
 
 PROVED, NOT_PROVED = CertificateStatus.PROVED, CertificateStatus.NOT_PROVED
 
@@ -301,6 +301,59 @@ def test_a_rotation_vector_of_which_two_entries_are_zero_is_a_tilt_and_passes_ha
     equal, aside = Problem(problem.space, [rows]), np.where(np.arange(3) == free, 0.0, 1e-3)
     mixed = certify_batch(equal, [samples[2]] * 2, [equal.rhs, equal.rhs.replace(0, aside)])
     assert [one.success for one in mixed] == [True, False]
+
+
+@pytest.mark.parametrize("free", range(3))
+@pytest.mark.parametrize(
+    ("make", "places"),
+    [
+        (Rotation, []),
+        (Pose, [False] * 3),
+        (lambda *names: Pose(*names, outputs=R3xSO3), [False] * 3),
+    ],
+)
+def test_so_do_two_rows_of_a_rotation_in_a_group(make: Any, places: list[bool], free: int) -> None:
+    """With a right-hand side that turns about the free axis, too, and not with one about another."""
+    two = [k != free for k in range(3)]
+    of_vector, samples = turning_hand(two)
+    f = make(of_vector.robot, "turn2")
+    at, mask = f.value(np.zeros(3)), [*places, *two]
+    problem = Problem(of_vector.robot, [Implicit.equal(f, at, mask=mask, name="upright")])
+    found = claims.path_through(problem, samples).certify()
+    assert found.status is PROVED, found
+    assert found.check() == []
+    for q in samples:  # as the vector is judged in 50 digits
+        near = problem.space.integrate(q, np.array([0.0, 1e-5, -2e-5]))
+        ours, other = certify(problem, near), certify(of_vector, near)
+        assert ours.status is PROVED
+        assert abs(ours.r - other.r) < 1e-6
+    assert all(one.success for one in certify_batch(problem, samples))
+    for axis, proved in ((free, True), ((free + 1) % 3, False)):
+        turned = at.copy()
+        turned[-4:] = 0.0
+        turned[-4 + axis], turned[-1] = np.sin(0.2), np.cos(0.2)
+        rows = Implicit.equal(f, turned, mask=mask, name="upright")
+        assert certify(Problem(of_vector.robot, [rows]), samples[2]).success is proved
+
+
+@pytest.mark.parametrize("outputs", [R3xSO3, SE3])
+def test_a_level_tool_turns_by_more_than_half_a_turn(outputs: Any) -> None:
+    """Its height is a row of R3xSO3; in SE(3) places have no tilt beside them, and half a turn is named."""
+    pose = Pose(ur5(), "tool0", [0.4, 0.1, 0.3, 1.0, 0.0, 0.0, 0.0], outputs=outputs)
+    level = Implicit.zero(pose, mask=[False, False, True, True, True, False], name="level")
+    problem = Problem(pose.robot, [level], Bounds.none(pose.robot.space))
+    q = Projector(problem).project(np.array([0.1, -1.2, 1.5, -1.8, -1.6, 0.2])).or_raise().q
+    samples = q + np.linspace(0.0, 2.0 * np.pi, 40)[:, None] * np.eye(6)[5]  # it turns about its last joint
+    found = claims.path_through(problem, samples).certify()
+    if outputs == SE3:
+        assert "half a turn" in found.reason
+        return
+    assert found.status is PROVED, found
+    assert found.check() == []
+    for q in found.stops:
+        there = pose.robot.at(q).placement("tool0")
+        assert there.translation[2] == pytest.approx(0.3, abs=1e-9)
+        assert there.rotation[2, 2] == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_other_rows_of_a_rotation_vector_jump_at_half_a_turn() -> None:
