@@ -124,7 +124,9 @@ def of_a_humanoid() -> Certificate:
 def at_a_bound() -> Certificate:
     x = Identity(Rn(3))
     circle = Implicit.equal(x[0] * x[0] + x[1] * x[1], [1.0])
-    found = certify(Problem(Rn(3), [circle], Bounds(Rn(3), [-2.0] * 3, [2.0, 2.0, 0.5])), [1.0, 0.1, 0.6])
+    found = certify(
+        Problem(Rn(3), [circle], Bounds(Rn(3), np.full(3, -2.0), np.array([2.0, 2.0, 0.5]))), [1.0, 0.1, 0.6]
+    )
     assert found.held
     return found
 

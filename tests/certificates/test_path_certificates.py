@@ -316,9 +316,10 @@ def test_so_do_two_rows_of_a_rotation_in_a_group(make: Any, places: list[bool], 
     """With a right-hand side that turns about the free axis, too, and not with one about another."""
     two = [k != free for k in range(3)]
     of_vector, samples = turning_hand(two)
-    f = make(of_vector.robot, "turn2")
+    robot: Any = of_vector.robot
+    f = make(robot, "turn2")
     at, mask = f.value(np.zeros(3)), [*places, *two]
-    problem = Problem(of_vector.robot, [Implicit.equal(f, at, mask=mask, name="upright")])
+    problem = Problem(robot, [Implicit.equal(f, at, mask=mask, name="upright")])
     found = claims.path_through(problem, samples).certify()
     assert found.status is PROVED, found
     assert found.check() == []
@@ -333,13 +334,13 @@ def test_so_do_two_rows_of_a_rotation_in_a_group(make: Any, places: list[bool], 
         turned[-4:] = 0.0
         turned[-4 + axis], turned[-1] = np.sin(0.2), np.cos(0.2)
         rows = Implicit.equal(f, turned, mask=mask, name="upright")
-        assert certify(Problem(of_vector.robot, [rows]), samples[2]).success is proved
+        assert certify(Problem(robot, [rows]), samples[2]).success is proved
 
 
 @pytest.mark.parametrize("outputs", [R3xSO3, SE3])
 def test_a_level_tool_turns_by_more_than_half_a_turn(outputs: Any) -> None:
     """Its height is a row of R3xSO3; in SE(3) places have no tilt beside them, and half a turn is named."""
-    pose = Pose(ur5(), "tool0", [0.4, 0.1, 0.3, 1.0, 0.0, 0.0, 0.0], outputs=outputs)
+    pose = Pose(ur5(), "tool0", np.array([0.4, 0.1, 0.3, 1.0, 0.0, 0.0, 0.0]), outputs=outputs)
     level = Implicit.zero(pose, mask=[False, False, True, True, True, False], name="level")
     problem = Problem(pose.robot, [level], Bounds.none(pose.robot.space))
     q = Projector(problem).project(np.array([0.1, -1.2, 1.5, -1.8, -1.6, 0.2])).or_raise().q
