@@ -20,6 +20,7 @@ from ..robot import Frame, Robot
 from ..robot.files.disabled_collisions import link_names
 from ..robot.files.packages import robot_data_folder
 from ..robot.files.urdf import captured_stderr
+from ..robot.files.urdf_graph import misspelt_solids
 from ..robot.files.xml import read_xml
 from ..robot.frame_table import FrameKind
 from ..robot.model.pinocchio import pin
@@ -157,6 +158,7 @@ def _geometry_of(source: str | os.PathLike[str], packages: tuple[str, ...]) -> t
         except Exception as error:  # what the parsers and the readers of meshes raise
             raise ModelError(_unreadable(name, [*said, str(error)])) from None
     wrong = list(dict.fromkeys(said)) if any("collision element" in line for line in said) else []
+    wrong += [str(slip) for slip in misspelt_solids(root)]
     wrong += [f"the size of '{solid.name}' must be positive" for solid in read.geometryObjects if _is_flat(solid)]
     if wrong:
         raise ModelError(_unreadable(name, wrong))

@@ -231,10 +231,16 @@ BALLS = """<robot name='balls'><link name='body'>
         ("<sphere radius='0.1'/>", "<box size='0.1 0 0.1'/>", "size of 'body_0' must be positive"),
         ("<sphere radius='0.1'/>", "<cylinder radius='0.1' length='-1'/>", "size of 'body_0' must be positive"),
         ("<sphere radius='0.1'/>", "<mesh filename='nowhere.stl'/>", "nowhere.stl"),
+        ("collision>", "colision>", "link 'body': no element is named 'colision'; the nearest names are collision$"),
+        ("</collision></link>", "</collision><Collision/></link>", "no element is named 'Collision'"),
+        ("<origin", "<orgin", "its <collision>: no element is named 'orgin'; the nearest names are origin"),
+        ("xyz=", "xzy=", "its <origin>: no attribute is named 'xzy'; the nearest names are xyz"),
+        ("<origin xyz='1 0 0'/>", "<origin xyz='1 0 0'/><origin xyz='2 0 0'/>", "<origin> is given twice"),
+        ("radius='0.1'/></g", "radius='0.1'/><sphere radius='0.2'/></g", "several shapes"),
     ],
 )
 def test_collision_geometry_that_cannot_be_read_is_not_left_out(old: str, new: str, said: str) -> None:
-    """One solid of two that pinocchio drops, or takes with a negative size, would make the robot look free there."""
+    """One solid of two that pinocchio drops, misplaces or takes with a negative size would look free there."""
     robot = Robot.from_urdf(BALLS, base=Base.FREE_FLYER)
     assert CollisionModel(robot, urdfs=BALLS).names == ("body_0", "body_1")
     assert old in BALLS

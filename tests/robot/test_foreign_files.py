@@ -120,6 +120,22 @@ def test_slips_in_links_and_joints_are_told_and_a_pipe_is_no_file(
         read_bytes(tmp_path / "pipe.urdf")
 
 
+def test_misspelt_solids_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """A link whose `<colision>` is passed over has no solid; words of other programs are not asked about."""
+    solid = "<link name='arm'><collision><verbose/><geometry><mesh filename='a.stl'/></geometry></collision>"
+    text = arm().replace("<link name='arm'/>", f"{solid}<collision_checking/><surface/></link>")
+    Robot.from_urdf(text)
+    assert said(caplog) == ""
+    Robot.from_urdf(text.replace("collision>", "colision>").replace("<surface/>", "<visuals/>"))
+    Robot.from_urdf(text.replace("/></geometry>", " scal='1 1 1'/></geometry>"))
+    for slip in (
+        "link 'arm': no element is named 'colision'; the nearest names are collision",
+        "link 'arm': no element is named 'visuals'; the nearest names are visual",
+        "link 'arm', its <collision>, its <mesh>: no attribute is named 'scal'; the nearest names are scale",
+    ):
+        assert slip in said(caplog)
+
+
 @pytest.mark.parametrize("text", [arm() + "<robot name='s'/>", arm() + "junk", arm()[:-3], arm(inside="<a b=1/>")])
 def test_what_would_be_lost_or_guessed_is_refused(text: str) -> None:
     """Mend 6: a second robot behind the first, a torn file: what was not read cannot be passed over in silence."""

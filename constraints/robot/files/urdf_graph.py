@@ -17,13 +17,17 @@ from .xml import has_xacro
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 """Types of joints of a URDF, and how many freedoms each has."""
 _ELEMENTS = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
-_PARTS_OF_A_LINK = ("inertial", "visual", "collision", "contact", "gazebo")
+_SOLIDS = ("visual", "collision")
+_PARTS_OF_A_LINK = ("inertial", *_SOLIDS, "collision_checking", "contact", "gazebo")
 _CHILDREN = {
     "joint": (
         "parent", "child", "origin", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller",
         "gazebo", "physics",
     ),
     "inertial": ("origin", "mass", "inertia"),
+    "visual": ("origin", "geometry", "material"),
+    "collision": ("origin", "geometry", "material", "verbose"),
+    "geometry": ("box", "sphere", "cylinder", "capsule", "mesh"),
 }  # fmt: skip
 _ATTRIBUTES = {
     "joint": ("name", "type"),
@@ -36,6 +40,11 @@ _ATTRIBUTES = {
     "dynamics": ("damping", "friction"),
     "mass": ("value",),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "mesh": ("filename", "scale"),
 }
 MOST_LINKS = 4000
 """Links that a file may have: pinocchio compares each with all others."""
@@ -266,7 +275,7 @@ def _no_tree(roots: Sequence[str]) -> str:
 
 
 def misspelt(root: Element) -> Iterator[Fault]:
-    """Words of a URDF that mean nothing and resemble one that does, in what makes the tree and its inertias."""
+    """Words of a URDF that mean nothing and resemble one that does: in the tree, its inertias and its solids."""
     words = (str(element.tag) for element in root)
     for word in islice(dict.fromkeys(words), WORDS):
         if meant(word, _ELEMENTS) in ("link", "joint"):
@@ -287,6 +296,32 @@ def misspelt(root: Element) -> Iterator[Fault]:
             yield from _slips(inertial, f"{what}, its <inertial>", "inertial")
             for child in inertial:
                 yield from _slips(child, f"{what}, its <{child.tag}>", str(child.tag))
+    for tag in _SOLIDS:
+        yield from misspelt_solids(root, tag)
+
+
+def misspelt_solids(root: Element, tag: str = "collision") -> Iterator[Fault]:
+    """Mistakes for which links of a URDF lose a solid, or have it elsewhere.
+
+    Args:
+        root: the outermost element.
+        tag: "collision" or "visual".
+    """
+    for link in root.findall("link"):
+        what = f"link '{link.get('name')}'"
+        for word in islice(dict.fromkeys(str(child.tag) for child in link), WORDS):
+            if meant(word, _PARTS_OF_A_LINK) == tag:
+                yield _slip(what, "element", word, (tag,))
+        for solid in link.findall(tag):
+            where = f"{what}, its <{tag}>"
+            yield from _slips(solid, where, tag)
+            yield from _out_of_place(solid, where, ("origin", "geometry"))
+            for child in solid:
+                yield from _slips(child, f"{where}, its <{child.tag}>", str(child.tag))
+            for shape in solid.iterfind("geometry/*"):
+                yield from _slips(shape, f"{where}, its <{shape.tag}>", str(shape.tag))
+            if len(solid.findall("geometry/*")) > 1:
+                yield Fault(where, "<geometry> has several shapes: only the first one would be used")
 
 
 def _out_of_place(element: Element, what: str, once: Iterable[str]) -> Iterator[Fault]:
