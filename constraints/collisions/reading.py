@@ -14,6 +14,7 @@ import numpy as np
 from liegroups.arguments import as_mapping, expect
 
 from ..errors import DuplicateError, ModelError
+from ..linear_algebra import norm
 from ..problem.questions import LONGER, reach_of
 from ..questions import FAR_AWAY, LONG_DISTANCE, ask_once
 from ..robot import Frame, Robot
@@ -89,32 +90,33 @@ def placed(robot: Robot, shape: GivenSolid, body: CoveredGeometry, links: Contai
         UnknownFrameError: the robot does not have its frame.
     """
     frame = robot.frame(shape.frame)
-    placement = frame.placement * shape.placement
-    _ask_of_shape(robot, shape, frame.joint, float(np.linalg.norm(placement.translation)))
-    return CollisionSolid(shape.name, frame.name if frame.name in links else "", frame.joint, placement, body, shape)
+    link, placement = frame.name if frame.name in links else "", frame.placement * shape.placement
+    return _asked(robot, CollisionSolid(shape.name, link, frame.joint, placement, body, shape))
 
 
-def _ask_of_shape(robot: Robot, shape: GivenSolid, joint: int, away: float) -> None:
-    """Ask about a shape in the world that nothing of a robot comes near to, and about one that is too large for it.
+def _asked(robot: Robot, solid: CollisionSolid) -> CollisionSolid:
+    """The same solid, asked about if it is too large for the robot, or stands where nothing of the robot comes near.
+
+    In the world large floors and walls are meant, if they are not as thick as that too.
 
     Args:
         robot: what carries it.
-        shape: the shape.
-        joint: that carries it; 0 is the world.
-        away: of its centre from the origin of that [m].
+        solid: the solid.
     """
-    size = max(shape.size)
-    if max(away, size) <= LONG_DISTANCE:
-        return
-    ends = (Frame("end", i, as_placement(None)) for i in range(1, robot.model.njoints))
-    reach = max((reach_of(robot, end) for end in ends), default=inf)
+    middle, sides = solid.body.box
+    away, size = norm(np.asarray(solid.placement.act(middle))), float(sides.max() if solid.joint else sides.min())
+    if not LONG_DISTANCE < max(away, size) < inf:
+        return solid
+    ends = (reach_of(robot, Frame("end", i, as_placement(None))) for i in range(1, robot.model.njoints))
+    reach = max((far for far in ends if far < inf), default=0.0)
     words = ""
-    if 0.0 < reach < inf and joint and size > LONGER * reach:
-        words = f"has a size of {size:.6g} m"
-    elif 0.0 < reach < inf and away - size > FAR_AWAY * reach:
+    if size > LONGER * reach > 0.0:
+        words = f"has a size of {float(sides.max()):.6g} m"
+    elif not solid.joint and away - 0.5 * norm(sides) > FAR_AWAY * reach > 0.0:
         words = f"is {away:.6g} m away"
     if words:
-        ask_once(f"shape '{shape.name}' {words}, and the joints of {robot.name} reach {reach:.3g} m: in millimetres?")
+        ask_once(f"shape '{solid.name}' {words}, and the joints of {robot.name} reach {reach:.3g} m: in millimetres?")
+    return solid
 
 
 def _files(urdfs: Any) -> dict[str, Any]:
@@ -136,7 +138,8 @@ def _of_urdf(
         frame = robot.frame(f"{prefix}/{link.name}" if prefix else str(link.name), kind=FrameKind.BODY)
         placement = frame.placement * link.placement.actInv(solid.placement)
         name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
-        yield CollisionSolid(name, frame.name, frame.joint, placement, CoveredGeometry(solid.geometry))
+        body = CoveredGeometry(solid.geometry)
+        yield _asked(robot, CollisionSolid(name, frame.name, frame.joint, placement, body))
 
 
 def _geometry_of(source: str | os.PathLike[str], packages: tuple[str, ...]) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix
+from liegroups.arrays import Matrix, Vector
 
 from ..robot.model.pinocchio import Placement, pin
 from .clouds import CloudTree, PointCloud
@@ -42,6 +42,15 @@ class CoveredGeometry:
     def hull(self) -> Any:
         """The convex hull of a mesh, of coal; None of other solids, which are as easily compared themselves."""
         return hull_of(self.geometry) if self.cloud is None else None
+
+    @cached_property
+    def box(self) -> tuple[Vector, Vector]:
+        """The box around the solid, along its axes: middle and sides [m], not finite of a solid that has no end."""
+        self.geometry.computeLocalAABB()
+        around = self.geometry.aabb_local
+        lower, upper = np.array(around.min_), np.array(around.max_)
+        with np.errstate(over="ignore"):
+            return 0.5 * (lower + upper), upper - lower + 2.0 * self.padding
 
     @property
     def padding(self) -> float:

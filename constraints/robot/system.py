@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,11 @@ from liegroups.arguments import as_label, as_name, as_tuple, expect
 from liegroups.arrays import Vector
 from liegroups.errors import DuplicateNameError
 
+from ..linear_algebra import norm
+from ..questions import say
 from .files.disabled_collisions import DisabledCollision
 from .files.packages import VisualFile
+from .files.questions import asked_of_seats
 from .frame_table import FrameTable
 from .model.mimic import Mimic
 from .model.pinocchio import Model, Placement, pin
@@ -21,6 +25,8 @@ from .placement import as_placement
 
 if TYPE_CHECKING:
     from .robot import Robot
+
+_log = logging.getLogger(__package__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,7 @@ def join(
     parts = as_tuple(parts, "parts of a system", "Part")
     model: Any = pin.Model()
     names: list[str] = []
+    away: dict[str, float] = {}
     for i, part in enumerate(parts):
         expect(part, Part, f"part {i} of the system")
         as_label(part.name, f"name of part {i} of the system")
@@ -77,7 +84,9 @@ def join(
             own: Any = part.robot.model
             model.gravity = own.gravity
         frame, placement = _seat(model, part)
+        away[part.name] = norm(np.asarray(placement.translation))
         model = pin.appendModel(model, _prefixed(part.robot, f"{part.name}/"), frame, placement)
+    say(_log, asked_of_seats(away, [part.robot.model for part in parts]))
     model.name = as_name(name or " + ".join(names) or "empty system", "name of a system")
     slices = {joint: slice(model.idx_qs[i], model.idx_qs[i] + model.nqs[i]) for i, joint in enumerate(model.names) if i}
     neutral: Vector = pin.neutral(model)

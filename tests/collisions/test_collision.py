@@ -83,9 +83,28 @@ def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCapt
     assert len(caplog.messages) == 2
     model.first_collision(path.or_raise(), resolution=20)
     assert [said.partition(",")[0] for said in caplog.messages] == [
-        "shape 'hand' has a size of 80 m", "shape 'post' is 300 m away",
+        "shape 'hand' has a size of 160 m", "shape 'post' is 300 m away",
         "resolution of a collision check is 20 m: is it in millimetres?",
     ]  # fmt: skip
+
+
+def test_obstacles_and_links_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A box that is thick and far away, also beside a free object, and boxes of a file; a tower may be high."""
+    ask_once.cache_clear()
+    robot = Robot.system([Part("arm", sample_arm()), Part("a", Robot.from_urdf(BOX, base=Base.FREE_FLYER))])
+    hand = Shape("hand", "Sphere", (0.08,), "arm/tool")
+    crate = Shape("crate", "Box", (0.3, 0.1, 0.5), "universe", [0.4, 0.25, 0, 0, 0, 0, 1])
+    tower = Shape("tower", "Box", (8.0, 8.0, 60.0), "universe", pose(30.0))
+    chain = Robot.from_urdf(CHAIN)
+    CollisionModel(robot, [hand, crate, tower])
+    CollisionModel(chain, urdfs=CHAIN)
+    assert not caplog.messages
+    CollisionModel(robot, [hand, Shape("crate", "Box", (300, 100, 500), "universe", [400, 250, 0, 0, 0, 0, 1])])
+    CollisionModel(chain, urdfs=CHAIN.replace("'0.1 0.1 0.2'", "'100 100 200'"))
+    sizes = {"crate": 500, "a_0": 200, "b_0": 200, "c_0": 200, "d_0": 200}
+    assert [said.partition(",")[0] for said in caplog.messages] == [
+        f"shape '{name}' has a size of {size} m" for name, size in sizes.items()
+    ]
 
 
 def test_a_stale_result_is_not_reported() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from constraints import Bounds, Robot, locked_joint, questions, rigid_transform
+from constraints import Bounds, Part, Robot, locked_joint, questions, rigid_transform
 from constraints.models import load, sample_arm
 from constraints.questions import Coordinate, asked_of_angles
 from constraints.robot import placement
@@ -221,3 +221,14 @@ def test_other_units_in_an_sdf(caplog: pytest.LogCaptureFixture) -> None:
     joints = joint.format("a", "b", 0) + joint.format("b", "c", 400)
     load(f"<sdf version='1.7'><model name='m'><static>true</static>{links}{joints}</model></sdf>")
     assert any("joint 'bc' is 400 m away from joint 'ab': is it in millimetres?" in line for line in asked(caplog))
+
+
+def test_parts_in_millimetres_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A hundred times as far away as a robot is long; an object without joints has no length."""
+    arm, box = sample_arm(), Robot.from_urdf("<robot name='box'><link name='body'/></robot>")
+    Robot.system([Part("a", arm), Part("b", arm, [0, 99, 0, 0, 0, 0, 1])])
+    caplog.clear()
+    Robot.system([Part("a", arm), Part("b", arm, [0, 1800, 0, 0, 0, 0, 1]), Part("c", box, [0, 0, 900, 0, 0, 0, 1])])
+    (said,) = asked(caplog)
+    assert "part 'b' is 1800 m away, the longest robot 1.05 m long: is it in millimetres?" in said
+    assert "part 'c' is 900 m away" in said
