@@ -6,8 +6,8 @@ import argparse
 
 import numpy as np
 
-from ..files.reports import load_problem_or_report
-from ..problem.problem import Problem
+from ..files.problems import PlanningTask
+from ..files.reports import load_task_or_report
 from ..words import counted
 from .arguments import ALL_WELL
 
@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the problem, and for a report its right-hand sides and what came out."""
-    report = load_problem_or_report(options.file)
-    if isinstance(report, Problem):
-        print(report.describe())
+    report = load_task_or_report(options.file)
+    if isinstance(report, PlanningTask):
+        print("\n\n".join(filter(None, (report.problem.describe(), report.aside))))
         return ALL_WELL
     print(report.problem.describe())
     print("\nright-hand sides")

@@ -12,7 +12,8 @@ from liegroups.arrays import Matrix
 
 from ..errors import OptionError
 from ..files.options import load_options
-from ..files.reports import Report, load_problem_or_report
+from ..files.problems import PlanningTask
+from ..files.reports import Report, load_task_or_report
 from ..files.right_hand_sides import load_rhs
 from ..problem.problem import Problem
 from ..robot.configuration import random_points
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Project what the file holds."""
     outputs((options.file, options.rhs, options.options), save=options.save, report=options.report, plot=options.plot)
-    case = load_problem_or_report(options.file)
+    case = load_task_or_report(options.file)
     if isinstance(case, Report):
         named = [f"--{name.replace('_', '-')}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
         if named:
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     return _project(case, options)
 
 
-def _project(problem: Problem, options: argparse.Namespace) -> int:
+def _project(task: PlanningTask, options: argparse.Namespace) -> int:
+    problem = task.problem
     seed = options.seed or 0
     chosen = load_options(options.options) if options.options else Options(seed=seed)
     if options.max_iterations is not None:
@@ -69,7 +71,7 @@ def _project(problem: Problem, options: argparse.Namespace) -> int:
     projector = Projector(problem, chosen)
     projector.project(starts[0], sides)  # the first call pays for memory
     batch = projector.project_batch(starts, sides, progress=True if wants_bar() else None)
-    print(table(batch))
+    print("\n\n".join(filter(None, (table(batch), task.aside))))
     if options.save:
         save_arrays(options.save, _arrays(batch))
     if options.report:

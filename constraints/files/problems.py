@@ -36,6 +36,12 @@ class PlanningTask(NamedTuple):
     start: Vector | None
     goal: Vector | None
 
+    @property
+    def aside(self) -> str:
+        """What to say to whoever wants the problem alone; empty where the file has nothing else."""
+        ends = " and ".join(name for name in ("start", "goal") if getattr(self, name) is not None)
+        return f"left aside of the file: {ends}, for the command `plan`" if ends else ""
+
 
 def save_problem(
     problem: Problem,
@@ -77,7 +83,11 @@ def load_task(path: str | os.PathLike[str]) -> PlanningTask:
     Raises:
         FileError, FileContentError: as `load_problem`.
     """
-    _, data = read_document(path, "problem")
+    return task_from_data(read_document(path, "problem")[1])
+
+
+def task_from_data(data: JsonValue) -> PlanningTask:
+    """The problem of a document that `read_document` has opened, with start and goal."""
     problem = problem_from_data(data.without("start", "goal"))
     ends = data.those({name: lambda entry: _end(entry, problem) for name in ("start", "goal")})
     return PlanningTask(problem, ends.get("start"), ends.get("goal"))

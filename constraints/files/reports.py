@@ -33,7 +33,7 @@ from .entries import INTEGER, NUMBER, Entry, member, record, vector
 from .environment import environment
 from .json_values import JsonValue
 from .options import options_data, options_from_data
-from .problems import problem_data, problem_from_data
+from .problems import PlanningTask, problem_data, problem_from_data, task_from_data
 from .right_hand_sides import rhs_data, rhs_from_data
 
 _STEPS: dict[str, type[LinearStep]] = {
@@ -166,14 +166,14 @@ def save_report(projection: Projection, path: str | os.PathLike[str], certificat
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
-def load_problem_or_report(path: str | os.PathLike[str]) -> Problem | Report:
+def load_task_or_report(path: str | os.PathLike[str]) -> PlanningTask | Report:
     """Read a file that holds either.
 
     Raises:
         FileError: the file cannot be read whole, or holds something else; the place in it is named.
     """
     kind, data = read_document(path, "problem", "report")
-    return problem_from_data(data) if kind == "problem" else report_from_data(data)
+    return task_from_data(data) if kind == "problem" else report_from_data(data)
 
 
 def report_from_data(data: JsonValue) -> Report:

@@ -235,6 +235,28 @@ def test_start_and_goal_of_a_problem_come_back(tmp_path: Path) -> None:
     assert not (tmp_path / "none.json").exists()
 
 
+def test_describe_and_project_take_a_file_with_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What they say of the problem alone, and which entries they leave aside; a wrong end is named all the same."""
+    problem, start, goal = level()
+    file, alone = str(tmp_path / "level.json"), str(tmp_path / "alone.json")
+    problem.save(alone)
+    for ends, said in (({"start": start, "goal": goal}, "start and goal"), ({"goal": goal}, "goal")):
+        save_problem(problem, file, **ends)
+        for command in (["describe"], ["project", "--starts", "3"]):
+            codes = [main([command[0], name, *command[1:]]) for name in (alone, file)]
+            found = capsys.readouterr().out
+            assert codes == [0, 0]
+            assert found.endswith(f"\n\nleft aside of the file: {said}, for the command `plan`\n")
+            assert found.count("left aside") == 1
+    assert main(["describe", alone]) == 0
+    words = capsys.readouterr().out
+    main(["describe", file])
+    assert capsys.readouterr().out.startswith(words)
+    Path(file).write_text(json.dumps(json.loads(Path(file).read_text()) | {"goal": "hom"}))
+    assert main(["describe", file]) == 2
+    assert "the nearest names are home" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("end", "words"),
     [("hom", "the nearest names are home"), ([0.0] * 6, "expected 7 numbers"), (["nan"] * 7, "finite"), (3, "list")],
