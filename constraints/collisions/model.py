@@ -44,7 +44,7 @@ from .pairs import (
 from .reading import extended, solids_of
 from .sampling import free_one
 from .shapes import Shape
-from .words import described, in_words
+from .words import bare_parts, described, in_words
 
 _log = logging.getLogger(__package__)
 
@@ -116,7 +116,7 @@ class CollisionModel(ChangedCopies):
     All pairs of shapes on different joints are checked, except: pairs on a joint and its parent (neighbours touch; in
     the world only the base of the same robot is a neighbour), pairs of links whose collisions the robot's SRDF
     disables, and pairs that `without` leaves out. A model without any pair to check, for which every configuration is
-    free, logs a warning with the reason when it is built.
+    free, logs a warning with the reason when it is built; likewise a model of a system with parts that have no solid.
 
     Args:
         robot: the robot, or the system of robots and objects.
@@ -174,6 +174,9 @@ class CollisionModel(ChangedCopies):
             self._take(self.without(*left).with_margins({} if margins is None else margins)._has)
         else:
             self._say_if_empty()
+        if solids:
+            for bare in bare_parts(self._has, self.robot):
+                _log.warning("collision model of %s: %s", self.robot.name, bare)
 
     def _take(self, has: Contents, moved: Sequence[int] = ()) -> None:
         """Look at these solids and pairs.

@@ -79,6 +79,13 @@ class CollisionSolid:
     body: CoveredGeometry
     source: Shape | PointCloud | None = None
 
+    @property
+    def frame_name(self) -> str:
+        """Name of the frame that carries it."""
+        if self.source is None:
+            return self.link
+        return self.source.frame if isinstance(self.source.frame, str) else self.source.frame.name
+
     @cached_property
     def spheres(self) -> Matrix | None:
         """Its cover on the joint (1 + n, 4): centers and radii, the one around all first; None if it has none."""

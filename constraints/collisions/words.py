@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..words import counted
+from ..robot.files.disabled_collisions import link_names
+from ..words import counted, first_names
 from .pairs import SAMPLES, SHOWN, LeftOutReason, WhyOut
 
 if TYPE_CHECKING:
@@ -61,13 +62,30 @@ def described(has: Contents, robot: Robot, srdf: bool) -> str:
     """
     shapes, joints = counted(len(has.solids), "shape"), counted(len({s.joint for s in has.solids}), "joint")
     looked = f"{counted(len(has.margins), 'pair')} {'is' if len(has.margins) == 1 else 'are'} checked"
-    lines = [f"{shapes} on {joints}, {looked}", f"  left out: {in_words(has.out.values(), True) or 'none'}"]
+    lines = [f"{shapes} on {joints}, {looked}", *(f"  {bare}" for bare in bare_parts(has, robot))]
+    lines.append(f"  left out: {in_words(has.out.values(), True) or 'none'}")
     if robot.disabled_collisions:
         used = "" if srdf else ", not used (srdf=False)"
         lines.append(f"  SRDF: {counted(len(robot.disabled_collisions), 'pair')} of links{used}")
     if any(distances := sorted(set(has.margins.values()))):
         lines.append(f"  margins: {', '.join(f'{distance:g}' for distance in distances)} m")
     return "\n".join(lines)
+
+
+def bare_parts(has: Contents, robot: Robot) -> list[str]:
+    """A line that names the parts of a system without a solid, with which nothing collides; none where all have some.
+
+    Args:
+        has: what a model looks at.
+        robot: the system; a robot whose joints and links have names without a prefix is none.
+    """
+    split = [name.partition("/") for name in (*robot.joint_names, *link_names(robot.model))]
+    if not all(part and name for part, _, name in split):
+        return []
+    carriers = [str(robot.model.names[solid.joint]) for solid in has.solids] + [s.frame_name for s in has.solids]
+    covered = {name.partition("/")[0] for name in carriers}
+    bare = [part for part in dict.fromkeys(part for part, *_ in split) if part not in covered]
+    return [f"these parts have no solid, so nothing collides with them: {first_names(bare)}"] if bare else []
 
 
 def why_empty(has: Contents) -> str:

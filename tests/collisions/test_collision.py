@@ -73,7 +73,7 @@ def test_shapes_and_limits_in_millimetres_are_asked_about(caplog: pytest.LogCapt
     fine = Shape("floor", "Box", (100.0, 100.0, 0.1)), Shape("wall", "Box", (0.1, 9.0, 9.0), placement=pose(90.0))
     CollisionModel(arm, [*fine, hand])
     ship, pier = Shape("ship", "Sphere", (200.0,), "a/body"), Shape("pier", "Sphere", (9.0,), placement=pose(500.0))
-    CollisionModel(boxes(), [ship, pier])
+    CollisionModel(boxes(), [ship, pier, Shape("buoy", "Sphere", (1.0,), "b/body")])
     assert not caplog.messages
     wrong = Shape("hand", "Sphere", (80.0,), "tool"), Shape("post", "Sphere", (0.12,), placement=pose(300.0))
     for _ in range(2):
@@ -93,18 +93,37 @@ def test_obstacles_and_links_in_millimetres_are_asked_about(caplog: pytest.LogCa
     ask_once.cache_clear()
     robot = Robot.system([Part("arm", sample_arm()), Part("a", Robot.from_urdf(BOX, base=Base.FREE_FLYER))])
     hand = Shape("hand", "Sphere", (0.08,), "arm/tool")
+    lid = Shape("lid", "Box", (0.1, 0.1, 0.1), "a/body")
     crate = Shape("crate", "Box", (0.3, 0.1, 0.5), "universe", [0.4, 0.25, 0, 0, 0, 0, 1])
     tower = Shape("tower", "Box", (8.0, 8.0, 60.0), "universe", pose(30.0))
     chain = Robot.from_urdf(CHAIN)
-    CollisionModel(robot, [hand, crate, tower])
+    CollisionModel(robot, [hand, lid, crate, tower])
     CollisionModel(chain, urdfs=CHAIN)
     assert not caplog.messages
-    CollisionModel(robot, [hand, Shape("crate", "Box", (300, 100, 500), "universe", [400, 250, 0, 0, 0, 0, 1])])
+    CollisionModel(robot, [hand, lid, Shape("crate", "Box", (300, 100, 500), "universe", [400, 250, 0, 0, 0, 0, 1])])
     CollisionModel(chain, urdfs=CHAIN.replace("'0.1 0.1 0.2'", "'100 100 200'"))
     sizes = {"crate": 500, "a_0": 200, "b_0": 200, "c_0": 200, "d_0": 200}
     assert [said.partition(",")[0] for said in caplog.messages] == [
         f"shape '{name}' has a size of {size} m" for name, size in sizes.items()
     ]
+
+
+def test_parts_without_a_solid_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    """One file of two robots was forgotten; a part that is welded on another has its solid through any frame of its."""
+    chain, box = Robot.from_urdf(CHAIN), Robot.from_urdf(BOX, base=Base.FREE_FLYER)
+    bit = Robot.from_urdf(BOX).with_frame("tip", "body", [0, 0, 0.1, 0, 0, 0, 1])
+    robot = Robot.system([Part("left", chain), Part("right", chain), Part("box", box), Part("bit", bit, on="left/d")])
+    caplog.clear()
+    model = CollisionModel(robot, urdfs={"left": CHAIN})
+    words = "these parts have no solid, so nothing collides with them: "
+    assert caplog.messages == [f"collision model of {robot.name}: {words}right, box, bit"]
+    assert f"\n  {words}right, box, bit\n" in model.describe()
+    assert words not in CollisionModel(chain, urdfs=CHAIN).describe()
+    more = [Shape("lid", "Sphere", (0.1,), "box/body"), Shape("drill", "Sphere", (0.01,), "bit/tip")]
+    assert f"{words}right\n" in pickle.loads(pickle.dumps(model.added(*more))).describe()
+    caplog.clear()
+    assert words not in CollisionModel(robot, more, {"left": CHAIN, "right": CHAIN}).describe()
+    assert not caplog.messages
 
 
 def test_a_stale_result_is_not_reported() -> None:
