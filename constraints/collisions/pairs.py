@@ -138,6 +138,9 @@ def margins_of_joints(pairs: Iterable[CollisionPair], names: Sequence[str]) -> d
 def ask_of_margins(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair, float]) -> None:
     """Ask about distances that are far larger than the shapes, or so negative that a pair never counts.
 
+    Two shapes are apart when one has gone, across its thinnest side, half of that and the radius of the other: they
+    never overlap by more.
+
     Args:
         solids: the shapes.
         margins: pair of shapes -> distance [m].
@@ -150,7 +153,9 @@ def ask_of_margins(solids: Sequence[CollisionSolid], margins: Mapping[IndexPair,
     if most > PLAIN and most > LONGER * middle:
         what = f"margin {most:.6g} m of a collision model"
         ask_once(f"{what}, whose shapes have a radius of {middle:.3g} m (median): is it in millimetres?")
-    never = [(i, j) for (i, j), margin in margins.items() if -margin > radii[i] + radii[j]]
+    halves = [0.5 * float(solid.body.box[1].min()) for solid in solids]
+    deepest = {(i, j): min(halves[i] + radii[j], radii[i] + halves[j]) for i, j in margins}
+    never = [pair for pair, margin in margins.items() if -margin > deepest[pair]]
     if never:
         i, j = never[0]
         more = f" (and {len(never) - 1} more)" if len(never) > 1 else ""

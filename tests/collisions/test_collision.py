@@ -53,7 +53,7 @@ def test_margins_in_millimetres_or_that_hide_a_pair_are_asked_about(caplog: pyte
     size = (0.2, 0.2, 0.2)
     shapes = [Shape("one", "Box", size, "a/body"), Shape("two", "Box", size, "b/body")]
     model = CollisionModel(boxes(), shapes)
-    for fine in (-0.3, 0.0, 0.9, 1.7):
+    for fine in (-0.27, 0.0, 0.9, 1.7):
         CollisionModel(boxes(), shapes, margin=fine)
         model.with_margins({("one", "two"): fine})
     assert not caplog.messages
@@ -63,6 +63,20 @@ def test_margins_in_millimetres_or_that_hide_a_pair_are_asked_about(caplog: pyte
     assert caplog.messages == [
         "margin 20 m of a collision model, whose shapes have a radius of 0.173 m (median): is it in millimetres?",
         "margin -5 m of 'one' and 'two': they overlap by less wherever they are, so they never collide: is it meant?",
+    ]
+
+
+def test_margins_that_a_small_shape_never_reaches_are_asked_about(caplog: pytest.LogCaptureFixture) -> None:
+    """A ball in a thin plate overlaps by its radius and half of the plate at most, as coal says."""
+    ask_once.cache_clear()
+    shapes = [Shape("plate", "Box", (0.8, 0.8, 0.06), "a/body"), Shape("ball", "Sphere", (0.02,), "b/body")]
+    model, q = CollisionModel(boxes(), shapes, margin=-0.049), np.array(pose(0.0) + pose(0.0))
+    assert not model.is_free(q)
+    assert not caplog.messages
+    assert model.with_margins({("plate", "ball"): -0.051}).is_free(q)
+    assert caplog.messages == [
+        "margin -0.051 m of 'plate' and 'ball': they overlap by less wherever they are, so they never collide: is it "
+        "meant?"
     ]
 
 
