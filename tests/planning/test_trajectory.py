@@ -16,6 +16,7 @@ from constraints.errors import NoAttributeError, OptionError, UnknownJointError,
 from constraints.functions import Position
 from constraints.manipulation import interpolate
 from constraints.planning import Trajectory, timed
+from constraints.questions import ask_once
 
 URDF = """<robot name="crane"><link name="base"/><link name="mast"/><link name="jib"/><link name="hook"/>
 <joint name="turn" type="continuous"><parent link="base"/><child link="mast"/><axis xyz="0 0 1"/></joint>
@@ -70,6 +71,20 @@ def test_times_that_it_does_not_have_are_refused() -> None:
             trajectory().sample(rate)  # pyright: ignore[reportArgumentType]
     with pytest.raises(NoAttributeError, match="sample"):
         trajectory().waypoints  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+
+
+def test_a_time_step_in_place_of_a_rate_is_asked_about(tmp_path: FilePath, caplog: pytest.LogCaptureFixture) -> None:
+    ask_once.cache_clear()
+    motion = trajectory()
+    for rate in (100.0, 1.01 / motion.duration):
+        motion.sample(rate)
+    assert not caplog.messages
+    motion.as_joint_trajectory(0.01)
+    motion.save(tmp_path / "motion.csv", 0.01)
+    assert caplog.messages == [
+        f"rate of a trajectory: 0.01 samples a second, less than one in its {motion.duration:.3g} s: is it the time "
+        "between two? Its rate is 100"
+    ]
 
 
 def test_the_fields_of_a_joint_trajectory() -> None:

@@ -18,6 +18,7 @@ from ...errors import OptionError, UnknownJointError, WrongObjectError
 from ...exports import from_above
 from ...keywords import NamesChecked
 from ...paths.moving_rhs import MovingRightHandSide
+from ...questions import ask_once
 from ...ranges import positive_number
 from ...rows.right_hand_side import RightHandSide
 from ...solvers import Projector
@@ -201,7 +202,12 @@ class Trajectory(NamesChecked):
         Raises:
             OptionError: not a positive number.
         """
-        times = regular_times(self.duration, positive_number(rate, "rate of a trajectory"))
+        if positive_number(rate, "rate of a trajectory") * self.duration < 1.0 and self.duration > 0.0:
+            ask_once(
+                f"rate of a trajectory: {rate:g} samples a second, less than one in its {self.duration:.3g} s: is it "
+                f"the time between two? Its rate is {1.0 / rate:g}"
+            )
+        times = regular_times(self.duration, rate)
         return TrajectorySamples(times, *self._at(times))
 
     def _at(self, times: Vector) -> tuple[Matrix, Matrix, Matrix]:
