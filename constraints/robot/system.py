@@ -13,6 +13,7 @@ from liegroups.arguments import as_label, as_name, as_tuple, expect
 from liegroups.arrays import Vector
 from liegroups.errors import DuplicateNameError
 
+from ..errors import OptionError
 from ..linear_algebra import norm
 from ..questions import say
 from .files.disabled_collisions import DisabledCollision
@@ -68,6 +69,7 @@ def join(
         DuplicateNameError: two parts have one name.
         UnknownFrameError, AmbiguousFrameError: the frame a part stands on is none, or not one, of the earlier parts'.
         WrongObjectError: an object is no `Part`, or has a name that is not usable.
+        OptionError: a part is named as what is within another one, "a/b" beside "a".
     """
     parts = as_tuple(parts, "parts of a system", "Part")
     model: Any = pin.Model()
@@ -80,6 +82,7 @@ def join(
         if part.name in names:
             raise DuplicateNameError("part of the system", part.name)
         names.append(part.name)
+        _refuse_inside(names)
         if i == 0:
             own: Any = part.robot.model
             model.gravity = own.gravity
@@ -109,6 +112,16 @@ def join(
         visuals += [file.prefixed(prefix) for file in robot.visuals]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
     return model, tuple(mimics), tuple(disabled), tuple(visuals)
+
+
+def _refuse_inside(names: list[str]) -> None:
+    """Refuse the last part if its name is one of what is within another part, or the reverse."""
+    for name in names:
+        short, long = sorted((name, names[-1]), key=len)
+        if long.startswith(f"{short}/"):
+            raise OptionError(
+                f"parts of the system: '{long}' names what is within part '{short}', expected another name"
+            )
 
 
 def _prefixed(robot: Robot, prefix: str) -> Any:

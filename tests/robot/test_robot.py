@@ -568,6 +568,10 @@ def test_bad_systems_are_refused():
         Robot.system([Part("b", box(), on="b/body")])
     with pytest.raises(errors.WrongObjectError, match="part 1"):
         Robot.system([Part("a", arm()), arm()])  # pyright: ignore[reportArgumentType]
+    for names in (("a", "a/b"), ("a/b", "a")):
+        with pytest.raises(errors.OptionError, match="'a/b' names what is within part 'a'"):
+            Robot.system([Part(name, arm()) for name in names])
+    assert Robot.system([Part("a/b", arm()), Part("a/c", arm())]).nq == 2 * arm().nq
     with pytest.raises(errors.WrongObjectError, match="'a'"):
         Robot.system([Part("a", arm().model)])  # pyright: ignore[reportArgumentType]
     with pytest.raises(errors.WrongObjectError, match="name of part 0"):
