@@ -187,6 +187,10 @@ def _kind_of(values: Any) -> str:
     name = type(values).__name__
     if isinstance(values, Mapping):
         return f"{name} (for a robot, robot.configuration(values) converts values by joint)"
+    entries: list[Any] = list(getattr(values, "flat", ()))
+    odd = [entry for entry in entries if not isinstance(entry, int | float)]
+    if odd:
+        return f"{name} of {type(odd[0]).__name__}"
     return f"{name}, whose numbers are its q" if isinstance(getattr(values, "q", None), np.ndarray) else name
 
 

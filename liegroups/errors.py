@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from math import isfinite
 from typing import Any
 
 
@@ -177,11 +178,13 @@ class WrongObjectError(ConstraintError):
     Args:
         what: the argument, as the caller knows it.
         expected: what it accepts, in words.
-        received: the object (its type is shown), a class, or a description.
+        received: the object (its type is shown; NaN and infinities as they are), a class, or a description.
     """
 
     def __init__(self, what: str, expected: str, received: object) -> None:
         self.what, self.expected = what, expected
+        if isinstance(received, float) and not isfinite(received):
+            received = str(received)
         if isinstance(received, type):
             received = f"the class {received.__name__} itself, not an object of it: write {received.__name__}(...)"
         self.received = received if isinstance(received, str) else type(received).__name__

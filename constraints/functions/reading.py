@@ -17,7 +17,7 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import UndefinedError
+from ..errors import DtypeError, UndefinedError
 from ..words import signed_sum
 from .affine import Affine, Constant
 from .algebra import Sum
@@ -289,6 +289,8 @@ def read(f: Callable[[Vector], ArrayLike], inputs: Space, outputs: Space, column
         formula = tree.rows([first._other(x) for x in given])  # pyright: ignore[reportPrivateUsage]
     except Unreadable as reason:
         return Reading(None, str(reason))
+    except DtypeError:
+        return Reading(None, "it calls something that takes real numbers only")
     except Exception as error:
         return Reading(None, f"{type(error).__name__}: {error}")
     if columns is not None and (formula.columns & ~np.asarray(columns)).any():

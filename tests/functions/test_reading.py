@@ -206,6 +206,13 @@ def test_what_takes_complex_numbers_has_its_derivatives_to_rounding() -> None:
     assert posed.jacobian(q)[0, 0] == pytest.approx(truth[0], rel=1e-14)
 
 
+def test_what_asks_a_robot_is_said_to_take_real_numbers_only() -> None:
+    robot = arm()
+    f = Function.from_callable(lambda q: robot.at(q).placement("tool").translation[2], robot.space, Rn(1), name="mine")
+    why = "it calls something that takes real numbers only; it raises DtypeError for a complex number"
+    assert f.describe() == f"mine: in Python, with central differences ({why})"
+
+
 @pytest.mark.parametrize("name", KINKS)
 def test_what_only_seems_to_take_complex_numbers_has_differences(name: str) -> None:
     for scale in (1e-6, 1.0, 1e6):

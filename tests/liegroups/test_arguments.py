@@ -9,7 +9,7 @@ import pytest
 
 from liegroups import SE3, ProductSpace, Space
 from liegroups.arguments import as_callable, as_tolerance, expect, integers, is_finite_number
-from liegroups.errors import WrongObjectError
+from liegroups.errors import DtypeError, WrongObjectError
 
 
 def test_expect_returns_the_object_itself() -> None:
@@ -30,6 +30,9 @@ def test_expect_returns_the_object_itself() -> None:
         ("x", Space, "a Space, SE3", "part of a test: expected a Space, SE3, got 'x'"),
         (ProductSpace, Space, "", r"the class ProductSpace itself, not an object of it: write ProductSpace\(\.\.\.\)"),
         (np.zeros(3), str, "a string", "expected a string, got ndarray"),
+        (float("nan"), str, "a string", "expected a string, got nan"),
+        (np.float64("-inf"), str, "a string", "expected a string, got -inf"),
+        (0.5, str, "a string", "expected a string, got float"),
     ],
 )
 def test_expect_names_the_culprit(candidate: object, kind, words: str, message: str) -> None:
@@ -72,3 +75,16 @@ def test_a_space_is_no_function_though_it_has_a_call() -> None:
     assert as_callable(abs, "function of a test", "a function of time") is abs
     with pytest.raises(WrongObjectError, match=r"function of a test.*a function of time"):
         as_callable(SE3, "function of a test", "a function of time")
+
+
+@pytest.mark.parametrize(
+    ("q", "received"),
+    [
+        (np.zeros(7) + 0j, "complex128"),
+        (np.array([0.0] * 6 + [1j], dtype=object), "ndarray of complex"),
+        (np.array([object()] * 7), "ndarray of object"),
+    ],
+)
+def test_arrays_that_are_not_real_say_of_what(q: np.ndarray, received: str) -> None:
+    with pytest.raises(DtypeError, match=rf"expected real numbers \(float64\), received {received}$"):
+        SE3.check(q)
