@@ -186,6 +186,17 @@ def test_a_coordinate_on_its_bound_stays_there_and_leaves_it() -> None:
     assert claims.path_through(Problem(Rn(3), [plane], bounds), beyond).certify().check() == []
 
 
+def test_a_coordinate_that_is_held_near_its_bound_and_moves_does_not_hold_a_row_at_its_target() -> None:
+    """x is 1 in the middle of the way alone, and its row sees no other coordinate; of samples at 1 it is proved."""
+    off = 2.0**-12
+    row = Implicit(Identity(Rn(2))[0], Comparison.EQUALITY, [1.0], scale=[1e-7])
+    bounds = Bounds(Rn(2), np.array([1.0 - 1.0001 * off, -5.0]), np.array([1.0 + 1.0001 * off, 5.0]))
+    problem = Problem(Rn(2), [row], bounds)
+    across = claims.path_through(problem, np.array([[1.0 - off, 0.0], [1.0 + off, 0.1]]))
+    assert across.certify().status is NOT_PROVED
+    assert claims.path_through(problem, np.array([[1.0, 0.0], [1.0, 0.1]])).certify().status is PROVED
+
+
 def test_an_arc_that_leaves_its_bounds_between_two_samples_is_not_proved() -> None:
     """Both ends are within y <= 0.999, and the circle between them is not."""
     bounds = Bounds(Rn(2), np.full(2, -2.0), np.array([2.0, 0.999]))

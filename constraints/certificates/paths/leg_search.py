@@ -182,7 +182,8 @@ class LegSearch:
             found, moved = self._enclosed(rows, way.box, moved)
         except UndefinedError as why:
             return self._without_value(parts, why)
-        played = (self.rows.equalities | self.active) & ~(found.settled(self.target, held) & (moved.magnitude == 0.0))
+        stays = held & (way.d == 0.0) & (way.off == 0.0)  # what is held may move on the way itself
+        played = (self.rows.equalities | self.active) & ~(found.settled(self.target, stays) & (moved.magnitude == 0.0))
         alike = (played == played[0]).all(axis=1)
         if not alike.all():
             return self._told_apart(parts, alike)
