@@ -197,6 +197,23 @@ def test_a_coordinate_that_is_held_near_its_bound_and_moves_does_not_hold_a_row_
     assert claims.path_through(problem, np.array([[1.0, 0.0], [1.0, 0.1]])).certify().status is PROVED
 
 
+def test_a_body_that_comes_to_its_bound_is_not_proved_and_named() -> None:
+    """It cannot be held there; its coordinate has a greater number than any row."""
+    model = pin.Model()
+    model.appendBodyToJoint(
+        model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body"),
+        pin.Inertia.Identity(),
+        pin.SE3.Identity(),
+    )
+    robot = Robot(model).with_frame("tip", "body", pin.SE3.Identity())
+    row = Implicit.equal(Position(robot, "tip"), mask=[True, False, False])
+    bounds = Bounds(robot.space, np.full(7, -np.inf), np.where(np.arange(7) == 1, 0.1, np.inf))
+    samples = robot.neutral + np.outer([0.0, 1.0], 0.1 * np.eye(7)[1])
+    found = claims.path_through(Problem(robot, [row], bounds), samples).certify()
+    assert found.status is NOT_PROVED
+    assert "a bound of 'body' may be passed" in found.reason
+
+
 def test_an_arc_that_leaves_its_bounds_between_two_samples_is_not_proved() -> None:
     """Both ends are within y <= 0.999, and the circle between them is not."""
     bounds = Bounds(Rn(2), np.full(2, -2.0), np.array([2.0, 0.999]))

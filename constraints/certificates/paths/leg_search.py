@@ -277,11 +277,10 @@ class LegSearch:
         if len(columns) and not held[columns].any():
             held[columns] = True
             return AGAIN
-        for place in places:
-            x = float(values[place.at]) if place.kind == "row" else np.inf
-            end = min((self.rows.lower, self.rows.upper), key=lambda ends: abs(ends[place.at] - x))[place.at]
-            if place.kind == "row" and abs(end - x) < AT_END:
-                raise AtEnd(place.at, float(end))
+        for row in (place.at for place in places if place.kind == "row"):
+            end = min((self.rows.lower[row], self.rows.upper[row]), key=lambda end: abs(end - values[row]))
+            if abs(end - values[row]) < AT_END:
+                raise AtEnd(row, float(end))
         return f"{self._name(places[0])} may be passed" if places else ""
 
     def _columns(self, rooms: Rooms, short: BoolVector) -> Indices:
