@@ -26,6 +26,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.edges import MIDDLE_OF_INTERVAL, SHORTEST_PART_OF_PATH, SLACK_OF_A_MIDDLE
 from ..solvers.machine import layout
+from ..solvers.projection.projector import kept_projector
 from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
 from .path import Jump, Path, Piece, StepSize
@@ -203,7 +204,7 @@ def interpolate(
     positive_number(max_angle, "max_angle of an interpolation")
     positive_number(max_length, "max_length of an interpolation")
     if isinstance(problem, Problem):
-        projector = Projector(problem, Options.local() if options is None else options)
+        projector = kept_projector(problem, Options.local() if options is None else options)
     elif options is None:
         projector, problem = problem, problem.problem
     else:

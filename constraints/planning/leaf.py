@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..robot.configuration import random_points
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projector
 from ..solvers.growth import GrowthProgram, Rules
+from ..solvers.projection.projector import kept_projector
 from .metric import Metric
 
 THRESHOLD_OF_PATHS = 5e-5
@@ -167,7 +168,4 @@ def path_projector(problem: Problem | Projector) -> Projector:
     if isinstance(problem, Projector):
         problem.options.without_clock("of a path")
         return problem
-    if problem.robot is None:
-        return Projector(problem, local)
-    kept: Projector = problem.robot.kept.get(("projector of paths", problem), partial(Projector, problem, local))
-    return kept
+    return kept_projector(problem, local)

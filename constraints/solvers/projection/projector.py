@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -345,6 +346,20 @@ class Projector:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Projector, (self.problem, self.options, self.engine)
+
+
+def kept_projector(problem: Problem, options: Options) -> Projector:
+    """A projector, kept by the robot of its problem for who asks again: to make one takes a millisecond.
+
+    Args:
+        problem: the constraints.
+        options: of the projector.
+    """
+    make = partial(Projector, problem, options)
+    if problem.robot is None:
+        return make()
+    kept: Projector = problem.robot.kept.get(("projector", problem, options), make)
+    return kept
 
 
 def project(
