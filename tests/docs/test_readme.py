@@ -126,7 +126,7 @@ def test_links_lead_somewhere() -> None:
 def test_commands_name_files_and_options_that_are_there() -> None:
     """Each claim has its command."""
     commands = re.findall(r"`python ((?:examples|benchmarks)/\w+\.py)( [^`]*)?`", README)
-    assert len(commands) == 5
+    assert len(commands) == 6
     for script, words in commands:
         text = (ROOT / script).read_text(encoding="utf-8")
         assert all(option in text for option in re.findall(r"--[\w-]+", words)), script
