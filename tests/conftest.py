@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import sys
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -12,6 +13,9 @@ from pathlib import Path
 import pytest
 from _pytest.doctest import DoctestModule
 from each_choice import mark_long
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")  # read when numpy is imported; each core has a worker of its own
 
 
 @pytest.fixture(autouse=True)
