@@ -13,6 +13,7 @@ from constraints import Bounds, Implicit, Options, Pose, Problem, Projector
 from constraints.functions.affine import Identity
 from constraints.paths import MovingRightHandSide, Path
 from constraints.paths.path import Piece
+from constraints.rows.right_hand_side import RightHandSide
 from liegroups import R3xSO3, Rn
 
 
@@ -54,13 +55,8 @@ def _wrist() -> tuple[Problem, str]:
     return Problem(robot, [rows], Bounds.none(robot.space)), frame
 
 
-def between_arms(seed: int) -> Path:
-    """A UR5 whose tool turns about its axis, 0.02 rad a step; on the way its elbow, nearly stretched, flips.
-
-    All but the last joint stay on a continuous path: position and axis of the tool leave them no motion.
-    """
-    rng = np.random.default_rng(seed)
-    problem, _ = _wrist()
+def _flipped(problem: Problem, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, RightHandSide]:
+    """A UR5 with a nearly stretched elbow, the same bent to the other side, and right-hand sides that both satisfy."""
     while True:
         q = rng.uniform(-2.0, 2.0, 6)
         q[2] = 10.0 ** rng.uniform(-4.0, -1.5)
@@ -68,9 +64,19 @@ def between_arms(seed: int) -> Path:
         sides = problem.rhs_from(q)
         found = Projector(problem, Options.local(threshold=1e-9)).project(mirrored, sides)
         if found.success and found.q[2] < 0.0 and np.abs(found.q - q).max() < 0.3:
-            break
+            return q, found.q, sides
+
+
+def between_arms(seed: int) -> Path:
+    """A UR5 whose tool turns about its axis, 0.02 rad a step; on the way its elbow, nearly stretched, flips.
+
+    All but the last joint stay on a continuous path: position and axis of the tool leave them no motion.
+    """
+    rng = np.random.default_rng(seed)
+    problem, _ = _wrist()
+    q, flipped, sides = _flipped(problem, rng)
     turned = np.arange(4)[:, None] * 0.02 * np.eye(6)[5]
-    samples = np.concatenate([q + turned, found.q + turned + 0.08 * np.eye(6)[5]])
+    samples = np.concatenate([q + turned, flipped + turned + 0.08 * np.eye(6)[5]])
     piece = Piece(problem, MovingRightHandSide(sides), samples, np.linspace(0.0, 1.0, 8), Options.local())
     return Path((piece,))
 
@@ -79,15 +85,8 @@ def between_elbows_of_a_tool(seed: int) -> Path:
     """A UR5 whose tool stays where it is, by all six rows of its pose; its elbow, nearly stretched, flips."""
     rng, robot = np.random.default_rng(seed), ur5()
     problem = Problem(robot, [Implicit.equal(Pose(robot, robot.frame_names[-1]))], Bounds.none(robot.space))
-    while True:
-        q = rng.uniform(-2.0, 2.0, 6)
-        q[2] = 10.0 ** rng.uniform(-4.0, -1.5)
-        mirrored = q * np.where(np.arange(6) == 2, -1.0, 1.0)
-        sides = problem.rhs_from(q)
-        found = Projector(problem, Options.local(threshold=1e-9)).project(mirrored, sides)
-        if found.success and found.q[2] < 0.0 and np.abs(found.q - q).max() < 0.3:
-            break
-    samples = np.array([q] * int(rng.integers(1, 3)) + [found.q] * int(rng.integers(1, 3)))
+    q, flipped, sides = _flipped(problem, rng)
+    samples = np.array([q] * int(rng.integers(1, 3)) + [flipped] * int(rng.integers(1, 3)))
     times = np.linspace(0.0, 1.0, len(samples))
     return Path((Piece(problem, MovingRightHandSide(sides), samples, times, Options.local()),))
 

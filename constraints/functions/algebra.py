@@ -311,12 +311,9 @@ class Sum(Combined):
         return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian, bend)
 
     def _added(self, *parts: Matrix) -> Matrix:
-        whole: Any = None
-        for part, c in zip(parts, self._factors.tolist(), strict=True):
-            if whole is None:
-                whole = part if c == 1.0 else c * part
-            else:
-                whole = whole - part if c == -1.0 else whole + (part if c == 1.0 else c * part)
+        whole = np.zeros(parts[0].shape)
+        for part, c in zip(parts, self._factors, strict=True):
+            whole += c * part
         return whole
 
 

@@ -275,7 +275,7 @@ class Tubes:
         C, off, length = at.preconditioner, lengths(way.off), np.asarray(rounded_up(lengths(way.d)))
         slope, rate = np.array([block.slope for block in self.blocks]) @ begun.sizes[:, which], begun.rate[which]
         gap, n, nv = rounded_up(length / k + 2.0 * off), *J.shape[2:]
-        rest = all_entries(C) * (2.0 * self.small + 4.0 * UNIT * n) * np.sqrt(n * nv)
+        rest = all_entries(C) * (2.0 * self.small + 4.0 * UNIT * n * (1.0 + self._whole)) * np.sqrt(n * nv)
         rest += 0.2 * (OF_ADJOINTS * length) ** 2 * self._curved * slope
         variation = all_entries(C[:, None] @ (J - found.jacobian.middle[:, None])).max(axis=1) + rate * gap + rest
         largest = np.maximum(SIZE_OF_WAY * length, LEAST_SIZE)

@@ -15,6 +15,7 @@ from liegroups.frozen import read_only, set_fields
 from ...errors import ModelError
 from ...ranges import positive_number
 from ...robot import Robot
+from ...robot.model.pinocchio import pin
 from ...robot.posture import Kinematics
 from ..frames.frame_function import supporting_columns
 from ..frames.mass import MassFunction
@@ -133,7 +134,7 @@ class GraspFunction(MassFunction):
         """
         center = np.array(self.center_jacobian(k)) if slopes else None
         about: Matrix = np.diag(self._scales)
-        about[3:, :3] = skew(self.center(k)) * -self._scales[3]
+        about[3:, :3] = pin.skew(self.center(k)) * -self._scales[3]
         parts = [oMf.toDualActionMatrix().dot(w) for oMf, w in zip(self.frames(k), self.wrenches, strict=True)]
         wrenches = np.concatenate(parts, axis=1)
         return Grasp(about.dot(wrenches), wrenches, about, k.world_jacobian if slopes else None, center)
@@ -151,7 +152,7 @@ class GraspFunction(MassFunction):
         each = np.add.reduceat(grasp.wrenches * x, self._starts, axis=1)
         turned = np.matmul(each.T, _BY_TWIST).reshape(6, -1)
         out: Matrix = grasp.about.dot(turned.dot((self._carried * grasp.jacobian).reshape(-1, self.inputs.nv)))
-        out[3:] += skew(grasp.wrenches[:3].dot(x) * self._scales[3]).dot(grasp.center)
+        out[3:] += pin.skew(grasp.wrenches[:3].dot(x) * self._scales[3]).dot(grasp.center)
         return out
 
     def pulled(self, grasp: Grasp, y: Vector) -> Matrix:
@@ -163,7 +164,7 @@ class GraspFunction(MassFunction):
         """
         twist = grasp.about.T.dot(y)
         turned = _BY_WRENCH.dot(twist).dot(grasp.wrenches)
-        pushed = grasp.wrenches[:3].T.dot(skew(twist[3:]).dot(grasp.center))
+        pushed = grasp.wrenches[:3].T.dot(pin.skew(twist[3:]).dot(grasp.center))
         return turned.T.dot(grasp.jacobian) * self._moving - pushed
 
 
@@ -202,15 +203,9 @@ def pseudo_inverse(G: Matrix) -> PseudoInverse:
     return PseudoInverse((Vt[kept].T / s[kept]) @ span.T, span)
 
 
-def skew(v: Vector) -> Matrix:
-    """The matrix of cross products with a vector (3,)."""
-    x, y, z = v.tolist()
-    return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
-
-
 def _crosses() -> tuple[Any, Any]:
     """By entries of a wrench: what it changes by with a twist. By entries of a twist: the same with a wrench."""
-    zero, skews = np.zeros((3, 3)), [skew(e) for e in np.eye(3)]
+    zero, skews = np.zeros((3, 3)), [pin.skew(e) for e in np.eye(3)]
     by_force = [np.block([[zero, -e], [-e, zero]]) for e in skews]
     by_moment = [np.block([[zero, zero], [zero, -e]]) for e in skews]
     along = [np.block([[zero, zero], [-e, zero]]) for e in skews]

@@ -17,7 +17,7 @@ from ...point import Point
 from ...robot import Robot
 from ...robot.model.pinocchio import pin
 from ..frames.frame_function import kinematics_at
-from .grasp import GraspFunction, skew
+from .grasp import GraspFunction
 from .support import Support
 
 LEAST_EDGE = 1e-9
@@ -89,7 +89,7 @@ class SupportPolygon(GraspFunction):
         if count < 3:
             raise SizeError(f"points of the supports of {who}", "at least 3", count)
         level = _level_axes(self.up)
-        turned = np.array([-level.dot(skew(e)) for e in np.eye(3)]).reshape(3, 6)
+        turned = np.array([-level.dot(pin.skew(e)) for e in np.eye(3)]).reshape(3, 6)
         set_fields(self, _level=read_only(level), _turned=read_only(turned))
         self.declare(robot.space, Rn(count), self.lean_on(points), periodic=True, name=self.name or None)
 

@@ -14,6 +14,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
+from ...robot.model.pinocchio import pin
 
 
 class Jet(NamedTuple):
@@ -50,9 +51,7 @@ def linear(value: Any, parts: Sequence[Jet], apply: Callable[..., Matrix]) -> Je
         apply: the map, of columns of derivatives.
     """
     if parts[0].velocity is None:  # the inside of the solver's loop
-        if parts[0].jacobian is None:
-            return Jet(value)
-        return Jet(value, apply(parts[0].jacobian) if len(parts) == 1 else apply(*[part.jacobian for part in parts]))
+        return Jet(value, None if parts[0].jacobian is None else apply(*[part.jacobian for part in parts]))
     return Jet(
         value, *(None if some[0] is None else apply(*some) for some in zip(*(p[1:] for p in parts), strict=True))
     )
@@ -103,15 +102,12 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
     numbers, J, v, a = x.value.tolist(), x.jacobian, x.velocity, x.acceleration
     found, asked = [derivatives(s) for s in numbers], 2 + (v is not None) + (x.rate_q is not None)
     for s, row in zip(numbers, found, strict=True):
-        if not (abs(row[0]) + abs(row[1]) if asked == 2 else sum(map(abs, row[:asked]))) < math.inf:
+        if not sum(map(abs, row[:asked])) < math.inf:
             raise UndefinedError(f"of {s:.6g} it is too large a number, or its derivative is")
-    if v is None:  # the inside of the solver's loop
-        value = np.array([row[0] for row in found])
-        if J is None:
-            return Jet(value)
-        return Jet(value, (found[0][1] if len(found) == 1 else np.array([row[1:2] for row in found])) * J)
     y, first, second, third = np.array(found).T[:, :, None]
     made = Jet(y[:, 0], None if J is None else first * J)
+    if v is None:
+        return made
     made = made._replace(velocity=first * v, acceleration=first * a + second * v * v)
     if x.rate_q is None:
         return made
@@ -124,12 +120,7 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
 
 def cross_columns(a: Any, b: Any) -> Any:
     """Cross products of columns (3, c) and of one (3, 1), or of one and of columns."""
-    return _skew(-b).dot(a) if b.shape[1] == 1 else _skew(a).dot(b)
-
-
-def _skew(column: Any) -> Matrix:
-    x, y, z = column[:, 0].tolist()
-    return np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    return pin.skew(-b[:, 0]).dot(a) if b.shape[1] == 1 else pin.skew(a[:, 0]).dot(b)
 
 
 def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:

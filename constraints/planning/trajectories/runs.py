@@ -101,8 +101,10 @@ def _least_moved(piece: Piece, Q: Matrix, found: Matrix, times: Vector) -> Matri
     space, moved, least = piece.problem.space, Q.copy(), JUST_WITHIN * piece.options.threshold
     for i in np.flatnonzero((Q != found).any(axis=1)):
         sides, low, high = piece.sides.at(float(times[i])), 0.0, 1.0
-        for part in (0.0, *(None,) * HALVINGS):
-            middle = 0.5 * (low + high) if part is None else part
+        if piece.projector.residual(Q[i], sides) <= least:
+            continue
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
             if piece.projector.residual(space.interpolate(Q[i], found[i], middle), sides) <= least:
                 high = middle
             else:
@@ -121,15 +123,16 @@ def runs_of(path: Path, stop_at_corners: bool) -> tuple[Stretch, ...]:
     Raises:
         FailedError: as `projected`.
     """
-    fine = dict[int, Projector]()
-    for piece in path.pieces:
-        own = fine.setdefault(id(piece.problem), Projector(piece.problem, _finer(piece.options, 0.0)))
-        if _is_nearly_singular(piece, own):
-            fine[id(piece.problem)] = Projector(
-                piece.problem, _finer(piece.options, WELL_WITHIN * piece.options.threshold)
-            )
-    pieces = enumerate(path.pieces)
-    parts = [part for i, piece in pieces for part in _smooth_parts(piece, i, fine[id(piece.problem)])]
+    fine = {id(piece.problem): Projector(piece.problem, _finer(piece.options, 0.0)) for piece in path.pieces}
+    samples = [projected(piece, fine[id(piece.problem)], piece.samples, piece.times) for piece in path.pieces]
+    coarse = {id(piece.problem): piece for piece, Q in zip(path.pieces, samples, strict=True) if _moves_far(piece, Q)}
+    for key, piece in coarse.items():
+        fine[key] = Projector(piece.problem, _finer(piece.options, WELL_WITHIN * piece.options.threshold))
+    parts = list[Stretch]()
+    for i, (piece, Q) in enumerate(zip(path.pieces, samples, strict=True)):
+        own = fine[id(piece.problem)]
+        near = projected(piece, own, piece.samples, piece.times) if id(piece.problem) in coarse else Q
+        parts += _smooth_parts(piece, i, own, near)
     runs = parts[:1]
     for after in parts[1:]:
         before = runs[-1]
@@ -146,15 +149,14 @@ def _finer(options: Options, least: float) -> Options:
     return replace(options, threshold=threshold, restarts=False, wrap=False, trace=False, nearest=False)
 
 
-def _is_nearly_singular(piece: Piece, fine: Projector) -> bool:
-    """Whether the exact points of a piece lie far from its samples."""
-    moves = piece.problem.space.difference(piece.samples, projected(piece, fine, piece.samples, piece.times))
+def _moves_far(piece: Piece, exact: Matrix) -> bool:
+    """Whether exact points of a piece lie far from its samples."""
+    moves = piece.problem.space.difference(piece.samples, exact)
     return float(np.abs(moves).max()) > FAR_FROM_EXACT * piece.options.threshold
 
 
-def _smooth_parts(piece: Piece, number: int, fine: Projector) -> list[Stretch]:
+def _smooth_parts(piece: Piece, number: int, fine: Projector, samples: Matrix) -> list[Stretch]:
     """A piece with finer samples, cut at its sharp corners."""
-    samples = projected(piece, fine, piece.samples, piece.times)
     ends = [0, *sharp_corners(piece.problem.space, samples), len(samples) - 1]
     return [Stretch((_cut(piece, samples, i, j),), fine, piece.samples[i], number) for i, j in pairwise(ends)]
 
