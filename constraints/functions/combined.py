@@ -273,15 +273,12 @@ def _parts(f: Function, point: Point) -> list[_Part]:
 
 def _jets(parts: list[_Part], point: Point, with_jacobian: bool) -> list[Jet]:
     """Of each part, to first order."""
-    jets, workspace = list[Jet](), point.workspace
+    jets = list[Jet]()
     for f, operands, value, jacobian in parts:
         if operands:
             made: Any = f
-            jets.append(made.combine([jets[k] for k in operands], workspace))
-        elif with_jacobian:
-            f.evaluate(point, value, jacobian)
-            jets.append(Jet(value, jacobian))
-        else:
-            f.evaluate(point, value)
-            jets.append(Jet(value))
+            jets.append(made.combine([jets[k] for k in operands], point.workspace))
+            continue
+        f.evaluate(point, value, jacobian if with_jacobian else None)
+        jets.append(Jet(value, jacobian if with_jacobian else None))
     return jets

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from liegroups import Rn
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import SizeError, UndefinedError
@@ -59,8 +59,8 @@ class SupportPolygon(GraspFunction):
         SizeError: fewer than three points.
         UndefinedError: when evaluated where all points are on one line, seen along gravity.
 
-    Source: McGhee and Frank, On the stability properties of quadruped creeping gaits; Andrew, Another efficient
-    algorithm for convex hulls in two dimensions.
+    Source: McGhee and Frank, On the stability properties of quadruped creeping gaits; hulls by Qhull
+    (`scipy.spatial.ConvexHull`).
 
     Example:
         >>> from constraints import Implicit
@@ -103,13 +103,13 @@ class SupportPolygon(GraspFunction):
         ]
         points: Matrix = np.concatenate(parts, axis=1)
         at = level.dot(points - c[:, None]).T
-        starts = _corners(list(map(tuple, at.tolist())))
-        if not starts:
+        starts = _corners(at)
+        if not len(starts):
             raise UndefinedError(
                 f"{self.name}: seen along gravity, the points of the supports are on one line: there is no polygon; "
                 "StaticStability takes such supports"
             )
-        ends = [*starts[1:], starts[0]]
+        ends = np.roll(starts, -1)
         p = at[starts]
         u = at[ends] - p
         sizes = np.sqrt((u * u).sum(axis=1))
@@ -140,30 +140,20 @@ class SupportPolygon(GraspFunction):
         return (found.reshape(-1, 2, J.shape[1]) * self._moving[:, None]).reshape(found.shape)
 
 
-def _corners(points: list[tuple[float, float]]) -> list[int]:
-    """The corners of the convex hull of points, counter-clockwise; none where they are on one line."""
-    order, corners = sorted(range(len(points)), key=points.__getitem__), list[int]()
-    for walk in (order, order[::-1]):
-        side = [walk[0]]
-        for k in walk[1:]:
-            while len(side) > 1 and _doubled_area(points[side[-2]], points[side[-1]], points[k]) <= 0.0:
-                side.pop()
-            side.append(k)
-        corners += side[:-1]
-    extent = max(max(side) - min(side) for side in zip(*points, strict=True))
-    least, after = LEAST_EDGE * extent, [*corners[1:], corners[0]]
-    apart = [i for i, k in zip(corners, after, strict=True) if _apart(points[i], points[k]) > least]
-    area = sum(_doubled_area(points[apart[0]], points[i], points[k]) for i, k in pairwise(apart[1:]))
-    return apart if area > least * extent else []
+def _corners(at: Matrix) -> Indices:
+    """The corners of the convex hull of points (k, 2), counter-clockwise; none where they are on one line."""
+    from scipy.spatial import ConvexHull, QhullError
 
-
-def _apart(a: tuple[float, float], b: tuple[float, float]) -> float:
-    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
-
-
-def _doubled_area(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    """Of the triangle, positive counter-clockwise."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    extent, none = float(np.ptp(at, axis=0).max()), np.zeros(0, dtype=np.intp)
+    try:
+        hull: Any = ConvexHull(at)
+    except QhullError:
+        return none
+    if hull.volume <= LEAST_EDGE * extent**2:  # the area, in the plane
+        return none
+    corners: Indices = hull.vertices
+    steps = at[corners] - at[np.roll(corners, 1)]
+    return corners[np.abs(steps).max(axis=1) > LEAST_EDGE * extent]
 
 
 def _level_axes(up: Vector) -> Matrix:
