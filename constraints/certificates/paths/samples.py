@@ -20,7 +20,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...solvers.engine import Engine
-from ...workspace import Kept, Pool, Workspace
+from ...workspace import Pool, Workspace
 from ..rows import ProblemRows
 
 
@@ -104,7 +104,3 @@ class Samples:
             each = [_read(part, errors[:, part.at], jacobians[:, part.at]) for part in self._parts]
             errors, jacobians = (np.concatenate(x, axis=1) for x in zip(*each, strict=True))
         return errors, jacobians * self._moving
-
-
-KNOWN: Kept[Samples] = Kept(8)
-"""Of the last problems and right-hand sides."""

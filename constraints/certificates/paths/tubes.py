@@ -57,7 +57,7 @@ from ..path_check import LegPremises
 from ..rows import ProblemRows, RowsOn
 from ..slice import Slice, all_entries, norm_bound
 from .leg import LEAST_SIZE, SIZE_OF_WAY, Rooms, Way, premises, rooms_along
-from .samples import KNOWN, Samples
+from .samples import Samples
 
 OF_SAMPLES = 1e6 * UNIT
 """Rounding of sampled rows and Jacobians, relative to 1 + the lengths of the robot."""
@@ -168,16 +168,18 @@ class Tubes:
     """
 
     def __init__(self, rows: ProblemRows, piece: Piece) -> None:
-        problem = piece.problem
+        problem, robot = piece.problem, piece.problem.robot
+        if robot is None:
+            raise NoEnclosureError(str(problem), "it has no robot, whose links have lengths")
         self.rows, self.space, self.moving = rows, problem.space, ~problem.frozen
         self.blocks, self._near, self._curved = list[SlopedRows](), piece.samples, bool(curved_blocks(problem.space))
         self._whole, self._at_stops = 0.0, dict[bytes, tuple[Vector, Matrix]]()
         for each in zip(rows.owners, rows.points, rows.axes, strict=True):
             self._add(*each)
         self.small = OF_SAMPLES * (1.0 + self._whole)
-        key = problem, np.concatenate(rows.points).tobytes()
         engine, q = piece.projector.engine, piece.samples[0]
-        self._samples = KNOWN.get(key, lambda: Samples(rows, engine, q, self.small))
+        key = "samples", problem, np.concatenate(rows.points).tobytes(), engine, self.small
+        self._samples: Samples = robot.kept.get(key, lambda: Samples(rows, engine, q, self.small))
 
     # Constraints.
 
