@@ -25,13 +25,13 @@ from constraints import (
     Rotation,
     Transformation,
 )
-from constraints.certificates import CertificateStatus
+from constraints.certificates import CertificateStatus, slopes
 from constraints.certificates.paths import leg_search, tubes
 from constraints.certificates.paths.leg import Way
 from constraints.certificates.paths.leg_search import LegSearch
 from constraints.certificates.paths.parts import NoLeg, Proof, WayPart
-from constraints.certificates.paths.samples import Samples
 from constraints.certificates.paths.tubes import Tubes
+from constraints.certificates.samples import Samples
 from constraints.functions.frames.levers import Levers, Norms
 from constraints.paths import Path
 from constraints.solvers.evaluation import Evaluation
@@ -261,7 +261,7 @@ def test_samples_that_are_off_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("limit", "value"), [("LONGEST_WAY", 0.01), ("MOST_TURNED", 1e-3), ("FARTHEST_TILT", 1e-3)])
 def test_what_leaves_the_tube_is_not_proved_by_it(limit: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tubes, limit, value)
+    monkeypatch.setattr(tubes if limit == "LONGEST_WAY" else slopes, limit, value)
     rows = [upright] if limit == "FARTHEST_TILT" else [held(Pose, panda().frame_names[-1])]
     _, search = kept(panda(), rows, 2)
     assert proofs(search) == []

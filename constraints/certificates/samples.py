@@ -8,20 +8,20 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import NoEnclosureError
-from ...functions import Position
-from ...functions.enclosures.box import TangentBox
-from ...functions.enclosures.interval import Interval
-from ...functions.enclosures.smooth import tilt
-from ...loops.hinges.rotation_rows import Swing
-from ...robot.placement import as_placement
-from ...rows.implicit import Implicit
-from ...rows.right_hand_side import RightHandSide
-from ...rows.row_owner import RowOwner
-from ...rows.stack import Stack
-from ...solvers.engine import Engine
-from ...workspace import Pool, Workspace
-from ..rows import ProblemRows
+from ..errors import NoEnclosureError
+from ..functions import Position
+from ..functions.enclosures.box import TangentBox
+from ..functions.enclosures.interval import Interval
+from ..functions.enclosures.smooth import tilt
+from ..loops.hinges.rotation_rows import Swing
+from ..robot.placement import as_placement
+from ..rows.implicit import Implicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
+from ..solvers.engine import Engine
+from ..workspace import Pool, Workspace
+from .rows import ProblemRows
 
 
 class _Part(NamedTuple):
