@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from itertools import islice
+from itertools import islice, product
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -76,10 +76,12 @@ class Hulls(NamedTuple):
     Attributes:
         geometry: pinocchio's; None where no pair has a hull.
         pairs: numbers of the pairs with a hull.
+        of_meshes: pair -> its solids, where both have a hull.
     """
 
     geometry: Any
     pairs: frozenset[int]
+    of_meshes: Mapping[int, IndexPair]
 
 
 class NearPairs(NamedTuple):
@@ -163,7 +165,8 @@ class Checker:
         """Hulls of meshes."""
         hulled = {i for i, solid in enumerate(self._solids) if solid.body.hull is not None}
         pairs = frozenset(k for k, pair in enumerate(self._margins) if not hulled.isdisjoint(pair))
-        return Hulls(geometry_of_hulls(self.geometry, self._solids) if pairs else None, pairs)
+        of_meshes = {k: pair for k, pair in enumerate(self._margins) if hulled.issuperset(pair)}
+        return Hulls(geometry_of_hulls(self.geometry, self._solids) if pairs else None, pairs, of_meshes)
 
     def _memory(self) -> CoalMemory:
         bodies = [solid.body for solid in self._solids]
@@ -280,24 +283,38 @@ class Checker:
 
     def _meets(self, memory: CoalMemory, pair: int) -> bool:
         """Whether a pair collides, where the solids are placed."""
-        hulls = self._hulls
-        if pair in hulls.pairs and not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+        if pair in self._hulls.pairs and not self._hulls_within(memory.hulls, pair, 0.0):
             return False
         return bool(pin.computeCollision(self.geometry, memory.solids, pair))
+
+    def _hulls_within(self, data: Any, pair: int, more: float) -> bool:
+        """Whether hulls are no farther apart than the margin and a distance; of two meshes also those of parts."""
+        hulls = self._hulls
+        if not _within(hulls.geometry, data, pair, more):
+            return False
+        if pair not in hulls.of_meshes:
+            return True
+        coal, request, ends = import_module("coal"), data.collisionRequests[pair], hulls.of_meshes[pair]
+        at_a, at_b = (coal.Transform3s(data.oMg[n].rotation, data.oMg[n].translation) for n in ends)
+        parts = product(*(self._solids[n].body.parts for n in ends))
+        margin = request.security_margin
+        request.security_margin = margin + more
+        near = any(coal.collide(a, at_a, b, at_b, request, coal.CollisionResult()) for a, b in parts)
+        request.security_margin = margin
+        return near
 
     def _looked_at(self, memory: CoalMemory, pair: int, more: float) -> tuple[bool, bool]:
         """Whether a pair, or the hulls of its meshes, may be nearer than its margin and a distance; whether it meets.
 
         Where the solids are placed. What collides is near.
         """
-        hulls = self._hulls
         if more == 0.0:
             met = self._meets(memory, pair)
             return met, met
-        if pair in hulls.pairs:
-            if not _within(hulls.geometry, memory.hulls, pair, more):
+        if pair in self._hulls.pairs:
+            if not self._hulls_within(memory.hulls, pair, more):
                 return False, False
-            if not pin.computeCollision(hulls.geometry, memory.hulls, pair):
+            if not self._hulls_within(memory.hulls, pair, 0.0):
                 return True, False
         if not _within(self.geometry, memory.solids, pair, more):
             return False, False

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import row_lengths
+from .hulls import triangles_of
 
 SPHERES_OF_A_MESH = 32
 """Spheres that the surface of a mesh is divided among."""
@@ -58,7 +59,7 @@ def cover_of(solid: Any) -> Cover | None:
     if kind == "Cylinder":
         return _of_cylinder(float(solid.radius), float(solid.halfLength))
     if kind.startswith("BVHModel") and solid.num_tris:
-        return _of_triangles(_triangles(solid))
+        return _of_triangles(np.array(solid.vertices())[triangles_of(solid)])
     solid.computeLocalAABB()
     lower, upper = np.array(solid.aabb_local.min_), np.array(solid.aabb_local.max_)
     if not np.abs([lower, upper]).max() < 1e100:
@@ -116,12 +117,6 @@ def _of_box(lower: Vector, upper: Vector, points: Matrix | None, disc: float = n
     centers = centers[row_lengths(corners) <= disc]
     reach = 0.5 * float(np.linalg.norm(cell))
     return widened(centers, np.full(len(centers), reach), 0.5 * (lower + upper), 0.5 * float(np.linalg.norm(sides)))
-
-
-def _triangles(mesh: Any) -> Matrix:
-    """Triangles (n, 3, 3) of a mesh of coal: corners by row."""
-    corners = np.array([mesh.tri_indices(k)[i] for k in range(mesh.num_tris) for i in range(3)])
-    return np.array(mesh.vertices())[corners].reshape(-1, 3, 3)
 
 
 def _of_triangles(triangles: Matrix) -> Cover:

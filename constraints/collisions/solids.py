@@ -15,7 +15,7 @@ from liegroups.arrays import Matrix, Vector
 from ..robot.model.pinocchio import Placement, pin
 from .clouds import CloudTree, PointCloud
 from .covers import Cover, cover_of
-from .hulls import hull_of
+from .hulls import hull_of, parts_of
 from .pairs import IndexPair
 from .shapes import Shape
 
@@ -42,6 +42,11 @@ class CoveredGeometry:
     def hull(self) -> Any:
         """The convex hull of a mesh, of coal; None of other solids, which are as easily compared themselves."""
         return hull_of(self.geometry) if self.cloud is None else None
+
+    @cached_property
+    def parts(self) -> tuple[Any, ...]:
+        """Convex solids of coal that together hold a mesh, which has a hull."""
+        return parts_of(self.geometry)
 
     @cached_property
     def box(self) -> tuple[Vector, Vector]:
