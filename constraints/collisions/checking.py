@@ -228,7 +228,8 @@ class Checker:
             doubts: rows (row of Q, number of the pair), those of a row after each other.
         """
         verdicts, memory, last = np.ones(len(Q), dtype=np.bool_), self._pool.take(), -1
-        for n, pair in doubts.tolist():
+        slow = self._hulls.of_meshes
+        for n, pair in sorted(doubts.tolist(), key=lambda doubt: (doubt[0], doubt[1] in slow)):
             if verdicts[n]:
                 if n != last:
                     self._place(memory, Q[n])
