@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.layout import Factor
 
 from ..problem.problem import Problem
 
@@ -35,7 +36,8 @@ class Metric:
 
     def __init__(self, problem: Problem, max_angle: float, max_length: float) -> None:
         space, free = problem.space, problem.free
-        self._space = space
+        self._flat_q, self._flat = list[int](), list[int]()
+        self._groups = list[tuple[Factor, slice]]()
         columns, weights = list[int](), list[float]()
         at, by = list[int](), list[float]()
         self._quaternions: list[_Quaternions] = []
@@ -48,12 +50,15 @@ class Metric:
                 for k in np.flatnonzero(moved).tolist():
                     step = max_angle if angles[k] else max_length
                     at.append(leaf.q.start + k)
+                    self._flat_q.append(leaf.q.start + k)
+                    self._flat.append(len(columns))
                     columns.append(leaf.v.start + k)
                     by.append(1.0 / step)
                     weights.append(1.0 / step)
                 continue
             kind, lengths = leaf.space.atoms[0][0], leaf.v.stop - leaf.v.start
             shift = {"SE2": 2, "SE3": 3}.get(kind, 0)
+            self._groups.append((leaf, slice(len(columns), len(columns) + lengths)))
             columns += range(leaf.v.start, leaf.v.stop)
             weights += [1.0 / max_length] * shift + [1.0 / max_angle] * (lengths - shift)
             at += range(leaf.q.start, leaf.q.start + shift)
@@ -79,7 +84,11 @@ class Metric:
 
     def distances(self, Q0: Matrix, Q1: Matrix) -> Vector:
         """Distances (n,) between each two rows of as many configurations (n, nq), in largest steps."""
-        moved = self._space.difference(Q0, Q1)[:, self._columns] * self._weights
+        moved = np.empty((len(Q0), len(self._columns)))
+        moved[:, self._flat] = Q1[:, self._flat_q] - Q0[:, self._flat_q]
+        for leaf, columns in self._groups:
+            moved[:, columns] = leaf.space.difference(Q0[:, leaf.q], Q1[:, leaf.q])
+        moved *= self._weights
         return np.sqrt(np.add.accumulate(moved * moved, axis=1)[:, -1])  # one by one, as kernels add
 
     def coordinates(self, Q: Matrix) -> Matrix:
