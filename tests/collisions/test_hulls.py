@@ -1,0 +1,89 @@
+"""Hulls of the parts of meshes: they hold all triangles, and a verdict that they give is that of plain coal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from collisions.test_clearance import BODY
+from collisions.test_covers import mesh, rock
+from scipy.spatial import ConvexHull
+
+from constraints import Base, Part, Robot
+from constraints.collisions import CollisionModel, checking
+from constraints.collisions.hulls import PARTS, parts_of
+
+BOX = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+SIDES = ConvexHull(BOX).simplices
+
+
+def boxes(*places: tuple[list[float], list[float]]) -> tuple[Any, Any]:
+    """Corners and triangles of boxes: middles and sides."""
+    corners = np.concatenate([np.array(middle) + BOX * sides for middle, sides in places])
+    return corners, np.concatenate([SIDES + 8 * i for i in range(len(places))])
+
+
+BRACKET = boxes(
+    ([0.0, 0.0, 0.0], [0.1, 0.5, 0.1]), ([0.2, -0.2, 0.0], [0.3, 0.1, 0.1]), ([0.2, 0.2, 0.0], [0.3, 0.1, 0.1])
+)
+"""A clamp of three boxes."""
+FLAG = (
+    np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, -1], [0.05, 0, -1], [0, 0.05, -1]], dtype=float),
+    np.array([[0, 1, 2], [0, 2, 3], [0, 4, 5], [4, 5, 6], [0, 4, 6]]),
+)
+"""A pole with a flat flag, which alone has no hull."""
+
+
+@pytest.mark.parametrize("shape", [BRACKET, FLAG], ids=["bracket", "flag"])
+def test_each_triangle_is_in_a_part(shape: tuple[Any, Any]) -> None:
+    corners, faces = shape
+    parts = [ConvexHull(np.array(part.points())).equations for part in parts_of(mesh(corners, faces))]
+    assert 1 <= len(parts) <= PARTS
+    for triangle in faces:
+        beyond = [(corners[triangle] @ part[:, :3].T + part[:, 3]).max() for part in parts]
+        assert min(beyond) < 1e-12
+
+
+def test_parts_are_smaller_than_the_hull_and_what_is_convex_is_not_cut() -> None:
+    volumes = [ConvexHull(np.array(part.points())).volume for part in parts_of(mesh(*BRACKET))]
+    assert len(volumes) > 1
+    assert sum(volumes) < 0.6 * ConvexHull(BRACKET[0]).volume
+    assert len(parts_of(rock(np.random.default_rng(1)))) == 1
+
+
+def clamps(folder: Path, margin: float) -> CollisionModel:
+    """Two bodies that are clamps, as meshes."""
+    file, (corners, faces) = folder / "clamp.obj", BRACKET
+    lines = [f"v {x} {y} {z}" for x, y, z in corners] + [f"f {a} {b} {c}" for a, b, c in faces + 1]
+    file.write_text("\n".join(lines) + "\n")
+    urdf = BODY.replace("/>", f"><collision><geometry><mesh filename='{file}'/></geometry></collision></link>", 1)
+    body = Robot.from_urdf(urdf, base=Base.FREE_FLYER)
+    both = Robot.system([Part("a", body), Part("b", body)])
+    return CollisionModel(both, urdfs={"a": urdf, "b": urdf}, margin=margin)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+def test_verdicts_of_two_clamps_are_those_of_plain_coal(
+    margin: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One between the jaws of the other, turned and moved: the hulls meet, the meshes often do not."""
+    model, rng, asked = clamps(tmp_path, margin), np.random.default_rng(5), list[Any]()
+    checker, robot = model.checker, model.robot
+    right = pin.computeCollision
+
+    def counted(geometry: Any, data: Any, pair: int) -> bool:
+        asked.append(geometry is checker.geometry)
+        return right(geometry, data, pair)
+
+    Q = np.array([robot.space.random(rng) for _ in range(400)])
+    Q[:, :3], Q[:, 7:10] = 0.0, rng.uniform(-0.4, 0.4, (400, 3))
+    plain = checking.data_of(checker.geometry, [margin])
+    data = robot.model.createData()
+    free = [not pin.computeCollisions(robot.model, data, checker.geometry, plain, q, True) for q in Q]
+    assert 100 < sum(free) < 300
+    monkeypatch.setattr(pin, "computeCollision", counted)
+    assert model.is_free_batch(Q).tolist() == free
+    assert sum(asked) < 0.75 * len(Q)
