@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -12,16 +12,50 @@ from ..functions.contact.contact import ConvexShapeContact
 from ..functions.contact.contact_surface import Surface
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.states import Transition
-from ..robot.model.pinocchio import pin
+from ..robot.model.pinocchio import Placement, pin
 from ..rows.implicit import Implicit
 
 
+class _Floor(NamedTuple):
+    """A floor of the world and a surface of an object that may touch it.
+
+    Attributes:
+        fan: corners (triangles, 3, 2) of the triangles that the floor is made of.
+        shares: (triangles,) of its area, up to the end of each.
+        above: where the origin of the floor is, a margin above it.
+        object: pose of the object in the surface.
+    """
+
+    fan: Matrix
+    shares: Vector
+    above: Placement
+    object: Placement
+
+    @staticmethod
+    def of(floor: Surface, surface: Surface, margin: float) -> _Floor:
+        """Of a floor that is a convex polygon."""
+        polygon = floor.polygon
+        fan = np.stack([np.broadcast_to(polygon[0], polygon[2:].shape), polygon[1:-1], polygon[2:]], axis=1)
+        (ax, ay), (bx, by) = (fan[:, 1] - fan[:, 0]).T, (fan[:, 2] - fan[:, 0]).T
+        areas = np.abs(ax * by - ay * bx).cumsum()
+        above = floor.inward * pin.SE3(np.eye(3), np.array([-margin, 0.0, 0.0]))
+        return _Floor(fan, areas / areas[-1], above, surface.outward.inverse())
+
+    def pose(self, rng: np.random.Generator) -> Vector:
+        """A pose (7,) of the object, standing somewhere on the floor, uniform in it, turned anyhow."""
+        corner, a, b = self.fan[np.searchsorted(self.shares, rng.random(), side="right")]
+        u, v = sorted(rng.uniform(size=2))
+        turn = 0.5 * rng.uniform(-np.pi, np.pi)
+        y, z = u * a + (v - u) * b + (1.0 - v) * corner
+        there = pin.XYZQUATToSE3(np.array([0.0, y, z, np.sin(turn), 0.0, 0.0, np.cos(turn)]))
+        return np.asarray(pin.SE3ToXYZQUAT(self.above * there * self.object))
+
+
 class _Stand(NamedTuple):
-    """Where an object may stand: its coordinates of q, floors of the world with the surfaces that may touch them."""
+    """Where an object may stand: its coordinates of q, and floors."""
 
     q: slice
-    pairs: tuple[tuple[Surface, Surface], ...]
-    margin: float
+    floors: tuple[_Floor, ...]
 
 
 @final
@@ -48,14 +82,14 @@ class Guesses:
             (joint,) = joints
             leaf = leaves.get(model.joints[joint].idx_q)
             if model.parents[joint] == 0 and leaf is not None and leaf.space.atoms[:1] == (("SE3", 1),):
-                self._stands.append(_Stand(leaf.q, fixed, contact.margin))
+                floors = tuple(_Floor.of(floor, surface, contact.margin) for floor, surface in fixed)
+                self._stands.append(_Stand(leaf.q, floors))
 
     def __call__(self, transition: Transition, q: Vector, rng: np.random.Generator) -> Vector:
         """A guess of the target of a transition, which is the same for all: what it keeps, projections keep."""
         guess = self._robot.random(rng)
         for stand in self._stands:
-            floor, surface = stand.pairs[int(rng.integers(len(stand.pairs)))]
-            guess[stand.q] = _pose(floor, surface, stand.margin, rng)
+            guess[stand.q] = stand.floors[int(rng.integers(len(stand.floors)))].pose(rng)
         return guess
 
     def beside(self, q: Vector, rng: np.random.Generator) -> Vector:
@@ -64,20 +98,3 @@ class Guesses:
         for stand in self._stands:
             guess[stand.q] = q[stand.q]
         return guess
-
-
-def _pose(floor: Surface, surface: Surface, margin: float, rng: np.random.Generator) -> Vector:
-    """A pose (7,) of an object that stands somewhere on a floor of the world, turned anyhow."""
-    y, z = _point_in(floor.polygon, rng)
-    turn = rng.uniform(-np.pi, np.pi)
-    there: Any = pin.SE3(pin.AngleAxis(turn, np.array([1.0, 0.0, 0.0])).matrix(), np.array([-margin, y, z]))
-    return np.asarray(pin.SE3ToXYZQUAT(floor.inward * there * surface.outward.inverse()))
-
-
-def _point_in(polygon: Matrix, rng: np.random.Generator) -> Vector:
-    """A point (2,), uniform in a convex polygon (n, 2)."""
-    a, b = polygon[1:-1] - polygon[0], polygon[2:] - polygon[0]
-    areas = np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
-    i = int(rng.choice(len(areas), p=areas / areas.sum()))
-    u, v = sorted(rng.uniform(size=2))
-    return polygon[0] + u * a[i] + (v - u) * b[i]
