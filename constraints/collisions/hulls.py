@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
-from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, final
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -15,7 +15,7 @@ PARTS = 4
 """Into which a mesh is cut."""
 
 CUTS = (0.25, 0.5, 0.75)
-"""Of the extent along an axis: where a part may be cut."""
+"""Of the extent along the longest axis: where a part may be cut."""
 
 
 def hull_of(solid: Any) -> Any:
@@ -34,53 +34,57 @@ def triangles_of(mesh: Any) -> Indices:
 def parts_of(mesh: Any) -> tuple[Any, ...]:
     """Convex solids of coal that together hold a mesh: each is the hull of some of its triangles.
 
-    A part is cut in two across one of its principal axes, so that the hulls become smallest; then another one.
+    A part is cut in two across its longest axis, where that makes the hulls smallest; then another one.
 
     Args:
         mesh: of coal; its hull is not flat.
     """
     points = np.array(mesh.vertices())
-    parts = [_Part.of(points, triangles_of(mesh))]
+    parts = [_Part(points, triangles_of(mesh))]
     while len(parts) < PARTS:
-        parts.sort(key=lambda part: part.saved)
-        if not parts[-1].saved > 0.0:
+        parts.sort(key=lambda part: part.cut[0])
+        if not parts[-1].cut[0] > 0.0:
             break
-        parts += [_Part.of(points, half) for half in parts.pop().halves]
-    return tuple(_convex(points[np.unique(part.triangles)]) for part in parts)
+        parts += [_Part(points, half) for half in parts.pop().cut[1]]
+    return tuple(_convex(_corners(points, part.triangles)) for part in parts)
 
 
-class _Part(NamedTuple):
-    """Triangles of a mesh (n, 3), and how they are best cut in two.
+@final
+class _Part:
+    """Some triangles of a mesh.
 
-    Attributes:
-        triangles: numbers of their corners.
-        saved: of the volume of the hull, by the cut [m^3].
-        halves: both sides of the cut.
+    Args:
+        points: corners of the mesh.
+        triangles: numbers of their corners (n, 3).
     """
 
-    triangles: Indices
-    saved: float
-    halves: tuple[Indices, ...]
+    def __init__(self, points: Matrix, triangles: Indices) -> None:
+        self.points, self.triangles = points, triangles
 
-    @staticmethod
-    def of(points: Matrix, triangles: Indices) -> _Part:
-        """Of a mesh with these corners."""
-        middles = points[triangles].mean(axis=1)
-        axes = np.linalg.svd(middles - middles.mean(axis=0), full_matrices=False)[2]
-        whole, least, halves = _volume(points, triangles), np.inf, tuple[Indices, ...]()
-        for x, share in product((middles @ axes.T).T, CUTS):
+    @cached_property
+    def cut(self) -> tuple[float, tuple[Indices, ...]]:
+        """What a cut in two saves of the volume of the hull [m^3], at most, and both halves."""
+        middles = self.points[self.triangles].mean(axis=1)
+        x = middles @ np.linalg.eigh(np.cov(middles.T))[1][:, -1]
+        least, halves = np.inf, tuple[Indices, ...]()
+        for share in CUTS:
             low = x <= x.min() + share * (x.max() - x.min())
-            both = triangles[low], triangles[~low]
-            volume = sum(_volume(points, half) for half in both)
+            both = self.triangles[low], self.triangles[~low]
+            volume = sum(_volume(self.points, half) for half in both)
             if volume < least:
                 least, halves = volume, both
-        return _Part(triangles, whole - least, halves)
+        return _volume(self.points, self.triangles) - least, halves
+
+
+def _corners(points: Matrix, triangles: Indices) -> Matrix:
+    """The corners of triangles, each once."""
+    return points[np.bincount(triangles.ravel(), minlength=len(points)) > 0]
 
 
 def _volume(points: Matrix, triangles: Indices) -> float:
     """Of the hull of triangles [m^3]; infinite of those that are flat, which are no part."""
     try:
-        return float(ConvexHull(points[np.unique(triangles)]).volume)
+        return float(ConvexHull(_corners(points, triangles)).volume)
     except (QhullError, ValueError):  # too few points
         return np.inf
 
