@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import hypot
 from typing import final
 
 import numpy as np
@@ -52,7 +52,7 @@ def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, toleranc
         for block in leaf.space.unit_blocks:
             start, stop = leaf.q.start + block.start, leaf.q.start + block.stop
             kind = {2: "(cos, sin)", 4: "quaternion"}.get(stop - start, "unit vector")
-            norm = sqrt(sum(x * x for x in q[start:stop].tolist()))
+            norm = hypot(*q[start:stop].tolist())
             if not abs(norm - 1.0) <= tolerance:
                 raise NotNormalizedError(what, f"{kind} of factor {leaf.name!r}, q[{start}:{stop}],", norm)
 

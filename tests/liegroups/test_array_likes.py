@@ -163,7 +163,7 @@ def test_points_are_drawn_by_a_generator_between_numbers() -> None:
         Rn(2).random(rng, size=-1)
 
 
-@pytest.mark.parametrize("size", [0.5, 2.0])
+@pytest.mark.parametrize("size", [0.5, 2.0, 1e150])
 def test_a_quaternion_too_short_or_too_long_is_asked_for_its_order(size: float) -> None:
     with pytest.raises(NotNormalizedError, match=f"its norm is {size:g}; is the order x y z w, after x y z in a pose"):
         SO3.check(size * SO3.neutral)

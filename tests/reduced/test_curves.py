@@ -344,3 +344,13 @@ def test_what_is_held_as_a_rate() -> None:
         stub: Any = SimpleNamespace(coordinates=coordinates)
         assert asked.fget is not None
         assert asked.fget(stub) == rates
+
+
+def test_a_crossing_says_nothing_where_its_determinants_are_zero() -> None:
+    """From a place to itself the chord has no direction; and no warning, and no NaN, comes of it."""
+    curve, a = curve_of(*circle([0.6, 0.8]))
+    assert curve.crossing(a, a, a.J) == 0.0
+    b = curve.step(a, 0.1)
+    assert b is not None
+    assert curve.crossing(a, b, b.J) > 0.0
+    assert curve.crossing(a, b, -b.J) < 0.0

@@ -238,10 +238,12 @@ class Curve:
     def crossing(self, a: CurvePlace, b: CurvePlace, J: Matrix) -> float:
         r"""A number whose sign changes where ways cross: :math:`\det [R^T J;\; d^T]`, relative to its value at a.
 
+        It is zero where that value is, too: so it says nothing there.
+
         Args:
             a, b: ends of a step; R is the range at a, d the chord.
             J: J_w on the way.
         """
         chord = self.between_of(a.q, b.q)
         signs, logs = np.linalg.slogdet(np.array([np.vstack([a.range.T @ M, chord]) for M in (a.J, J)]))
-        return float(signs[0] * signs[1] * np.exp(min(logs[1] - logs[0], 50.0)))
+        return float(signs[0] * signs[1] * np.exp(min(logs[1] - logs[0], 50.0))) if signs.all() else 0.0
