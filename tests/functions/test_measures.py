@@ -268,6 +268,21 @@ def test_what_does_not_fit_is_named(make: Callable[[], Function], error: type[Co
         make()
 
 
+@pytest.mark.parametrize("kind", [Position, Rotation, Pose])
+@pytest.mark.parametrize("frames", [("a", None), ("b", "a"), ("a", "b"), ("c", "a")])
+@pytest.mark.parametrize("make", [humanoid_frames, two_arms_frames])
+def test_what_all_columns_change_by_at_once_is_what_forces_change_by(make: Any, frames: Any, kind: Any) -> None:
+    """Of tr(P^T J), in one sum over the joints: the derivative of the forces of each row, times that row of P."""
+    f, rng = kind(make(), frames[0], frames[1]), np.random.default_rng(9)
+    point = f.robot.at(f.robot.random(rng))
+    P = rng.normal(size=(f.outputs.nv, f.inputs.nv))
+    expected, slope = np.zeros(f.inputs.nv), np.zeros((f.inputs.nv, f.inputs.nv))
+    for e, row in zip(np.eye(len(P)), P, strict=True):
+        f.force_derivative(point, e, slope)
+        expected += row @ slope
+    np.testing.assert_allclose(f.pairing_slope(point, P), expected, rtol=0, atol=1e-12)
+
+
 def test_a_measure_of_a_formula_is_one_too() -> None:
     f = Manipulability(norm(TOOL - Position(ARM, "elbow")))
     q = ARM.random(np.random.default_rng(8))

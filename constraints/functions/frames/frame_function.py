@@ -24,6 +24,7 @@ from ...robot.placement import as_placement, pose_vector
 from ...robot.posture import Kinematics
 from ..differences import force_derivative_by_differences
 from ..function import Function
+from .joint_chains import Chains
 
 if TYPE_CHECKING:
     from .slopes import TwistRowSlopes
@@ -244,6 +245,25 @@ class FrameFunction(Framed):
         wrench = (k.oMi[b.joint] * b.placement).act(pin.Force(y @ rows.D)).vector
         out[:] = self.robot.space.elementary.wrench_slope(k.world_jacobian, self.frame_a, b, wrench)
         out += J.T @ rows.slopes.force @ J
+
+    def pairing_slope(self, point: Point, pairing: Matrix) -> Vector | None:
+        r"""How :math:`\operatorname{tr}(P^T J)` changes with q (nv,), where derivatives are exact; None if not known.
+
+        Args:
+            point: where.
+            pairing: P (outputs.nv, nv), kept.
+        """
+        return None
+
+    def chain_at(self, point: Point) -> tuple[FramePair, Matrix, Chains]:
+        """Frame b seen from frame a at a point, its body Jacobian (6, nv), and the joints between them."""
+        k = kinematics_at(point, self._sign, self.last_joint)
+        frames, chains = self.relative_frames(k), point.workspace.resource(self, "chains", self._chains)
+        return frames, frames.to_b().dot(k.world_jacobian * self._sign), chains
+
+    def _chains(self) -> Chains:
+        tree = self.robot.space.elementary
+        return Chains.between(tree, tree.joints[self.frame_a.joint], (tree.joints[self.frame_b.joint],))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

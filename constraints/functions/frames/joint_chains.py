@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.formulas.third_order import se3_coad
 
 from ...robot.elementary import ElementaryTree
 
@@ -52,6 +53,30 @@ class Chains(NamedTuple):
             known[a, b] = Chains(near_b, near_a, shared, signs, turning, first, second)
         return known[a, b]
 
+    def wrenches_slope(self, J: Matrix, wrenches: Matrix) -> Vector:
+        r"""How :math:`\sum_k J_k^T W_k` changes with q (nv,), with wrenches W on the first frame b that turn with it.
+
+        Of columns j and k of J, in b, :math:`\partial_j J_k = [J_k, J_j]` where k is the first one seen from a, else 0:
+        so j meets the sum of those :math:`\mathrm{ad}_{J_k}^T W_k`.
+
+        Args:
+            J: body Jacobian (6, nv) of b relative to a.
+            wrenches: W (6, nv), in b.
+        """
+        bent = _OF_WRENCHES.dot((J[:, None] * wrenches).reshape(36, -1))
+        return np.add.reduce(J * bent.dot(self.second[0]))
+
+    def forces_slope(self, J: Matrix, forces: Matrix) -> Vector:
+        """As `wrenches_slope`, of forces (3, nv) at the origin of b that do not turn with b, but with a.
+
+        Args:
+            J: body Jacobian (6, nv) of b relative to a.
+            forces: now, in the axes of b.
+        """
+        bent = _OF_FORCES.dot((J[:, None] * forces).reshape(18, -1))
+        moving, turning = J[:3] * bent[:3].dot(self.second[0]), J[3:] * bent[3:].dot(self.first[0])
+        return np.add.reduce(moving - turning)
+
 
 def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Matrix]:
     """`first` and `second` of chains; `carries` (nv, nv) is 1 where the joint of a column carries that of another."""
@@ -61,5 +86,9 @@ def _order(near_b: Matrix, near_a: Matrix, carries: Matrix) -> tuple[Matrix, Mat
     up = up + near_a[:, :, None] * near_a[:, None] * (carries - carries * carries.T)
     return up, both - up
 
+
+_COADJOINT = np.stack([se3_coad(e) for e in np.eye(6)], axis=2)
+_OF_WRENCHES, _OF_FORCES = _COADJOINT.reshape(6, 36), _COADJOINT[:, :, :3].reshape(6, 18)
+r"""Of products :math:`x_j W_k` of a twist and a wrench, or a force, by j and k: to :math:`\mathrm{ad}_x^T W`."""
 
 _KNOWN: WeakKeyDictionary[ElementaryTree, dict[tuple[int, tuple[int, ...]], Chains]] = WeakKeyDictionary()

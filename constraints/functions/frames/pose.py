@@ -116,3 +116,7 @@ class Pose(FrameOfRobot):
             D[:3, :3] = pose.rotation
             translation_slopes(found, np.eye(3), pose.rotation, twist, acceleration, multipliers[:3])
         return TwistRowSlopes(D, found)
+
+    def pairing_slope(self, point: Point, pairing: Matrix) -> Vector | None:
+        _, J, chains = self.chain_at(point)
+        return chains.wrenches_slope(J, pairing) if self._body else None

@@ -70,6 +70,10 @@ class Position(FrameOfRobot):
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)
 
+    def pairing_slope(self, point: Point, pairing: Matrix) -> Vector:
+        frames, J, chains = self.chain_at(point)
+        return chains.forces_slope(J, frames.rotation.T.dot(pairing))
+
 
 def frame_of(turn: Function, origin: Function, frame_a: Frame) -> Frame | None:
     """The frame whose rotation and origin two functions are, both seen from frame a; None where they are none's.

@@ -63,3 +63,7 @@ class Rotation(FrameOfRobot):
 
     def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> TwistRowSlopes:
         return TwistRowSlopes(np.eye(6)[3:], Slopes.zero(3))
+
+    def pairing_slope(self, point: Point, pairing: Matrix) -> Vector:
+        _, J, chains = self.chain_at(point)
+        return chains.wrenches_slope(J, np.concatenate([np.zeros(pairing.shape), pairing]))

@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
 from liegroups import Rn, Segments
 from liegroups.arguments import as_name, as_tuple
-from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
 from ...errors import SizeError, UndefinedError
 from ...point import Point
+from ..frames.frame_function import FrameFunction
 from ..function import Function, as_function
 
 SINGULAR = 1e-12
@@ -23,7 +26,7 @@ SINGULAR = 1e-12
 
 
 class _Factors(NamedTuple):
-    """A Jacobian as U diag(s) V: U (m, m), s (m,) from the largest, V (m, columns)."""
+    """A Jacobian as U diag(s) V: U (m, m), s (m,) from the largest, V (m, nv), zero in locked columns."""
 
     U: Matrix
     s: Vector
@@ -38,11 +41,11 @@ class _Dexterity(Function):
     locked: Sequence[str] = ()
     name: str = field(default="", kw_only=True)
 
-    _moving: BoolVector = field(init=False)
+    _moving: Matrix = field(init=False)
 
     @abstractmethod
     def _of(self, factors: _Factors) -> tuple[float, Matrix, Matrix]:
-        """The number; with rows y (k, m) and w (k, columns), what it changes by with the Jacobian J: sum of y^T J w."""
+        """The number; with rows y (k, m) and w (k, nv), what it changes by with the Jacobian J: sum of y^T J w."""
 
     def __post_init__(self) -> None:
         """Check the function and the joints."""
@@ -56,7 +59,7 @@ class _Dexterity(Function):
         if not 0 < m <= n:
             what = f"rows of {f.name}, of which {type(self).__name__} is asked"
             raise SizeError(what, f"1 to {n}, the columns that move it", m)
-        set_fields(self, locked=tuple(locked), _moving=moving)
+        set_fields(self, locked=tuple(locked), _moving=np.tile(moving.astype(np.float64), (m, 1)))
         self.declare(
             f.inputs, Rn(1), f.columns, periodic=f.periodic, name=self.name or f"{type(self).__name__}({f.name})"
         )
@@ -66,15 +69,25 @@ class _Dexterity(Function):
         own: Vector = point.scratch(self, "value", (f.outputs.nq,))
         J: Matrix = point.scratch(self, "J", (f.outputs.nv, f.inputs.nv))
         f.evaluate(point, own, J)
-        U, s, V = np.linalg.svd(J[:, self._moving], full_matrices=False)
+        U, s, V, failed = lapack.dgesdd(J * self._moving, full_matrices=0)
+        if failed:
+            raise UndefinedError(f"{self.name}: the Jacobian of {f.name} has no singular values")
         value[0], left, right = self._of(_Factors(U, s, V))
-        if jacobian is None:
-            return
-        slope: Matrix = point.scratch(self, "slope", (f.inputs.nv, f.inputs.nv))
-        jacobian[:] = 0.0
-        for y, along in zip(left, right, strict=True):
-            f.force_derivative(point, y, slope)  # of J^T y, by q
-            jacobian[0] += along @ slope[self._moving]
+        if jacobian is not None:
+            jacobian[0] = _slope(f, point, left, right)
+
+
+def _slope(f: Function, point: Point, left: Matrix, right: Matrix) -> Vector:
+    r"""How :math:`\sum_i y_i^T J w_i` of a function changes with q (nv,), with y and w, rows of both matrices, kept."""
+    if isinstance(f, FrameFunction) and f.has_exact_derivatives:
+        found = f.pairing_slope(point, left.T.dot(right))
+        if found is not None:
+            return found
+    of_forces, slope = np.zeros((f.inputs.nv, f.inputs.nv)), np.zeros(f.inputs.nv)
+    for y, w in zip(left, right, strict=True):
+        f.force_derivative(point, y, of_forces)  # of J^T y, by q
+        slope += w @ of_forces
+    return slope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,9 +124,10 @@ class Manipulability(_Dexterity):
 
     def _of(self, factors: _Factors) -> tuple[float, Matrix, Matrix]:
         U, s, V = factors
-        if not s[-1] > SINGULAR * s[0]:
+        sizes: list[float] = s.tolist()
+        if not sizes[-1] > SINGULAR * sizes[0]:
             raise UndefinedError(f"{self.name}: {self.function.name} is singular, there is no logarithm of its volume")
-        return float(np.log(s).sum()), U.T / s[:, None], V
+        return sum(map(log, sizes)), (U / s).T, V
 
 
 @dataclass(frozen=True, eq=False, repr=False)
