@@ -122,7 +122,8 @@ class Difference(Combined):
     .. math:: (f - g)(q) = f(q) \ominus g(q) \in \mathbb{R}^{n_v}, \quad
         J = \partial_1 J_f + \partial_0 J_g
 
-    with :math:`\partial_0, \partial_1` the Jacobians of `outputs.difference` by its two arguments.
+    with :math:`\partial_0, \partial_1` the Jacobians of `outputs.difference` by its two arguments: of the value d they
+    are :math:`-J_{\log}(-d)` and :math:`J_{\log}(d)`.
 
     Args:
         left, right: f and g, with the same inputs and the same outputs.
@@ -170,10 +171,10 @@ class Difference(Combined):
             return jet_of(moving_of(space, f).seen_from(moving_of(space, g)).logarithm())
         if f.jacobian is None and f.velocity is None:
             return Jet(value)
-        by_f, by_g = space.difference_dq1(g.value, f.value), space.difference_dq0(g.value, f.value)
+        by_f, by_g = space.log_jacobian(value), space.log_jacobian(-value)
 
         def of_both(x: Matrix, y: Matrix) -> Matrix:
-            return by_f @ x + by_g @ y
+            return by_f.dot(x) - by_g.dot(y)
 
         made = linear(value, jets, of_both)
         if f.velocity is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ...point import MovingPoint, Point
 from ...questions import ask_once
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import pin
-from ...robot.posture import Kinematics
 from ..affine import Affine
 from ..enclosures.box import Enclosure, TangentBox
 from ..enclosures.interval import Interval
@@ -28,6 +27,8 @@ from .center_of_mass import CenterOfMass
 from .frame_function import as_frame, kinematics_at, supporting_columns
 from .mass import MassFunction
 from .position import Position
+
+_WORLD_AXES: Any = pin.LOCAL_WORLD_ALIGNED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,22 +93,19 @@ class ComBetweenFeet(MassFunction):
         oML, oMR, oMr = (oMi[f.joint].act(f.placement) for f in self._frames)
         xL, xR, R = oML.translation, oMR.translation, oMr.rotation
         u, lever = xR - xL, c - 0.5 * (xL + xR)
-        moment = cross(lever, u)
-        z = R[:, 2]
+        z, moment = R[:, 2], pin.skew(lever).dot(u)
         value[0] = c[2] - oMr.translation[2]
-        value[1] = z @ moment
-        value[2] = (c - xL) @ u
-        value[3] = (c - xR) @ u
+        value[1] = z.dot(moment)
+        value[2] = (c - xL).dot(u)
+        value[3] = (c - xR).dot(u)
         if jacobian is None or Jc is None:
             return
-        JL, _ = _world_jacobian(k, self._frames[0])
-        JR, _ = _world_jacobian(k, self._frames[1])
-        Jr, Wr = _world_jacobian(k, self._frames[2])
-        Ju, Jlever = JR - JL, Jc - 0.5 * (JL + JR)
+        JL, JR, Jr = (k.jacobian_on(k.model, k.data, f.joint, f.placement, _WORLD_AXES) for f in self._frames)
+        Ju, Jlever = JR[:3] - JL[:3], Jc - 0.5 * (JL[:3] + JR[:3])
+        turn, along, half = pin.skew(z), u.dot(Jlever) + lever.dot(Ju), u.dot(Ju)
         jacobian[0] = Jc[2] - Jr[2]
-        jacobian[1] = cross(u, z) @ Jlever + cross(z, lever) @ Ju + cross(z, moment) @ Wr
-        jacobian[2] = u @ (Jc - JL) + (c - xL) @ Ju
-        jacobian[3] = u @ (Jc - JR) + (c - xR) @ Ju
+        jacobian[1] = turn.dot(lever).dot(Ju) - turn.dot(u).dot(Jlever) + turn.dot(moment).dot(Jr[3:])
+        jacobian[2], jacobian[3] = along + half, along - half
 
     def enclosure(self, box: TangentBox) -> Enclosure:
         return self._product.enclosure(box.on(self.inputs, self.name))
@@ -221,10 +219,3 @@ def _vectors(center: Function, feet: Sequence[Frame], robot: Robot) -> Function:
         A[6 + i, 3:, i] = -1.0, 1.0
     A[9, [0, 3], 2] = 1.0, -1.0
     return Affine(A.reshape(10, 15)) @ places
-
-
-def _world_jacobian(k: Kinematics, frame: Frame) -> tuple[Matrix, Matrix]:
-    """Velocity of the frame's origin and angular velocity, both in world axes, as (3, nv) each."""
-    J = k.joint_jacobian(frame.joint, pin.LOCAL_WORLD_ALIGNED)
-    offset = k.oMi[frame.joint].rotation @ frame.placement.translation
-    return J[:3] - pin.skew(offset) @ J[3:], J[3:]
