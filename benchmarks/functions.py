@@ -7,7 +7,8 @@ Times are medians in microseconds of a processor, of single evaluations, each at
 included, as in a step of the solver: a point is moved in its workspace, and the function evaluated into memory that is
 there. The plain ones call pinocchio's algorithms and its `SE3` objects, as one writes them by hand; the two take turns.
 A function without a counterpart there has none beside it. Before anything is timed the results of both are compared.
-The last lines name what costs more than 3 times pinocchio's kinematics, those of `Position`, and 20 us.
+The last column is what SciPy or coal takes alone, where a function asks them: least squares, a hull, a distance. The
+last lines name what costs more than 3 times pinocchio's kinematics, those of `Position`, and 20 us.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -32,7 +33,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from plain_functions import Plain, plain_functions
+from plain_functions import Plain, plain_functions, solver_alone
 from projected_functions import costs
 
 from constraints import (
@@ -258,6 +259,8 @@ def measure(bench: Bench, rounds: int, repeats: int) -> list[Row]:
                     theirs.append(timed(others[what], repeats))
             row[what] = statistics.median(ours)
             row[f"{what}_plain"] = statistics.median(theirs) if theirs else None
+        asked = solver_alone(function, bench.qs)
+        row["solver"] = asked and statistics.median(timed(asked, repeats) for _ in range(rounds))
         rows.append(row)
     return rows
 
@@ -269,6 +272,7 @@ def line(row: Row) -> str:
         plain = row[f"{what}_plain"]
         mark = "~" if what == "drift" and not row["exact_drift"] else " "
         cells.append(f"{row[what]:8.1f}{mark}{'' if plain is None else f'{plain:7.1f}':7}")
+    cells.append("" if row["solver"] is None else f"{row['solver']:7.1f}")
     return " ".join(cells).rstrip()
 
 
@@ -280,7 +284,10 @@ def dear(rows: list[Row]) -> list[str]:
         for row in rows:
             if row[what] > limit:
                 mark = " (exempt)" if row["function"].startswith(EXEMPT) else ""
-                said.append(f"{row['robot']}: {what} of {row['function']}{mark}: {row[what]:.1f} us, limit {limit:.1f}")
+                own = "" if row["solver"] is None else f", of which the solver's own {row['solver']:.1f}"
+                said.append(
+                    f"{row['robot']}: {what} of {row['function']}{mark}: {row[what]:.1f} us{own}, limit {limit:.1f}"
+                )
     return said
 
 
@@ -299,7 +306,7 @@ def main() -> int:
     if options.check:
         costs(sample_arm(), "tool", "elbow", 3, 1)
     rows, late = list[Row](), list[str]()
-    print(f"{'':39} {'value':>8} {'plain':>7} {'+ J':>8} {'plain':>7} {'drift':>8} {'plain':>7}   [us]")
+    print(f"{'':39} {'value':>8} {'plain':>7} {'+ J':>8} {'plain':>7} {'drift':>8} {'plain':>7} {'solver':>7}   [us]")
     for name in options.robot or sorted(ROBOTS, reverse=True):
         try:
             bench = Bench.of(name)

@@ -1,4 +1,4 @@
-"""Functions written by hand in plain pinocchio, as the counterparts that `functions.py` times."""
+"""What `functions.py` times beside functions: by hand in plain pinocchio; solvers of SciPy and coal that they ask."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull
 
-__all__ = ["Plain", "plain_functions"]
+from constraints import Function
+from constraints.collisions import Clearance
+from constraints.functions import StaticStability, SupportPolygon
+
+__all__ = ["Plain", "plain_functions", "solver_alone"]
 
 Vector = NDArray[np.float64]
 Plain = dict[str, Callable[[int], Any]]
@@ -131,3 +137,34 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
         },
         "CenterOfMass, relative": {"value": center_seen, "jacobian": center_seen_jacobian},
     }
+
+
+def solver_alone(function: Function, qs: list[Vector]) -> Callable[[int], Any] | None:
+    """What a function asks SciPy or coal at configuration i, once more, with nothing around it; None if it asks none.
+
+    Args:
+        function: the function.
+        qs: configurations.
+    """
+    if isinstance(function, StaticStability):
+        needed = np.append(function.up, np.zeros(3))
+        wrenches = [function.grasp(function.robot.at(q).placed(), slopes=False).matrix for q in qs]
+        return lambda i: nnls(wrenches[i], needed)
+    if isinstance(function, SupportPolygon):
+        seen = [_points(function, q)[:, :2] for q in qs]
+        return lambda i: ConvexHull(seen[i]).vertices
+    if isinstance(function, Clearance):
+        model, geometry = function.model.robot.model, function.model.checker.geometry
+        placed = [pin.GeometryData(geometry) for _ in qs]
+        for q, solids in zip(qs, placed, strict=True):
+            pin.updateGeometryPlacements(model, model.createData(), geometry, solids, q)
+        return lambda i: pin.computeDistance(geometry, placed[i], 0)
+    return None
+
+
+def _points(function: SupportPolygon, q: Vector) -> Vector:
+    """Of all supports (k, 3), in the world."""
+    posture, supports = function.robot.at(q), np.atleast_1d(np.array(function.supports, dtype=object))
+    frames = [posture.placement(support.frame) for support in supports]
+    parts = [support.points @ oMf.rotation.T + oMf.translation for support, oMf in zip(supports, frames, strict=True)]
+    return np.concatenate(parts)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from numbers import Real
-from operator import add
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -234,7 +234,7 @@ class Sum(Combined):
     factors: ArrayLike | None = None
     name: str = field(default="", kw_only=True)
 
-    _factors: Vector = field(init=False)
+    _factors: tuple[float, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check that the spaces agree."""
@@ -247,13 +247,13 @@ class Sum(Combined):
                 raise SpaceMismatchError(f"outputs of {f.name}, in a sum or times a number", "R^n", f.outputs.name)
             if f.outputs != outputs:
                 raise SpaceMismatchError(f"outputs of {f.name} in a sum", outputs.name, f.outputs.name)
-        set_fields(self, functions=functions, factors=factors, _factors=factors)
+        set_fields(self, functions=functions, factors=factors, _factors=tuple(factors.tolist()))
         self.declare(
             inputs,
             outputs,
             np.logical_or.reduce([f.columns for f in functions]),
             periodic=np.logical_and.reduce([f.periodic for f in functions]),
-            name=self.name or _name(functions, factors),
+            name=self.name or _name(functions, self._factors),
         )
 
     @staticmethod
@@ -275,10 +275,10 @@ class Sum(Combined):
         return Sum.scaled(1.0 / float(expect(divisor, Real, f"what {f.name} is divided by", "a number")), f)
 
     @staticmethod
-    def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
+    def _terms(f: Function) -> tuple[Sequence[Function], Sequence[float]]:
         """The functions of a sum and their factors; a sum with a name of its own is one function."""
         if isinstance(f, Sum) and f.name == _name(f.functions, f._factors):
-            return f.functions, f._factors.tolist()
+            return f.functions, f._factors
         return [f], [1.0]
 
     is_linear = True
@@ -311,17 +311,14 @@ class Sum(Combined):
         jacobian = added(part.jacobian for part in parts)
         return Enclosure.centred(self.outputs, box, value, rounded_up(sum(sizes)), jacobian, bend)
 
-    def _added(self, *parts: Matrix) -> Matrix:
-        whole = np.zeros(parts[0].shape)
-        for part, c in zip(parts, self._factors, strict=True):
-            whole += c * part
-        return whole
+    def _added(self, *parts: Matrix) -> Any:
+        return sum(map(mul, self._factors, parts))
 
 
-def _name(functions: Sequence[Function], factors: Vector) -> str:
+def _name(functions: Sequence[Function], factors: Sequence[float]) -> str:
     """The sum as it is written; a constant that is called by its number is that number."""
     numbers = [_number(f) for f in functions]
-    sizes = [c if x is None else c * x for c, x in zip(factors.tolist(), numbers, strict=True)]
+    sizes = [c if x is None else c * x for c, x in zip(factors, numbers, strict=True)]
     return signed_sum(sizes, [f.name if x is None else "" for f, x in zip(functions, numbers, strict=True)])
 
 

@@ -15,6 +15,7 @@ from liegroups.arrays import Matrix, Vector
 from ..point import MovingPoint, PlacedSpace, Point
 from ..robot import Frame
 from ..workspace import Workspace
+from .affine import Constant
 from .enclosures.box import Enclosure, TangentBox, of_many
 from .expressions.jets import Jet
 from .function import Function
@@ -172,12 +173,14 @@ class _Part(NamedTuple):
         function: the function.
         operands: numbers of the parts that it is made of.
         value, jacobian: memory, of one that is not made of others.
+        kept: of a constant, its value alone and with its Jacobian; else None.
     """
 
     function: Function
     operands: tuple[int, ...]
     value: Vector
     jacobian: Matrix
+    kept: tuple[Jet, Jet] | None
 
 
 class Likeness:
@@ -261,10 +264,15 @@ def moving_of(group: Space, jet: Jet) -> GroupMotion:
 
 
 def _laid_out(f: Function) -> list[_Part]:
-    return [
-        _Part(part, operands, np.zeros(part.outputs.nq), np.zeros((part.outputs.nv, part.inputs.nv)))
-        for part, operands in distinct(f)
-    ]
+    parts = list[_Part]()
+    for part, operands in distinct(f):
+        value, jacobian = np.zeros(part.outputs.nq), np.zeros((part.outputs.nv, part.inputs.nv))
+        kept = None
+        if type(part) is Constant:
+            value[:] = part.constant
+            kept = Jet(value), Jet(value, jacobian)
+        parts.append(_Part(part, operands, value, jacobian, kept))
+    return parts
 
 
 def _parts(f: Function, point: Point) -> list[_Part]:
@@ -274,11 +282,13 @@ def _parts(f: Function, point: Point) -> list[_Part]:
 def _jets(parts: list[_Part], point: Point, with_jacobian: bool) -> list[Jet]:
     """Of each part, to first order."""
     jets = list[Jet]()
-    for f, operands, value, jacobian in parts:
+    for f, operands, value, jacobian, kept in parts:
         if operands:
             made: Any = f
             jets.append(made.combine([jets[k] for k in operands], point.workspace))
-            continue
-        f.evaluate(point, value, jacobian if with_jacobian else None)
-        jets.append(Jet(value, jacobian if with_jacobian else None))
+        elif kept is not None:
+            jets.append(kept[with_jacobian])
+        else:
+            f.evaluate(point, value, jacobian if with_jacobian else None)
+            jets.append(Jet(value, jacobian if with_jacobian else None))
     return jets

@@ -125,7 +125,7 @@ class ContactForces(GraspFunction):
     def pyramids(self) -> Function:
         """The function of rows that are at most 0 where the force on each point is in its pyramid of friction."""
         rows = np.zeros((0, self.outputs.nv))
-        for support, s in zip(self._standing, self.slices(), strict=True):
+        for support, s in zip(self._standing, self.slices, strict=True):
             limits = support.cone.rows if support.friction else -np.eye(1)
             n = limits.shape[1]
             for start in range(s.start, s.stop, n):

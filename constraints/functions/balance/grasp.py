@@ -25,7 +25,7 @@ RANK_OF_WRENCHES = 1e-9
 """Singular values of wrenches below this part of the largest are zero: forces there carry nothing."""
 
 SURE_RANK = 1e-6
-"""Diagonal entries of a pivoted QR that are all more than this part of the first leave no doubt about the rank."""
+"""A triangle of a QR whose inverse condition number, in the 1-norm, is more than this has full rank without a doubt."""
 
 
 class Grasp(NamedTuple):
@@ -59,6 +59,7 @@ class GraspFunction(MassFunction):
         weight: m g [N], of the bodies that count.
         up: (3,) unit, against gravity.
         wrenches: (6, n) of unit forces, by support, in the axes of its frame.
+        slices: of the forces of each support.
     """
 
     robot: Robot
@@ -67,11 +68,12 @@ class GraspFunction(MassFunction):
     weight: float
     up: Vector
     wrenches: tuple[Matrix, ...]
+    slices: tuple[slice, ...]
 
     _standing: tuple[Support, ...]
     _last: int
     _starts: Indices
-    _scales: Vector
+    _scales: Matrix
     _carried: Matrix
     _moving: Matrix
 
@@ -106,20 +108,17 @@ class GraspFunction(MassFunction):
         """Set the wrenches; the columns on which centre of mass and supports depend."""
         carried = np.array([supporting_columns(self.robot, support.frame.joint) for support in self._standing])
         counts = [each.shape[1] for each in wrenches]
+        ends = list(accumulate(counts, initial=0))
         set_fields(
             self,
             wrenches=wrenches,
-            _scales=read_only(np.array([1.0] * 3 + [1.0 / self.length] * 3)),
-            _starts=read_only(np.cumsum([0, *counts[:-1]])),
+            slices=tuple(slice(start, end) for start, end in pairwise(ends)),
+            _scales=read_only(np.diag([1.0] * 3 + [1.0 / self.length] * 3)),
+            _starts=read_only(np.array(ends[:-1])),
             _carried=read_only(carried[:, None, :].astype(np.float64)),
             _moving=read_only(np.repeat(carried, counts, axis=0).astype(np.float64)),
         )
         return self.columns_seen_from(0) | carried.any(axis=0)
-
-    def slices(self) -> list[slice]:
-        """The forces of each support."""
-        ends = accumulate((each.shape[1] for each in self.wrenches), initial=0)
-        return [slice(start, end) for start, end in pairwise(ends)]
 
     def frames(self, k: Kinematics) -> list[Any]:
         """The frame of each support in the world."""
@@ -133,8 +132,8 @@ class GraspFunction(MassFunction):
             slopes: whether `moved` and `pulled` will be asked for.
         """
         center = np.array(self.center_jacobian(k)) if slopes else None
-        about: Matrix = np.diag(self._scales)
-        about[3:, :3] = pin.skew(self.center(k)) * -self._scales[3]
+        about = self._scales.copy()
+        about[3:, :3] = pin.skew(self.center(k)) / -self.length
         parts = [oMf.toDualActionMatrix().dot(w) for oMf, w in zip(self.frames(k), self.wrenches, strict=True)]
         wrenches = np.concatenate(parts, axis=1)
         return Grasp(about.dot(wrenches), wrenches, about, k.world_jacobian if slopes else None, center)
@@ -152,7 +151,7 @@ class GraspFunction(MassFunction):
         each = np.add.reduceat(grasp.wrenches * x, self._starts, axis=1)
         turned = np.matmul(each.T, _BY_TWIST).reshape(6, -1)
         out: Matrix = grasp.about.dot(turned.dot((self._carried * grasp.jacobian).reshape(-1, self.inputs.nv)))
-        out[3:] += pin.skew(grasp.wrenches[:3].dot(x) * self._scales[3]).dot(grasp.center)
+        out[3:] += pin.skew(grasp.wrenches[:3].dot(x) / self.length).dot(grasp.center)
         return out
 
     def pulled(self, grasp: Grasp, y: Vector) -> Matrix:
@@ -187,16 +186,14 @@ class PseudoInverse(NamedTuple):
 def pseudo_inverse(G: Matrix) -> PseudoInverse:
     """The pseudo-inverse of a matrix (m, n), and what it reaches.
 
-    By a pivoted QR of the transposed where its rank is m without a doubt, else by singular values.
+    By a QR of the transposed where its rank is m without a doubt, else by singular values.
     """
     m, n = G.shape
     if 0 < m <= n:
-        qr, order, tau, _, _ = lapack.dgeqp3(G.T)
-        sizes: list[float] = qr.diagonal().tolist()
-        if min(map(abs, sizes)) > SURE_RANK * abs(sizes[0]):
-            inverse, Q = np.zeros((n, m)), lapack.dorgqr(qr, tau)[0]
-            inverse[:, order - 1] = lapack.dtrtrs(qr[:m], Q.T)[0].T
-            return PseudoInverse(inverse, None)
+        qr, tau, _, _ = lapack.dgeqrf(G.T)
+        R, Q = qr[:m], lapack.dorgqr(qr, tau)[0]
+        if lapack.dtrcon(R)[0] > SURE_RANK:
+            return PseudoInverse(lapack.dtrtrs(R, Q.T)[0].T, None)
     U, s, Vt = np.linalg.svd(G, full_matrices=False)
     kept = s > RANK_OF_WRENCHES * s.max(initial=0.0)
     span = U[:, kept]

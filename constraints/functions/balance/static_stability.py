@@ -121,7 +121,7 @@ class StaticStability(GraspFunction):
         grasp = self.grasp(k, slopes=False)
         x = self.weight * self._least(grasp.matrix)
         found: list[Matrix] = []
-        for support, oMf, s in zip(self._standing, self.frames(k), self.slices(), strict=True):
+        for support, oMf, s in zip(self._standing, self.frames(k), self.slices, strict=True):
             rays = support.cone.rays
             found.append(x[s].reshape(-1, len(rays)) @ rays @ oMf.rotation.T)
         return tuple(found)

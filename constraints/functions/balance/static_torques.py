@@ -125,7 +125,7 @@ class StaticTorques(MassFunction):
         k = posture.placed() if jacobian is None else posture.with_jacobians()
         shared = self._forces.shared(k, slopes=jacobian is not None)
         tree, still = self.robot.space.elementary, self.robot.space.zero_velocity
-        pushes, slices = pin.StdVec_Force(tree.model.njoints * [pin.Force.Zero()]), self._forces.slices()
+        pushes, slices = pin.StdVec_Force(tree.model.njoints * [pin.Force.Zero()]), self._forces.slices
         for support, wrenches, s in zip(self._standing, self._pushes, slices, strict=True):
             pushes[tree.joints[support.frame.joint]] += pin.Force(wrenches.dot(shared.forces[s]))
         data = tree.datas.take()

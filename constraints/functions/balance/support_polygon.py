@@ -23,6 +23,9 @@ from .support import Support
 LEAST_EDGE = 1e-9
 """Of the extent of the polygon: nearer points are one corner, and a thinner polygon is none."""
 
+_TO_THE_LEFT = np.array([[0.0, -1.0], [1.0, 0.0]])
+"""A quarter of a turn, seen from above."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SupportPolygon(GraspFunction):
@@ -109,7 +112,7 @@ class SupportPolygon(GraspFunction):
                 f"{self.name}: seen along gravity, the points of the supports are on one line: there is no polygon; "
                 "StaticStability takes such supports"
             )
-        ends = np.roll(starts, -1)
+        ends = _next(starts)
         p = at[starts]
         u = at[ends] - p
         sizes = np.sqrt((u * u).sum(axis=1))
@@ -120,8 +123,8 @@ class SupportPolygon(GraspFunction):
         if jacobian is None or Jc is None:
             return
         along = (u / sizes[:, None]).T
-        inwards = np.stack([-along[1], along[0]])
-        by_end = (np.stack([-p[:, 1], p[:, 0]]) - rows * along) / sizes
+        inwards = _TO_THE_LEFT.dot(along)
+        by_end = (_TO_THE_LEFT.dot(p.T) - rows * along) / sizes
         slopes = np.zeros((len(starts), len(at), 2))  # of rows by the points, seen from the centre of mass
         each = np.arange(len(starts))
         slopes[each, starts] = -(inwards + by_end).T
@@ -144,16 +147,22 @@ def _corners(at: Matrix) -> Indices:
     """The corners of the convex hull of points (k, 2), counter-clockwise; none where they are on one line."""
     from scipy.spatial import ConvexHull, QhullError
 
-    extent, none = float(np.ptp(at, axis=0).max()), np.zeros(0, dtype=np.intp)
+    none = np.zeros(0, dtype=np.intp)
     try:
         hull: Any = ConvexHull(at)
     except QhullError:
         return none
+    extent = float((hull.max_bound - hull.min_bound).max())
     if hull.volume <= LEAST_EDGE * extent**2:  # the area, in the plane
         return none
     corners: Indices = hull.vertices
-    steps = at[corners] - at[np.roll(corners, 1)]
+    steps = at[corners] - at[_next(corners, -1)]
     return corners[np.abs(steps).max(axis=1) > LEAST_EDGE * extent]
+
+
+def _next(corners: Indices, step: int = 1) -> Indices:
+    """The corner after each, or before it (step -1)."""
+    return np.concatenate([corners[step:], corners[:step]])
 
 
 def _level_axes(up: Vector) -> Matrix:

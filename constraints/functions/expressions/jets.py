@@ -104,10 +104,11 @@ def pointwise(derivatives: Callable[[Any], Sequence[Any]], x: Jet) -> Jet:
     for s, row in zip(numbers, found, strict=True):
         if not sum(map(abs, row[:asked])) < math.inf:
             raise UndefinedError(f"of {s:.6g} it is too large a number, or its derivative is")
-    y, first, second, third = np.array(found).T[:, :, None]
-    made = Jet(y[:, 0], None if J is None else first * J)
+    table = np.array(found)
+    made = Jet(table[:, 0], None if J is None else table[:, 1:2] * J)
     if v is None:
         return made
+    first, second, third = table.T[1:, :, None]
     made = made._replace(velocity=first * v, acceleration=first * a + second * v * v)
     if x.rate_q is None:
         return made
@@ -135,7 +136,7 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
         p: the vector.
     """
     P, K = p.value[:, None], p.jacobian
-    seen: Any = None if p.jacobian is None else K + cross_columns(turn.jacobian, P)
+    seen: Any = None if K is None else K - pin.skew(p.value).dot(turn.jacobian)
     z = Jet(R.dot(p.value), None if seen is None else R.dot(seen))
     if p.velocity is None:
         return z

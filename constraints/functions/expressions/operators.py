@@ -224,10 +224,14 @@ def _quotient(jets: Sequence[Jet], number: float, space: Space) -> Jet:
 
 
 def _norm(jets: Sequence[Jet], number: float, space: Space) -> Jet:
-    squared = bilinear(_dot_columns, jets[0], jets[0])
-    if not squared.value[0] > LEAST_NORM * LEAST_NORM:
+    (x,) = jets
+    squared = float(x.value.dot(x.value))
+    if not squared > LEAST_NORM * LEAST_NORM:
         _none("a norm has no derivative at 0")
-    return pointwise(_root, squared)
+    if x.velocity is None and squared < math.inf:  # the inside of the solver's loop
+        r, J = math.sqrt(squared), x.jacobian
+        return Jet(np.array([r]), None if J is None else (x.value / r).dot(J)[None])
+    return pointwise(_root, bilinear(_dot_columns, x, x))
 
 
 def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
@@ -236,8 +240,9 @@ def _angle(jets: Sequence[Jet], number: float, space: Space) -> Jet:
     if y.velocity is None:  # the inside of the solver's loop
         ys, xs = y.value.tolist(), x.value.tolist()
         n = max(len(ys), len(xs))  # one row goes with all rows
-        angle, by_y, by_x = np.array(list(map(_angle_of, ys * (n // len(ys)), xs * (n // len(xs))))).T
-        return Jet(angle, None if y.jacobian is None else by_y[:, None] * y.jacobian + by_x[:, None] * x.jacobian)
+        table = np.array(list(map(_angle_of, ys * (n // len(ys)), xs * (n // len(xs)))))
+        J = None if y.jacobian is None else table[:, 1:2] * y.jacobian + table[:, 2:] * x.jacobian
+        return Jet(table[:, 0], J)
     log = pointwise(_complex_logarithm, linear(x.value + 1j * y.value, [x, y], _as_complex))
     return linear(np.arctan2(y.value, x.value), [log], np.imag)
 
@@ -250,6 +255,8 @@ def _extreme(first: Callable[[Vector, Vector], Any]) -> Combination:
     def combine(jets: Sequence[Jet], number: float, space: Space) -> Jet:
         x, y = jets
         taken = first(x.value, y.value)
+        if taken.size == 1:
+            return x if taken[0] else y
 
         def chosen(a: Matrix, b: Matrix) -> Matrix:
             return np.where(taken[:, None], a, b)

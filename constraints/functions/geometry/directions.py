@@ -12,7 +12,7 @@ from ...errors import SizeError
 from ...robot import Frame, Robot
 from ...robot.model.pinocchio import Placement
 from ...robot.placement import unit_axis
-from ..expression import Expression, atan2, cos, dot, rotated, sin
+from ..expression import Expression, atan2, cos, rotated, sin, stack
 from ..frames.rotation import Rotation
 from ..function import Function
 
@@ -90,8 +90,8 @@ def angle_about(
     """
     R = Rotation(robot, frame, reference)
     first, second = beside(unit_axis(axis, "axis of an angle"))
-    x, y = rotated(R, first), rotated(R, second)
-    return atan2(dot(second, x) - dot(first, y), dot(first, x) + dot(second, y))
+    turned = np.block([[second, -first], [first, second]]) @ stack(rotated(R, first), rotated(R, second))
+    return atan2(turned[0], turned[1])
 
 
 def wrapped(f: Function) -> Expression:
