@@ -88,9 +88,12 @@ class Affine(Straight):
         set_fields(self, A=A, b=b, _A=A, _b=b, _from_q=columns)
         self.declare(inputs, Rn(A.shape[0]), used, name=self.name or None)
 
+    def applied(self, q: Vector) -> Vector:
+        """The value (m,) at a configuration (nq,), which is not checked."""
+        return self._from_q.dot(q) + self._b
+
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        value[:] = self._from_q.dot(point.q)
-        value += self._b
+        value[:] = self.applied(point.q)
         if jacobian is not None:
             jacobian[:] = self._A
 

@@ -21,7 +21,7 @@ from ..errors import SpaceMismatchError
 from ..point import motion_at, place
 from ..words import signed_sum
 from ..workspace import Workspace
-from .affine import Constant
+from .affine import Affine, Constant
 from .combined import Combined, jet_of, moving_of
 from .enclosures.box import Bend, Enclosure, TangentBox
 from .enclosures.interval import UNIT, Interval, rounded_up
@@ -69,8 +69,11 @@ class Composition(Combined):
         return (self.inner,)
 
     def combine(self, jets: Sequence[Jet], workspace: Workspace) -> Jet:
-        """By the chain rule."""
+        """By the chain rule; an affine function is a linear map of all derivatives."""
         f, (inner,) = self.outer, jets
+        if type(f) is Affine:
+            A: Any = f.A
+            return linear(f.applied(inner.value), jets, A.dot)
         inside = place(f.inputs, inner.value, workspace.child)
         value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
         if inner.jacobian is None and inner.velocity is None:

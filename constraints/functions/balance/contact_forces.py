@@ -144,16 +144,17 @@ class ContactForces(GraspFunction):
         grasp, d, b = self.grasp(k, slopes=slopes), self.damping, self._needed
         H = grasp.matrix
         span: Matrix | None = None
+        damped: Any = None
         if d:
-            damped: Any = np.linalg.solve(H @ H.T + d * d * np.eye(6), np.column_stack([b, H]))
-            y, inverse = damped[:, 0], damped[:, 1:].T
+            damped = np.linalg.solve(H @ H.T + d * d * np.eye(6), np.column_stack([b, H]))
+            inverse = damped[:, 1:].T
         else:
             inverse, span = pseudo_inverse(H)
-            y = inverse.T.dot(inverse.dot(b))
         x: Vector = inverse.dot(b)
         missing = b - H.dot(x)
         if not slopes:
             return Shared(x, missing)
+        y: Vector = damped[:, 0] if d else inverse.T.dot(x)
         moved, turned = self.moved(grasp, x), self.pulled(grasp, y)
         change = turned - inverse.dot(moved + H.dot(turned))
         if span is not None:

@@ -136,7 +136,7 @@ def rotated_jet(R: Matrix, turn: Jet, p: Jet) -> Jet:
         p: the vector.
     """
     P, K = p.value[:, None], p.jacobian
-    seen: Any = None if K is None else K - pin.skew(p.value).dot(turn.jacobian)
+    seen: Any = None if p.jacobian is None else K - pin.skew(p.value).dot(turn.jacobian)
     z = Jet(R.dot(p.value), None if seen is None else R.dot(seen))
     if p.velocity is None:
         return z
