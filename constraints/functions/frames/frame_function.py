@@ -257,7 +257,7 @@ class FrameFunction(Framed):
 
     def chain_at(self, point: Point) -> tuple[FramePair, Matrix, Chains]:
         """Frame b seen from frame a at a point, its body Jacobian (6, nv), and the joints between them."""
-        k = kinematics_at(point, self._sign, self.last_joint)
+        k = posture_of(point).with_jacobians(self.last_joint)
         frames, chains = self.relative_frames(k), point.workspace.resource(self, "chains", self._chains)
         return frames, frames.to_b().dot(k.world_jacobian * self._sign), chains
 
