@@ -27,6 +27,8 @@ from constraints.errors import FailedError, OptionError, SizeError, SpaceMismatc
 from constraints.models import sample_arm
 from constraints.paths import interpolate
 from constraints.planning import Connection, Limits, PlanningStatus, connect
+from constraints.planning.edges import EdgeJudge
+from constraints.planning.leaf import LeafOfProblem
 from constraints.solvers import Options
 from liegroups import SO2, SO3, Rn
 
@@ -90,6 +92,23 @@ def test_a_way_round_a_post_is_found_and_nothing_is_wrong_with_it(seed: int) -> 
     path = found.or_raise()
     assert faults(path, ARM.model, model.checker.geometry, height_error, (q0, q1)) == []
     assert {held.name for held in path.held()} == {"level"}
+
+
+def test_a_way_along_nodes_names_the_edge_that_fails() -> None:
+    """The second of three leads through the post; without it each sample but the last is on its edge."""
+    problem, model, q0, q1 = arm_scene()
+    leaf = LeafOfProblem(Projector(problem, Options.local(threshold=5e-5)), problem.rhs, model)
+    nodes = connect(problem, q0, q1, rng=generator(1), collisions=model).or_raise().samples
+    a, b = nodes[1], nodes[-2]
+    failing = EdgeJudge(leaf).laid(np.array([q0, a, b, q1]))
+    assert failing.path is None
+    assert set(failing.refused.tolist()) == {1}
+    assert not {0, 2} & set(EdgeJudge(leaf).sketched(np.array([q0, a, b, q1])).refused.tolist())
+    laid = EdgeJudge(leaf).laid(np.array([q0, a, nodes[2]]))
+    assert laid.path is not None
+    assert len(laid.edges) == len(laid.path.samples) - 1
+    at = int((laid.path.samples == a).all(axis=1).argmax())
+    assert laid.edges.tolist() == [0] * at + [1] * (len(laid.edges) - at)
 
 
 def samples_of(pickled: bytes, seed: int) -> bytes:

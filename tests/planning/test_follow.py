@@ -342,6 +342,7 @@ def test_starts_that_cannot_be_used_are_told() -> None:
     assert off.status is PlanningStatus.START_OFF
     assert "tip" in off.reason
     assert off.path is None
+    assert off.reached == 0.0
     wall = Shape("wall", "Box", (0.1, 1.0, 0.2), placement=[0.5, 0, 0, 0, 0, 0, 1])
     model = CollisionModel(robot, [wall, Shape("bead", "Sphere", (0.02,), "tip")])
     start = Projector(problem, Options(threshold=1e-9)).project([1.0, -1.0], [0.5, 0.0, 0.0]).or_raise().q

@@ -15,14 +15,15 @@ import pytest
 from planning.judge import ANGLE, LENGTH, faults, moved
 from planning.test_connect import ARM, arm_scene, generator, height_error
 
-from constraints import Comparison, Explicit, Function, Implicit, Pose, Problem, Projector
+from constraints import Base, Comparison, Explicit, Function, Implicit, Part, Pose, Position, Problem, Projector, Robot
 from constraints.errors import OptionError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Affine
-from constraints.models import sample_two_arms
+from constraints.models import sample_arm, sample_two_arms
 from constraints.paths import Path, interpolate
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.path import Piece
 from constraints.planning import Limits, connect, shorten
+from constraints.planning.shortening import _apart, _joints, _Shortcuts  # pyright: ignore[reportPrivateUsage]
 from constraints.solvers import Options
 from liegroups import SE3, Rn, Segments
 
@@ -102,6 +103,25 @@ def test_a_free_body_goes_straight() -> None:
     assert np.linalg.norm(np.diff(Q[:, :3], axis=0), axis=1).max() <= LENGTH + 1e-12
     angles = [2.0 * np.arccos(min(1.0, abs(float(a[3:] @ b[3:])))) for a, b in pairwise(Q)]
     assert max(angles) <= ANGLE + 1e-6
+
+
+def test_what_shortcuts_pull_is_a_joint_and_those_that_overlap_are_not_taken_together() -> None:
+    """A free body is one joint of six columns, a hinge one of one, a frozen one none; of three the middle overlaps."""
+    free = Robot.from_urdf("<robot name='one'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    robot = Robot.system([Part("a", free), Part("arm", sample_arm())])
+    q = np.repeat(robot.neutral[None], 2, axis=0)
+    q[1, 8:] += 0.1
+    stays = Implicit.zero(Position(robot, "a/body"))
+    problem = Problem(robot, [stays], frozen=["arm/shoulder_yaw"])
+    columns = _joints(interpolate(problem, *q).or_raise().pieces[0])
+    hinges = np.eye(robot.nv, dtype=bool)[7:]
+    np.testing.assert_array_equal(columns, np.vstack([np.arange(robot.nv) < 6, hinges]))
+    first, last = np.array([0, 3, 6]), np.array([4, 7, 9])
+    shortcuts = _Shortcuts(first, last, np.ones(3), np.zeros((0, 1)), np.zeros(0, dtype=np.intp))
+    assert _apart(shortcuts, np.array([2.0, 1.0, 1.0])).tolist() == [True, False, True]
+    assert _apart(shortcuts, np.array([1.0, 2.0, 1.0])).tolist() == [False, True, False]
+    touching = shortcuts._replace(first=np.array([0, 4, 7]))
+    assert _apart(touching, np.ones(3)).tolist() == [True, True, True]
 
 
 def test_never_longer() -> None:
