@@ -87,7 +87,7 @@ class Levers(NamedTuple):
         steps, sliding = np.array(tree.steps), np.abs(S[:3]).any(axis=0)
         for i in np.unique(joints[sliding]).tolist():
             joint = tree.model.joints[i]
-            slides = float(np.sqrt((S[:3, joints == i] ** 2).sum()))
+            slides = float(np.linalg.norm(S[:3, joints == i], 2))
             steps[i] += slides * float(lengths(most[joint.idx_q : joint.idx_q + joint.nq]))
         chains = Chains.between(tree, tree.joints[a.joint], tuple(tree.joints[frame.joint] for frame in b))
         near_b, near_a = chains.near_b * steps, chains.near_a * steps
