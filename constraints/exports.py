@@ -12,9 +12,8 @@ from .errors import MissingExtraError
 
 ABOVE = {
     "certificates.paths.along": "certify_path",
-    "certificates.batch": "certify_batch",
+    "certificates.batch": "certify certify_batch",
     "certificates.refutation": "beyond_lengths",
-    "certificates.search": "certify",
     "certificates.paths.sweeps": "certify_sweep",
     "files.motions": "save_motion",
     "files.options": "load_options save_options",

@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING
 from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
+    from .batch import certify as certify
     from .certificate import Certificate as Certificate, CertificateStatus as CertificateStatus
     from .paths.along import certify_path as certify_path
     from .paths.path_search import PathLimits as PathLimits
     from .refutation import refute as refute
-    from .search import certify as certify
     from .searching import SearchLimits as SearchLimits
     from .solutions import CompleteBy as CompleteBy, all_solutions as all_solutions
 
 __getattr__, __dir__ = _on_use(
     __name__,
     {
+        "batch": "certify",
         "paths.along": "certify_path",
         "certificate": "Certificate CertificateStatus",
         "paths.path_search": "PathLimits",
         "refutation": "refute",
-        "search": "certify",
         "searching": "SearchLimits",
         "solutions": "CompleteBy all_solutions",
     },

@@ -1,39 +1,92 @@
-"""Certificates of many configurations at once."""
+"""Certificates of configurations, one or many at once: by samples first, then on boxes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import expect, real_numbers
+from liegroups.arguments import expect, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
-from ..errors import NoEnclosureError, SizeError, UndefinedError
+from ..errors import NoEnclosureError, OptionError, SizeError, UndefinedError
 from ..functions.enclosures.box import TangentBox
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .certificate import Certificate
-from .check import Premises, contraction, lengths, spent, within
+from .check import Premises, contraction, spent, within
 from .rows import NUMBERS, ProblemRows, RowsOn
-from .search import COARSE_STEP, FINE_STEP, FIRST_SIZE, NEAR_END, CertificateSearch, has_branches, other_size
-from .slice import Moves, Place, Room, Slice
+from .samples import NearRows
+from .search import (
+    COARSE_STEP,
+    FINE_STEP,
+    FIRST_SIZE,
+    NEAR_END,
+    CertificateSearch,
+    Evidence,
+    has_branches,
+    likely_size,
+    of_users,
+    other_size,
+)
+from .slice import Moves, Place, Room, Slice, each_of
 
 STEPS_TOGETHER = 3
 """Of Newton's method that all take together; who needs more is looked at alone."""
 
+LOOKS = 6
+"""The same with a new slice each, where rows are sampled."""
+
 SIZES_TOGETHER = 4
 """Of boxes that are tried together."""
+
+LEAST_BALL = 1e-12
+"""Of balls where rows are sampled: nothing is proved on less [rad, m]."""
+
+ROUNDS_TOGETHER = 3
+"""In which more coordinates, or inequalities, are held at an end."""
+
+
+def certify(
+    problem: Problem, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, *, radius: float | None = None
+) -> Certificate:
+    r"""Prove that an exact solution of a problem is near q, and how far around it is the only one.
+
+    By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see: by samples
+    and bounds of slopes where they prove it, else with enclosures of all functions (`docs/certificates.md`). Newton's
+    steps go from q to a centre first, so q may be off by some thresholds. A coordinate beyond a bound is put on it and
+    held there; an inequality that does not hold is held at its end.
+
+    Args:
+        problem: a problem; its optional last level does not count.
+        q: configuration (nq,).
+        rhs: right-hand sides; the default ones if absent.
+        radius: R that is wanted; by default as large as samples can show, or else boxes.
+
+    Returns:
+        The certificate, PROVED or NOT_PROVED with the reason.
+
+    Raises:
+        WrongObjectError, SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+        OptionError: a radius that is not positive.
+    """
+    expect(problem, Problem, "problem to be certified")
+    if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
+        raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
+    q = np.array(problem.check(q))
+    rows = ProblemRows.of(problem, problem.check_rhs(rhs))
+    wanted = None if radius is None else float(radius)
+    found = _by_samples(rows, q[None], wanted)
+    return found[0] if found else CertificateSearch(rows, q, wanted).run()
 
 
 def certify_batch(
     problem: Problem, Q: ArrayLike, rhs: RightHandSide | Sequence[RightHandSide] | None = None
 ) -> tuple[Certificate, ...]:
-    """As `certify`, of many configurations: boxes around all of them are enclosed together.
+    """As `certify`, of many configurations: all of them are sampled together, or enclosed on boxes.
 
-    Those at the end of an inequality, far from a solution, or where rows depend on each other, are looked
-    at one by one.
+    Those that are far from a solution, or where rows depend on each other, are looked at one by one.
 
     Args:
         problem: a problem.
@@ -66,136 +119,245 @@ def certify_batch(
 
 
 def _proved(rows: ProblemRows, Q: Matrix) -> dict[int, Certificate]:
-    """Those that are proved in the same way, by number."""
-    if len(Q) == 1 or any(has_branches(owner) for owner in rows.owners):
-        return {}
+    """Those that are proved in the same way, by number: by samples, or with boxes of all others."""
+    found = _by_samples(rows, Q)
+    left = np.array([i for i in range(len(Q)) if i not in found], dtype=np.intp)
+    if len(left) < 2:
+        return found
+    others = _together(rows.of_boxes(left), Q[left])
+    return found | {int(left[k]): one for k, one in others.items()}
+
+
+def _by_samples(rows: ProblemRows, Q: Matrix, radius: float | None = None) -> dict[int, Certificate]:
+    """Those that are proved where rows are sampled, by number."""
     try:
-        return _Together(rows, Q, np.tile(rows.problem.frozen, (len(Q), 1))).run()
-    except (NoEnclosureError, UndefinedError):
+        near = NearRows.of(rows, Q)
+    except NoEnclosureError:
         return {}
+    return {} if near is None else _together(rows, Q, near, radius)
+
+
+class _Ends(NamedTuple):
+    """What stays at an end, of several configurations.
+
+    Attributes:
+        held: (n, nv) coordinates that stay; those in bounds at the nearest end.
+        active: (n, m) inequalities that are held.
+        target: (n, m) what rows in play should be.
+    """
+
+    held: BoolVector
+    active: BoolVector
+    target: Matrix
+
+    def some(self, which: Any) -> _Ends:
+        """Of some of them; copies."""
+        return _Ends(self.held[which].copy(), self.active[which].copy(), self.target[which].copy())
+
+
+def _together(
+    rows: ProblemRows, Q: Matrix, near: NearRows | None = None, radius: float | None = None
+) -> dict[int, Certificate]:
+    """Those that are proved in the same way, by number; `near` as of `_Together`."""
+    if any(has_branches(owner) for owner in rows.owners):
+        return {}
+    n, target = len(Q), np.where(rows.equalities, rows.lower, 0.0)
+    held, active = np.repeat(rows.problem.frozen[None], n, axis=0), np.zeros((n, len(target)), dtype=np.bool_)
+    ends = _Ends(held, active, np.repeat(target[None], n, axis=0))
+    return _Together(rows, near, radius, Q, ends, ROUNDS_TOGETHER).run()
 
 
 class _Together:
-    """One search for all: a step to a centre, then boxes of several sizes around it.
+    """One search for all: steps to a centre, then balls of several sizes around it.
 
     Args:
         rows: of the problem.
+        near: the same, sampled; or None: then they are enclosed on boxes.
+        radius: R that is wanted, or None.
         Q: configurations (n, nq).
-        held: (n, nv) coordinates that stay; those in bounds are put on the nearest end.
-        rounds: how often coordinates at a bound may be held beside these.
+        ends: what stays at an end; all have the same inequalities there.
+        rounds: how often more of that may be held beside these.
     """
 
-    def __init__(self, rows: ProblemRows, Q: Matrix, held: BoolVector, rounds: int = 3) -> None:
-        self.rows, self.space, self.Q, self.held, self.rounds = rows, rows.problem.space, Q, held, rounds
-        self.target = np.where(rows.equalities, rows.lower, 0.0)
-        self.active = np.zeros(len(rows.lower), dtype=np.bool_)
-        self.centers = self.space.normalize(Q) if self.space.unit_blocks else Q.copy()
+    def __init__(
+        self, rows: ProblemRows, near: NearRows | None, radius: float | None, Q: Matrix, ends: _Ends, rounds: int
+    ) -> None:
+        self.rows, self.near, self.radius, self.space = rows, near, radius, rows.problem.space
+        self.Q, self.held, self.active, self.target, self.rounds = Q, ends.held, ends.active[0], ends.target[0], rounds
+        self.played, self.settled = rows.equalities | self.active, self.active
+        self.spans = not self.played.all()
+        self.centers = each_of(self.space.normalize, Q) if self.space.unit_blocks else Q.copy()
         at, bounds = self.space.vector_q, rows.problem.bounds
-        x, lower, upper = self.centers[:, at], bounds.lower[at], bounds.upper[at]
-        nearest = np.where(x - lower < upper - x, lower, upper)
-        on = (held & ~rows.problem.frozen)[:, self.space.vector_v]
-        self.centers[:, at] = np.where(on, nearest, x)
-        self.fits, self.settled = np.ones(len(Q), dtype=np.bool_), self.active
+        self.lower, self.upper = bounds.lower[at], bounds.upper[at]
+        on = (self.held & ~rows.problem.frozen)[:, self.space.vector_v]
+        if on.any():
+            x = self.centers[:, at]
+            self.centers[:, at] = np.where(on, np.where(x - self.lower < self.upper - x, self.lower, self.upper), x)
+        self.fits: BoolVector = np.ones(len(Q), dtype=np.bool_)
+        self.ends = ends.some(slice(None))
 
     def run(self) -> dict[int, Certificate]:
         """What is proved, by number."""
-        look = self.rows.on(TangentBox(self.space, self.centers, 0.0))
-        self._keep(look)
-        settled = self.rows.equalities & look.settled(self.target, self.held)
-        self.settled = settled[0]
-        self.fits &= (settled == self.settled).all(axis=1)
-        self.at = Slice.of(look, np.flatnonzero(self.rows.equalities & ~self.settled), self.held)
-        if len(self.at.dependent):
+        best = dict[int, tuple[Premises, int, float, Vector]]()
+        try:
+            which = self._look()
+        except (NoEnclosureError, UndefinedError):
             return {}
-        self.fits &= self.at.condition < 1e12
-        steps = np.where(self.fits[:, None], self.at.newton(look, self.target), 0.0)
-        self.fits &= np.abs(steps).max(axis=1, initial=0.0) <= COARSE_STEP
-        self._move(steps)
-        best, which = dict[int, tuple[Premises, int, Vector]](), np.flatnonzero(self.fits)
-        at_bounds, size = self.held.copy(), np.full(len(self.Q), FIRST_SIZE)
         for _ in range(SIZES_TOGETHER):
             if not len(which):
                 break
+            size = self.size[which]
             try:
-                numbers, places = self._premises(which, size[which])
+                numbers, places, found = self._premises(which, size)
             except UndefinedError as why:
                 fails = why.where if np.shape(why.where) == which.shape else np.ones(len(which), dtype=np.bool_)
                 self.fits[[i for i in which[fails].tolist() if i not in best]] = False
                 which = which[~fails]
                 continue
-            beta, holds = contraction(numbers)[1], self._holds(numbers)
-            at_bounds[which] |= self._at_bounds(numbers, places)
+            size = numbers.size
+            alpha, beta = contraction(numbers)
+            rho = within(alpha, beta)
+            used = spent(numbers.rates, np.where(np.isfinite(rho), rho, 0.0)[:, None])
+            enough = numbers.margins >= used
+            holds = (rho <= size) & enough.all(axis=1)
+            if not enough.all():
+                self._see_ends(which, ~enough & (rho < NEAR_END)[:, None], places, found)
             for k, i in enumerate(which.tolist()):
-                if holds[k] and (i not in best or size[i] > best[i][0].size[best[i][1]]):
-                    best[i] = numbers, k, self.centers[i].copy()
+                if holds[k] and (i not in best or size[k] > best[i][0].size[best[i][1]]):
+                    best[i] = numbers, k, float(rho[k]), self.centers[i].copy()
+            if self.near is not None and holds.all():
+                break
             largest = np.array([best[i][0].size[best[i][1]] if i in best else 0.0 for i in which.tolist()])
             other = other_size(numbers, beta)
-            again = (largest > 0.0) & (other > 1.2 * largest) | (largest == 0.0) & (other < 0.9 * size[which])
-            size[which] = other
-            which = which[again & self.fits[which]]
-        found = {i: self._certificate(i, *each) for i, each in best.items() if self.fits[i]}
-        new = np.flatnonzero((at_bounds & ~self.held).any(axis=1)).tolist()
-        on = np.array([i for i in new if i not in found], dtype=np.intp)
-        if self.rounds and len(on):
-            again = _Together(self.rows.of_boxes(on), self.Q[on], at_bounds[on], self.rounds - 1).run()
-            found |= {int(on[k]): each for k, each in again.items()}
-        return found
+            again = (largest > 0.0) & (other > 1.2 * largest) | (largest == 0.0) & (other < 0.9 * size)
+            self.size[which] = other
+            which = which[again & self.fits[which] & (self.radius is None)]
+        proved = {i: self._certificate(i, *each) for i, each in best.items() if self.fits[i]}
+        return proved | self._at_ends(proved) if self.rounds and len(proved) < len(self.Q) else proved
 
-    def _at_bounds(self, numbers: Premises, places: Sequence[Place]) -> BoolVector:
-        """(n, nv) which coordinates are so near a bound that the solution may pass it."""
-        rho, on = within(numbers), np.zeros((len(numbers.margins), self.space.nv), dtype=np.bool_)
-        far = np.where(rho < NEAR_END, rho, 0.0)[:, None]
-        short = (numbers.margins < 1.001 * lengths(numbers.rates) * far) & (far > 0.0)
-        for k, place in enumerate(places):
-            if place.kind == "coordinate":
-                on[:, self.space.vector_v[place.at]] |= short[:, k]
-        return on
+    def _look(self) -> Indices:
+        """Slices at centres, and steps in them; once more where rows are sampled and steps are long. Which fit."""
+        left = LOOKS if self.near else 1
+        while True:
+            left -= 1
+            look = self._on(np.arange(len(self.Q)))
+            if self.near is None:
+                self._keep(look)
+            settled = self.played & look.settled(self.target, self.held)
+            self.settled = settled[0]
+            if settled.any():
+                self.fits &= (settled == self.settled).all(axis=1)
+            self.at = Slice.of(look, np.flatnonzero(self.played & ~self.settled), self.held)
+            if len(self.at.dependent):
+                return self.at.dependent[:0]
+            self.fits &= self.at.condition < 1e12
+            steps = self.at.newton(look, self.target)
+            if not self.fits.all():
+                steps = np.where(self.fits[:, None], steps, 0.0)
+            short = np.abs(steps).max(axis=1, initial=0.0) <= COARSE_STEP
+            self._move(steps)
+            if short.all() or not left:
+                break
+        self.fits &= short
+        likely = FIRST_SIZE if self.near is None else likely_size(self.at, look)
+        self.size = np.zeros(len(self.Q)) + (likely if self.radius is None else self.radius)
+        return np.flatnonzero(self.fits)
 
-    def _premises(self, which: Indices, size: Vector) -> tuple[Premises, Sequence[Place]]:
-        """On boxes of these sizes around some centres, once Newton's steps from there have come to an end."""
-        at = Slice(*self.at[:2], *(each[which] for each in self.at[2:]))
-        found, far = self._enclosed(at, which, size)
+    def _on(self, which: Indices, at: Slice | None = None, size: Vector | None = None) -> RowsOn:
+        """Rows at some centres, or on balls around them."""
+        every, centers = len(which) == len(self.Q), self.centers[which]
+        if self.near is not None:
+            return (self.near if every else self.near.of_boxes(which)).around(centers, size)
+        box = TangentBox(self.space, centers, 0.0) if at is None else at.box(self.space, centers, size)
+        return (self.rows if every else self.rows.of_boxes(which)).on(box)
+
+    def _premises(self, which: Indices, size: Vector) -> tuple[Premises, Sequence[Place], RowsOn]:
+        """On balls of these sizes around some centres, once Newton's steps from there have come to an end."""
+        every = len(which) == len(self.Q)
+        at = self.at if every else Slice(*self.at[:2], *(each[which] for each in self.at[2:]))
+        on_balls = size if self.near is None else None
+        found, far = self._enclosed(at, which, on_balls)
         for _ in range(STEPS_TOGETHER):
             if not far.any():
                 break
-            found, far = self._enclosed(at, which, size)
-        self.fits[which[far | (self.settled & ~found.settled(self.target, self.held[which])).any(axis=1)]] = False
+            found, far = self._enclosed(at, which, on_balls)
+        if found.near is not None:
+            largest = found.near.largest
+            far |= ~(largest > LEAST_BALL) | (size > largest) & (self.radius is not None)
+            size = np.minimum(size, np.maximum(largest, LEAST_BALL))
+            if self.spans:
+                found = self._on(which, at, size)
+        if self.settled.any():
+            far |= (self.settled & ~found.settled(self.target, self.held[which])).any(axis=1)
+        self.fits[which[far]] = False
         self._keep(found, which)
         centers = self.centers[which]
         room = Room.around(self.rows, found, self.active, centers, at.basis)
         moves = Moves.between(self.space, self.Q[which], centers, at.basis)
-        return at.numbers(found, self.target, size, moves, room), room.places
+        return at.numbers(found, self.target, size, moves, room), room.places, found
 
-    def _enclosed(self, at: Slice, which: Indices, size: Vector) -> tuple[RowsOn, BoolVector]:
-        """Rows on boxes, and from which centres a step led on to others, where they are not enclosed yet."""
-        found = self.rows.of_boxes(which).on(at.box(self.space, self.centers[which], size))
+    def _enclosed(self, at: Slice, which: Indices, size: Vector | None) -> tuple[RowsOn, BoolVector]:
+        """Rows on balls, and from which centres a step led on to others, where they are not looked at yet."""
+        found = self._on(which, at, size)
         steps, moves = at.newton(found, self.target), np.zeros((len(self.Q), self.space.nv))
         far = np.abs(steps).max(axis=1, initial=0.0) > FINE_STEP
-        moves[which] = np.where(far[:, None], steps, 0.0)
-        self._move(moves)
+        if far.any():
+            moves[which] = np.where(far[:, None], steps, 0.0)
+            self._move(moves)
         return found, far
 
-    def _keep(self, found: RowsOn, which: Any = slice(None)) -> None:
-        """Leave out what is beyond a bound or the end of an inequality."""
-        x, bounds, at = found.value.middle, self.rows.problem.bounds, self.space.vector_q
-        inside = ((x >= self.rows.lower) & (x <= self.rows.upper) | self.rows.equalities).all(axis=1)
-        q = self.centers[which][:, at]
-        self.fits[which] &= inside & ((q >= bounds.lower[at]) & (q <= bounds.upper[at])).all(axis=1)
-
     def _move(self, steps: Matrix) -> None:
-        moved = np.abs(steps).max(axis=1, initial=0.0) > 0.0
-        self.centers[moved] = self.space.integrate(self.centers[moved], steps[moved])
+        moved = steps.any(axis=1)
+        if moved.any():
+            self.centers[moved] = each_of(self.space.integrate, self.centers[moved], steps[moved])
 
-    @staticmethod
-    def _holds(numbers: Premises) -> BoolVector:
-        """Whether all that `failures` asks for holds."""
-        rho = within(numbers)
-        used = spent(numbers.rates, np.where(np.isfinite(rho), rho, 0.0)[:, None])
-        return (rho <= numbers.size) & (numbers.margins >= used).all(axis=-1)
+    # Ends of bounds and inequalities.
 
-    def _certificate(self, i: int, numbers: Premises, k: int, center: Vector) -> Certificate:
-        one = CertificateSearch(self.rows, self.Q[i], None)
-        one.held = self.held[i]
-        one.center, one.at = center, Slice(*self.at[:2], *(each[i] for each in self.at[2:]))
-        one.numbers = Premises(*(each[k] for each in numbers))
-        return one.certificate("")
+    def _keep(self, found: RowsOn, which: Any = slice(None)) -> None:
+        """Leave out what is beyond a bound, or beyond the end of an inequality: it is held there next."""
+        q, x, columns = self.centers[which][:, self.space.vector_q], found.value.middle, self.space.vector_v
+        beyond = (q < self.lower) | (q > self.upper)
+        if beyond.any() or self.spans:
+            beyond &= ~self.held[which][:, columns]
+            low, high = (x < self.rows.lower) & ~self.played, (x > self.rows.upper) & ~self.played
+            self.fits[which] &= ~(beyond.any(axis=1) | low.any(axis=1) | high.any(axis=1))
+            for k, i in enumerate(np.arange(len(self.Q))[which].tolist()):
+                self.ends.held[i, columns[beyond[k]]] = True
+                self._hold(i, low[k], high[k])
+
+    def _hold(self, i: int, low: BoolVector, high: BoolVector) -> None:
+        """Hold inequalities of a configuration at one of their ends, next."""
+        self.ends.active[i] |= low | high
+        self.ends.target[i] = np.where(low, self.rows.lower, np.where(high, self.rows.upper, self.ends.target[i]))
+
+    def _see_ends(self, which: Indices, short: BoolVector, places: Sequence[Place], found: RowsOn) -> None:
+        """Hold what is so near an end that the solution may pass it, next."""
+        for k, j in np.argwhere(short).tolist():
+            place, i = places[j], int(which[k])
+            if place.kind == "coordinate":
+                self.ends.held[i, self.space.vector_v[place.at]] = True
+            elif place.kind == "row":
+                x, row = found.value.middle[k, place.at], np.arange(len(self.active)) == place.at
+                is_low = x - self.rows.lower[place.at] < self.rows.upper[place.at] - x
+                self._hold(i, row & is_low, row & ~is_low)
+
+    def _at_ends(self, found: dict[int, Certificate]) -> dict[int, Certificate]:
+        """What is proved of the others, where more is held."""
+        new = (self.ends.held & ~self.held).any(axis=1) | (self.ends.active & ~self.active).any(axis=1)
+        groups, proved = dict[bytes, list[int]](), dict[int, Certificate]()
+        for i in np.flatnonzero(new).tolist():
+            if i not in found:
+                key = self.ends.active[i].tobytes() + self.ends.target[i].tobytes()
+                groups.setdefault(key, []).append(i)
+        for some in groups.values():
+            on = np.array(some, dtype=np.intp)
+            near, ends = None if self.near is None else self.near.of_boxes(on), self.ends.some(on)
+            again = _Together(self.rows.of_boxes(on), near, self.radius, self.Q[on], ends, self.rounds - 1).run()
+            proved |= {some[k]: one for k, one in again.items()}
+        return proved
+
+    def _certificate(self, i: int, numbers: Premises, k: int, rho: float, center: Vector) -> Certificate:
+        at = Slice(*self.at[:2], *(each[i] for each in self.at[2:]))
+        of_one = Premises(*(each[k] for each in numbers))
+        found = Evidence(self.Q[i], center, self.held[i], self.active, at, of_one, rho)
+        return found.certificate(self.rows, "", of_users(self.rows) if self.near is None else ())

@@ -100,22 +100,14 @@ def _halves(lower: Any, upper: Any) -> tuple[Any, Any]:
     return middle, np.nextafter(np.maximum(upper - middle, middle - lower), np.inf)
 
 
-def within(numbers: Premises) -> Any:
+def within(alpha: Any, beta: Any) -> Any:
     r""":math:`\rho` of the theorem, rounded up; infinite where there is no contraction."""
-    return _within(*contraction(numbers))
-
-
-def _within(alpha: Any, beta: Any) -> Any:
     contracts = beta < 1.0 - 1e-12
     return np.where(contracts, raised(alpha / np.where(contracts, 1.0 - beta, 1.0)), np.inf)[()]
 
 
-def distance(numbers: Premises) -> Any:
+def distance(numbers: Premises, rho: Any) -> Any:
     """The least r that can be claimed, rounded up."""
-    return _distance(numbers, within(numbers))
-
-
-def _distance(numbers: Premises, rho: Any) -> Any:
     finite = np.isfinite(rho)
     reach = numbers.displaced + raised(lengths(numbers.spread)) * np.where(finite, rho, 0.0)[..., None]
     return np.where(finite, raised(reach.max(axis=-1, initial=0.0)), np.inf)[()]
@@ -136,13 +128,13 @@ def failures(numbers: Premises, r: float, R: float) -> list[str]:
     found = list[str]()
     if not beta < 1.0 - 1e-12:
         return [f"no contraction: beta = {beta:.3g} is not below 1"]
-    rho = _within(alpha, beta)
+    rho = within(alpha, beta)
     if not rho <= R:
         found.append(f"the ball of R = {R:.3g} is not mapped into itself: alpha / (1 - beta) = {rho:.3g}")
     if not R <= numbers.size:
         found.append(f"R = {R:.3g} is more than the ball on which the Jacobian is enclosed, {numbers.size:.3g}")
-    if not _distance(numbers, rho) <= r:
-        found.append(f"the solution is only shown to be within {_distance(numbers, rho):.3g}, not r = {r:.3g}")
+    if not distance(numbers, rho) <= r:
+        found.append(f"the solution is only shown to be within {distance(numbers, rho):.3g}, not r = {r:.3g}")
     used = spent(numbers.rates, rho)
     if not (numbers.margins >= used).all():
         found.append(f"a bound or an inequality may be missed by {float(np.max(used - numbers.margins)):.3g}")

@@ -89,7 +89,7 @@ class LegReach(NamedTuple):
         beta = contraction(leg.numbers)[1]
         contracts = beta < 1.0 - 1e-12
         turn = np.where(contracts, leg.pull / (2.0 * np.where(contracts, 1.0 - beta, 1.0)), np.inf)[()]
-        return LegReach(within(leg.numbers), _at_stop(leg, 0), _at_stop(leg, 1), turn, _stretch(leg))
+        return LegReach(within(*contraction(leg.numbers)), _at_stop(leg, 0), _at_stop(leg, 1), turn, _stretch(leg))
 
     def joined(self, following: LegReach) -> Any:
         r""":math:`\omega`, where another one goes on from its end."""
@@ -111,7 +111,7 @@ def farthest(legs: Sequence[LegPremises]) -> list[float]:
 def _at_stop(leg: LegPremises, end: int) -> Any:
     """How far the solution is from the stop at its start, or at its end."""
     lower, upper = leg.at_stops[..., end, 0, :], leg.at_stops[..., end, 1, :]
-    return within(leg.numbers._replace(residual_lower=lower, residual_upper=upper))
+    return within(*contraction(leg.numbers._replace(residual_lower=lower, residual_upper=upper)))
 
 
 def begins_within(leg: LegPremises) -> float:

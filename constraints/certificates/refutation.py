@@ -18,11 +18,12 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
 from ..words import counted
+from .batch import certify
 from .certificate import Certificate, CertificateStatus
 from .reach import Reach
 from .reading import Coordinates, Read
 from .rows import ProblemRows
-from .search import certify, of_users
+from .search import of_users
 from .searching import BoxSearch, SearchLimits
 
 FIRST_BOXES = 2000

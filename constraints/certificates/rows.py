@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from liegroups import SE3
-from liegroups.arrays import BoolVector, Indices, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..functions import Function, Orientation, Pose, Position, Rotation, Transformation
 from ..functions.enclosures.box import Bend, Enclosure, TangentBox
@@ -39,6 +39,26 @@ NUMBERS = 600_000
 """Slopes of rows that are held at once, of all legs together."""
 
 
+class Near(Protocol):
+    """What is known around sampled rows."""
+
+    @property
+    def largest(self) -> Any:
+        """How long y may be."""
+        ...
+
+    def rate(self, C: Matrix, chosen: Indices) -> Any:
+        r"""Bound of what :math:`C\,J B` changes by with y, by the length of y; C of some rows."""
+        ...
+
+    def along(self, B: Matrix, chosen: Indices) -> Interval:
+        r""":math:`J B` at y = 0, of some rows."""
+        ...
+
+
+_WITHOUT_SIDES: WeakKeyDictionary[Problem, tuple[Any, Vector, Vector, Any]] = WeakKeyDictionary()
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class RowsOn:
@@ -48,11 +68,13 @@ class RowsOn:
         value: of :math:`\log(rhs^{-1} h(c))` (m,).
         jacobian: of what they change by along v of :math:`c \oplus v` (m, nv), on the box.
         bend_of: gives `bend`, when somebody asks.
+        near: where rows are sampled, what is known around it, in the place of `bend`.
     """
 
     value: Interval
     jacobian: Interval
     bend_of: Callable[[], Bend]
+    near: Near | None = None
 
     @cached_property
     def bend(self) -> Bend:
@@ -61,8 +83,10 @@ class RowsOn:
 
     def settled(self, target: Vector, held: BoolVector) -> BoolVector:
         """(m,) rows that nothing moves in, and that are at their target to the last digit, where columns are held."""
-        still = ~((self.jacobian.magnitude > 0.0) & ~held[..., None, :]).any(axis=-1)
-        return still & (self.value.lower == target) & (self.value.upper == target)
+        exact = (self.value.lower == target) & (self.value.upper == target)
+        if exact.any():
+            exact &= ~((self.jacobian.magnitude > 0.0) & ~held[..., None, :]).any(axis=-1)
+        return exact
 
 
 class ProblemRows(NamedTuple):
@@ -88,13 +112,17 @@ class ProblemRows(NamedTuple):
     @staticmethod
     def of(problem: Problem, rhs: RightHandSide) -> ProblemRows:
         """Those of a problem."""
-        owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
-        points = [o.group.neutral if (p := rhs.points[id(o)]) is None else p for o in owners]
-        lower, upper = (
-            np.concatenate([getattr(o.rows, side)[o.rows.mask] for o in owners] or [np.zeros(0)])
-            for side in ("lower", "upper")
-        )
-        names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
+        if problem not in _WITHOUT_SIDES:
+            owners = [o for stack in (*problem.mandatory, problem.explicits) for o in stack if o.rows.mask.any()]
+            lower, upper = (
+                np.concatenate([getattr(o.rows, side)[o.rows.mask] for o in owners] or [np.zeros(0)])
+                for side in ("lower", "upper")
+            )
+            names = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask).tolist()]
+            _WITHOUT_SIDES[problem] = owners, lower, upper, names
+        owners, lower, upper, names = _WITHOUT_SIDES[problem]
+        every = rhs.points
+        points = [owner.group.neutral if (p := every[id(owner)]) is None else p for owner in owners]
         axes = [_free_axis(owner, point) for owner, point in zip(owners, points, strict=True)]
         return ProblemRows(problem, owners, points, lower, upper, names, axes)
 
@@ -179,13 +207,16 @@ def _free_axis(owner: RowOwner, rhs: Vector) -> int | None:
     turn about e. It stands for these rows. So it does where the target is a quaternion of no turn, or of one about e.
     """
     rows, function = owner.rows, owner.measured
-    if not isinstance(function, Orientation | Transformation | Rotation | Pose):
+    if not isinstance(function, _TURNED) or sum(rows.mask[-3:].tolist()) != 2:
         return None
     if isinstance(function, Pose) and function.outputs == SE3 and rows.mask[:3].any():
         return None
     asked, target = rows.mask[-3:], rhs[-3:] if owner.group.is_flat else rhs[-4:-1]
     zero = (rows.lower[-3:] == 0.0) & (rows.upper[-3:] == 0.0) & (target == 0.0)
-    return int(np.argmin(asked)) if asked.sum() == 2 and zero[asked].all() else None
+    return int(np.argmin(asked)) if zero[asked].all() else None
+
+
+_TURNED = Orientation, Transformation, Rotation, Pose
 
 
 def _tilted(function: Function, places: BoolVector, axis: int) -> OfRelativePose:

@@ -1,18 +1,37 @@
-"""Rows and Jacobians of a problem at many configurations, by the engine: of the rows that are enclosed."""
+r"""Rows and Jacobians of a problem at many configurations, by the engine: of the rows that are enclosed.
+
+**Around a configuration.** By `certificates.slopes`, DF changes by at most :math:`h |v|` with v, as long as F is no
+longer than its logarithm is looked at for. By Taylor's theorem it is not, where that is more than
+
+.. math:: |F(0)| + \|DF(0)\| |v| + \tfrac12 h |v|^2
+
+With B of orthonormal columns, and :math:`C_i` the columns of C of each of k constraints, for all y
+
+.. math:: \|C\,(DF(B y) - DF(0))\, B\| \le K |y|, \qquad K = \min\left( \sum_i \|C_i\|\, h_i,\;
+    \left( \sum_i d_i^2 h_i^2 \right)^{1/2} \|(C_1 / d_1, \ldots, C_k / d_k)\| \right)
+
+for any numbers d, and :math:`d_i^2 = \|C_i\| / h_i` are good ones: the first sum is in the second bound then.
+Rows that are straight have h = 0. Their values are sums of products of coordinates, and of what is constant in them:
+rounding is relative to these, and not to lengths of links. A coordinate less a constant is zero where they are equal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
-from ..errors import NoEnclosureError
-from ..functions import Position
-from ..functions.enclosures.box import TangentBox
-from ..functions.enclosures.interval import Interval
+from ..errors import NoEnclosureError, UndefinedError
+from ..functions import Orientation, Position, Transformation
+from ..functions.enclosures.box import Bend, TangentBox
+from ..functions.enclosures.group_bounds import circle_columns, curved_blocks
+from ..functions.enclosures.interval import UNIT, Interval, applied, insist, lengths, rounded_up
 from ..functions.enclosures.smooth import tilt
+from ..functions.frames.levers import AROUND
 from ..loops.hinges.rotation_rows import Swing
 from ..robot.placement import as_placement
 from ..rows.implicit import Implicit
@@ -20,8 +39,17 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..solvers.engine import Engine
+from ..solvers.projection.engines import as_engine
 from ..workspace import Pool, Workspace
-from .rows import ProblemRows
+from .rows import ProblemRows, RowsOn
+from .slice import norm_bound
+from .slopes import FARTHEST_ON_CIRCLE, LONGEST_WAY, BoundedSlopes, Slides, is_locked, is_straight, shift_of
+
+TUBE_AROUND = 0.05
+"""As `slopes.TUBE`, around a configuration: balls are larger than what is around a way [rad, m]."""
+
+
+_ZERO = np.zeros(3)
 
 
 class _Part(NamedTuple):
@@ -51,56 +79,315 @@ def _read(part: _Part, errors: Matrix, jacobians: Matrix) -> tuple[Matrix, Matri
 class Samples:
     """Rows of a problem, evaluated by the engine, with the tilt of an axis where that stands for two of them.
 
+    Rows of inequalities are sampled as if they were to be zero: their values, and not what is missed.
+
     Args:
-        rows: of the problem.
+        rows: of the problem; of others with the same `axes` and their own right-hand sides, too.
         engine: of the projections.
         q: a configuration where they are compared with their enclosures.
         small: how far they may be off.
 
     Raises:
         NoEnclosureError: what is sampled is not what is enclosed.
+
+    Attributes:
+        base: (m,) what errors are added to for values.
     """
 
     def __init__(self, rows: ProblemRows, engine: Engine, q: Vector, small: float) -> None:
         problem = rows.problem
-        self._owners, self._points, self._parts = list[RowOwner](), list[Vector](), list[_Part]()
+        self._owners, self._taken, self._parts = list[RowOwner](), list[tuple[int, slice | None]](), list[_Part]()
         self._count, self._space, self._moving = 0, problem.space, ~problem.frozen
-        for each in zip(rows.owners, rows.points, rows.axes, strict=True):
-            self._add(*each)
-        stack = Stack(self._owners)
-        self._evaluation = engine.evaluation(problem.robot or problem.space, stack)
-        self._rhs, self._pool = RightHandSide(stack, np.concatenate(self._points)), Pool(Workspace)
+        base = [self._add(i, *each) for i, each in enumerate(zip(rows.owners, rows.axes, strict=True))]
+        self.base: Vector = np.concatenate(base)
+        self._stack = Stack(self._owners)
+        self._evaluation = engine.evaluation(problem.robot or problem.space, self._stack)
+        self._last: tuple[bytes, RightHandSide] = b"", RightHandSide(self._stack)
+        self._rhs, self._pool = self.sides(rows.points), Pool(Workspace)
         found = rows.on(TangentBox(problem.space, q, 0.0))
         E, J = (each[0] for each in self.at(q[None]))
-        for off in (found.value - (rows.lower + E), (found.jacobian - J)[:, self._moving]):
+        for off in (found.value - (self.base + E), (found.jacobian - J)[:, self._moving]):
             if not (np.abs(off.middle) <= off.radius + small).all():
                 raise NoEnclosureError("a sample", "it is not of the rows that are enclosed")
 
-    def _add(self, owner: RowOwner, point: Vector, axis: int | None) -> None:
+    def sides(self, points: Sequence[Vector]) -> RightHandSide:
+        """What is asked for by these right-hand sides of the rows."""
+        vector = np.concatenate([_ZERO if part is None else points[i][part] for i, part in self._taken])
+        last, key = self._last, vector.tobytes()
+        if last[0] != key:
+            self._last = last = key, RightHandSide(self._stack, vector)
+        return last[1]
+
+    def _add(self, i: int, owner: RowOwner, axis: int | None) -> Vector:
+        """Sample the rows of one constraint; what is to be added to their errors."""
+        rows = owner.rows
         if axis is None:
-            self._take(owner, point)
-            return
+            equal = (rows.lower == rows.upper)[rows.mask].all()
+            self._take(owner if equal else Implicit.equal(owner.measured, mask=rows.mask), i, slice(None))
+            return rows.lower[rows.mask] if equal else np.zeros(int(rows.mask.sum()))
         f: Any = owner.measured
         along, places = np.eye(3)[axis], owner.rows.mask[:-3]
         if places.any():
-            self._take(Implicit.equal(Position(f.robot, f.frame_b, f.frame_a), mask=places), point[:3])
+            self._take(Implicit.equal(Position(f.robot, f.frame_b, f.frame_a), mask=places), i, slice(0, 3))
         first = self._count
         for frame in (f.frame_b.moved(as_placement([*along, 0.0, 0.0, 0.0, 1.0], "end of an axis")), f.frame_b):
-            self._take(Implicit.equal(Position(f.robot, frame, f.frame_a)), np.zeros(3))
+            self._take(Implicit.equal(Position(f.robot, frame, f.frame_a)), i, None)
         self._parts[-2:] = [_Part(slice(first, first + 6), Swing(along))]
+        return np.zeros(int(rows.mask.sum()))
 
-    def _take(self, owner: RowOwner, point: Vector) -> None:
+    def _take(self, owner: RowOwner, i: int, part: slice | None) -> None:
+        """Sample an owner, whose target is a part of that of constraint i, or zero."""
         first, self._count = self._count, self._count + int(owner.rows.mask.sum())
         self._owners.append(owner)
-        self._points.append(point)
+        self._taken.append((i, part))
         self._parts.append(_Part(slice(first, self._count)))
 
-    def at(self, Q: Matrix) -> tuple[Matrix, Matrix]:
-        """Errors (n, m) and Jacobians (n, m, nv) along motions of bodies, at configurations."""
+    def at(self, Q: Matrix, rhs: RightHandSide | None = None) -> tuple[Matrix, Matrix]:
+        """Errors (n, m) and Jacobians (n, m, nv) along motions of bodies, at configurations.
+
+        Args:
+            Q: (n, nq).
+            rhs: of `sides`; by default those that it was made with.
+        """
         memory = self._pool.take()
-        errors, jacobians = self._evaluation.rows_of_many(Q, self._rhs, memory)
+        errors, jacobians = self._evaluation.rows_of_many(Q, self._rhs if rhs is None else rhs, memory)
         self._pool.give(memory)
         if any(part.swing for part in self._parts):
             each = [_read(part, errors[:, part.at], jacobians[:, part.at]) for part in self._parts]
             errors, jacobians = (np.concatenate(x, axis=1) for x in zip(*each, strict=True))
         return errors, jacobians * self._moving
+
+
+class _Bent(NamedTuple):
+    """Constraints whose rows are not straight, or may be too far.
+
+    Attributes:
+        rows: (k, n) numbers of their rows; m where one has less than n.
+        of_each: (m, k) 1 where a row is one of a constraint.
+        bend, farthest: (k,) as of `SlopedRows`.
+    """
+
+    rows: Indices
+    of_each: Matrix
+    bend: Vector
+    farthest: Vector
+
+    @staticmethod
+    def of(each: Sequence[tuple[Indices, float, float]], m: int) -> _Bent:
+        """Of numbers of rows, `bend` and `farthest`; m rows in all."""
+        rows = np.full((len(each), max((len(one[0]) for one in each), default=0)), m, dtype=np.intp)
+        of_each = np.zeros((m, len(each)))
+        for i, (numbers, *_) in enumerate(each):
+            rows[i, : len(numbers)], of_each[numbers, i] = numbers, 1.0
+        return _Bent(rows, of_each, *(np.array([one[k] for one in each]) for k in (1, 2)))
+
+
+@final
+class KnownRows:
+    """What does not depend on right-hand sides, nor on where rows are asked for.
+
+    Args:
+        rows: of a problem with a robot.
+        slides: of each thing that slides: its entries, how long it may be, and up to which length slopes are bounded.
+        samples: of the rows.
+
+    Raises:
+        NoEnclosureError: a constraint has no bounds here.
+    """
+
+    def __init__(self, rows: ProblemRows, slides: Sequence[tuple[Indices, float, float]], samples: Samples) -> None:
+        self.space, m = rows.problem.space, len(rows.lower)
+        self.slides = [(entries, reach) for entries, longest, reach in slides if reach < longest]
+        shift, near, self.bends, self.locked = np.zeros(m), np.zeros((1, self.space.nq)), np.zeros(m), dict[int, Any]()
+        at = np.split(np.arange(m), np.cumsum([int(owner.rows.mask.sum()) for owner in rows.owners])[:-1])
+        others, far = list[int](), list[tuple[Indices, float, float]]()
+        for i, owner in enumerate(rows.owners):
+            f = owner.measured
+            if not is_straight(f):
+                others.append(i)
+                continue
+            shift[at[i]] = shift_of(f)
+            if is_locked(f):
+                self.locked[i] = at[i]
+            if owner.rows.mask[circle_columns(owner.group)].any():
+                far.append((at[i], 0.0, FARTHEST_ON_CIRCLE))
+        for entries, _, reach in slides:
+            near[0, entries[0]] = reach
+        bounded = BoundedSlopes(rows.some(others), near, TUBE_AROUND)
+        of_others = np.concatenate([np.zeros(0, dtype=np.intp), *(at[i] for i in others)])
+        bent = [(of_others[block.rows], block.bend, block.farthest) for block in bounded.blocks]
+        for numbers, bend, _ in bent:
+            self.bends[numbers] = bend
+        self.bent, self.far = _Bent.of(bent, m), _Bent.of(far + [one for one in bent if np.isfinite(one[2])], m)
+        self.straight = np.setdiff1d(np.arange(m), of_others)
+        self.shift: Vector = shift[self.straight]
+        self.longest = 0.999 * LONGEST_WAY if curved_blocks(self.space) else 0.5 * AROUND if slides else np.inf
+        self.samples, self.rounding = samples, bounded.small
+        self.small = np.full(m, bounded.small)
+        for numbers in self.locked.values():
+            self.small[numbers] = 0.0
+
+    def rate(self, C: Matrix, chosen: Indices) -> Any:
+        """K, of rows in play; C (..., n, n)."""
+        if not len(self.bent.bend) or not len(chosen):
+            return np.zeros(C.shape[:-2])[()]
+        column = np.full(len(self.bends) + 1, len(chosen), dtype=np.intp)
+        column[chosen] = np.arange(len(chosen))
+        all_of = np.concatenate([C, np.zeros((*C.shape[:-1], 1))], axis=-1)
+        each = norm_bound(np.moveaxis(all_of[..., column[self.bent.rows]], -3, -2))
+        if len(self.bent.bend) == 1:
+            return rounded_up(each[..., 0] * self.bent.bend[0])
+        rate = each @ self.bent.bend
+        weights = np.sqrt(self.bent.bend / np.maximum(each, 1e-300)) @ self.bent.of_each.T
+        together = norm_bound(C * weights[..., None, chosen]) * np.sqrt(rate)
+        return rounded_up(np.minimum(rate, together))
+
+
+@final
+class NearRows:
+    """Rows of a problem around configurations (n, nq): sampled there, with bounds of their slopes.
+
+    Args:
+        rows: of the problem; right-hand sides may have a leading axis.
+        known: what is known of it.
+        sides: what is sampled, of all, or of each of several.
+    """
+
+    def __init__(self, rows: ProblemRows, known: KnownRows, sides: Sequence[RightHandSide]) -> None:
+        self._rows, self.known, self._sides = rows, known, sides
+        self._last = np.zeros(0), 0.0
+
+    @staticmethod
+    def of(rows: ProblemRows, Q: Matrix) -> NearRows | None:
+        """Those around configurations; None where a constraint has no bounds. What is known is kept.
+
+        Args:
+            rows: of a problem; right-hand sides may have a leading axis (n,).
+            Q: (n, nq).
+        """
+        problem, robot = rows.problem, rows.problem.robot
+        if robot is None or robot.space != problem.space or not len(rows.lower):
+            return None
+        stacked = rows.points[0].ndim == 2
+        each = [[point[i] for point in rows.points] for i in range(len(Q))] if stacked else [rows.points]
+        kinds = Orientation, Transformation
+        both = zip(rows.owners, rows.points, strict=True)
+        leaning = [bool(point[..., -3:].any()) for owner, point in both if isinstance(owner.measured, kinds)]
+        if stacked and any(leaning):
+            return None
+        first, key = rows._replace(points=each[0]), (problem, *rows.axes, *leaning)
+        try:
+            known: Any = robot.kept.get(("samples", *key), lambda: _looked_at(first, Q[0]))
+        except UndefinedError:
+            return None
+        if not known:
+            return None
+        slides: Slides = known[0]
+        samples: Samples = known[1]
+        reach = slides.around(Q)
+        each_slide = list(zip(*slides[:2], reach, strict=True))
+        every: KnownRows = robot.kept.get(("near", *key, *reach), lambda: KnownRows(first, each_slide, samples))
+        return NearRows(rows, every, [samples.sides(one) for one in each])
+
+    def of_boxes(self, which: Indices) -> NearRows:
+        """The same around some of several."""
+        sides = self._sides
+        if len(sides) > 1:
+            numbers: list[int] = which.tolist()
+            sides = [sides[i] for i in numbers]
+        return NearRows(self._rows.of_boxes(which), self.known, sides)
+
+    def around(self, Q: Matrix, size: Vector | None = None) -> RowsOn:
+        """All rows around configurations: what is `largest` there is how far; or on balls of these sizes.
+
+        Raises:
+            UndefinedError: slopes are not bounded on a ball.
+        """
+        known = self.known
+        E, J = self._sampled(Q)
+        value, near = self._values(Q, E, J)
+        jacobian = middle = Interval.ball(J, np.broadcast_to(known.small[:, None], J.shape))
+        around = _Around(self, Q, np.abs(value) + near, J)
+        if size is not None:
+            insist(size <= around.largest, "a ball in which a logarithm, or what slides, may be too far")
+            jacobian = Interval.around(J, rounded_up(known.bends * size[:, None] + known.small)[..., None])
+        return RowsOn(Interval(value - near, value + near), jacobian, lambda: Bend(middle, middle), around)
+
+    def rate(self, C: Matrix, chosen: Indices) -> Any:
+        """As of `KnownRows`; that of the last C is kept."""
+        if C is not self._last[0]:
+            self._last = C, self.known.rate(C, chosen)
+        return self._last[1]
+
+    def _values(self, Q: Matrix, E: Matrix, J: Matrix) -> tuple[Matrix, Matrix]:
+        """Values of the rows (n, m), and their rounding."""
+        known, base, space = self.known, self.known.samples.base, self.known.space
+        size = np.abs(base) + np.abs(E)
+        if len(known.straight):
+            x = np.zeros((len(Q), space.nv))
+            x[:, space.vector_v] = np.abs(Q[:, space.vector_q])
+            size[:, known.straight] += 2.0 * (applied(np.abs(J[:, known.straight]), x) + known.shift)
+        near = rounded_up(known.rounding + 8.0 * (space.nv + 8) * UNIT * size)
+        for i, numbers in known.locked.items():
+            exact = (E[:, numbers] == 0.0) & (self._rows.points[i] == 0.0)[..., self._rows.owners[i].rows.mask]
+            near[:, numbers] = np.where(exact, 0.0, near[:, numbers])
+        return base + E, near
+
+    def _sampled(self, Q: Matrix) -> tuple[Matrix, Matrix]:
+        """Errors (n, m) and Jacobians (n, m, nv)."""
+        samples, sides = self.known.samples, self._sides
+        if len(sides) == 1:
+            return samples.at(Q, sides[0])
+        each = zip(*(samples.at(q[None], side) for q, side in zip(Q, sides, strict=True)), strict=True)
+        errors, jacobians = (np.concatenate(one) for one in each)
+        return errors, jacobians
+
+
+class _Around:
+    """What is known around configurations, as of `rows.Near`.
+
+    Args:
+        rows: what is sampled.
+        Q: where (n, nq).
+        size: (n, m) at least the absolute values there.
+        J: Jacobians (n, m, nv).
+    """
+
+    def __init__(self, rows: NearRows, Q: Matrix, size: Matrix, J: Matrix) -> None:
+        self.rate, self._known, self._Q, self._size, self._J = rows.rate, rows.known, Q, size, J
+
+    @cached_property
+    def _lengths(self) -> Matrix:
+        return lengths(self._J) + self._known.small * np.sqrt(self._J.shape[-1])
+
+    @cached_property
+    def largest(self) -> Vector:
+        """Negative where nothing is known."""
+        known, far = self._known, self._known.far
+        most = np.full(len(self._Q), known.longest)
+        if len(far.bend):
+            left = far.farthest - np.sqrt((self._size * self._size) @ far.of_each)
+            slope = np.sqrt((self._lengths * self._lengths) @ far.of_each)
+            root = slope + np.sqrt(slope * slope + 2.0 * far.bend * np.maximum(left, 0.0))
+            most = np.minimum(most, (1.98 * left / root).min(axis=1))
+        for entries, length in known.slides:
+            most = np.where(lengths(self._Q[:, entries]) <= length + 0.5 * AROUND, most, -1.0)
+        return most
+
+    def along(self, B: Matrix, chosen: Indices) -> Interval:
+        """Columns of B are no longer than 1, nearly: sums of products are bounded by lengths of rows."""
+        J, n = self._J[:, chosen], self._J.shape[-1]
+        small = self._known.small[chosen] * np.sqrt(n) + 8.0 * (n + 4) * UNIT * self._lengths[:, chosen]
+        middle, radius = J @ B, rounded_up(small)[..., None]
+        return Interval(middle - radius, middle + radius)
+
+
+def _looked_at(rows: ProblemRows, q: Vector) -> tuple[()] | tuple[Slides, Samples]:
+    """What slides, and samples that are compared with enclosures at q; nothing where a constraint has no bounds."""
+    bent = rows.some([i for i, owner in enumerate(rows.owners) if not is_straight(owner.measured)])
+    try:
+        slides = Slides.of(bent)
+        small = BoundedSlopes(bent, np.abs(q)[None]).small
+        return slides, Samples(rows, as_engine(None), q, small)
+    except NoEnclosureError:
+        return ()

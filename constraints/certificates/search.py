@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import expect, finite_number
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import BoolVector, Vector
 
-from ..errors import NoEnclosureError, OptionError, UndefinedError
+from ..errors import NoEnclosureError, UndefinedError
 from ..functions.enclosures.box import TangentBox
-from ..problem.problem import Problem
 from ..rows.explicit import Explicit
-from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from .certificate import Certificate, CertificateStatus
 from .check import Premises, contraction, distance, failures, lengths, within
@@ -41,37 +38,6 @@ FINE_STEP = 1e-9
 
 NEAR_END = 1e-6
 """Nearer to the end of an inequality or a bound than this, what may cross it is held there [rad, m, units of rows]."""
-
-
-def certify(
-    problem: Problem, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, *, radius: float | None = None
-) -> Certificate:
-    r"""Prove that an exact solution of a problem is near q, and how far around it is the only one.
-
-    By Krawczyk's form of Newton-Kantorovich's theorem on the rows in play, in the slice of what they see, with
-    enclosures of all functions (`docs/certificates.md`). Newton's steps go from q to a centre first, so q may be off by
-    some thresholds. A coordinate beyond a bound is put on it and held there; an inequality that does not hold is held
-    at its end.
-
-    Args:
-        problem: a problem; its optional last level does not count.
-        q: configuration (nq,).
-        rhs: right-hand sides; the default ones if absent.
-        radius: R that is wanted; by default as large as can be shown.
-
-    Returns:
-        The certificate, PROVED or NOT_PROVED with the reason.
-
-    Raises:
-        WrongObjectError, SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
-        OptionError: a radius that is not positive.
-    """
-    expect(problem, Problem, "problem to be certified")
-    if radius is not None and not finite_number(radius, "radius of a certificate") > 0.0:
-        raise OptionError(f"radius of a certificate: expected a positive number, got {radius:g}")
-    q = np.array(problem.check(q))
-    rows = ProblemRows.of(problem, problem.check_rhs(rhs))
-    return CertificateSearch(rows, q, None if radius is None else float(radius)).run()
 
 
 class SearchStop(Exception):  # the search ends, with a reason
@@ -221,7 +187,7 @@ class CertificateSearch:
 
     def _hold(self, numbers: Premises, room: Room, found: RowsOn) -> bool:
         """Hold what is so near an end that the solution may cross it; whether there was such a thing."""
-        rho = within(numbers)
+        rho = within(*contraction(numbers))
         if not rho < NEAR_END:
             return False
         short = np.flatnonzero(room.margins < 1.001 * lengths(room.rates) * rho)
@@ -251,22 +217,39 @@ class CertificateSearch:
 
     def certificate(self, reason: str) -> Certificate:
         """With what is found so far, and why it is no proof; empty if it is one."""
-        at, numbers, rows = self.at, self.numbers, self.rows
-        status = CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED
+        rho = float("inf") if self.numbers is None else within(*contraction(self.numbers))
+        found = Evidence(self.q, self.center, self.held, self.active, self.at, self.numbers, rho)
+        return found.certificate(self.rows, reason, of_users(self.rows))
+
+
+class Evidence(NamedTuple):
+    """What a search has come to: fields of a `Certificate`, and the slice, and rho as of the numbers."""
+
+    q: Vector
+    center: Vector
+    held: BoolVector
+    active: BoolVector
+    at: Slice | None
+    numbers: Premises | None
+    rho: float
+
+    def certificate(self, rows: ProblemRows, reason: str, rests_on: tuple[str, ...]) -> Certificate:
+        """It says, with a reason why it is no proof; empty if it is one."""
+        at, numbers, space = self.at, self.numbers, rows.problem.space
         return Certificate(
-            status=status,
+            status=CertificateStatus.NOT_PROVED if reason else CertificateStatus.PROVED,
             reason=reason,
             q=self.q,
             center=self.center,
-            r=float("inf") if numbers is None else distance(numbers),
-            R=0.0 if numbers is None else numbers.size,
-            condition=float("inf") if at is None else at.condition,
+            r=float("inf") if numbers is None else float(distance(numbers, self.rho)),
+            R=0.0 if numbers is None else float(numbers.size),
+            condition=float("inf") if at is None else float(at.condition),
             rows=0 if at is None else len(at.chosen),
             active=tuple(rows.names[i] for i in np.flatnonzero(self.active).tolist()),
-            held=coordinate_names(self.space, np.flatnonzero(self.held).tolist()),
+            held=coordinate_names(space, np.flatnonzero(self.held).tolist()),
             open=() if at is None else tuple(map(rows.names.__getitem__, at.dependent.tolist())),
-            rests_on=of_users(rows),
-            basis=np.zeros((self.space.nv, 0)) if at is None else at.basis,
+            rests_on=rests_on,
+            basis=np.zeros((space.nv, 0)) if at is None else at.basis,
             numbers=numbers,
         )
 
@@ -275,6 +258,11 @@ def other_size(numbers: Premises, beta: Any) -> Any:
     """Where beta is about `CONTRACTION`: it grows with the size of the ball from about zero, or with its square."""
     power = 1.0 - 0.5 * (numbers.variation > 0.5 * beta)
     return np.minimum(0.95 * numbers.size * (CONTRACTION / np.maximum(beta, 1e-9)) ** power, LARGEST_SIZE)
+
+
+def likely_size(at: Slice, found: RowsOn) -> Any:
+    """Where beta is about `CONTRACTION`, of rows that tell how fast they change."""
+    return np.minimum(0.95 * CONTRACTION / np.maximum(at.bend(found), 1e-9), LARGEST_SIZE)
 
 
 def has_branches(owner: RowOwner) -> bool:
@@ -292,7 +280,7 @@ def refuse_branches(rows: ProblemRows) -> None:
 def coordinate_names(space: Space, columns: list[int]) -> tuple[str, ...]:
     """Names of tangent coordinates: of their joint, with a number where it has several."""
     found = list[str]()
-    for leaf in space.leaves():
+    for leaf in space.leaves() if columns else ():
         for k in range(leaf.v.start, leaf.v.stop):
             if k in columns:
                 found.append(leaf.name if leaf.space.nv == 1 else f"{leaf.name}[{k - leaf.v.start}]")

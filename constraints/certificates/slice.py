@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import qr
 
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.layout import Factor
 from liegroups.unit_blocks import plain_entries
 
 from ..functions.enclosures.box import TangentBox
@@ -55,14 +59,21 @@ class Slice(NamedTuple):
 
         Of several centres rows that depend on others somewhere are only named, as `dependent`: no basis is made.
         """
-        every = np.where(held[..., None, :], 0.0, rows.jacobian.middle[..., played, :])
+        every = rows.jacobian.middle[..., played, :]
+        if held.any():
+            every = np.where(held[..., None, :], 0.0, every)
         leading = every.shape[:-2]
         if not len(played):
             basis, inverse = np.zeros((*leading, held.shape[-1], 0)), np.zeros((*leading, 0, 0))
             return Slice(played, played[:0], basis, inverse, np.ones(leading)[()])
-        basis, triangle = np.linalg.qr(np.swapaxes(every, -2, -1))
-        values = np.linalg.svd(triangle, compute_uv=False)
-        full = (values > LEAST_PIVOT * np.maximum(values[..., :1], 1e-300)).sum(axis=-1) == len(played)
+        if rows.near is None:
+            basis, triangle = np.linalg.qr(np.swapaxes(every, -2, -1))
+            values, across = np.linalg.svd(triangle, compute_uv=False), None
+        else:  # one routine instead of three; on boxes the basis of a triangle, which has more zeros, proves more
+            across, values, along = np.linalg.svd(every, full_matrices=False)
+            basis = np.swapaxes(along, -2, -1)
+        full = values[..., -1] > LEAST_PIVOT * np.maximum(values[..., 0], 1e-300)
+        full &= values.shape[-1] == len(played)
         for J in every.reshape(-1, *every.shape[-2:])[~full.reshape(-1)]:
             keep, others = _independent(J)
             if len(others) and leading:
@@ -71,10 +82,14 @@ class Slice(NamedTuple):
             if len(others):
                 found = Slice.of(rows, played[keep], held)
                 return found._replace(dependent=np.sort(np.concatenate([played[others], found.dependent])))
-        basis = np.where(held[..., None], 0.0, basis)
-        inverse = np.asarray(np.linalg.inv(every @ basis), dtype=np.float64)
-        least = values[..., -1]
-        condition = np.where(least > 0.0, values[..., 0] / np.where(least > 0.0, least, 1.0), np.inf)[()]
+        if held.any():
+            basis = np.where(held[..., None], 0.0, basis)
+        most, least = values[..., 0], values[..., -1]
+        condition = np.where(least > 0.0, most / np.where(least > 0.0, least, 1.0), np.inf)[()]
+        if across is None:
+            inverse = np.asarray(np.linalg.inv(every @ basis), dtype=np.float64)
+        else:
+            inverse = np.swapaxes(across / np.maximum(values, 1e-300)[..., None, :], -2, -1)
         return Slice(played, played[:0], basis, inverse, condition)
 
     def box(self, space: Space, center: Vector, size: Any) -> TangentBox:
@@ -97,12 +112,20 @@ class Slice(NamedTuple):
             moves: from the configuration that was asked about.
             room: to bounds and to the ends of inequalities.
         """
-        M = rows.bend.straight[..., self.chosen, :] @ self.basis
-        residual = rows.value[..., self.chosen] - target[..., self.chosen]
+        M = self.along(rows)
+        residual = rows.value if len(self.chosen) == len(target) else rows.value[..., self.chosen]
+        if target[self.chosen].any():
+            residual = residual - target[self.chosen]
         return Premises(
             self.preconditioner, residual.lower, residual.upper, M.lower, M.upper, self.bend(rows) * size, size,
             moves.displaced, moves.spread, room.margins, room.rates,
         )  # fmt: skip
+
+    def along(self, rows: RowsOn) -> Interval:
+        r""":math:`J B` of the rows in play, but for what `bend` says that it changes by."""
+        if rows.near is not None:
+            return rows.near.along(self.basis, self.chosen)
+        return rows.bend.straight[..., self.chosen, :] @ self.basis
 
     def bend(self, rows: RowsOn, moving: BoolVector | None = None) -> Any:
         r"""Bound of what :math:`C\,J B` changes by with y on the box of these rows, as a norm by the length of y.
@@ -114,6 +137,8 @@ class Slice(NamedTuple):
             rows: on the box.
             moving: (nv,) columns that may move, all of them; by default along the basis alone.
         """
+        if rows.near is not None:
+            return rows.near.rate(self.preconditioner, self.chosen)
         leading, n = self.basis.shape[:-2], self.basis.shape[-2]
         slopes, m = rows.bend.rows(self.chosen).slopes.reshaped(*leading, len(self.chosen), n * n), len(self.chosen)
         curved = ((slopes.middle != 0.0) | (slopes.radius > 0.0)).any(axis=-1)
@@ -182,13 +207,13 @@ class Moves(NamedTuple):
         """
         displaced = [rounded_up(np.abs(center[..., space.vector_q] - q[..., space.vector_q]))]
         spread = [np.abs(basis[..., space.vector_v, :])]
-        for leaf in space.leaves():
-            for part in _PARTS.get(leaf.space.atoms, ()):
-                rows = slice(leaf.v.start + part.start, leaf.v.start + part.stop)
-                d = leaf.space.difference(q[..., leaf.q], center[..., leaf.q])[..., part]
+        for leaf in _turning(space):
+            difference = each_of(leaf.space.difference, q[..., leaf.q], center[..., leaf.q])
+            size = 1.0 + np.abs(center[..., leaf.q]).max(axis=-1)
+            for part in _PARTS[leaf.space.atoms]:
+                rows, d = slice(leaf.v.start + part.start, leaf.v.start + part.stop), difference[..., part]
                 if part.start == 0 and leaf.space.atoms in (SE2.atoms, SE3.atoms):
                     d = (center[..., leaf.q] - q[..., leaf.q])[..., : part.stop]
-                size = 1.0 + np.abs(center[..., leaf.q]).max(axis=-1)
                 displaced.append(np.asarray(rounded_up(lengths(d)) + OF_MAPS * size)[..., None])
                 spread.append(np.sqrt((basis[..., rows, :] ** 2).sum(axis=-2))[..., None, :])
         return Moves(np.concatenate(displaced, axis=-1), np.asarray(rounded_up(np.concatenate(spread, axis=-2))))
@@ -201,6 +226,17 @@ _PARTS = {
     SE3.atoms: (slice(0, 3), slice(3, 6)),
 }
 """Tangent rows of the origins and rotations of a group."""
+
+
+def each_of(function: Callable[..., Vector], *rows: Vector) -> Vector:
+    """A map of a space, of vectors, or of rows of matrices; of one row as of a vector, which costs less."""
+    return function(*(row[0] for row in rows))[None] if rows[0].ndim == 2 and len(rows[0]) == 1 else function(*rows)
+
+
+@cache
+def _turning(space: Space) -> tuple[Factor, ...]:
+    """Leaves that are no vectors."""
+    return tuple(leaf for leaf in space.leaves() if leaf.space.atoms in _PARTS)
 
 
 class Place(NamedTuple):
@@ -228,36 +264,67 @@ class Room(NamedTuple):
             center: (nq,).
             basis: B (nv, n).
         """
-        problem = rows.problem
-        margins, rates, places = _of_coordinates(problem, center, basis)
-        free = np.flatnonzero(~rows.equalities & ~active)
+        if rows.problem not in _BOUNDED:
+            _BOUNDED[rows.problem] = _Bounded.of(rows.problem)
+        known = _BOUNDED[rows.problem]
+        x = center[..., known.entries]
+        margins, places = rounded_down(np.minimum(x - known.lower, known.upper - x)), known.places
+        rates = np.abs(basis[..., known.columns, :])
+        if known.bodies:
+            turned = np.swapaxes(basis, -2, -1)
+            of_body = {v: np.asarray(rounded_up(lengths(turned[..., slice(*v)]))) for v in set(known.bodies)}
+            rates = np.concatenate([rates, np.stack([of_body[v] for v in known.bodies], axis=-2)], axis=-2)
+        free = ~rows.equalities & ~active
+        if not free.any():
+            return Room(margins, rates, places)
         value = found.value[..., free]
         inside = np.minimum(value.lower - rows.lower[free], rows.upper[free] - value.upper)
         slopes = (found.jacobian[..., free, :] @ basis).magnitude
         return Room(
             np.concatenate([margins, rounded_down(inside)], axis=-1),
             np.concatenate([rates, slopes], axis=-2),
-            (*places, *(Place("row", int(i)) for i in free)),
+            (*places, *(Place("row", i) for i in np.flatnonzero(free).tolist())),
         )
 
 
-def _of_coordinates(problem: Problem, center: Vector, basis: Matrix) -> tuple[Vector, Matrix, list[Place]]:
-    space, bounds = problem.space, problem.bounds
-    room = np.minimum(rounded_down(center - bounds.lower), rounded_down(bounds.upper - center))
-    bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
-    plain = np.isin(np.arange(space.nq), space.vector_q)
-    where = np.flatnonzero(bounded[space.vector_q])
-    margins, rates = [room[..., space.vector_q[where]]], [np.abs(basis[..., space.vector_v[where], :])]
-    places = [Place("coordinate", int(i)) for i in where]
-    bodies = np.flatnonzero(bounded & ~plain & plain_entries(space.nq, space.unit_blocks))
-    for entry in bodies.tolist():
-        leaf = next(leaf for leaf in space.leaves() if leaf.q.start <= entry < leaf.q.stop)
-        part = _PARTS[leaf.space.atoms][0]
-        rows = slice(leaf.v.start + part.start, leaf.v.start + part.stop)
-        margins.append(room[..., entry : entry + 1])
-        rates.append(np.asarray(rounded_up(np.sqrt((basis[..., rows, :] ** 2).sum(axis=-2))))[..., None, :])
-        places.append(Place("body", entry))
-    return np.concatenate(margins, axis=-1), np.concatenate(rates, axis=-2), places
+class _Bounded(NamedTuple):
+    """Which entries of a configuration have bounds, those of vectors first.
+
+    Attributes:
+        entries: all of them.
+        lower, upper: their bounds.
+        columns: tangent columns of those of vectors.
+        bodies: of each other one, from which column on, and up to which, its origin is moved.
+        places: of all.
+    """
+
+    entries: Indices
+    lower: Vector
+    upper: Vector
+    columns: Indices
+    bodies: tuple[tuple[int, int], ...]
+    places: tuple[Place, ...]
+
+    @staticmethod
+    def of(problem: Problem) -> _Bounded:
+        """Of a problem."""
+        space, bounds = problem.space, problem.bounds
+        bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+        plain = np.isin(np.arange(space.nq), space.vector_q)
+        where = np.flatnonzero(bounded[space.vector_q])
+        others = np.flatnonzero(bounded & ~plain & plain_entries(space.nq, space.unit_blocks))
+        bodies = list[tuple[int, int]]()
+        for entry in others.tolist():
+            leaf = next(leaf for leaf in space.leaves() if leaf.q.start <= entry < leaf.q.stop)
+            part = _PARTS[leaf.space.atoms][0]
+            bodies.append((leaf.v.start + part.start, leaf.v.start + part.stop))
+        entries = np.concatenate([space.vector_q[where], others])
+        places = *(Place("coordinate", i) for i in where.tolist()), *(Place("body", i) for i in others.tolist())
+        columns = space.vector_v[where]
+        return _Bounded(entries, bounds.lower[entries], bounds.upper[entries], columns, tuple(bodies), places)
+
+
+_BOUNDED: WeakKeyDictionary[Problem, _Bounded] = WeakKeyDictionary()
 
 
 def rounded_down(x: Vector) -> Vector:

@@ -21,35 +21,40 @@ long as e and v are no longer than is said of them here. A tilt is a function of
 (`hinges.enclosing`), which moves across itself: its second derivative along d' and d'' is at most
 :math:`(2 |k'| \sin\varphi + |k''| \sin^3\varphi)\, |d'| |d''|`, at a tilt of :math:`\varphi`.
 
-**Rounding.** Samples come from kernels in doubles. A frame is a product of placements, sines and cosines along a chain,
-each entry with fewer than 1,000 roundings of numbers that are at most 1, or at most L, the sum of all lengths, for each
-of fewer than 100 joints; a column of the Jacobian is a cross product of two such, a centre of mass a mean of them, and
-logarithms of what is nearer than 1 to the identity, and their Jacobians, are within 1,000 more. `OF_SAMPLES` is ten
-times all that, of 1 + L. That kernels and enclosures speak of the same rows is looked at once for each problem.
+**Rounding.** Samples come from kernels in doubles. A frame is a product of placements, sines and cosines along a chain:
+for each joint fewer than 1,000 roundings of numbers that are at most 1, or at most L, the sum of all lengths; a column
+of the Jacobian is a cross product of two such, a centre of mass a mean of them, and logarithms of what is nearer than 1
+to the identity, and their Jacobians, are within 1,000 more. `OF_SAMPLES` is ten times that for each joint, and for a
+logarithm, of 1 + L. That kernels and enclosures speak of the same rows is looked at once for each problem.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, hypot, log2
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from liegroups import SE3
-from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.unit_blocks import plain_entries
 
 from ..errors import NoEnclosureError
-from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
+from ..functions import CenterOfMass, Function, Orientation, Pose, Position, Rotation, Transformation
+from ..functions.affine import Affine, Constant, Identity
 from ..functions.enclosures.group_bounds import curved_blocks
-from ..functions.enclosures.interval import UNIT, Interval
+from ..functions.enclosures.interval import UNIT, Interval, lengths
 from ..functions.enclosures.smooth import tilt
 from ..functions.frames.levers import Levers, Norms
+from ..functions.lifted import Lifted
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
+from ..rows.twin import Twin
 from .rows import ProblemRows
 
-OF_SAMPLES = 1e6 * UNIT
-"""Rounding of sampled rows and Jacobians, relative to 1 + the lengths of the robot."""
+OF_SAMPLES = 1e4 * UNIT
+"""Rounding of sampled rows and Jacobians for each joint, and once more, relative to 1 + the lengths of the robot."""
 
 TUBE = 0.012
 """Of rows with a logarithm: how far motions may be, of their slope, that lead to where they are [rad, m]."""
@@ -59,6 +64,13 @@ MOST_TURNED = 1.0
 
 LONGEST_WAY = 0.07
 """How long v may be [rad, m]."""
+
+FARTHEST_ON_CIRCLE = 3.0
+"""Of an angle on a circle from its target: it does not jump yet [rad]."""
+
+INSIDE, BELOW = (4.0, 1.0), (1.0, 4.0)
+"""Of lengths of slides for which slopes are bounded: steps in twice the length, and the least [m]; where slopes depend
+on them, and where they do not."""
 
 FARTHEST_TILT = 0.2
 """Of an axis from where it should be [rad]."""
@@ -111,6 +123,7 @@ class BoundedSlopes:
     Args:
         rows: of a problem with a robot.
         near: configurations (n, nq) around which they hold, by `levers.AROUND`.
+        tube: how far motions may be, as `TUBE`.
 
     Raises:
         NoEnclosureError: a constraint has no bounds here.
@@ -120,19 +133,20 @@ class BoundedSlopes:
         whole: the lengths of the robot.
     """
 
-    def __init__(self, rows: ProblemRows, near: Matrix) -> None:
+    def __init__(self, rows: ProblemRows, near: Matrix, tube: float = TUBE) -> None:
         problem = rows.problem
         if problem.robot is None:
             raise NoEnclosureError(str(problem), "it has no robot, whose links have lengths")
         self.blocks, self._near, self._curved = list[SlopedRows](), near, bool(curved_blocks(problem.space))
-        self.whole, self._moving = 0.0, ~problem.frozen
+        self.whole, self._moving, self._tube = 0.0, ~problem.frozen, tube
+        self._joints = problem.robot.space.elementary.model.njoints
         for each in zip(rows.owners, rows.points, rows.axes, strict=True):
             self._add(*each)
 
     @property
     def small(self) -> float:
         """Rounding of samples."""
-        return OF_SAMPLES * (1.0 + self.whole)
+        return OF_SAMPLES * (1.0 + self._joints) * (1.0 + self.whole)
 
     def _add(self, owner: RowOwner, point: Vector, axis: int | None) -> None:
         """The rows of one constraint."""
@@ -156,7 +170,7 @@ class BoundedSlopes:
             if not turns.all() or (kind in (Orientation, Transformation) and point[flat:].any()):
                 raise NoEnclosureError(owner.name, "its rows do not say that its rotation is near the target")
             norms = levers.carried.beside(levers.turn) if whole_pose else levers.turn
-            farthest = min(TUBE * norms.slope, MOST_TURNED)
+            farthest = min(self._tube * norms.slope, MOST_TURNED)
             self._block(turns, *_bounds(norms, farthest, self._curved), farthest)
 
     def _block(self, mask: BoolVector, slope: float, bend: float, farthest: float = np.inf) -> None:
@@ -167,3 +181,80 @@ class BoundedSlopes:
         found = Levers.between(f.robot, f.frame_a, frames, self._near, self._moving)
         self.whole = max(self.whole, found.whole)
         return found
+
+
+class Slides(NamedTuple):
+    """What slides, and places of bodies.
+
+    Attributes:
+        entries: of configurations, of each.
+        longest: how long they may be within bounds.
+        steps: of the lengths for which slopes are bounded, in twice the length, and the least of them: small where
+            slopes depend on it, large where they do not, or where bounds are near.
+    """
+
+    entries: Sequence[Indices]
+    longest: Sequence[float]
+    steps: list[tuple[float, float]]
+
+    @staticmethod
+    def of(rows: ProblemRows) -> Slides:
+        """Those of a problem with a robot."""
+        space, bounds, entries = rows.problem.space, rows.problem.bounds, list[Indices]()
+        robot: Any = rows.problem.robot
+        tree, plain = robot.space.elementary, plain_entries(space.nq, space.unit_blocks)
+        S, joints = tree.subspaces
+        for i in np.unique(joints[np.abs(S[:3]).any(axis=0)]).tolist():
+            joint = tree.model.joints[i]
+            entries.append(joint.idx_q + np.flatnonzero(plain[joint.idx_q : joint.idx_q + joint.nq]))
+        most = np.maximum(np.abs(bounds.lower), np.abs(bounds.upper))
+
+        def slopes(near: Matrix) -> Matrix:
+            return np.array([(block.slope, block.bend) for block in BoundedSlopes(rows, near).blocks])
+
+        found, none = Slides(entries, [float(lengths(most[some])) for some in entries], []), np.zeros((1, space.nq))
+        here = slopes(none) if entries else none
+        for some, longest in zip(*found[:2], strict=True):
+            near = none.copy()
+            near[0, some[0]] = 1.0
+            is_below = longest <= INSIDE[1] or np.allclose(slopes(near), here, rtol=1e-9)
+            found.steps.append(BELOW if is_below else INSIDE)
+        return found
+
+    def around(self, Q: Matrix) -> tuple[float, ...]:
+        """Up to which lengths slopes are to be bounded around configurations (n, nq); the same ones for many."""
+        found = list[float]()
+        for entries, longest, (steps, least) in zip(*self, strict=True):
+            step = least
+            if longest > least:
+                length = hypot(*np.abs(Q[:, entries]).max(axis=0).tolist())
+                step = 2.0 ** (ceil(steps * log2(max(length, least))) / steps)
+            found.append(min(longest, step))
+        return tuple(found)
+
+
+# What is straight.
+
+
+def is_straight(f: Function) -> bool:
+    """Whether it is affine, into vectors and angles; or the twin of two that are."""
+    if type(f) is Twin:
+        return is_straight(f.f) and is_straight(f.g)
+    if type(f) is Lifted:
+        return is_straight(f.function)
+    return type(f) in (Affine, Constant, Identity) and not curved_blocks(f.outputs)
+
+
+def is_locked(f: Function) -> bool:
+    """Whether it is what vectors among the coordinates are more than a constant."""
+    if not isinstance(f, Twin) or not f.outputs.is_flat:
+        return False
+    both = [g.function if isinstance(g, Lifted) else g for g in (f.f, f.g)]
+    return [type(g) for g in both] == [Constant, Identity]
+
+
+def shift_of(f: Function) -> float:
+    """The absolute values of what is constant in it, in all."""
+    if isinstance(f, Twin):
+        return shift_of(f.f) + shift_of(f.g)
+    return shift_of(f.function) if isinstance(f, Lifted) else float(np.abs(f.value(f.inputs.neutral)).sum())

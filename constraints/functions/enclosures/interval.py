@@ -89,10 +89,11 @@ class Interval:
         m, r = np.asarray(middle, dtype=np.float64), np.asarray(radius, dtype=np.float64)
         if not (np.isfinite(m).all() and np.isfinite(r).all()):
             return Interval(*_ends(m, r))
-        return Interval._ball(*(np.broadcast_arrays(m, r) if r.shape != m.shape else (m, r)))
+        return Interval.ball(*(np.broadcast_arrays(m, r) if r.shape != m.shape else (m, r)))
 
     @staticmethod
-    def _ball(middle: Any, radius: Any) -> Interval:
+    def ball(middle: Any, radius: Any) -> Interval:
+        """As `around`, of arrays of one shape that are known to be finite."""
         found = object.__new__(Interval)
         found.__dict__.update(middle=middle, radius=radius)
         return found
@@ -114,15 +115,14 @@ class Interval:
     def _mapped(self, change: Callable[[Any], Any]) -> Interval:
         """The same entries in another order, or some of them."""
         if self._is_ball:
-            return Interval._ball(change(self.middle), change(self.radius))
+            return Interval.ball(change(self.middle), change(self.radius))
         return Interval(change(self.lower), change(self.upper))
 
     @staticmethod
     def joined(parts: Sequence[Interval], axis: int = 0) -> Interval:
         """One after the other, along an axis."""
         if all(x._is_ball for x in parts):
-            middle, radius = ([getattr(x, name) for x in parts] for name in ("middle", "radius"))
-            return Interval._ball(np.concatenate(middle, axis), np.concatenate(radius, axis))
+            return Interval.ball(*(np.concatenate([getattr(x, r) for x in parts], axis) for r in ("middle", "radius")))
         return Interval(np.concatenate([x.lower for x in parts], axis), np.concatenate([x.upper for x in parts], axis))
 
     @staticmethod
