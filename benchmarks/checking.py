@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from plain_rows import nearest
+from plain_rows import Body, Many, Place, Poses, log3s, nearest, stacked
 
 from constraints.robot.files.packages import find_resource
 
@@ -33,40 +33,44 @@ class Judge:
         self.model = assembled(description["models"])
         if list(self.model.names)[1:] != description["joints"][1:]:
             raise ValueError(f"joints {list(self.model.names)[1:]} differ from those of the file")
-        self.data = self.model.createData()
+        self._place = Place(self.model)
         self.lower, self.upper = np.array(description["lower"]), np.array(description["upper"])
         for joint in self._joints():
             if (joint.nq, joint.nv) in ((2, 1), (7, 6), (4, 3)):  # entries of unit vectors have no bounds
                 unit = slice(joint.idx_q + {2: 0, 7: 3, 4: 2}[joint.nq], joint.idx_q + joint.nq)
                 self.lower[unit], self.upper[unit] = -np.inf, np.inf
-        self._references: list[Vector | None] = [None] * len(description["constraints"])
+        self._references: list[Any] = [None] * len(description["constraints"])
+        qref = np.array(description["qref"])[None]
+        self._place.at(qref)
         for i, constraint in enumerate(description["constraints"]):
-            placed = constraint["kind"] == "explicit_convex_shape_contact"  # its value is the distance from qref
-            if constraint.get("rhs") == "from qref" and not placed:
-                self._place(np.array(description["qref"]))
-                self._references[i] = self._value(constraint, np.array(description["qref"]))
+            if constraint["kind"] == "explicit_convex_shape_contact":  # its value is the distance from qref
+                self._references[i] = self._stood(constraint)
+            elif constraint.get("rhs") == "from qref":
+                self._references[i] = self._values(constraint, None)[0]
 
     def residual(self, q: Vector) -> float:
         """Largest error norm over the constraints."""
-        self._place(q)
-        worst = 0.0
+        return float(self.residuals(q[None])[0])
+
+    def residuals(self, Q: Many) -> Vector:
+        """(n,) largest error norms over the constraints, of configurations (n, nq)."""
+        self._place.at(Q)
+        worst = np.zeros(len(Q))
         for constraint, reference in zip(self.description["constraints"], self._references, strict=True):
-            h = self._value(constraint, q)
-            mask = np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)
-            kept = _kept_contact(h, mask) if constraint["kind"] == "explicit_convex_shape_contact" else h[mask]
-            if reference is not None:
-                fixed = reference[mask]
-                kept = kept - np.where(np.array(_words(constraint, kept.size)) == "Equality", fixed, 0.0)
-            unequal = {"Superior", "Inferior"} & set(_words(constraint, kept.size))
-            if constraint["kind"] == "explicit_relative_pose" and mask.all() and not unequal:
-                kept[3:] = nearest(kept[3:], h[3:])
-            if constraint["kind"] != "explicit_convex_shape_contact":
-                for row, word in enumerate(_words(constraint, kept.size)):
-                    if word == "Superior":
-                        kept[row] = min(kept[row], 0.0)
-                    elif word == "Inferior":
-                        kept[row] = max(kept[row], 0.0)
-            worst = max(worst, float(np.sqrt(kept @ kept)))
+            h = self._values(constraint, reference)
+            mask = np.array(constraint.get("mask", np.ones(h.shape[1])), dtype=bool)
+            contact = constraint["kind"] == "explicit_convex_shape_contact"
+            kept = _kept_contact(h, mask) if contact else h[:, mask]
+            words = np.array(_words(constraint, kept.shape[1]))
+            if reference is not None and not contact:
+                kept = kept - np.where(words == "Equality", reference[mask], 0.0)
+            explicit = constraint["kind"] == "explicit_relative_pose"
+            if explicit and mask.all() and not {"Superior", "Inferior"} & {*words}:
+                kept[:, 3:] = nearest(kept[:, 3:], h[:, 3:])
+            if not contact:
+                kept = np.where(words == "Superior", np.minimum(kept, 0.0), kept)
+                kept = np.where(words == "Inferior", np.maximum(kept, 0.0), kept)
+            worst = np.maximum(worst, np.sqrt((kept * kept).sum(axis=1)))
         return worst
 
     def in_bounds(self, q: Vector) -> bool:
@@ -126,59 +130,56 @@ class Judge:
     def _joints(self) -> list[Any]:
         return list(self.model.joints)[1:]
 
-    def _place(self, q: Vector) -> None:
-        pin.forwardKinematics(self.model, self.data, q)
-
-    def _oMj(self, joint: str) -> Any:
+    def _pose(self, joint: str, placement: Any) -> Poses:
+        """Poses in the world of a frame on a joint."""
         if not self.model.existJointName(joint):
             raise ValueError(f"no joint '{joint}'")
-        return self.data.oMi[self.model.getJointId(joint)]
+        return self._place.pose(Body(self.model.getJointId(joint), placement))
 
-    def _value(self, given: dict[str, Any], q: Vector) -> Vector:
-        """All rows of a constraint, before mask and comparison, after `_place(q)`."""
+    def _values(self, given: dict[str, Any], reference: Any) -> Many:
+        """All rows of a constraint, before mask and comparison, after `_place.at(Q)`."""
         kind = given["kind"]
         if kind in ("transformation", "relative_transformation", "explicit_relative_pose"):
             one = (
-                _pose(given["frame1_world"])
+                Poses.of(_pose(given["frame1_world"]))
                 if kind == "transformation"
-                else self._oMj(given["joint1"]) * _pose(given["frame1"])
+                else self._pose(given["joint1"], _pose(given["frame1"]))
             )
-            return _numbers(one.actInv(self._oMj(given["joint2"]) * _pose(given["frame2"])))
+            M = one.seen(self._pose(given["joint2"], _pose(given["frame2"])))
+            return np.concatenate([M.translation, log3s(M.rotation)], axis=1)
         if kind == "explicit_convex_shape_contact":
-            return self._contact(given, q)
+            return self._contact(given, *reference)
         if kind == "relative_com":
             first, last = given.get("com_joints", (1, self.model.njoints - 1))
-            bodies = range(first, last + 1)
-            masses = np.array([self.model.inertias[i].mass for i in bodies])
-            centres = np.array([self.data.oMi[i].act(self.model.inertias[i].lever) for i in bodies])
-            return self._oMj(given["joint"]).actInv(masses @ centres / masses.sum()) - np.array(given["reference"])
+            frame = self._pose(given["joint"], pin.SE3.Identity())
+            return frame.act_back(self._place.center(range(first, last + 1))) - np.array(given["reference"])
         if kind == "locked_joint":
             joint = self.model.joints[self.model.getJointId(given["joint"])]
-            return _locked(q[joint.idx_q : joint.idx_q + joint.nq], np.array(given["value"]), joint.nv)
+            block = self._place.q[:, joint.idx_q : joint.idx_q + joint.nq]
+            return _locked(block, np.array(given["value"]), joint.nv)
         raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
 
-    def _contact(self, given: dict[str, Any], q: Vector) -> Vector:
-        """Height, way to the polygon, tilt; then place and turn against qref: vectors whose axes do not matter.
+    def _object(self, given: dict[str, Any]) -> Poses:
+        """Poses of the object of a contact, in the frame of the floor."""
+        floor = given["floor_joint"]
+        placed = Poses.of(_pose(given["floor_pose"])) if floor == "universe" else self._pose(floor, pin.SE3.Identity())
+        return placed.seen(self._pose(given["object_joint"], pin.SE3.Identity()))
 
-        Of several surfaces the two that touch in qref count.
-        """
-        margin, joint = given.get("margin", 1e-4), given["object_joint"]
+    def _stood(self, given: dict[str, Any]) -> tuple[Polygon, Polygon, Vector, Vector]:
+        """The two surfaces that touch in qref, of several; the place and the turn there."""
+        then = self._object(given)
         pairs = [
             (_polygon(f), _polygon(o)) for f in _many(given["floor_surface"]) for o in _many(given["object_surface"])
         ]
-
-        def seen() -> Any:
-            floor = given["floor_joint"]
-            return (_pose(given["floor_pose"]) if floor == "universe" else self._oMj(floor)).actInv(self._oMj(joint))
-
-        self._place(np.array(self.description["qref"]))
-        then = seen()
         floor, sole = min(pairs, key=lambda pair: np.linalg.norm(_touch(then, *pair)[0]))
         _, stood, turned = _touch(then, floor, sole)
-        self._place(q)
-        error, stands, turns = _touch(seen(), floor, sole)
-        error[0] -= margin
-        return np.concatenate([error, stands - stood, pin.log3(turns @ turned.T)])
+        return floor, sole, stood[0], turned[0]
+
+    def _contact(self, given: dict[str, Any], floor: Polygon, sole: Polygon, stood: Vector, turned: Vector) -> Many:
+        """Height, way to the polygon, tilt; then place and turn against qref: vectors whose axes do not matter."""
+        error, stands, turns = _touch(self._object(given), floor, sole)
+        error[:, 0] -= given.get("margin", 1e-4)
+        return np.concatenate([error, stands - stood, log3s(turns @ turned.T)], axis=1)
 
 
 def _words(constraint: dict[str, Any], size: int) -> list[str]:
@@ -187,10 +188,14 @@ def _words(constraint: dict[str, Any], size: int) -> list[str]:
     return constraint.get("comparison", [default] * size)
 
 
-def _kept_contact(value: Vector, mask: NDArray[np.bool_]) -> Vector:
+def _kept_contact(values: Many, mask: NDArray[np.bool_]) -> Many:
     """The contact, the place, or both: of the eight rows of the format the five or the three may be masked."""
     both = mask.size != 8 or mask.all()
-    return value if both else value[:5] if mask[0] else value[5:]
+    return values if both else values[:, :5] if mask[0] else values[:, 5:]
+
+
+Polygon = tuple[Vector, Vector, Vector]
+"""Vertices, their mean, and the normal."""
 
 
 def _many(surface: list[Any]) -> list[Any]:
@@ -198,47 +203,42 @@ def _many(surface: list[Any]) -> list[Any]:
     return [surface] if isinstance(surface[0][0], int | float) else surface
 
 
-def _polygon(points: Any) -> tuple[Vector, Vector, Vector]:
-    """Vertices, their mean, and the normal."""
+def _polygon(points: Any) -> Polygon:
     corners = np.array(points, dtype=np.float64)
     normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
     return corners, corners.mean(axis=0), normal / np.linalg.norm(normal)
 
 
-def _touch(M: Any, floor: tuple[Vector, Vector, Vector], sole: tuple[Vector, Vector, Vector]) -> tuple[Any, Any, Any]:
+def _touch(M: Poses, floor: Polygon, sole: Polygon) -> tuple[Many, Many, Many]:
     """Errors of a contact (height, way to the polygon, tilt); the nearest place; the rotation without the tilt."""
     corners, _, normal = floor
-    centre, down = M.act(sole[1]), M.rotation @ sole[2]
-    height = normal @ (centre - corners[0])
-    flat = centre - height * normal
-    edges = np.roll(corners, -1, axis=0) - corners
-    place = flat
-    if (np.cross(normal, edges) * (flat - corners)).sum(axis=1).min() < 0.0:
-        along = ((flat - corners) * edges).sum(axis=1) / (edges * edges).sum(axis=1)
-        places = corners + np.clip(along, 0.0, 1.0)[:, None] * edges
-        place = places[np.linalg.norm(flat - places, axis=1).argmin()]
-    swing = pin.Quaternion.FromTwoVectors(-normal, down)
-    error = np.r_[height, flat - place, np.linalg.norm(pin.log3(swing.matrix()))]
-    return error, place, swing.matrix().T @ M.rotation
+    centre, down = M.act(sole[1]), M.turn(sole[2])
+    height = (centre - corners[0]) @ normal
+    flat = centre - height[:, None] * normal
+    edges, gaps = np.roll(corners, -1, axis=0) - corners, flat[:, None] - corners
+    along = (gaps * edges).sum(axis=2) / (edges * edges).sum(axis=1)
+    places = corners + np.clip(along, 0.0, 1.0)[..., None] * edges
+    near = np.linalg.norm(flat[:, None] - places, axis=2).argmin(axis=1)
+    outside = (np.cross(normal, edges) * gaps).sum(axis=2).min(axis=1) < 0.0
+    place = np.where(outside[:, None], places[np.arange(len(flat)), near], flat)
+    swing = np.array([pin.Quaternion.FromTwoVectors(-normal, one).matrix() for one in down]).reshape(-1, 3, 3)
+    tilt = np.linalg.norm(log3s(swing), axis=1)
+    error = np.concatenate([height[:, None], flat - place, tilt[:, None]], axis=1)
+    return error, place, swing.transpose(0, 2, 1) @ M.rotation
 
 
 def _pose(numbers: Any) -> Any:
     return pin.XYZQUATToSE3(np.array(numbers, dtype=np.float64))
 
 
-def _numbers(M: Any) -> Vector:
-    """Translation, then rotation logarithm."""
-    return np.concatenate([M.translation, pin.log3(M.rotation)])
-
-
-def _locked(q: Vector, value: Vector, nv: int) -> Vector:
+def _locked(Q: Many, value: Vector, nv: int) -> Many:
     """Rows of a joint held at a value."""
-    if q.size == nv:
-        return q - value
+    if value.size == nv:
+        return Q - value
     if nv == 1:
-        return np.array([np.arctan2(value[0] * q[1] - value[1] * q[0], value @ q)])
-    group: Any = {6: pin.liegroups.SE3, 3: pin.liegroups.SE2 if q.size == 4 else pin.liegroups.SO3}[nv]()
-    return group.difference(value, q)
+        return np.arctan2(value[0] * Q[:, 1] - value[1] * Q[:, 0], Q @ value)[:, None]
+    group: Any = {6: pin.liegroups.SE3, 3: pin.liegroups.SE2 if value.size == 4 else pin.liegroups.SO3}[nv]()
+    return stacked([group.difference(value, q) for q in Q], nv)
 
 
 def assembled(models: list[Any]) -> Any:

@@ -66,7 +66,7 @@ SPOILT: tuple[Spoilt, ...] = ("", "", "", "", "", "far", "contradiction")
 
 def random_constraints(rng: Random, place: Place, target: Vector) -> list[Wanted]:
     """One to five constraints that q* = `target` satisfies."""
-    place.at(target)
+    place.at(target[None])
     kinds = [str(kind) for kind in rng.choice(IMPLICIT, int(rng.integers(1, 4)))]
     if rng.random() < 0.4:
         kinds += [str(kind) for kind in rng.choice(EXPLICIT, int(rng.integers(1, 3)))]
@@ -82,11 +82,11 @@ def random_function(rng: Random, place: Place, kind: str) -> Wanted:
         return Wanted(kind, numbers={"entries": rng.choice(place.coordinates.entries, 3, replace=False)})
     if kind == "root":
         entry = int(rng.choice(place.coordinates.entries))
-        return Wanted(kind, numbers={"entry": entry, "start": place.q[entry] - rng.uniform(0.01, 1.0)})
+        return Wanted(kind, numbers={"entry": entry, "start": place.q[0, entry] - rng.uniform(0.01, 1.0)})
     if kind == "locked":
         joint = int(rng.integers(1, model.njoints))
         block = slice(model.joints[joint].idx_q, model.joints[joint].idx_q + model.joints[joint].nq)
-        return Wanted(kind, numbers={"joint": joint, "value": place.q[block].copy()})
+        return Wanted(kind, numbers={"joint": joint, "value": place.q[0, block].copy()})
     heavy = [i for i in range(1, model.njoints) if place.masses[i]]
     some = tuple(sorted(int(i) for i in rng.choice(heavy, min(3, len(heavy)), replace=False)))
     joints = some if rng.random() < 0.5 else ()
@@ -96,7 +96,7 @@ def random_function(rng: Random, place: Place, kind: str) -> Wanted:
         return Wanted(kind, tuple(random_body(rng, model) for _ in range(3)), joints=joints)
     if kind == "relative_center":
         a = random_body(rng, model)
-        reference = place.pose(a).actInv(place.center(joints)) if rng.random() < 0.5 else rng.uniform(-0.3, 0.3, 3)
+        reference = place.pose(a).act_back(place.center(joints))[0] if rng.random() < 0.5 else rng.uniform(-0.3, 0.3, 3)
         return Wanted(kind, (a,), numbers={"reference": reference}, joints=joints)
     b = random_body(rng, model)
     if kind == "object":
@@ -106,7 +106,7 @@ def random_function(rng: Random, place: Place, kind: str) -> Wanted:
     else:
         a = random_body(rng, model) if rng.random() < 0.5 else Body(0, random_placement(rng, 0.5))
     if rng.random() < 0.6:  # the value at q* is neutral
-        a = Body(a.joint, place.data.oMi[a.joint].actInv(place.pose(b)))
+        a = Body(a.joint, place.joint(a.joint).seen(place.pose(b)).first())
     group = {"rotation": "SO3", "pose": "SE3", "pose_r3so3": "R3xSO3"}.get(kind, "R")
     return Wanted("pose" if group != "R" else kind, (a, b), group)
 
@@ -130,13 +130,13 @@ def random_affine(rng: Random, place: Place, kind: str) -> Wanted:
         joint = single[int(rng.integers(len(single)))]
         A[0] = np.where(np.arange(A.shape[1]) == joint.idx_v, 1.0, A[0])
         numbers["joint"] = int(joint.id)
-    return Wanted(kind, numbers={"A": A, "b": -(A @ place.numbers()), **numbers})
+    return Wanted(kind, numbers={"A": A, "b": -(A @ place.numbers()[0]), **numbers})
 
 
 def with_rows(rng: Random, place: Place, wanted: Wanted) -> Wanted:
     """The same with comparisons, intervals, mask, scale and right-hand side that q* satisfies."""
     value = value_of(place, wanted)
-    at = group_rows(place, wanted.group, value, None)
+    at = group_rows(place, wanted.group, value, None)[0]
     n, neutral = at.size, bool(np.abs(at).max() < 1e-12)
     explicit = wanted.kind in EXPLICIT
     whole = rng.random() < (0.85 if explicit else 0.4)
@@ -156,7 +156,7 @@ def with_rows(rng: Random, place: Place, wanted: Wanted) -> Wanted:
     free = np.array([word == "EQUALITY" for word in words])
     rhs: Any = None
     if free.any() and not neutral:
-        rhs = np.where(free, at, 0.0) if wanted.group == "R" else value if free.all() else None
+        rhs = np.where(free, at, 0.0) if wanted.group == "R" else value.first() if free.all() else None
     lower, upper = np.zeros(n), np.zeros(n)
     for i, word in enumerate(words):
         if word == "SUPERIOR":

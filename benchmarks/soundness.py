@@ -5,12 +5,14 @@
     python benchmarks/soundness.py --case INDEX [--seed S]
 
 `--projections` runs the problems of the benchmark and random constraints on five random trees that have every joint
-type (`soundness_blocks.py`), from good starts and bad ones, within reach and out of it. A finding is: a reported
-success whose error, measured by plain pinocchio, is above the threshold, or that leaves its bounds, or whose unit
-vectors are not; an exception; a number that is none; a changed input; a frozen joint that moved; a residual that is not
-that of the result; a solution that does not come back bit for bit when it is projected again; a result that depends on
-what was projected before. The figures depend on the seed alone. With `--log` finished blocks are written to a file, and
-read from it when the same command runs again.
+type (`soundness_blocks.py`), from good starts and bad ones, within reach and out of it. A third of the results are
+those of batches in which both kinds of starts stand beside each other, the others those of single calls. A finding is
+(`soundness_faults.py`): a reported success whose error, measured by plain pinocchio, is above the threshold, or that
+leaves its bounds, or whose unit vectors are not; an exception; a number that is none; a changed input; a frozen joint
+that moved; a residual that is not that of the result; a start that is a solution, or a solution that is projected
+again, and does not come back bit for bit; a single call that has not the bits of its row in a batch; a result that
+depends on what was projected before, asked of one start of each block. The figures depend on the seed alone. With
+`--log` finished blocks are written to a file, and read from it when the same command runs again.
 
 `--fuzz` breaks one argument of a public entry point at random (`tests/fuzz.py`): each call must end in a
 `ConstraintError` that names the culprit and says what was expected. As many files of each format are broken by their
@@ -50,7 +52,8 @@ from proving import (
     concluded,
     on_processes,
 )
-from soundness_blocks import ENGINES, SIZES, faults, forgetful, make_block, missing
+from soundness_blocks import ENGINES, SIZES, make_block, missing, rows_of
+from soundness_faults import faults, forgetful
 
 from constraints import Status, __version__
 
@@ -66,11 +69,8 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
     except Exception as error:
         answer["findings"].append([first, f"building block {number} raised {type(error).__name__}: {error}"])
         return answer
-    statuses = Counter[str]()
-    for i in range(rows):
-        status, found = faults(block, i)
-        statuses[status] += 1
-        answer["findings"] += [[first + i, f"{block.name}, start {block.kinds[i]}: {what}"] for what in found]
+    statuses, found = faults(block, rows)
+    answer["findings"] += [[first + i, f"{block.name}, start {block.kinds[i]}: {what}"] for i, what in found]
     i = number % rows
     answer["findings"] += [[first + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)]
     answer["statuses"] = dict(sorted(statuses.items()))
@@ -80,18 +80,24 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
 def projections(options: argparse.Namespace) -> Proof:
     """Project as many configurations as asked for."""
     count, began = options.projections, time.perf_counter()
-    size = SIZES[options.engine]
-    tasks = [(k, min(size, count - k * size)) for k in range(-(-count // size))]
+    tasks, left = list[tuple[int, int]](), count
+    while left:
+        number = len(tasks)
+        tasks.append((number, min(left, rows_of(number, options.engine))))
+        left -= tasks[-1][1]
     log = (
         None
         if options.log is None
-        else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": size, "version": __version__})
+        else Log(
+            options.log,
+            {"seed": options.seed, "engine": options.engine, "size": SIZES[options.engine], "version": __version__},
+        )
     )
     known = [] if log is None else [answer for task in tasks if (answer := log.found.get(task)) is not None]
     done = {(answer["block"], answer["rows"]) for answer in known}
-    left = [task for task in tasks if task not in done]
-    progress = Progress(len(left))
-    for answer in answers(partial(run_block, options.seed, options.engine), left, options.processes):
+    new = [task for task in tasks if task not in done]
+    progress = Progress(len(new))
+    for answer in answers(partial(run_block, options.seed, options.engine), new, options.processes):
         known.append(answer)
         if log is not None:
             log.write(answer)
@@ -119,10 +125,13 @@ def show(options: argparse.Namespace) -> int:
     print(f"q0 = {block.starts[i].tolist()}")
     try:
         result = block.project(block.starts[i])
-        print(f"q = {result.q.tolist()}\n{result}\nmeasured error {block.measure(result.q)[0]:.9g}")
+        print(f"q = {result.q.tolist()}\n{result}\nmeasured error {block.measure(result.q[None])[0][0]:.9g}")
     except Exception as error:
         print(f"raised {type(error).__name__}: {error}")
-    found = [*faults(block, i)[1], *(forgetful(options.seed, number, block, i, options.engine))]
+    found = [
+        *(what for row, what in faults(block)[1] if row == i),
+        *(forgetful(options.seed, number, block, i, options.engine)),
+    ]
     print("\n".join(found) or "nothing is wrong with it")
     return int(bool(found))
 

@@ -1,9 +1,10 @@
-"""Blocks of projections for `soundness.py`: one problem each, many starts, and what is wrong with each result.
+"""Blocks of projections for `soundness.py`: one problem each, many starts, and the means to judge what comes of them.
 
 A block is made of its seed and number, and its engine, alone; for the compiled engine it is drawn until it can be
 packed. Three of four are problems of the benchmark, judged by `checking.Judge`;
 the fourth has random constraints on one of five random trees, often with free bodies in narrow boxes, judged by
-`plain_rows`.
+`plain_rows`. Of the compiled engine's every tenth block is one whose rows take Python a thousand times longer: it
+refines solutions, or calls functions of a user. It has few rows, and the others do neither.
 """
 
 from __future__ import annotations
@@ -18,27 +19,30 @@ import numpy as np
 import pinocchio as pin
 from checking import Judge
 from numpy.typing import NDArray
-from plain_rows import Place
+from plain_rows import Many, Place
 from problem_files import ProblemFile, Skipped, build, read
 from random_problems import SPOILT, constraint_of, random_constraints, rhs_numbers, spoil
 from random_trees import Coordinates, Random, random_tree
 
-from constraints import Bounds, Options, Problem, Projection, Projector, RightHandSide, Robot, Status
+from constraints import Bounds, Options, Problem, Projection, ProjectionBatch, Projector, RightHandSide, Robot
 from constraints.solvers import CompiledEngine, Engine, NewtonEngine, why_not
 from constraints.solvers.step_control import FULL_STEPS, Backtracking, ConstantStep, ErrorNormBased, FixedSequence
 from liegroups import Rn, Space
 
-__all__ = ["ENGINES", "SIZES", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
+__all__ = ["ENGINES", "SIZES", "TREES", "UNIT", "Block", "make_block", "missing", "rows_of"]
 
 Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
-SIZES = {"readable": 100, "compiled": 1000}
+SIZES = {"readable": 100, "compiled": 2000}
 """Projections in a block, by engine: to make a block takes as long as 500 projections by the compiled engine."""
+SLOW, SLOW_ROWS = 10, 25
+"""Of the compiled engine's so many blocks one is slow, and has so many rows."""
+BY_FUNCTIONS = {"waves", "root"}
+"""Kinds of constraints on trees that call a function of a user."""
 ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 TREES = 5
 PROBLEMS = Path(__file__).resolve().parent / "problems"
-ROUNDING = 1e-9
-"""Relative slack of the threshold: two formulas for one residual differ by rounding."""
 UNIT = 1e-6
 """How far from one the norm of a unit vector of a start may be; a solution's only where its start's is."""
 
@@ -53,7 +57,7 @@ class Block:
         rhs: right-hand sides that are passed, or None.
         starts: (rows, nq), with their kinds in words.
         kinds: what each start is.
-        measure: q -> (largest error norm of a mandatory constraint, whether a rotation of half a turn was met).
+        measure: Q (n, nq) -> (largest error norm of a mandatory constraint (n,), rotations of half a turn met (n,)).
         lower, upper: (nq,) bounds; infinite where there are none.
         units: slices of q that are unit vectors.
         frozen: entries of q that must not change.
@@ -64,7 +68,7 @@ class Block:
     rhs: RightHandSide | None
     starts: Vector
     kinds: tuple[str, ...]
-    measure: Callable[[Vector], tuple[float, bool]]
+    measure: Callable[[Many], tuple[Vector, Mask]]
     lower: Vector
     upper: Vector
     units: tuple[slice, ...]
@@ -73,12 +77,26 @@ class Block:
     def project(self, q: Vector) -> Projection:
         return self.projector.project(q, self.rhs)
 
-    def inside(self, q: Vector) -> bool:
-        return bool((q >= self.lower).all() and (q <= self.upper).all())
+    def project_batch(self, Q: Many) -> ProjectionBatch:
+        return self.projector.project_batch(Q, self.rhs)
 
-    def off_unit(self, q: Vector) -> float:
-        """Largest distance of a unit vector's norm to one."""
-        return max((abs(float(np.sqrt(q[s] @ q[s])) - 1.0) for s in self.units), default=0.0)
+    def inside(self, Q: Many) -> Mask:
+        return np.all((Q >= self.lower) & (Q <= self.upper), axis=1)
+
+    def off_unit(self, Q: Many) -> Vector:
+        """Largest distance of a unit vector's norm to one, row by row."""
+        norms = [np.sqrt((Q[:, s] * Q[:, s]).sum(axis=1)) for s in self.units]
+        return np.abs(np.stack(norms) - 1.0).max(axis=0) if norms else np.zeros(len(Q))
+
+
+def is_slow(number: int, engine: str) -> bool:
+    """Whether the rows of a block take the compiled engine milliseconds, in Python."""
+    return engine == "compiled" and number % SLOW == SLOW - 1
+
+
+def rows_of(number: int, engine: str) -> int:
+    """How many starts a block has."""
+    return SLOW_ROWS if is_slow(number, engine) else SIZES[engine]
 
 
 def make_block(seed: int, number: int, engine: str = "readable") -> Block:
@@ -86,11 +104,14 @@ def make_block(seed: int, number: int, engine: str = "readable") -> Block:
     rng = np.random.default_rng([seed, 1, number])
     files = problem_paths()
     turn, place = divmod(number, 4)
+    slow, rows = (None if engine == "readable" else is_slow(number, engine)), rows_of(number, engine)
     while True:
         if place < 3:
-            block = _file_block(rng, files[(3 * turn + place) % len(files)], engine)
+            block = _file_block(rng, files[(3 * turn + place) % len(files)], engine, rows, slow)
         else:
-            block = _tree_block(rng, seed, turn % TREES, engine)
+            block = _tree_block(rng, seed, turn % TREES, engine, rows, slow)
+        if block is None:
+            continue
         if engine == "readable" or why_not(block.projector.problem, block.projector.options) is None:
             return block
 
@@ -128,19 +149,20 @@ def _file(path: Path, spoilt: bool) -> tuple[ProblemFile, Problem, Judge]:
     return file, build(file), Judge(file.description)
 
 
-def _file_block(rng: Random, path: Path, engine: str) -> Block:
+def _file_block(rng: Random, path: Path, engine: str, rows: int, slow: bool | None) -> Block:
     spoilt = rng.random() < 0.15
     file, problem, judge = _file(path, spoilt)
     qref = np.array(file.description["qref"])
-    projector = Projector(problem, _options(rng, 0.03), ENGINES[engine]())
+    share = 0.03 if slow is None else float(slow)
+    projector = Projector(problem, _options(rng, share), ENGINES[engine]())
     if engine == "readable":
-        fresh = judge.starts(SIZES[engine], int(rng.integers(2**31)))
+        fresh = judge.starts(rows, int(rng.integers(2**31)))
     else:  # in less time than the projections take
-        fresh = _anywhere(rng, Coordinates.of(judge.model), judge.lower, judge.upper, SIZES[engine])
+        fresh = _anywhere(rng, Coordinates.of(judge.model), judge.lower, judge.upper, rows)
     starts, kinds = _starts(rng, judge.model, judge.lower, judge.upper, qref, fresh)
 
-    def measure(q: Vector) -> tuple[float, bool]:
-        return judge.residual(q), False
+    def measure(Q: Many) -> tuple[Vector, Mask]:
+        return judge.residuals(Q), np.zeros(len(Q), dtype=np.bool_)
 
     name = f"{file.name}{', out of reach' if spoilt else ''}"
     units = Coordinates.of(judge.model).units
@@ -158,7 +180,8 @@ def _tree(seed: int, number: int) -> tuple[Any, Robot]:
     return model, Robot(model)
 
 
-def _tree_block(rng: Random, seed: int, number: int, engine: str) -> Block:
+def _tree_block(rng: Random, seed: int, number: int, engine: str, rows: int, slow: bool | None) -> Block | None:
+    """A block of random constraints; none where another speed is asked for."""
     model, robot = _tree(seed, number)
     extra = 2 if rng.random() < 0.15 else 0
     space: Space = robot.space * Rn(extra) if extra else robot.space
@@ -173,6 +196,9 @@ def _tree_block(rng: Random, seed: int, number: int, engine: str) -> Block:
         _put_in_boxes(boxes, where, target, lower, upper)
     how = SPOILT[int(rng.integers(len(SPOILT)))]
     wanted = spoil(rng, random_constraints(rng, place, target), how)
+    called = any(w.kind in BY_FUNCTIONS for w in wanted)
+    if called and slow is False:
+        return None
     if len(wanted) > 1 and rng.random() < 0.3:
         implicit = [i for i, w in enumerate(wanted) if w.kind not in ("locked", "coupled", "object")]
         for i in rng.choice(implicit, max(1, len(implicit) // 2), replace=False) if len(implicit) > 1 else ():
@@ -196,16 +222,18 @@ def _tree_block(rng: Random, seed: int, number: int, engine: str) -> Block:
                 rhs = (problem.rhs if rhs is None else rhs).replace(constraint, point)
     mandatory = [w for w in wanted if not (optional and w.level == 1)]
 
-    def measure(q: Vector) -> tuple[float, bool]:
-        place.at(q)
-        return max((w.error(place) for w in mandatory), default=0.0), place.turned
+    def measure(Q: Many) -> tuple[Vector, Mask]:
+        place.at(Q)
+        errors = [w.errors(place) for w in mandatory]
+        return np.max(errors, axis=0) if errors else np.zeros(len(Q)), place.turned
 
     frozen = np.concatenate([np.zeros(0), *(robot.segments(name).q for name in names)]).astype(np.intp)
-    starts, kinds = _starts(rng, model, lower, upper, target, _anywhere(rng, where, lower, upper, SIZES[engine]))
+    starts, kinds = _starts(rng, model, lower, upper, target, _anywhere(rng, where, lower, upper, rows))
     if rng.random() < 0.5:
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
-    projector = Projector(problem, _options(rng, 0.004, optional), ENGINES[engine]())
+    share = 0.004 if slow is None else 0.0 if not slow else 0.02 if called else 1.0
+    projector = Projector(problem, _options(rng, share, optional), ENGINES[engine]())
     return Block(
         name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip
@@ -253,136 +281,48 @@ START_KINDS = (
 
 
 def _starts(
-    rng: Random, model: Any, lower: Vector, upper: Vector, target: Vector, fresh: Vector
-) -> tuple[Vector, tuple[str, ...]]:
+    rng: Random, model: Any, lower: Vector, upper: Vector, target: Vector, fresh: Many
+) -> tuple[Many, tuple[str, ...]]:
     """Good starts and bad places: (rows, nq) and the kind of each."""
-    where, nq = Coordinates.of(model), model.nq
-    kinds = tuple(START_KINDS[int(i)] for i in rng.integers(len(START_KINDS), size=len(fresh)))
-    starts = np.empty((len(fresh), target.size))
-    for i, kind in enumerate(kinds):
-        starts[i] = _start(rng, kind, model, where, target, fresh[i])
+    where, kinds, starts = Coordinates.of(model), rng.choice(START_KINDS, len(fresh)), fresh.copy()
+    for kind in dict.fromkeys(START_KINDS):
+        rows = np.flatnonzero(kinds == kind)
+        starts[rows] = _some_starts(rng, kind, model, where, target, fresh[rows])
         if kind in ("near", "half turn", "neutral"):
-            starts[i] = np.clip(starts[i], lower, upper) if rng.random() < 0.5 else starts[i]
-    assert nq <= starts.shape[1]
-    return starts, kinds
+            clipped = rows[rng.random(rows.size) < 0.5]
+            starts[clipped] = np.clip(starts[clipped], lower, upper)
+    return starts, tuple(kinds.tolist())
 
 
-def _start(rng: Random, kind: str, model: Any, where: Coordinates, target: Vector, fresh: Vector) -> Vector:
+def _some_starts(rng: Random, kind: str, model: Any, where: Coordinates, target: Vector, fresh: Many) -> Many:
+    """Starts of one kind, as many as fresh ones are given."""
+    n, whole = len(fresh), slice(0, model.nq)
+    same = np.tile(target, (n, 1))
     if kind == "solution":
-        return target
-    if kind in ("near", "a hair away"):
-        q = target.copy()
-        size = 0.1 if kind == "near" else 1e-10
-        q[: model.nq] = pin.integrate(model, target[: model.nq], size * rng.standard_normal(model.nv))
-        return q
-    if kind == "half turn":
-        v = np.zeros(model.nv)
-        for joint in list(model.joints)[1:]:
-            if joint.nv >= 3 and joint.nq > joint.nv and joint.nv != 1:
-                axis = rng.standard_normal(3)
-                v[joint.idx_v + joint.nv - 3 : joint.idx_v + joint.nv] = np.pi * axis / np.sqrt(axis @ axis)
-            elif joint.nv == 1 and rng.random() < 0.3:
-                v[joint.idx_v] = np.pi
-        q = target.copy()
-        q[: model.nq] = pin.integrate(model, target[: model.nq], v)
-        return q
+        return same
     if kind == "neutral":
-        return np.concatenate([pin.neutral(model), np.zeros(target.size - model.nq)])
+        return np.tile(np.concatenate([pin.neutral(model), np.zeros(target.size - model.nq)]), (n, 1))
+    if kind in ("near", "a hair away", "half turn"):
+        ways = {"near": 0.1, "a hair away": 1e-10}.get(kind, 0.0) * rng.standard_normal((n, model.nv))
+        for joint in list(model.joints)[1:] if kind == "half turn" else ():
+            if joint.nv >= 3 and joint.nq > joint.nv:
+                axes = rng.standard_normal((n, 3))
+                axes /= np.sqrt((axes * axes).sum(axis=1, keepdims=True))
+                ways[:, joint.idx_v + joint.nv - 3 : joint.idx_v + joint.nv] = np.pi * axes
+            elif joint.nv == 1:
+                ways[:, joint.idx_v] = np.where(rng.random(n) < 0.3, np.pi, 0.0)
+        for q, v in zip(same, ways, strict=True):
+            q[whole] = pin.integrate(model, target[whole], v)
+        return same
     q = fresh.copy()
     if kind in ("out of bounds", "far away"):
-        size = 4.0 if kind == "out of bounds" else 1e3
-        some = rng.random(where.entries.size) < 0.4
-        q[where.entries[some]] += size * rng.standard_normal(int(some.sum()))
+        size, some = (4.0 if kind == "out of bounds" else 1e3), rng.random((n, where.entries.size)) < 0.4
+        q[:, where.entries] += np.where(some, size * rng.standard_normal(some.shape), 0.0)
     elif kind == "other sign":
-        q = target.copy()
+        q = same
         for s in where.units:
-            q[s] = -q[s] if s.stop - s.start == 4 else q[s]
+            q[:, s] *= -1.0 if s.stop - s.start == 4 else 1.0
     elif kind == "off unit":
         for s in where.units:
-            q[s] *= 1.0 + rng.uniform(-0.4, 0.4) * UNIT
+            q[:, s] *= 1.0 + rng.uniform(-0.4, 0.4, (n, 1)) * UNIT
     return q
-
-
-# Judgement.
-
-
-def faults(block: Block, i: int) -> tuple[str, list[str]]:
-    """Status of one projection in words, and what is wrong with it."""
-    q0 = block.starts[i].copy()
-    before = q0.tobytes()
-    try:
-        result = block.project(q0)
-    except Exception as error:
-        return "raised", [f"raised {type(error).__name__}: {error}"]
-    found = list[str]()
-    if q0.tobytes() != before:
-        found.append("the start was changed")
-    q, options = result.q, block.projector.options
-    if not isinstance(result.status, Status) or result.success != (result.status is Status.CONVERGED):
-        found.append(f"status {result.status!r}, success {result.success!r}")
-    if q.shape != q0.shape or np.shares_memory(q, q0):
-        found.append("the result has another shape, or is the start's memory")
-    if not np.isfinite(q).all() or np.isnan(result.residual) or (result.success and not np.isfinite(result.residual)):
-        return result.status.name, [*found, f"not finite: residual {result.residual}, q {q}"]
-    budget = options.max_iterations + options.refine_iterations * (options.nearest or options.optimise_last)
-    if result.iterations > budget:
-        found.append(f"{result.iterations} iterations of {budget}")
-    apart = np.abs(q[block.frozen] - q0[block.frozen]).max(initial=0.0)
-    if apart > (UNIT if block.off_unit(q0) > 1e-12 else 0.0):  # unit vectors are normalised
-        found.append("a frozen joint moved")
-    slack = 1e-12 + 10.0 * block.off_unit(
-        q
-    )  # a unit vector that is off, of a joint that stays as given, has no exact pose
-    limit = options.threshold * (1.0 + ROUNDING) + slack
-    error, turned = block.measure(q)
-    if result.success:
-        if not error <= limit:
-            found.append(f"claims success, but its error is {error:.6g} (threshold {options.threshold:g})")
-        if not block.inside(q):
-            outside = np.maximum(block.lower - q, q - block.upper)
-            found.append(f"claims success, but entry {outside.argmax()} is {outside.max():.3g} outside its bounds")
-        off, allowed = block.off_unit(q), 1e-9 if block.off_unit(q0) < 1e-9 else UNIT * (1 + 1e-6)
-        if off > allowed:
-            found.append(f"claims success, but a unit vector is {off:.3g} off")
-        if i % 8 == 0 and not found and not options.optimise_last:  # which may go on from a solution
-            found += _again(block, result)
-    if not turned and np.isfinite(result.residual) and abs(error - result.residual) > 1e-8 * (1.0 + error) + slack:
-        found.append(f"says its residual is {result.residual:.9g}, but it is {error:.9g}")
-    found += _kept(block, q0, result)
-    return result.status.name, found
-
-
-def _again(block: Block, result: Projection) -> list[str]:
-    """Projecting a solution gives it back bit for bit."""
-    again = block.project(result.q)
-    same = again.q.tobytes() == result.q.tobytes() and again.iterations == 0 and again.success
-    return (
-        []
-        if same
-        else [f"projected again, its solution ends as {again} at distance {np.abs(again.q - result.q).max():.3g}"]
-    )
-
-
-def _kept(block: Block, q0: Vector, result: Projection) -> list[str]:
-    """A start that is a solution comes back bit for bit."""
-    if (result.iterations == 0 and result.success) or block.projector.options.optimise_last:
-        return []
-    error, turned = block.measure(q0)
-    if turned or not error <= 0.999 * block.projector.options.threshold - 1e-12 or not block.inside(q0):
-        return []
-    return [f"its start has the error {error:.3g} and is within bounds, but it ends as {result}"]
-
-
-def forgetful(seed: int, number: int, block: Block, i: int, engine: str = "readable") -> list[str]:
-    """A projection by a block that was made anew is that of one that has been used, bit for bit."""
-    fresh = make_block(seed, number, engine)
-    try:
-        one, other = block.project(block.starts[i]), fresh.project(fresh.starts[i])
-    except Exception as error:
-        return [f"raised {type(error).__name__}: {error}"]
-    same = one.q.tobytes() == other.q.tobytes() and one.status is other.status and one.iterations == other.iterations
-    return (
-        []
-        if same
-        else [f"start {i} gives {one} after others, {other} alone, apart {np.abs(one.q - other.q).max():.3g}"]
-    )

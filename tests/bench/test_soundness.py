@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 import scripts
-from each_choice import draws
 
 import constraints as lc
 from constraints.errors import ModelError, UndefinedError
@@ -26,6 +26,11 @@ BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 @pytest.fixture(scope="module")
 def blocks(on_path: None) -> Any:
     return importlib.import_module("soundness_blocks")
+
+
+@pytest.fixture(scope="module")
+def judgement(on_path: None) -> Any:
+    return importlib.import_module("soundness_faults")
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +94,20 @@ def test_half_a_turn_has_two_logarithms(blocks: Any) -> None:
     """Both give the placement back; an inequality that one of them satisfies is satisfied."""
     plain: Any = importlib.import_module("plain_rows")
     place, rng = plain.Place(pin.buildSampleModelManipulator()), np.random.default_rng(0)
-    for _ in range(20):
-        axis = rng.standard_normal(3)
-        M = pin.SE3(pin.exp3(np.pi * axis / np.linalg.norm(axis)), rng.standard_normal(3))
-        logs = []
-        for place.other in (False, True):
-            logs.append(place.log6(M))
-            np.testing.assert_allclose(pin.exp6(pin.Motion(logs[-1])).homogeneous, M.homogeneous, rtol=0, atol=1e-7)
-        assert np.linalg.norm(logs[0] - logs[1]) > 1.0
+    axes, t = rng.standard_normal((20, 3)), rng.standard_normal((20, 3))
+    R = np.array([pin.exp3(np.pi * axis / np.linalg.norm(axis)) for axis in axes])
+    R[-1] = pin.exp3(axes[-1])  # one that is no half turn
+    place.at(np.zeros((20, place.model.nq)))
+    logs = []
+    for place.other in (False, True):
+        logs.append(place.log6(plain.Poses(R, t)))
+        ends = [pin.exp6(pin.Motion(log)) for log in logs[-1]]
+        np.testing.assert_allclose([M.rotation for M in ends], R, rtol=0, atol=1e-7)
+        np.testing.assert_allclose([M.translation for M in ends], t, rtol=0, atol=1e-7)
+    assert place.turned.tolist() == [True] * 19 + [False]
+    apart = np.linalg.norm(logs[0] - logs[1], axis=1)
+    assert (apart[:-1] > 1.0).all()
+    assert apart[-1] == 0.0
 
 
 def test_rows_by_plain_pinocchio_are_those_of_the_library(blocks: Any) -> None:
@@ -105,11 +116,11 @@ def test_rows_by_plain_pinocchio_are_those_of_the_library(blocks: Any) -> None:
     for number in range(TREE, 4 * 40, 4):
         block = blocks.make_block(5, number)
         problem = block.projector.problem
-        for q in block.starts[:12]:
-            ours, turned = block.measure(q)
+        some = block.starts[:12]
+        for q, ours, turned, off in zip(some, *block.measure(some), block.off_unit(some), strict=True):
             if turned or not np.isfinite(ours):
                 continue
-            slack = 1e-9 * (1.0 + ours) + 100.0 * block.off_unit(q)
+            slack = 1e-9 * (1.0 + ours) + 100.0 * off
             assert problem.residual(q, block.rhs) == pytest.approx(ours, abs=slack), block.name
         met |= {owner.name.split()[0] for owner in problem.constraints}
         groups |= {owner.group.name for owner in problem.constraints}
@@ -132,10 +143,12 @@ def test_blocks_are_made_of_seed_and_number_alone(blocks: Any) -> None:
 
 @dataclass
 class Liar:
-    """A projector whose results are twisted on the way."""
+    """A projector whose results are twisted on the way: those of single calls, those of batches, or all."""
 
     honest: lc.Projector
     twist: Callable[[Any, np.ndarray], Any]
+    single: bool = True
+    many: bool = True
 
     @property
     def options(self) -> Any:
@@ -146,7 +159,14 @@ class Liar:
         return self.honest.problem
 
     def project(self, q: np.ndarray, rhs: Any = None) -> Any:
-        return self.twist(self.honest.project(q, rhs), q)
+        result = self.honest.project(q, rhs)
+        return self.twist(result, q) if self.single else result
+
+    def project_batch(self, Q: np.ndarray, rhs: Any = None) -> Any:
+        batch = self.honest.project_batch(Q.copy(), rhs)
+        rows = [self.twist(batch[i], q) if self.many else batch[i] for i, q in enumerate(Q)]
+        columns = ("q", "status", "iterations", "restarts", "residual", "success")
+        return SimpleNamespace(**{name: np.array([getattr(row, name) for row in rows]) for name in columns})
 
 
 def twisted(result: Any, **changes: Any) -> Any:
@@ -181,43 +201,87 @@ def boasting(result: Any, q: np.ndarray) -> Any:
     return twisted(result, residual=result.residual + 1e-6)
 
 
+def unlike(result: Any, q: np.ndarray) -> Any:
+    return SimpleNamespace(
+        q=result.q, status=result.status, iterations=result.iterations, restarts=result.restarts,
+        residual=result.residual, success=not result.success,
+    )  # fmt: skip
+
+
+def nudged(result: Any, q: np.ndarray) -> Any:
+    return twisted(result, q=np.nextafter(result.q, np.inf))
+
+
+def counted_wrong(result: Any, q: np.ndarray) -> Any:
+    return twisted(result, restarts=result.restarts + 1)
+
+
+def restless(result: Any, q: np.ndarray) -> Any:
+    return nudged(result, q) if result.iterations == 0 else result
+
+
 def too_long(result: Any, q: np.ndarray) -> Any:
     return twisted(result, iterations=1000)
 
 
 @pytest.fixture(scope="module")
-def arm_block(blocks: Any) -> Any:
+def arm_block(blocks: Any, judgement: Any) -> Any:
     """A block of an arm's problem, with nothing wrong."""
     some = next(b for n in range(100) if (b := blocks.make_block(0, n)).name == "ur5_pose")
     block = replace(some, projector=lc.Projector(some.projector.problem))
-    assert not any(blocks.faults(block, i)[1] for i in range(30))
+    assert not judgement.faults(block, 30)[1]
     return block
 
 
-@draws(10, 30)
-@pytest.mark.parametrize(
-    ("twist", "said"),
-    [
-        (shifted, "its error is"),
-        (outside, "outside its bounds"),
-        (not_a_number, "not finite"),
-        (raising, "raised UndefinedError: no value"),
-        (meddling, "the start was changed"),
-        (boasting, "says its residual is"),
-        (too_long, "1000 iterations"),
-    ],
-)
-def test_each_lie_is_found(blocks: Any, arm_block: Any, twist: Any, said: str, count: int) -> None:
-    rows = [i for i in range(count) if arm_block.kinds[i] in ("random", "out of bounds")]
+LIES = [
+    (shifted, "its error is"),
+    (outside, "outside its bounds"),
+    (not_a_number, "not finite"),
+    (meddling, "the start was changed"),
+    (boasting, "says its residual is"),
+    (too_long, "1000 iterations"),
+    (unlike, "success False"),
+    (restless, "projected again, its solution ends as"),
+]
+
+
+@pytest.mark.parametrize(("twist", "said"), LIES)
+def test_each_lie_is_found_in_every_row(judgement: Any, arm_block: Any, twist: Any, said: str) -> None:
+    """Whether a batch told it or a single call."""
     false = replace(arm_block, projector=Liar(arm_block.projector, twist))
-    found = [what for i in rows for what in blocks.faults(false, i)[1]]
-    assert len(found) >= len(rows) // 2
-    assert all(any(said in what for what in blocks.faults(false, i)[1]) for i in rows[:1]), found
+    rows = {i for i in range(30) if arm_block.kinds[i] in ("random", "out of bounds")}
+    solved = {i for i in rows if arm_block.projector.project(arm_block.starts[i]).success}
+    assert len(solved) > 5
+    found = judgement.faults(false, 30)[1]
+    assert {i for i, what in found if said in what} >= solved, found
 
 
-def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> None:
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("twist", [nudged, counted_wrong])
+def test_single_calls_that_are_not_their_rows_are_found(
+    judgement: Any, arm_block: Any, twist: Any, single: bool
+) -> None:
+    """By a bit of the configuration, or by a count: of the two thirds that are called both ways."""
+    false = replace(arm_block, projector=Liar(arm_block.projector, twist, single=single, many=not single))
+    found = {i for i, what in judgement.faults(false, 30)[1] if "the single call gives" in what}
+    assert found == {i for i in range(30) if i % 3}
+
+
+def test_exceptions_of_a_row_and_of_a_batch_are_found(judgement: Any, arm_block: Any) -> None:
+    for single, said in (
+        (True, "raised UndefinedError: no value"),
+        (False, "the batch raised UndefinedError: no value"),
+    ):
+        false = replace(arm_block, projector=Liar(arm_block.projector, raising, single=single, many=not single))
+        statuses, found = judgement.faults(false, 30)
+        raised = {i for i in range(30) if bool(i % 3) == single}
+        assert statuses["raised"] == len(raised)
+        assert statuses.total() == 30
+        assert {i for i, what in found if what == said} == (raised if single else {0})
+
+
+def test_unit_vectors_and_frozen_joints_are_looked_at(blocks: Any, judgement: Any) -> None:
     block = next(b for n in range(TREE, 400, 4) if (b := blocks.make_block(0, n)).frozen.size and not b.rhs)
-    rows = [i for i in range(40) if block.kinds[i] == "random"]
 
     def long(result: Any, q: np.ndarray) -> Any:
         end = result.q.copy()
@@ -231,15 +295,16 @@ def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> Non
 
     for twist, said in ((long, "a unit vector is"), (thawed, "a frozen joint moved")):
         false = replace(block, projector=Liar(block.projector, twist))
-        assert any(said in what for i in rows for what in blocks.faults(false, i)[1])
+        found = [i for i, what in judgement.faults(false, 40)[1] if said in what]
+        assert {i % 3 == 0 for i in found} == {True, False}
 
 
-def test_memory_between_projections_is_found(blocks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_between_projections_is_found(blocks: Any, judgement: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     block, fresh = blocks.make_block(0, 0), blocks.make_block(0, 0)
-    assert not blocks.forgetful(0, 0, block, 1)
+    assert not judgement.forgetful(0, 0, block, 1)
     used = replace(fresh, projector=Liar(fresh.projector, lambda result, q: twisted(result, q=result.q + 1e-15)))
-    monkeypatch.setattr(blocks, "make_block", lambda seed, number, engine: used)
-    assert "after others" in blocks.forgetful(0, 0, block, 1)[0]
+    monkeypatch.setattr(judgement, "make_block", lambda seed, number, engine: used)
+    assert "after others" in judgement.forgetful(0, 0, block, 1)[0]
 
 
 # What it found.
@@ -370,7 +435,7 @@ def test_a_case_is_repeated_in_full(command: Any) -> None:
 
 def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     false = replace(arm_block, projector=Liar(arm_block.projector, shifted))
-    for module in ("soundness", "soundness_blocks"):
+    for module in ("soundness", "soundness_faults"):
         monkeypatch.setattr(importlib.import_module(module), "make_block", lambda seed, number, engine: false)
     code, said, _ = command("--projections", "10")
     assert code == 1
