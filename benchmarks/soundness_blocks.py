@@ -36,7 +36,7 @@ Mask = NDArray[np.bool_]
 
 SIZES = {"readable": 100, "compiled": 2000}
 """Projections in a block, by engine: to make a block takes as long as 500 projections by the compiled engine."""
-SLOW, SLOW_ROWS = 10, 25
+SLOW, SLOW_ROWS = 10, 12
 """Of the compiled engine's so many blocks one is slow, and has so many rows."""
 BY_FUNCTIONS = {"waves", "root"}
 """Kinds of constraints on trees that call a function of a user."""
