@@ -39,9 +39,8 @@ class Run:
 
     def judge(self, judge: Judge, threshold: float) -> None:
         """Look at every claimed success."""
-        self.errors = np.array(
-            [judge.residual(q) if ok else np.inf for q, ok in zip(self.ends, self.claimed, strict=True)]
-        )
+        self.errors = np.full(len(self.ends), np.inf)
+        self.errors[self.claimed] = judge.residuals(self.ends[self.claimed])
         within = np.array([judge.in_bounds(q) for q in self.ends], dtype=np.bool_)
         self.usable = self.claimed & within & (self.errors <= threshold * (1.0 + ROUNDING))
 
