@@ -132,9 +132,9 @@ def test_reader_and_judge_agree_on_each_kind(files: Any, judging: Any, tmp_path:
     """Two roads from one description: the library's functions, and formulas in plain pinocchio."""
     file = files.read(write(tmp_path / "p.npz", two_hands(MANY[number])))
     problem, judge = files.build(file), judging.Judge(file.description)
-    for q in judge.starts(20, 0):
-        assert problem.bounds.contains(q) == judge.in_bounds(q)
-        assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9)
+    starts = judge.starts(20, 0)
+    assert [problem.bounds.contains(q) for q in starts] == [judge.in_bounds(q) for q in starts]
+    assert [problem.residual(q) for q in starts] == pytest.approx(judge.residuals(starts), abs=1e-9)
 
 
 SIDE = [[0.1, -0.1, -0.1], [0.1, 0.1, -0.1], [0.1, 0.1, 0.1], [0.1, -0.1, 0.1]]
@@ -187,9 +187,9 @@ def test_every_comparison_and_mask_of_every_kind_is_judged_alike(
         file = files.read(write(tmp_path / "p.npz", on_a_box(given)))
         problem, judge = files.build(file), judging.Judge(file.description)
         twisted = given["kind"] == "locked_joint" and problem.explicits and "rhs" in given and len(given["mask"]) > 1
-        for q in judge.starts(count, 0):
-            if not twisted:  # a pose held at another value: the same solution, in other coordinates away from it
-                assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9), given
+        starts = judge.starts(count, 0)
+        if not twisted:  # a pose held at another value: the same solution, in other coordinates away from it
+            assert [problem.residual(q) for q in starts] == pytest.approx(judge.residuals(starts), abs=1e-9), given
         result = Projector(problem).project(judge.starts(1, 1)[0])
         assert not twisted or result.success
         if result.success:
@@ -230,8 +230,8 @@ def test_reader_and_judge_agree_on_explicit_kinds(files: Any, judging: Any, tmp_
     file = files.read(write(tmp_path / "p.npz", on_a_box(EXPLICIT[number])))
     problem, judge = files.build(file), judging.Judge(file.description)
     assert len(problem.explicits) == (1 if number < 5 else 0)  # inequalities and masks fall back to the twin
-    for q in judge.starts(20, 0):
-        assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9)
+    starts = judge.starts(20, 0)
+    assert [problem.residual(q) for q in starts] == pytest.approx(judge.residuals(starts), abs=1e-9)
     ends = [Projector(problem).project(q) for q in judge.starts(5, 0)]
     assert all(end.success and judge.residual(end.q) <= 1e-4 for end in ends)
 
