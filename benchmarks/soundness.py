@@ -121,6 +121,9 @@ def projections(options: argparse.Namespace) -> Proof:
 def show(options: argparse.Namespace) -> int:
     """One projection again, in full."""
     number, i = divmod(options.case, SIZES[options.engine])
+    if i >= rows_of(number, options.engine):
+        print(f"--case: block {number} has {rows_of(number, options.engine)} starts, no start {i}", file=sys.stderr)
+        return 2
     block = make_block(options.seed, number, options.engine)
     print(f"{block.name}; start {i} ({block.kinds[i]}); {block.projector.options}")
     print(block.projector.problem.describe())

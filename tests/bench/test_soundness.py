@@ -431,6 +431,7 @@ def test_a_case_is_repeated_in_full(command: Any) -> None:
     assert code == 0, said
     assert "tree 0" in said
     assert "nothing is wrong with it" in said
+    assert command("--case", "18012", "--engine", "compiled")[2] == "--case: block 9 has 12 starts, no start 12\n"
 
 
 def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypatch: pytest.MonkeyPatch) -> None:
