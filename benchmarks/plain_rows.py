@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
-from random_trees import Coordinates
+from random_trees import Coordinates, parts
 
 __all__ = ["HALF_TURN", "Body", "Place", "Poses", "Wanted", "group_rows", "log3s", "value_of"]
 
@@ -312,19 +312,24 @@ def _locked(place: Place, wanted: Wanted) -> Many:
     held, columns = Q.copy(), slice(joint.idx_v, joint.idx_v + joint.nv)
     held[:, joint.idx_q : joint.idx_q + joint.nq] = wanted.numbers["value"]
     ways = [pin.difference(place.model, one, other)[columns] for one, other in zip(held, Q, strict=True)]
-    way = stacked(ways, joint.nv)
-    kind = (joint.nq, joint.nv)
-    if kind != (7, 6) and not (kind == (4, 3) and joint.shortname() == "JointModelSpherical"):
-        return way
+    way, at = stacked(ways, joint.nv), 0
+    for part in parts(joint):
+        if (part.nq, part.nv) == (7, 6) or str(part.shortname()) == "JointModelSpherical":
+            way[:, at : at + part.nv] = _turned(place, way[:, at : at + part.nv])
+        at += part.nv
+    return way
+
+
+def _turned(place: Place, way: Many) -> Many:
+    """Logarithms (n, 3) of rotations or (n, 6) of poses, those of half a turn as `Place` gives them."""
     half = np.sqrt((way[:, -3:] ** 2).sum(axis=1)) > HALF_TURN
     if not half.any():
         return way
-    if kind == (4, 3):
-        rows = place.log3(np.array([pin.exp3(one) for one in way]))
+    R = np.array([pin.exp3(one) for one in way[:, -3:]])
+    if way.shape[1] == 3:
+        rows = place.log3(R)
     else:
-        poses = [pin.exp6(pin.Motion(one)) for one in way]
-        R, t = ([getattr(M, part) for M in poses] for part in ("rotation", "translation"))
-        rows = place.log6(Poses(np.array(R), np.array(t)))
+        rows = place.log6(Poses(R, np.array([pin.exp6(pin.Motion(one)).translation for one in way])))
     return np.where(half[:, None], rows, way)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-__all__ = ["REFUSED", "Coordinates", "joint_makers", "random_placement", "random_tree"]
+__all__ = ["REFUSED", "Coordinates", "joint_makers", "parts", "random_placement", "random_tree"]
 
 Vector = NDArray[np.float64]
 Random = np.random.Generator
@@ -100,7 +100,7 @@ class Coordinates:
         entries, columns, units, angles, flat = list[int](), list[int](), list[slice](), list[bool](), list[bool]()
         iq = iv = 0
         for joint in list(model.joints)[1:]:
-            for part in _parts(joint):
+            for part in parts(joint):
                 name, nq, nv = str(part.shortname()).removeprefix("JointModel"), int(part.nq), int(part.nv)
                 plain = nq if nq == nv else {"FreeFlyer": 3, "Planar": 2}.get(name, 0)
                 entries += range(iq, iq + plain)
@@ -116,13 +116,13 @@ class Coordinates:
         )  # fmt: skip
 
 
-def _parts(joint: Any) -> Iterator[Any]:
+def parts(joint: Any) -> Iterator[Any]:
     """The joint, or the joints that a composite one is made of."""
     if str(joint.shortname()) != "JointModelComposite":
         yield joint
         return
     for part in joint.extract().joints if hasattr(joint, "extract") else joint.joints:
-        yield from _parts(part)
+        yield from parts(part)
 
 
 def random_tree(seed: int, number: int) -> Any:

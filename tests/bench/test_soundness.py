@@ -110,6 +110,39 @@ def test_half_a_turn_has_two_logarithms(blocks: Any) -> None:
     assert apart[-1] == 0.0
 
 
+@pytest.mark.parametrize("kinds", [("Spherical",), ("FreeFlyer",), ("RY", "Spherical", "PZ"), ("PZ", "FreeFlyer")])
+def test_half_a_turn_of_a_locked_joint_has_two_logarithms(blocks: Any, kinds: tuple[str, ...]) -> None:
+    """Inside a composite joint too: whichever sign the row of an inequality is to have, it is satisfied."""
+    plain: Any = importlib.import_module("plain_rows")
+    made = [getattr(pin, f"JointModel{kind}")() for kind in kinds]
+    joint = made[0]
+    if len(kinds) > 1:
+        joint = pin.JointModelComposite()
+        for part in made:
+            joint.addJoint(part, pin.SE3.Identity())
+    model = pin.Model()
+    model.addJoint(0, joint, pin.SE3.Identity(), "one")
+    start = pin.neutral(model)
+    at = model.nv - 3 - (kinds[-1] == "PZ")
+    v = np.zeros(model.nv)
+    v[at : at + 3] = np.pi * np.array([0.6, 0.0, 0.8])
+    place = plain.Place(model)
+    place.at(np.array([pin.integrate(model, start, v), start]))
+    mask = np.arange(model.nv) == at + 2
+    for sign in (1.0, -1.0):
+        ends = np.sort([np.zeros(model.nv), sign * np.full(model.nv, np.inf)], axis=0)
+        wanted = plain.Wanted(
+            "locked",
+            numbers={"joint": 1, "value": start},
+            lower=ends[0],
+            upper=ends[1],
+            scale=np.ones(model.nv),
+            mask=mask,
+        )
+        np.testing.assert_allclose(wanted.errors(place), 0.0, atol=1e-12)
+    assert place.turned.tolist() == [True, False]
+
+
 def test_rows_by_plain_pinocchio_are_those_of_the_library(blocks: Any) -> None:
     """Two roads from one description, for every kind, comparison and group, at configurations that solve nothing."""
     met, groups = set[str](), set[str]()
