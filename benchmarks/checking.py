@@ -33,7 +33,7 @@ class Judge:
         self.model = assembled(description["models"])
         if list(self.model.names)[1:] != description["joints"][1:]:
             raise ValueError(f"joints {list(self.model.names)[1:]} differ from those of the file")
-        self._place = Place(self.model)
+        self.place = Place(self.model)
         self.lower, self.upper = np.array(description["lower"]), np.array(description["upper"])
         for joint in self._joints():
             if (joint.nq, joint.nv) in ((2, 1), (7, 6), (4, 3)):  # entries of unit vectors have no bounds
@@ -41,7 +41,7 @@ class Judge:
                 self.lower[unit], self.upper[unit] = -np.inf, np.inf
         self._references: list[Any] = [None] * len(description["constraints"])
         qref = np.array(description["qref"])[None]
-        self._place.at(qref)
+        self.place.at(qref)
         for i, constraint in enumerate(description["constraints"]):
             if constraint["kind"] == "explicit_convex_shape_contact":  # its value is the distance from qref
                 self._references[i] = self._stood(constraint)
@@ -54,7 +54,7 @@ class Judge:
 
     def residuals(self, Q: Many) -> Vector:
         """(n,) largest error norms over the constraints, of configurations (n, nq)."""
-        self._place.at(Q)
+        self.place.at(Q)
         worst = np.zeros(len(Q))
         for constraint, reference in zip(self.description["constraints"], self._references, strict=True):
             h = self._values(constraint, reference)
@@ -134,10 +134,10 @@ class Judge:
         """Poses in the world of a frame on a joint."""
         if not self.model.existJointName(joint):
             raise ValueError(f"no joint '{joint}'")
-        return self._place.pose(Body(self.model.getJointId(joint), placement))
+        return self.place.pose(Body(self.model.getJointId(joint), placement))
 
     def _values(self, given: dict[str, Any], reference: Any) -> Many:
-        """All rows of a constraint, before mask and comparison, after `_place.at(Q)`."""
+        """All rows of a constraint, before mask and comparison, after `place.at(Q)`."""
         kind = given["kind"]
         if kind in ("transformation", "relative_transformation", "explicit_relative_pose"):
             one = (
@@ -152,10 +152,10 @@ class Judge:
         if kind == "relative_com":
             first, last = given.get("com_joints", (1, self.model.njoints - 1))
             frame = self._pose(given["joint"], pin.SE3.Identity())
-            return frame.act_back(self._place.center(range(first, last + 1))) - np.array(given["reference"])
+            return frame.act_back(self.place.center(range(first, last + 1))) - np.array(given["reference"])
         if kind == "locked_joint":
             joint = self.model.joints[self.model.getJointId(given["joint"])]
-            block = self._place.q[:, joint.idx_q : joint.idx_q + joint.nq]
+            block = self.place.q[:, joint.idx_q : joint.idx_q + joint.nq]
             return _locked(block, np.array(given["value"]), joint.nv)
         raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
 

@@ -156,15 +156,21 @@ def described(scene: Scene, robot: Robot, side: float, seed: int, number: int) -
     draw = description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
     judge = Judge(draw)
     goal = judge.starts(number + 1, seed)[number]
-    pin.forwardKinematics(judge.model, judge.data, goal)
+    judge.place.at(goal[None])
     if scene.grasp is None:
         description["constraints"] = [
-            {"kind": "transformation", "joint2": end, "frame2": HERE, "frame1_world": pose_of(judge, end)} | WHOLE
+            {
+                "kind": "transformation",
+                "joint2": end,
+                "frame2": HERE,
+                "frame1_world": pin.SE3ToXYZQUAT(pose_of(judge, end)).tolist(),
+            }
+            | WHOLE
             for end in scene.ends
         ]
     else:  # the object is where the hand puts it, anywhere in the box
         held = pin.XYZQUATToSE3(np.array(GRIPPER)) * pin.XYZQUATToSE3(np.array(HANDLE)).inverse()
-        placed = judge.data.oMi[judge.model.getJointId(scene.ends[0])] * held
+        placed = pose_of(judge, scene.ends[0]) * held
         middle = placed.translation - (goal[p] - middle)
         lower[p], upper[p], qref[p] = middle - side, middle + side, middle
         frames = {"joint1": scene.ends[0], "joint2": scene.body, "frame1": GRIPPER, "frame2": HANDLE}
@@ -175,8 +181,8 @@ def described(scene: Scene, robot: Robot, side: float, seed: int, number: int) -
     return description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
 
 
-def pose_of(judge: Judge, joint: str) -> list[float]:
-    return list(pin.SE3ToXYZQUAT(judge.data.oMi[judge.model.getJointId(joint)]))
+def pose_of(judge: Judge, joint: str) -> Any:
+    return judge.place.joint(judge.model.getJointId(joint)).first()
 
 
 def with_rows(scene: Scene, problem: Problem) -> Problem:
