@@ -75,15 +75,16 @@ def test_the_judge_sees_a_ball_that_slips_or_flies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [("planning_leaves", "glass"), pytest.param("planning_graphs", "spheres", marks=pytest.mark.long)],
+    ("module", "name", "entry"),
+    [("planning_leaves", "glass", 1), pytest.param("planning_graphs", "spheres", 7, marks=pytest.mark.long)],
 )
-def test_the_judge_sees_rows_ends_and_steps_that_are_wrong(module: str, name: str) -> None:
+def test_the_judge_sees_rows_ends_and_steps_that_are_wrong(module: str, name: str, entry: int) -> None:
+    """A joint that tilts the glass is moved; or a ball, while the arm comes near."""
     scene, path = solved(module, name)
     start, goal = scene.queries[0]
     assert scene.faults(path, (start, goal)) == []
     samples = path.pieces[0].samples.copy()
-    samples[1:-1, 1] += 1e-3
+    samples[1:-1, entry] += 1e-3
     assert any("error" in fault for fault in scene.faults(changed(path, 0, samples), (start, goal)))
     other = start.copy()
     other[0] += 1e-12
