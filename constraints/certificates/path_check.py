@@ -86,10 +86,11 @@ class LegReach(NamedTuple):
     @staticmethod
     def of(leg: LegPremises) -> LegReach:
         """Of a leg; of several with a leading axis."""
-        beta = contraction(leg.numbers)[1]
+        alpha, beta = _contraction(leg)
         contracts = beta < 1.0 - 1e-12
         turn = np.where(contracts, leg.pull / (2.0 * np.where(contracts, 1.0 - beta, 1.0)), np.inf)[()]
-        return LegReach(within(*contraction(leg.numbers)), _at_stop(leg, 0), _at_stop(leg, 1), turn, _stretch(leg))
+        far = within(alpha, beta[..., None])
+        return LegReach(far[..., 0], far[..., 1], far[..., 2], turn, _stretch(leg))
 
     def joined(self, following: LegReach) -> Any:
         r""":math:`\omega`, where another one goes on from its end."""
@@ -108,15 +109,20 @@ def farthest(legs: Sequence[LegPremises]) -> list[float]:
     return found
 
 
-def _at_stop(leg: LegPremises, end: int) -> Any:
-    """How far the solution is from the stop at its start, or at its end."""
-    lower, upper = leg.at_stops[..., end, 0, :], leg.at_stops[..., end, 1, :]
-    return within(*contraction(leg.numbers._replace(residual_lower=lower, residual_upper=upper)))
+def _contraction(leg: LegPremises) -> tuple[Any, Any]:
+    r""":math:`\alpha` (..., 3) on all of the way, at the stop at its start, at that at its end; and :math:`\beta`."""
+    n, (at_lower, at_upper) = leg.numbers, np.moveaxis(leg.at_stops, -2, 0)
+    same = {name: getattr(n, name)[..., None, :, :] for name in ("preconditioner", "jacobian_lower", "jacobian_upper")}
+    lower = np.concatenate([n.residual_lower[..., None, :], at_lower], axis=-2)
+    upper = np.concatenate([n.residual_upper[..., None, :], at_upper], axis=-2)
+    variation = np.expand_dims(n.variation, -1)
+    alpha, beta = contraction(n._replace(residual_lower=lower, residual_upper=upper, variation=variation, **same))
+    return alpha, beta[..., 0]
 
 
 def begins_within(leg: LegPremises) -> float:
     """How far the curve is at most from the stop at the start of a leg, in the chart of the leg or in another one."""
-    return float(raised(_stretch(leg) * max(_stretch(leg), 1.0) * _at_stop(leg, 0)))
+    return float(raised(_stretch(leg) * max(_stretch(leg), 1.0) * LegReach.of(leg).before))
 
 
 def path_failures(legs: Sequence[LegPremises], r: float, R: float) -> list[str]:

@@ -49,8 +49,8 @@ class Way(NamedTuple):
     @staticmethod
     def between(space: Space, start: Matrix, end: Matrix, frozen: BoolVector, size: Vector) -> Way:
         """From configurations to others."""
-        middle = space.interpolate(start, end, 0.5)
         d = 0.5 * space.difference(start, end)
+        middle = space.integrate(start, d)
         off = 8.0 * OF_MAPS * (1.0 + np.abs(d) + np.abs(middle).max(axis=-1, keepdims=True, initial=0.0))
         a, b = start[:, space.vector_q], end[:, space.vector_q]
         off[:, space.vector_v] = np.where(a == b, 0.0, 4.0 * np.spacing(np.abs(a) + np.abs(b)))
@@ -74,9 +74,11 @@ class Way(NamedTuple):
         with the bounds of the Jacobians of exponential and logarithm.
         """
         r, found = self.box.r, np.ones((2, len(self.d)))
-        bounds = np.stack([exp_jacobian_bound(self.space, r), log_jacobian_bound(self.space, r)])
-        for v, _ in curved_blocks(self.space):
-            found = np.maximum(found, norm_bound(np.eye(v.stop - v.start) + bounds[..., v, v]))
+        for leaf in self.space.leaves():
+            if curved_blocks(leaf.space):
+                own = r[:, leaf.v]
+                bounds = np.stack([exp_jacobian_bound(leaf.space, own), log_jacobian_bound(leaf.space, own)])
+                found = np.maximum(found, norm_bound(np.eye(leaf.space.nv) + bounds))
         return np.asarray(rounded_up(found[0] * found[1]))
 
 
