@@ -30,7 +30,8 @@ logarithm, of 1 + L. That kernels and enclosures speak of the same rows is looke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil, hypot, log2
 from typing import Any, NamedTuple, final
 
@@ -46,7 +47,7 @@ from ..functions.affine import Affine, Constant, Identity
 from ..functions.enclosures.group_bounds import curved_blocks
 from ..functions.enclosures.interval import UNIT, Interval, lengths
 from ..functions.enclosures.smooth import tilt
-from ..functions.frames.levers import Levers, Norms
+from ..functions.frames.levers import Levers, Norms, NormsAlong
 from ..functions.lifted import Lifted
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
@@ -86,13 +87,16 @@ class SlopedRows(NamedTuple):
         rows: where they are among all.
         slope, bend: bounds of their first and second derivative by v, on a tube.
         farthest: how large the rows may be there.
+        along: of several |d| (n, nv): bounds of their Jacobian along motions of bodies.
         tilted: whether they are the tilt of an axis.
     """
 
     rows: slice
     slope: float
     bend: float
+    along: Callable[[Matrix], NormsAlong]
     farthest: float = np.inf
+    tilted: bool = False
 
 
 def _bounds(norms: Norms, farthest: float, curved: bool) -> tuple[float, float]:
@@ -154,7 +158,8 @@ class BoundedSlopes:
         kind, mask = type(owner.measured), owner.rows.mask
         if kind is CenterOfMass:
             frames, shares = f.centers
-            self._block(mask, *_bounds(self._levers(f, frames).place(shares), 0.0, self._curved))
+            levers = self._levers(f, frames)
+            self._block(mask, *_bounds(levers.place(shares), 0.0, self._curved), levers.place_along(shares))
             return
         if kind not in (Orientation, Pose, Position, Rotation, Transformation):
             raise NoEnclosureError(owner.name, "its slope is not bounded by lengths")
@@ -162,20 +167,23 @@ class BoundedSlopes:
         flat = 0 if whole_pose or kind in (Orientation, Rotation) else 3
         places, turns = mask[:flat], mask[flat:]
         if places.any():
-            self._block(places, *_bounds(levers.place(np.ones(1)), 0.0, self._curved))
+            one = np.ones(1)
+            self._block(places, *_bounds(levers.place(one), 0.0, self._curved), levers.place_along(one))
         if axis is not None:
             slope, bend = _of_tilt(*_bounds(levers.direction, 0.0, self._curved))
-            self._block(turns, slope, bend, float(np.sin(FARTHEST_TILT)))
+            self._block(turns, slope, bend, levers.direction_along, float(np.sin(FARTHEST_TILT)), True)
         elif turns.any():
             if not turns.all() or (kind in (Orientation, Transformation) and point[flat:].any()):
                 raise NoEnclosureError(owner.name, "its rows do not say that its rotation is near the target")
             norms = levers.carried.beside(levers.turn) if whole_pose else levers.turn
             farthest = min(self._tube * norms.slope, MOST_TURNED)
-            self._block(turns, *_bounds(norms, farthest, self._curved), farthest)
+            along = partial(levers.twist_along, whole=whole_pose)
+            self._block(turns, *_bounds(norms, farthest, self._curved), along, farthest)
 
-    def _block(self, mask: BoolVector, slope: float, bend: float, farthest: float = np.inf) -> None:
+    def _block(self, mask: BoolVector, *of_rows: Any) -> None:
+        """Rows with all else of `SlopedRows`."""
         first = self.blocks[-1].rows.stop if self.blocks else 0
-        self.blocks.append(SlopedRows(slice(first, first + int(mask.sum())), slope, bend, farthest))
+        self.blocks.append(SlopedRows(slice(first, first + int(mask.sum())), *of_rows))
 
     def _levers(self, f: Any, frames: Sequence[Frame]) -> Levers:
         found = Levers.between(f.robot, f.frame_a, frames, self._near, self._moving)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,20 +9,15 @@ import path_claims as claims
 import pinocchio as pin
 import pytest
 from robots import humanoid, mixed_tree, panda, ur5
+from short_paths import cases, held, kept, unit, upright
 
 from constraints import (
-    Bounds,
     CenterOfMass,
     Function,
-    Implicit,
-    Orientation,
     Pose,
     Position,
-    Problem,
-    Projector,
     Robot,
     Rotation,
-    Transformation,
 )
 from constraints.certificates import CertificateStatus, slopes
 from constraints.certificates.paths import leg_search, tubes
@@ -33,7 +27,6 @@ from constraints.certificates.paths.parts import NoLeg, Proof, WayPart
 from constraints.certificates.paths.tubes import Tubes
 from constraints.certificates.samples import Samples
 from constraints.functions.frames.levers import Levers, Norms
-from constraints.paths import Path
 from constraints.solvers.evaluation import Evaluation
 from constraints.workspace import Workspace
 from liegroups import SE3, R3xSO3
@@ -48,12 +41,6 @@ def differences(f: Function, q: np.ndarray, w: np.ndarray, u: np.ndarray) -> np.
     """What J u changes by along a motion w of bodies, by central differences."""
     t, space = 1e-5, f.inputs
     return (f.jacobian(space.integrate(q, t * w)) - f.jacobian(space.integrate(q, -t * w))) @ u / (2.0 * t)
-
-
-def unit(rng: np.random.Generator, columns: np.ndarray) -> np.ndarray:
-    """Of length 1, along some columns, few of them as often as many."""
-    v = rng.normal(size=columns.size) * columns * (rng.uniform(size=columns.size) < rng.uniform(0.1, 1.0))
-    return v / max(float(np.linalg.norm(v)), 1e-9)
 
 
 def pairs_of_frames() -> list[tuple[Any, Any, Any]]:
@@ -101,55 +88,6 @@ def test_a_mean_is_no_farther_than_the_mean_of_lengths() -> None:
 
 
 # Rows by v, on a tube.
-
-
-def kept(robot: Any, rows: Any, seed: int = 0, step: float = 0.03) -> tuple[Path, Any]:
-    """A short path on constraints that hold at a configuration, and the search of its legs."""
-    rng = np.random.default_rng(seed)
-    q = 0.5 * robot.random(rng) + 0.5 * robot.neutral if robot.nq == robot.nv else robot.random(rng)
-    problem = Problem(robot, [make(robot, q) for make in rows], Bounds.none(robot.space))
-    projector = Projector(problem)
-    Q, v = [q], problem.project_tangent(q, rng.normal(size=robot.nv))
-    for _ in range(4):
-        v = problem.project_tangent(Q[-1], v)
-        Q.append(projector.project(robot.space.integrate(Q[-1], step * v / np.linalg.norm(v))).or_raise().q)
-    path = claims.path_through(problem, np.array(Q))
-    return path, LegSearch(path.pieces[0], None)
-
-
-def held(kind: Any, *frames: str, mask: Any = None, **options: Any) -> Any:
-    return lambda robot, q: Implicit.equal(
-        f := kind(robot, *frames, **options), f.value(q), mask=mask, name=kind.__name__
-    )
-
-
-def upright(robot: Any, q: np.ndarray) -> Implicit:
-    """Two rows of a rotation vector, which stand for the tilt of an axis, seen from where the tool is."""
-    last = robot.frame_names[-1]
-    here = Pose(robot, last).value(q)
-    return Implicit.equal(Orientation(robot, last, here), mask=[True, True, False], name="upright")
-
-
-def placed(robot: Any, q: np.ndarray) -> Implicit:
-    last = robot.frame_names[-1]
-    here = Pose(robot, last).value(q)
-    return Implicit.equal(Transformation(robot, last, here), mask=[False, True, True, True, False, True], name="slide")
-
-
-@cache
-def cases() -> dict[str, tuple[Path, Any]]:
-    last, feet = panda().frame_names[-1], ("rleg6_joint", "lleg6_joint")
-    return {
-        "pose": kept(panda(), [held(Pose, last)]),
-        "place and rotation": kept(panda(), [held(Pose, last, outputs=R3xSO3)]),
-        "rotation": kept(panda(), [held(Rotation, last)]),
-        "upright": kept(panda(), [upright, held(Position, last, mask=[False, False, True])]),
-        "slide": kept(panda(), [placed]),
-        "feet": kept(
-            humanoid(), [*(held(Pose, foot) for foot in feet), held(CenterOfMass, mask=[True, True, False])], step=6e-3
-        ),
-        "foot on foot": kept(humanoid(), [held(Pose, *feet)]),
-    }
 
 
 @pytest.mark.parametrize("name", ["pose", "place and rotation", "rotation", "upright", "slide", "feet", "foot on foot"])
@@ -220,13 +158,20 @@ def test_premises_hold_at_places_of_the_tube(name: str) -> None:
     assert max(missed(search, proof, rng) for proof in found) <= 1.0
 
 
+@pytest.mark.parametrize(("rows", "step"), [(held(Pose, panda().frame_names[-1]), 0.06), (upright, 0.1)])
+def test_premises_hold_at_places_of_long_legs(rows: Any, step: float) -> None:
+    _, search = kept(panda(), [rows], 3, step)
+    found, rng = proofs(search), np.random.default_rng(10)
+    assert len(found) == 4
+    assert max(missed(search, proof, rng) for proof in found for _ in range(4)) <= 1.0
+
+
 @pytest.mark.parametrize("name", ["pose", "upright", "slide"])
 def test_premises_by_too_small_a_slope_do_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a tenth of a thousandth of it, and three samples: what is looked at above is seen to fail."""
+    """With a tenth of a thousandth of it: what is looked at above is seen to fail."""
     _, search = cases()[name]
-    less = [block._replace(bend=1e-4 * block.bend, farthest=np.inf) for block in search._tubes.blocks]
+    less = [block._replace(bend=1e-4 * block.bend, farthest=min(block.farthest, 1.0)) for block in search._tubes.blocks]
     monkeypatch.setattr(search._tubes, "blocks", less)
-    monkeypatch.setattr(tubes, "MOST_PARTS", 2)
     rng = np.random.default_rng(9)
     assert max(missed(search, proof, rng) for proof in proofs(search)) > 1.0
 
@@ -269,10 +214,11 @@ def test_what_leaves_the_tube_is_not_proved_by_it(limit: str, value: float, monk
 
 def test_with_too_few_samples_nothing_is_proved_and_the_part_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two samples the curve may then leave its ball, and the Jacobian lose its rank."""
-    _, search = kept(panda(), [held(Pose, panda().frame_names[-1])], 3)
+    _, search = kept(panda(), [held(Pose, panda().frame_names[-1])], 3, 0.06)
     parts, search.halvings = [proof.part for proof in proofs(search)], 1
     assert len(parts) == 4
-    monkeypatch.setattr(leg_search, "OF_VARIATION", (30.0,))
+    monkeypatch.setattr(tubes, "OF_VARIATION", 30.0)
+    monkeypatch.setattr(leg_search, "FINER", (1,))
     assert [type(answer) for answer in search._in_tubes(parts).values()] == [NoLeg] * 4
 
 

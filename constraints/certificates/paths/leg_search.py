@@ -24,7 +24,7 @@ from ..rows import NUMBERS, ProblemRows, RowsOn
 from ..slice import Place, Slice
 from .leg import LEAST_SIZE, SIZE_OF_WAY, Rooms, Turning, Way, legs_of, rooms_along
 from .parts import Answer, AtEnd, NoLeg, Proof, WayPart
-from .tubes import OF_VARIATION, Tubes
+from .tubes import FINER, Tubes
 
 SPARE = 1.2
 """Factor on what a leg needs of its ball: where it meets the next one it may need more."""
@@ -147,16 +147,16 @@ class LegSearch:
             return {}
         open_parts = begun.fits.copy()
         with suppress(UndefinedError):
-            for change in OF_VARIATION:
-                for which, ways, legs, rooms, holds in self._tubes.legs(begun, np.flatnonzero(open_parts), change):
+            for finer in FINER:
+                for which, ways, legs, rooms, holds in self._tubes.legs(begun, np.flatnonzero(open_parts), finer):
                     reach, need, clear = _clear(ways, legs, rooms)
                     short = rooms.short(need) & np.isfinite(need)[:, None]
                     open_parts[which] = ~(clear & holds) & ~short.any(axis=1)
+                    self.held |= held[which[clear & holds]].any(axis=0) & ~self.problem.frozen
                     for i in np.flatnonzero(clear & holds).tolist():
                         k = int(which[i])
                         if not self._met(ways, i, float(need[i])):
                             answers[new[k]] = Proof(some[k], legs, i, reach[i], float(need[i]))
-                            self.held |= held[k] & ~self.problem.frozen
                     for i in np.flatnonzero(short.any(axis=1)).tolist():
                         k, on = int(which[i]), self._columns(rooms, short[i])
                         if len(on) and not held[k, on].any():
@@ -320,7 +320,8 @@ def _clear(way: Way, legs: LegPremises, rooms: Rooms) -> tuple[list[LegReach], V
     """How far solutions of legs are, how far they may be, and which legs are proved for that, with room."""
     reach = LegReach.of(legs)
     need = SPARE * reach.joined(reach)
-    clear = (contraction(legs.numbers)[1] < CROSSING_BETA) & (need <= way.size) & ~rooms.short(need).any(axis=1)
+    contracts = 2.0 * (1.0 - CROSSING_BETA) * reach.turn < legs.pull  # beta is below it
+    clear = contracts & (need <= way.size) & ~rooms.short(need).any(axis=1)
     return [LegReach(*numbers) for numbers in zip(*(x.tolist() for x in reach), strict=True)], need, clear
 
 

@@ -6,13 +6,29 @@ the product of their lengths: of a matrix of such products the largest singular 
 
 .. math:: |H(w, u)|, \qquad H(w, u) = \sum_{jk} w_j u_k\, \partial_j J_k, \quad |w| = |u| = 1
 
+**Along a direction** d, seen from a, columns change by :math:`h_k \ge |\sum_j d_j\, \partial_j\, lin_k|`,
+
+.. math:: h_k = lin_k\, \varphi_k + ang_k \sum_{j \succeq k} |d_j|\, lin_j, \qquad
+    \varphi_k = \sum_{j \prec k} |d_j|\, ang_j
+
+where :math:`j \prec k` says that j is the first one. Once more, :math:`\partial_i` turns all of a product of columns if
+i is the first of all of them. Else one of them is the first one and stays, and the other one changes: with
+:math:`|\partial_i\, lin_k| \le p_{ki}`,
+
+.. math:: |\partial_i (ang_j \times lin_k)| \le ang_j\, p_{ki} \ (j \prec k), \qquad
+    |\partial_i (ang_k \times lin_j)| \le ang_k\, p_{ji} \ (j \succeq k)
+
+in the first case too, as then i is the first one of k and i, or of j and i. So what they change by a second time is the
+same map of h. In the axes of b, :math:`\partial_j Y_k = [Y_k, Y_j]` of twists Y where k is the first one, else 0, and
+once more the same of each; where both change, :math:`[[Y_k, Y_i], Y_j] + [Y_k, [Y_j, Y_i]] = [[Y_k, Y_j], Y_i]`.
+
 Coordinates of slides, and places of bodies, add to lengths: they are taken as they are on some configurations, and
 `AROUND` more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,12 +60,38 @@ class Norms(NamedTuple):
     @staticmethod
     def of(columns: Vector, products: Matrix) -> Norms:
         """Of columns no longer than these (nv,), and second derivatives no longer than these (nv, nv)."""
-        bend, even = (np.linalg.norm(each, 2) for each in (products, 0.5 * (products + products.T)))
+        on = np.flatnonzero(products.any(axis=0) | products.any(axis=1))
+        curved = products[np.ix_(on, on)]
+        bend, even = (np.linalg.norm(each, 2) for each in (curved, 0.5 * (curved + curved.T)))
         return Norms(*(float(rounded_up(each)) for each in (lengths(columns), bend, even)))
 
     def beside(self, other: Norms) -> Norms:
         """Of the rows of both."""
         return Norms(*(float(rounded_up(np.hypot(a, b))) for a, b in zip(self, other, strict=True)))
+
+
+class NormsAlong(NamedTuple):
+    """Of a Jacobian where its configuration moves along d: bounds (n,) wherever the joints are, of several d.
+
+    Attributes:
+        size: of |J|; one number.
+        way: of |J d|.
+        slope, turn: of |H(d, .)| and |H(d, d)|.
+        bend, bow: of what these change by along d: as a norm of matrices, and along d.
+    """
+
+    size: float
+    way: Vector
+    slope: Vector
+    turn: Vector
+    bend: Vector
+    bow: Vector
+
+    @staticmethod
+    def of(d: Matrix, columns: Vector, first: Matrix, second: Matrix) -> NormsAlong:
+        """Of the lengths of columns (nv,), and of what they change by along d (n, nv), once and once more."""
+        along = (x for each in (first, second) for x in (lengths(each), (d * each).sum(axis=1)))
+        return NormsAlong(*(rounded_up(each) for each in (float(lengths(columns)), d @ columns, *along)))
 
 
 class Levers(NamedTuple):
@@ -126,3 +168,30 @@ class Levers(NamedTuple):
         """Of the velocity of the origin of the first frame, in its own axes."""
         both = np.outer(self.angular[0], self.linear[0])
         return Norms.of(self.linear[0], self.second[0] * (both + both.T))
+
+    def place_along(self, shares: Vector) -> Callable[[Matrix], NormsAlong]:
+        """As `place`, of several |d| (n, nv)."""
+        columns, angular = shares @ self.linear, self.angular.max(axis=0)
+        first, second = self.first.max(axis=0).T, self.second.max(axis=0).T
+
+        def along(d: Matrix) -> NormsAlong:
+            turned = (d * angular) @ first
+            once = columns * turned + angular * ((d * columns) @ second)
+            return NormsAlong.of(d, columns, once, once * turned + angular * ((d * once) @ second))
+
+        return along
+
+    def direction_along(self, d: Matrix) -> NormsAlong:
+        """As `direction`, of several |d| (n, nv)."""
+        angular = self.angular[0]
+        turned = (d * angular) @ (self.first[0] + self.second[0]).T
+        return NormsAlong.of(d, angular, angular * turned, angular * turned**2)
+
+    def twist_along(self, d: Matrix, whole: bool) -> NormsAlong:
+        """As `turn`, or, of the whole twist, as `carried` beside it, of several |d| (n, nv)."""
+        linear, angular = whole * self.linear[0], self.angular[0]
+        turned, moved = (d * angular) @ self.second[0].T, (d * linear) @ self.second[0].T
+        once, by_turns = linear * turned + angular * moved, angular * turned
+        twice = once * turned + by_turns * moved
+        pairs = (linear, angular), (once, by_turns), (twice, by_turns * turned)
+        return NormsAlong.of(d, *(np.hypot(*pair) for pair in pairs))
