@@ -12,7 +12,8 @@ With B of orthonormal columns, and :math:`C_i` the columns of C of each of k con
 
 for any numbers d, and :math:`d_i^2 = \|C_i\| / h_i` are good ones: the first sum is in the second bound then.
 Rows that are straight have h = 0. Their values are sums of products of coordinates, and of what is constant in them:
-rounding is relative to these, and not to lengths of links. A coordinate less a constant is zero where they are equal.
+rounding is relative to these, and not to lengths of links. A coordinate less a constant is zero where they are equal,
+and where nothing else is taken from it.
 """
 
 from __future__ import annotations
@@ -277,7 +278,7 @@ class NearRows:
             return None
         first, key = rows._replace(points=each[0]), (problem, *rows.axes, *leaning)
         try:
-            known: Any = robot.kept.get(("samples", *key), lambda: _looked_at(first, Q[0]))
+            known: Any = robot.kept.get(("samples", *key), lambda: _looked_at(first, problem.space.normalize(Q[0])))
         except UndefinedError:
             return None
         if not known:
@@ -329,7 +330,8 @@ class NearRows:
             size[:, known.straight] += 2.0 * (applied(np.abs(J[:, known.straight]), x) + known.shift)
         near = rounded_up(known.rounding + 8.0 * (space.nv + 8) * UNIT * size)
         for i, numbers in known.locked.items():
-            exact = (E[:, numbers] == 0.0) & (self._rows.points[i] == 0.0)[..., self._rows.owners[i].rows.mask]
+            none = (self._rows.points[i] == 0.0)[..., self._rows.owners[i].rows.mask] & (base[numbers] == 0.0)
+            exact = (E[:, numbers] == 0.0) & none
             near[:, numbers] = np.where(exact, 0.0, near[:, numbers])
         return base + E, near
 

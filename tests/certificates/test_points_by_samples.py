@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -319,6 +320,23 @@ def test_a_joint_that_is_locked_at_its_bound_is_known_without_rounding() -> None
     assert certify(beyond, q).status is NOT_PROVED
 
 
+def test_what_a_coordinate_is_more_than_two_numbers_is_rounded() -> None:
+    """Zero once both are taken off in doubles, and the exact solution is beyond the bound by less than a rounding."""
+    robot, rng, tried = arm(), np.random.default_rng(0), 0
+    name, q = robot.joint_names[1], robot.random(np.random.default_rng(3))
+    while tried < 3:
+        more = float(rng.uniform(-1.0, 1.0))
+        q[1] = 0.1 + more
+        if q[1] - 0.1 != more or Fraction(q[1]) >= Fraction(0.1) + Fraction(more):
+            continue
+        tried += 1
+        bounded = robot.with_bounds({name: (-3.0, float(q[1]))})
+        row = Implicit(locked_joint(bounded, name, 0.1).measured, lower=[more], upper=[more])
+        problem = Problem(bounded, [row, held(Position(bounded, "tool"), q)])
+        assert by_samples(problem, q) is None
+        assert certify(problem, q).status is NOT_PROVED
+
+
 def test_rounding_of_straight_rows_is_relative_to_their_coordinates() -> None:
     """A coupling with large numbers: its sampled value is off by more than those of links may be."""
     robot = arm().with_bounds({})
@@ -351,6 +369,15 @@ def test_what_slides_far_away_has_longer_levers() -> None:
         found = by_samples(problem, q)
         assert found is None or (used(problem, found, np.random.default_rng(0)) <= 1.0).all()
     assert rates[1] > 50.0 * rates[0]
+
+
+def test_rows_are_looked_at_where_a_quaternion_has_length_1() -> None:
+    """It may be given to 1e-6; what is kept for other configurations of the problem does not depend on it."""
+    problem, q = case("feet", 0)
+    off = q.copy()
+    off[3:7] *= 1.0 + 5e-7
+    assert by_samples(problem, off) is not None
+    assert by_samples(problem, q) is not None
 
 
 # What is left to boxes; many at once.
